@@ -1,0 +1,92 @@
+// What the rest of the program sees of an account: admission, a hold, and how it is resolved.
+
+import type { ApiError } from "../src/core/errors.ts";
+import type { Scope } from "../src/core/limits.ts";
+import type { NanoUsd } from "../src/core/money.ts";
+
+/** What a key digest leads to; none of it ever changes, so it may be cached. */
+export interface KeyIdentity {
+  readonly accountId: string;
+  readonly bucket: number;
+  readonly keyId: string;
+}
+
+/** What the request log knows at admission (SPEC 2.8); never content. */
+export interface CallFacts {
+  readonly endpoint: string;
+  readonly service: Scope | "account";
+  readonly model: string | null;
+  readonly country: string | null;
+  /** Keyed hash of the client IP, hex. */
+  readonly ipHash: string | null;
+}
+
+/** What the request log learns at the end of a call. */
+export interface Outcome {
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly latencyMs: number;
+  readonly firstTokenMs: number | null;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+}
+
+export interface AdmitInput {
+  /** The request id; it names the hold and makes a resent admission harmless. */
+  readonly requestId: string;
+  /** The scope that the key must have, or null where any valid key will do. */
+  readonly scope: Scope | null;
+  readonly clientIp: string;
+  readonly facts: CallFacts;
+  /** The upper bound of the cost. */
+  readonly bound: NanoUsd;
+  readonly freeEligible: boolean;
+  /** Whether the call takes one of the account's stream slots. */
+  readonly stream: boolean;
+  /** A refusal that is already known: it is counted and logged, and the window's 429 outranks it. */
+  readonly refusal?: ApiError;
+  /** Asks again before refusing for money: no count, no log, no refusal if `bound` does not fit. */
+  readonly tentative?: boolean;
+  /** Milliseconds since the request arrived, for the log row of a refusal. */
+  readonly elapsedMs: number;
+}
+
+export interface RateLimits {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+/** What a refusal for money lets the caller know. */
+export interface Funds {
+  /** What the call could have held: purse, cap and budget considered. */
+  readonly spendable: NanoUsd;
+}
+
+export type Admission =
+  | { readonly verdict: "admitted"; readonly hold: Hold; readonly rate: RateLimits }
+  | { readonly verdict: "refused"; readonly error: ApiError; readonly rate: RateLimits }
+  /** Only for a tentative admission: the bound does not fit, nothing was counted. */
+  | { readonly verdict: "short"; readonly funds: Funds };
+
+export interface Settlement {
+  /** The exact amount charged; never above the hold. */
+  readonly charged: NanoUsd;
+  /** The part of it that free credit paid. */
+  readonly free: NanoUsd;
+}
+
+/** A reserved upper bound. Leaving the scope without settling releases it. */
+export interface Hold extends AsyncDisposable {
+  readonly id: string;
+  readonly amount: NanoUsd;
+  /** Aborted when the key was revoked, the account stopped, or the lease was lost. */
+  readonly signal: AbortSignal;
+  /** The cost streamed so far; the next lease renewal carries it as the checkpoint. */
+  checkpoint(cost: NanoUsd): void;
+  /** Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. */
+  settle(cost: NanoUsd, outcome: Outcome): Promise<Settlement>;
+  /** Returns the whole hold and writes the log row. Idempotent. */
+  release(outcome: Outcome): Promise<void>;
+}

@@ -1,0 +1,75 @@
+// Public ids: a prefix that says what it is, and 128 bits in base62.
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const LENGTH = 22;
+
+export const PREFIXES = {
+  account: "acct",
+  key: "key",
+  payment: "pay",
+  request: "req",
+  completion: "chatcmpl",
+} as const;
+
+export type IdKind = keyof typeof PREFIXES;
+
+/** Sixteen random bytes; passed in from the composition root. */
+export type RandomBytes = (count: number) => Uint8Array;
+
+/** A new id such as `acct_7n42DGM5Tflk9n8mt7Fhc7`; a completion id joins with "-" (SPEC 2.4). */
+export function newId(kind: IdKind, random: RandomBytes): string {
+  return withPrefix(kind, base62(random(16)));
+}
+
+/** An id whose first 48 bits are the time, so that an index on it grows at its end. */
+export function newTimedId(kind: IdKind, random: RandomBytes, nowMs: number): string {
+  const bytes = random(16);
+  new DataView(bytes.buffer, bytes.byteOffset).setUint16(0, Math.floor(nowMs / 2 ** 32));
+  new DataView(bytes.buffer, bytes.byteOffset).setUint32(2, nowMs % 2 ** 32);
+  return withPrefix(kind, base62(bytes));
+}
+
+/** The part behind the prefix under another prefix: the completion id of a request id. */
+export function sameId(id: string, kind: IdKind): string {
+  return withPrefix(kind, id.slice(-LENGTH));
+}
+
+/** The 16 bytes of an id as a UUID string, the compact form that Postgres stores. */
+export function toUuid(id: string): string {
+  let value = 0n;
+  for (const letter of id.slice(-LENGTH)) {
+    const digit = ALPHABET.indexOf(letter);
+    if (digit < 0) throw new RangeError(`'${id}' is not an id`);
+    value = value * 62n + BigInt(digit);
+  }
+  const hex = value.toString(16).padStart(32, "0");
+  if (hex.length > 32) throw new RangeError(`'${id}' is not an id`);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** The id of a stored UUID. */
+export function fromUuid(kind: IdKind, uuid: string): string {
+  return withPrefix(kind, encode(BigInt(`0x${uuid.replaceAll("-", "")}`)));
+}
+
+/** True when `text` has the form of an id of this kind. */
+export function isId(kind: IdKind, text: string): boolean {
+  return new RegExp(`^${PREFIXES[kind]}[_-][0-9A-Za-z]{${LENGTH}}$`).test(text);
+}
+
+function withPrefix(kind: IdKind, body: string): string {
+  return `${PREFIXES[kind]}${kind === "completion" ? "-" : "_"}${body}`;
+}
+
+function base62(bytes: Uint8Array): string {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  return encode(value);
+}
+
+function encode(value: bigint): string {
+  let text = "";
+  for (let rest = value; text.length < LENGTH; rest /= 62n)
+    text = ALPHABET[Number(rest % 62n)] + text;
+  return text;
+}

@@ -1,0 +1,48 @@
+// API keys: prefix + 32 random base62 characters (190 bits) + 6 characters of CRC-32, so that a typing
+// error or a made-up key is refused without any look-up, and secret scanners can recognise one.
+
+import type { RandomBytes } from "./ids.ts";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+
+/** SPEC 2.1: each surface has its own prefix, and a key of one is refused by the other. */
+export const KEY_PREFIXES = { gateway: "svc_live_", application: "svc_sk_" } as const;
+
+export type Surface = keyof typeof KEY_PREFIXES;
+
+/** A new secret key. It is shown once; only its digest is stored. */
+export function newKey(surface: Surface, random: RandomBytes): string {
+  let body = "";
+  while (body.length < RANDOM_LENGTH) {
+    // 248 is the largest multiple of 62 in a byte: what lies above would favour some letters.
+    for (const byte of random(RANDOM_LENGTH)) {
+      if (byte < 248 && body.length < RANDOM_LENGTH) body += ALPHABET[byte % 62];
+    }
+  }
+  return KEY_PREFIXES[surface] + body + checksum(KEY_PREFIXES[surface] + body);
+}
+
+/** True when the text has the surface's prefix, the right length and a right checksum. */
+export function isWellFormedKey(surface: Surface, key: string): boolean {
+  const prefix = KEY_PREFIXES[surface];
+  if (!key.startsWith(prefix)) return false;
+  if (key.length !== prefix.length + RANDOM_LENGTH + CHECKSUM_LENGTH) return false;
+  return checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
+}
+
+/** HMAC-SHA-256 of the key under the installation's pepper, in hex: all that is ever stored. */
+export function keyDigest(key: string, pepper: string): string {
+  return new Bun.CryptoHasher("sha256", pepper).update(key).digest("hex");
+}
+
+function checksum(text: string): string {
+  let rest = Bun.hash.crc32(text);
+  let digits = "";
+  while (digits.length < CHECKSUM_LENGTH) {
+    digits = ALPHABET[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,107 @@
+// The numbers of SPEC 8 and the durations that DESIGN left to us. Nothing else holds a limit.
+
+import { type NanoUsd, usd } from "./money.ts";
+
+export const SERVICES = ["models", "search", "maps", "mail"] as const;
+/** A service is named by the scope that opens it (SPEC 5.3). */
+export type Scope = (typeof SERVICES)[number];
+
+export type TierName = "free" | "starter" | "build" | "scale" | "pro" | "enterprise";
+
+export interface Tier {
+  readonly name: TierName;
+  readonly requestsPerMinute: number;
+  readonly streams: number;
+  readonly monthlyCap: NanoUsd;
+  /** What unlocks the tier; null where it comes by sign-up or contract. */
+  readonly unlock: { readonly paid: NanoUsd; readonly days: number } | null;
+  readonly services: readonly Scope[];
+}
+
+/** SPEC 8.1 and 8.2, lowest first. */
+export const TIERS = [
+  tier("free", 20, 2, "5", null, ["models"]),
+  tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"]),
+  tier("build", 300, 20, "1000", ["50", 7], SERVICES),
+  tier("scale", 1000, 50, "5000", ["250", 14], SERVICES),
+  tier("pro", 3000, 100, "25000", ["1000", 30], SERVICES),
+  tier("enterprise", 10_000, 400, "250000", null, SERVICES),
+] as const satisfies readonly Tier[];
+
+export interface TierInputs {
+  /** Lifetime payments net of refunds. */
+  readonly netPaid: NanoUsd;
+  readonly firstPaymentAtMs: number | null;
+  readonly contract: "enterprise" | null;
+}
+
+export const DAY_MS = 86_400_000;
+
+/** The tier an account has at `nowMs` (SPEC 3.4, 8.1). It is derived at each admission, never stored. */
+export function deriveTier(inputs: TierInputs, nowMs: number): Tier {
+  if (inputs.contract === "enterprise") return TIERS[5];
+  let best: Tier = TIERS[0];
+  for (const candidate of TIERS) if (unlocks(candidate, inputs, nowMs)) best = candidate;
+  return best;
+}
+
+/** The next tier that payments and time can unlock, or null at the top. */
+export function nextTier(current: Tier): Tier | null {
+  const next = TIERS[TIERS.findIndex((row) => row.name === current.name) + 1];
+  return next?.unlock ? next : null;
+}
+
+function unlocks(candidate: Tier, inputs: TierInputs, nowMs: number): boolean {
+  if (candidate.unlock === null || inputs.firstPaymentAtMs === null) return false;
+  if (inputs.netPaid < candidate.unlock.paid) return false;
+  return nowMs - inputs.firstPaymentAtMs >= candidate.unlock.days * DAY_MS;
+}
+
+function tier(
+  name: TierName,
+  requestsPerMinute: number,
+  streams: number,
+  monthlyCap: string,
+  unlock: readonly [paid: string, days: number] | null,
+  services: readonly Scope[],
+): Tier {
+  return {
+    name,
+    requestsPerMinute,
+    streams,
+    monthlyCap: usd(monthlyCap),
+    unlock: unlock && { paid: usd(unlock[0]), days: unlock[1] },
+    services,
+  };
+}
+
+export const FREE_CREDIT = usd("5");
+export const FREE_CREDIT_DAYS = 90;
+export const IP_HASH_DAYS = 90;
+
+/** SPEC 8.4. */
+export const CHAT = {
+  messagesMax: 256,
+  maxTokensDefault: 4096,
+  maxTokensMax: 32_768,
+  temperatureMax: 2,
+  topPMax: 1,
+  streamIdleMs: 90_000,
+  streamMaxMs: 15 * 60_000,
+  bodyBytesMax: 4 * 1024 * 1024,
+} as const;
+
+export const JSON_DEPTH_MAX = 64;
+
+/** A per-IP window for callers without a valid key (docs/decisions.md). */
+export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
+
+/** How long a hold lives without its owner, and how often the owner renews it. */
+export const LEASE_MS = 60_000;
+export const LEASE_RENEWAL_MS = 5_000;
+
+/** Refused rows logged one by one per key and minute; the rest become one summary row. */
+export const REFUSED_ROWS_PER_MINUTE = 100;
+
+/** Buckets that accounts are spread over; fixed for the life of an installation. */
+export const BUCKETS = 64;

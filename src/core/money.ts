@@ -1,0 +1,104 @@
+// Money is an integer count of nano-USD (1e-9 USD). It is a branded bigint, so that no other number
+// can take its place; this file is the only one that converts or multiplies it.
+
+/** An exact amount in nano-USD. */
+export type NanoUsd = bigint & { readonly __unit: "nano-usd" };
+
+/** A price in integer pico-USD (1e-12 USD) per unit, so that $0.0375 per million tokens is exact. */
+export type PicoUsd = bigint & { readonly __unit: "pico-usd" };
+
+export const ZERO = 0n as NanoUsd;
+
+/** The largest amount that a Lua number carries exactly: 2^53 - 1 nano-USD, about 9.0 million USD. */
+export const AMOUNT_MAX = BigInt(Number.MAX_SAFE_INTEGER) as NanoUsd;
+
+const NANO_PER_USD = 1_000_000_000n;
+const PICO_PER_NANO = 1_000n;
+const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d+))?$/;
+
+/** Brands an integer count of nano-USD. Throws a RangeError beyond ±AMOUNT_MAX. */
+export function nano(count: bigint | string): NanoUsd {
+  const value = BigInt(count);
+  if (value > AMOUNT_MAX || value < -AMOUNT_MAX) {
+    throw new RangeError(
+      `Amount ${value} is outside the ${AMOUNT_MAX} nano-USD that Redis carries`,
+    );
+  }
+  return value as NanoUsd;
+}
+
+/** Parses a decimal USD amount such as "0.0010" exactly; more than 9 decimals is a RangeError. */
+export function usd(decimal: string): NanoUsd {
+  return nano(scaled(decimal, 9));
+}
+
+/** A price from a decimal USD amount per `per` units: `price("0.15", 1_000_000)`. */
+export function price(decimal: string, per: number): PicoUsd {
+  const divisor = BigInt(per);
+  const amount = scaled(decimal, 18);
+  const picoScale = 1_000_000n * divisor;
+  if (amount < 0n) throw new RangeError(`Price '${decimal}' is negative`);
+  if (amount % picoScale !== 0n) {
+    throw new RangeError(`Price '${decimal}' per ${per} is finer than one pico-USD a unit`);
+  }
+  return (amount / picoScale) as PicoUsd;
+}
+
+/** Sums quantity times price exactly and rounds up once to a whole nano-USD. */
+export function charge(parts: readonly (readonly [quantity: number, price: PicoUsd])[]): NanoUsd {
+  let pico = 0n;
+  for (const [quantity, unit] of parts) pico += BigInt(quantity) * unit;
+  return nano((pico + PICO_PER_NANO - 1n) / PICO_PER_NANO);
+}
+
+/** The decimal USD digits of an amount, never in exponent form: "0.0000375", "5", "-1.5". */
+export function toDecimal(amount: NanoUsd): string {
+  const sign = amount < 0n ? "-" : "";
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(10, "0");
+  const fraction = digits.slice(-9).replace(/0+$/, "");
+  return sign + digits.slice(0, -9) + (fraction === "" ? "" : `.${fraction}`);
+}
+
+/** A JSON number literal with the digits of `toDecimal`; JSON.stringify would print 1e-7. */
+export function toJsonNumber(amount: NanoUsd): object {
+  return rawJson(toDecimal(amount));
+}
+
+/** A price per million units as a JSON number literal. */
+export function pricePerMillion(unit: PicoUsd): object {
+  return toJsonNumber((unit * PICO_PER_NANO) as bigint as NanoUsd);
+}
+
+/** The smaller of two amounts. */
+export function min(a: NanoUsd, b: NanoUsd): NanoUsd {
+  return a < b ? a : b;
+}
+
+/** The sum of amounts. */
+export function add(...amounts: readonly NanoUsd[]): NanoUsd {
+  return nano(amounts.reduce<bigint>((sum, amount) => sum + amount, 0n));
+}
+
+/** `a - b`, which may be negative. */
+export function subtract(a: NanoUsd, b: NanoUsd): NanoUsd {
+  return nano(a - b);
+}
+
+function scaled(decimal: string, places: number): bigint {
+  const match = DECIMAL.exec(decimal);
+  const fraction = match?.[3] ?? "";
+  if (match === null || fraction.length > places) {
+    throw new RangeError(
+      `'${decimal}' is not a decimal USD amount with at most ${places} decimals`,
+    );
+  }
+  const digits = BigInt((match[2] ?? "") + fraction.padEnd(places, "0"));
+  return match[1] === "-" ? -digits : digits;
+}
+
+// JSON.rawJSON is in JavaScriptCore but not yet in TypeScript's library types.
+function rawJson(literal: string): object {
+  return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(literal);
+}
+
+export const USD = NANO_PER_USD as NanoUsd;
