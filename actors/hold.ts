@@ -1,7 +1,7 @@
 // What the rest of the program sees of an account: admission, a hold, and how it is resolved.
 
 import type { ApiError } from "../src/core/errors.ts";
-import type { Scope } from "../src/core/limits.ts";
+import type { Scope, Tier, TierInputs } from "../src/core/limits.ts";
 import type { NanoUsd } from "../src/core/money.ts";
 
 /** What a key digest leads to; none of it ever changes, so it may be cached. */
@@ -35,6 +35,7 @@ export interface Outcome {
 export interface AdmitInput {
   /** The request id; it names the hold and makes a resent admission harmless. */
   readonly requestId: string;
+  readonly keyId: string;
   /** The scope that the key must have, or null where any valid key will do. */
   readonly scope: Scope | null;
   readonly clientIp: string;
@@ -66,7 +67,13 @@ export interface Funds {
 
 export type Admission =
   | { readonly verdict: "admitted"; readonly hold: Hold; readonly rate: RateLimits }
-  | { readonly verdict: "refused"; readonly error: ApiError; readonly rate: RateLimits }
+  | {
+      readonly verdict: "refused";
+      readonly error: ApiError;
+      readonly rate: RateLimits;
+      /** Set when the refusal is one for money (402): the call can say what would fit. */
+      readonly funds: Funds | null;
+    }
   /** Only for a tentative admission: the bound does not fit, nothing was counted. */
   | { readonly verdict: "short"; readonly funds: Funds };
 
@@ -89,4 +96,49 @@ export interface Hold extends AsyncDisposable {
   settle(cost: NanoUsd, outcome: Outcome): Promise<Settlement>;
   /** Returns the whole hold and writes the log row. Idempotent. */
   release(outcome: Outcome): Promise<void>;
+}
+
+/** Balances and limits of an account as `/v1/me` shows them, read in one script at one instant. */
+export interface AccountView {
+  readonly accountId: string;
+  readonly nowMs: number;
+  readonly state: "active" | "suspended" | "closed";
+  readonly tier: Tier;
+  readonly tierInputs: TierInputs;
+  /** Available, without what is held. */
+  readonly paid: NanoUsd;
+  readonly free: NanoUsd;
+  readonly freeExpiresAtMs: number | null;
+  readonly heldPaid: NanoUsd;
+  readonly heldFree: NanoUsd;
+  readonly openStreams: number;
+  /** The UTC month of Redis time, as 202611. */
+  readonly month: number;
+  readonly monthSpent: NanoUsd;
+  readonly monthHeld: NanoUsd;
+  /** The account holder's own monthly cap. */
+  readonly ownCap: NanoUsd | null;
+  readonly key: {
+    readonly id: string;
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly monthlyLimit: NanoUsd | null;
+    readonly monthSpent: NanoUsd;
+    readonly monthHeld: NanoUsd;
+  };
+}
+
+/** The only way to an account's money and limits. Obtained from `AccountActors.of(identity)`. */
+export interface Account {
+  /**
+   * Decides on one call in one script. Never throws for a refusal; throws `service_unavailable` when
+   * Redis (or, for a wallet that must be rebuilt, Postgres) does not answer: nothing was charged.
+   * A key that was revoked meanwhile is refused with `invalid_api_key`.
+   */
+  admit(input: AdmitInput): Promise<Admission>;
+  view(keyId: string): Promise<AccountView>;
+}
+
+export interface AccountActors {
+  of(accountId: string, bucket: number): Account;
 }

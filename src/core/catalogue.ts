@@ -1,5 +1,6 @@
 // What the gateway sells: models with prices and routes, and the upstream servers that serve them.
 
+import { price } from "./money.ts";
 import type { PriceBand } from "./pricing.ts";
 
 /** One way to serve a model: an upstream server and the model's name there. */
@@ -24,15 +25,84 @@ export interface ModelEntry {
 export interface ProviderEntry {
   readonly name: string;
   readonly kind: "openai" | "guide";
+  /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** Until the response headers arrive. */
+  /** Until a stream's first event arrives. */
   readonly firstByteTimeoutMs: number;
+  /** For a whole reply that is not streamed. */
+  readonly replyTimeoutMs: number;
+  /** Between two events of a stream. */
+  readonly idleTimeoutMs: number;
   /** Requests under way at once; more fall to the next route. */
   readonly concurrencyMax: number;
+  /** The field that carries the output limit. */
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
 }
 
 export interface Catalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
+}
+
+/** What a provider has where nothing else is said. */
+export const PROVIDER_DEFAULTS = {
+  firstByteTimeoutMs: 60_000,
+  replyTimeoutMs: 300_000,
+  idleTimeoutMs: 90_000,
+  concurrencyMax: 256,
+  maxTokensField: "max_tokens",
+} as const satisfies Partial<ProviderEntry>;
+
+/** The name of the built-in provider and the id of its only model. */
+export const GUIDE_PROVIDER = "guide";
+export const GUIDE_MODEL = "farebox-guide";
+
+const guideProvider: ProviderEntry = {
+  ...PROVIDER_DEFAULTS,
+  name: GUIDE_PROVIDER,
+  kind: "guide",
+  baseUrl: "",
+  apiKey: null,
+};
+
+const guideModel: ModelEntry = {
+  id: GUIDE_MODEL,
+  label: "Farebox guide (extractive, not a language model)",
+  family: "farebox",
+  ownedBy: "farebox",
+  bands: [priceBand({ input: "0.10", output: "0.40" })],
+  contextTokens: 32_768,
+  freeCreditEligible: true,
+  routes: [{ provider: GUIDE_PROVIDER, model: GUIDE_MODEL }],
+};
+
+/** A catalogue of these models and providers, and of the built-in guide behind them. */
+export function catalogueOf(
+  models: readonly ModelEntry[],
+  providers: readonly ProviderEntry[],
+): Catalogue {
+  return {
+    models: new Map([...models, guideModel].map((model) => [model.id, model])),
+    providers: new Map([...providers, guideProvider].map((one) => [one.name, one])),
+  };
+}
+
+/** Prices in decimal USD per million tokens. */
+export interface PricesPerMillion {
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput?: string | null;
+  readonly promptTokensMax?: number | null;
+}
+
+/** A price band from decimal USD per million tokens, exactly. */
+export function priceBand(prices: PricesPerMillion): PriceBand {
+  const cached = prices.cachedInput ?? null;
+  return {
+    promptTokensMax: prices.promptTokensMax ?? null,
+    input: price(prices.input, 1_000_000),
+    output: price(prices.output, 1_000_000),
+    cachedInput: cached === null ? null : price(cached, 1_000_000),
+  };
 }

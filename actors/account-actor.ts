@@ -1,0 +1,308 @@
+// The only code that touches an account's keys. One per account and process; the scripts it runs
+// decide between processes, so it holds no balance: only the access document and its open calls.
+
+import {
+  type AccessDocument,
+  type AccessKey,
+  decideAccess,
+  parseDocument,
+} from "../src/core/access.ts";
+import { ApiError, type ErrorCode } from "../src/core/errors.ts";
+import { deriveTier, type Tier } from "../src/core/limits.ts";
+import { add, min, type NanoUsd, nano, toDecimal } from "../src/core/money.ts";
+import type { Book } from "../src/store/book.ts";
+import { type AdmitReply, admit, extend, type ViewReply, view } from "./call-scripts.ts";
+import type { Account, AccountView, Admission, AdmitInput, RateLimits } from "./hold.ts";
+import { type AccountKeys, accountKeys } from "./keys.ts";
+import { OpenHold } from "./open-hold.ts";
+import type { RedisClock } from "./redis-clock.ts";
+import type { ScriptRunner, ScriptTime } from "./script.ts";
+import { configure, credit, evict, expireFree, hydrate } from "./wallet-scripts.ts";
+
+export interface ActorDeps {
+  readonly scripts: ScriptRunner;
+  readonly book: Book;
+  /** The time of Redis, so that a wrong clock of this machine decides nothing. */
+  readonly clock: RedisClock;
+  /** What scripts are given as their time: '' (Redis's own) except in tests. */
+  readonly scriptTime: () => ScriptTime;
+  /** Told of a settlement that could not be delivered; it is tried again by itself. */
+  readonly onSettleRetry: (requestId: string, error: unknown) => void;
+}
+
+/** Far above any number of times that a document can change under one request. */
+const ATTEMPTS_MAX = 20;
+
+export class AccountActor implements Account {
+  readonly keys: AccountKeys;
+  readonly openHolds = new Map<string, OpenHold>();
+  #access: { readonly version: number; readonly document: AccessDocument } | null = null;
+
+  constructor(
+    readonly deps: ActorDeps,
+    readonly accountId: string,
+    bucket: number,
+  ) {
+    this.keys = accountKeys(accountId, bucket);
+  }
+
+  async admit(input: AdmitInput): Promise<Admission> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const access = this.#access ?? (await this.#refresh());
+      const key = access.document.keys.get(input.keyId);
+      if (key === undefined) {
+        await this.#confirmUnknownKey(access.version, input.keyId);
+        continue;
+      }
+      const nowMs = this.deps.clock.now();
+      const { tier, refusal } = decideAccess(access.document, key, { ...input, nowMs });
+      const code = refusal?.code ?? input.refusal?.code ?? null;
+      const reply = await this.#run(input, access, key, tier, code);
+      if (reply.verdict === "hydrate") await this.hydrate();
+      else if (reply.verdict === "stale") this.#adopt(reply.version, reply.document);
+      else return this.#answer(reply, input, access.document, key, tier, refusal?.message);
+    }
+    throw new ApiError("service_unavailable", "The account is being changed; try again", {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  async view(keyId: string): Promise<AccountView> {
+    const state = await this.state(keyId);
+    const document = parseDocument(state.document);
+    const key = document.keys.get(keyId);
+    if (key === undefined) throw invalidKey();
+    return {
+      accountId: this.accountId,
+      nowMs: state.nowMs,
+      state: document.state,
+      tier: deriveTier(document.tierInputs, state.nowMs),
+      tierInputs: document.tierInputs,
+      paid: state.paid,
+      free: freeIsOver(state) ? nano(0n) : state.free,
+      freeExpiresAtMs: state.freeExpiresAtMs,
+      heldPaid: state.heldPaid,
+      heldFree: state.heldFree,
+      openStreams: state.streams,
+      month: state.month,
+      monthSpent: state.spent,
+      monthHeld: state.held,
+      ownCap: document.ownCap,
+      key: { ...key, monthSpent: state.keySpent, monthHeld: state.keyHeld },
+    };
+  }
+
+  /** The wallet as it stands, built first where Redis does not hold it. */
+  async state(keyId = ""): Promise<ViewReply> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const reply = await this.deps.scripts.run(view, { ...this.#subject(), keyId });
+      if (reply !== null) {
+        this.deps.clock.observe(reply.nowMs);
+        return reply;
+      }
+      await this.hydrate();
+    }
+    throw new ApiError("service_unavailable", "The account could not be read; try again");
+  }
+
+  /** Builds the wallet from Postgres and applies the credits that its ledger does not have yet. */
+  async hydrate(): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const meta = await this.deps.scripts.redis.hmget(this.keys.meta, "epoch", "evictions");
+      if (meta[0] === null || meta[0] === undefined) await this.deps.scripts.prepare();
+      const record = await this.deps.book.readWallet(this.accountId);
+      if (record === null) throw invalidKey();
+      const reply = await this.deps.scripts.run(hydrate, {
+        ...this.#subject(),
+        ...record,
+        epoch: meta[0] ?? "",
+        evictions: meta[1] ?? "0",
+      });
+      if (reply === "again") continue;
+      await this.applyCredits();
+      return;
+    }
+    throw new ApiError("service_unavailable", "The account could not be rebuilt; try again");
+  }
+
+  /** Applies every credit that Postgres has and the wallet has not, in order, each exactly once. */
+  async applyCredits(): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const wallet = await this.deps.scripts.run(view, { ...this.#subject(), keyId: "" });
+      if (wallet === null) return await this.hydrate();
+      const missing = await this.deps.book.creditsAfter(this.accountId, wallet.credits);
+      const replies = [];
+      for (const record of missing) {
+        replies.push(await this.deps.scripts.run(credit, { ...this.#subject(), ...record }));
+      }
+      if (replies.every((reply) => reply === "ok" || reply === "already")) return;
+    }
+    throw new ApiError("service_unavailable", "The credits could not be applied; try again");
+  }
+
+  /** Hands the newest access document to Redis, where every process finds it at its next call. */
+  async configure(): Promise<void> {
+    const stored = await this.deps.book.readDocument(this.accountId);
+    if (stored === null) throw invalidKey();
+    await this.deps.scripts.run(configure, { ...this.#subject(), ...stored });
+    await this.deps.book.markApplied(this.accountId, stored.version);
+  }
+
+  /** Removes the wallet from Redis if it is idle and Postgres has all of it. True when it went. */
+  async evict(idleMs: number): Promise<boolean> {
+    const record = await this.deps.book.readWallet(this.accountId);
+    if (record === null) return false;
+    const subject = { ...this.#subject(), seq: record.seq, idleMs };
+    return (await this.deps.scripts.run(evict, subject)) === "ok";
+  }
+
+  /** Takes expired free credit out of the purse, with its ledger entry. */
+  async expireFree(): Promise<void> {
+    if ((await this.deps.scripts.run(expireFree, this.#subject())) === "ok") return;
+    await this.hydrate();
+    await this.deps.scripts.run(expireFree, this.#subject());
+  }
+
+  /** Renews the leases of all open calls of this process, and ends those that may not go on. */
+  async renewLeases(): Promise<void> {
+    if (this.openHolds.size === 0) return;
+    const calls = [...this.openHolds.values()];
+    const reply = await this.deps.scripts.run(extend, {
+      ...this.#subject(),
+      version: this.#access?.version ?? 0,
+      calls: calls.map((hold) => ({ requestId: hold.id, checkpoint: hold.streamedCost })),
+    });
+    if (reply.newer !== null) this.#adopt(reply.newer.version, reply.newer.document);
+    const lost = new Set(reply.lost);
+    const document = this.#access?.document;
+    for (const hold of calls) {
+      if (lost.has(hold.id)) hold.abort("the lease of its hold was lost");
+      else if (document?.state !== "active" || !document.keys.has(hold.keyId)) {
+        hold.abort("its key was revoked or its account stopped");
+      }
+    }
+  }
+
+  #run(
+    input: AdmitInput,
+    access: { readonly version: number; readonly document: AccessDocument },
+    key: AccessKey,
+    tier: Tier,
+    refusal: ErrorCode | null,
+  ): Promise<AdmitReply> {
+    return this.deps.scripts.run(admit, {
+      ...this.#subject(),
+      version: access.version,
+      keyId: input.keyId,
+      requestId: input.requestId,
+      refusal,
+      limit: tier.requestsPerMinute,
+      bound: input.bound,
+      freeEligible: input.freeEligible,
+      stream: input.stream,
+      streamLimit: tier.streams,
+      cap: capOf(access.document, tier),
+      budget: key.monthlyLimit,
+      tentative: input.tentative ?? false,
+      facts: JSON.stringify(input.facts),
+      elapsedMs: Math.round(input.elapsedMs),
+    });
+  }
+
+  #answer(
+    reply: Exclude<AdmitReply, { verdict: "hydrate" } | { verdict: "stale" }>,
+    input: AdmitInput,
+    document: AccessDocument,
+    key: AccessKey,
+    tier: Tier,
+    accessMessage: string | undefined,
+  ): Admission {
+    if (reply.verdict === "short") return { verdict: "short", funds: reply };
+    this.deps.clock.observe(reply.nowMs);
+    const rate: RateLimits = { limit: tier.requestsPerMinute, ...reply.window };
+    if (reply.verdict === "refused") {
+      const forMoney = MONEY_REFUSALS.has(reply.code);
+      const error = refusalError(reply, input, tier, accessMessage);
+      return { verdict: "refused", error, rate, funds: forMoney ? reply : null };
+    }
+    const hold = new OpenHold(this, {
+      input,
+      paid: reply.paid,
+      free: reply.free,
+      admittedAtMs: reply.admittedAtMs,
+      cap: capOf(document, tier),
+      budget: key.monthlyLimit,
+    });
+    this.openHolds.set(hold.id, hold);
+    return { verdict: "admitted", hold, rate };
+  }
+
+  /** Reads the document that Redis has, so that a key made or revoked elsewhere is known here. */
+  async #refresh(): Promise<{ version: number; document: AccessDocument }> {
+    const { version, document } = await this.state();
+    return this.#adopt(version, document);
+  }
+
+  async #confirmUnknownKey(version: number, keyId: string): Promise<void> {
+    const fresh = await this.#refresh();
+    if (fresh.version === version && !fresh.document.keys.has(keyId)) throw invalidKey();
+    if (!fresh.document.keys.has(keyId)) throw invalidKey();
+  }
+
+  #adopt(version: number, document: string): { version: number; document: AccessDocument } {
+    this.#access = { version, document: parseDocument(document) };
+    return this.#access;
+  }
+
+  #subject(): { account: string; keys: AccountKeys; nowMs: ScriptTime } {
+    return { account: this.accountId, keys: this.keys, nowMs: this.deps.scriptTime() };
+  }
+}
+
+const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "key_budget_exceeded",
+  "monthly_limit_reached",
+  "insufficient_credits",
+]);
+
+/** The smaller of the tier's monthly cap and the account holder's own. */
+function capOf(document: AccessDocument, tier: Tier): NanoUsd {
+  return document.ownCap === null ? tier.monthlyCap : min(document.ownCap, tier.monthlyCap);
+}
+
+function freeIsOver(state: ViewReply): boolean {
+  return state.freeExpiresAtMs !== null && state.nowMs >= state.freeExpiresAtMs;
+}
+
+function invalidKey(): ApiError {
+  return new ApiError("invalid_api_key", "This API key is wrong or was revoked");
+}
+
+function refusalError(
+  reply: Extract<AdmitReply, { verdict: "refused" }>,
+  input: AdmitInput,
+  tier: Tier,
+  accessMessage: string | undefined,
+): ApiError {
+  const { code } = reply;
+  if (input.refusal?.code === code) return input.refusal;
+  if (accessMessage !== undefined && code !== "rate_limit_exceeded") {
+    return new ApiError(code, accessMessage);
+  }
+  if (code === "rate_limit_exceeded") {
+    const message = `This key may make ${tier.requestsPerMinute} requests a minute on the ${tier.name} tier`;
+    return new ApiError(code, message, { retryAfterSeconds: reply.window.resetSeconds });
+  }
+  if (code === "too_many_streams") {
+    const message = `The ${tier.name} tier may have ${tier.streams} streams open at once`;
+    return new ApiError(code, message, { retryAfterSeconds: 1 });
+  }
+  const needed = toDecimal(input.bound);
+  const there = toDecimal(reply.spendable);
+  return new ApiError(code, `The call may cost up to $${needed}; $${there} can be spent now`);
+}
+
+/** What an account owns in all: both purses and what is held of them. */
+export function totalOf(state: ViewReply): NanoUsd {
+  return add(state.paid, state.free, state.heldPaid, state.heldFree);
+}

@@ -1,0 +1,17 @@
+import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../src/core/limits.ts";
+import { count } from "./call-scripts.ts";
+import type { RateLimits } from "./hold.ts";
+import { anonymousWindowKey } from "./keys.ts";
+import type { ScriptRunner } from "./script.ts";
+
+/** Counts callers without a valid key, by a keyed hash of their address. */
+export class AnonymousWindow {
+  constructor(readonly scripts: ScriptRunner) {}
+
+  /** Counts one request. Throws `service_unavailable` when Redis does not answer. */
+  async count(caller: string): Promise<RateLimits & { readonly allowed: boolean }> {
+    const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
+    const key = anonymousWindowKey(caller);
+    return { limit, ...(await this.scripts.run(count, { nowMs: "", key, limit })) };
+  }
+}

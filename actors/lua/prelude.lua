@@ -1,0 +1,183 @@
+-- Shared by every script: put before it by plain concatenation.
+--
+-- Money is a whole number of nano-USD below 2^53, so Lua's doubles add it exactly. It enters and
+-- leaves as a decimal string: money() prints it, because tostring() and '..' give 1e+14 and -0.
+
+local AMOUNT_MAX = 9007199254740991
+
+local function money(n)
+  return string.format('%.0f', n + 0)
+end
+
+-- A number from ARGV; anything but a whole amount in range is our own bug and stops the script
+-- before its first write.
+local function amount(text)
+  local n = tonumber(text)
+  if n == nil or n < 0 or n > AMOUNT_MAX or n % 1 ~= 0 then
+    error('not an amount: ' .. text)
+  end
+  return n
+end
+
+-- A number from a hash; a missing field is 0.
+local function stored(text)
+  return text and tonumber(text) or 0
+end
+
+-- Milliseconds of Redis, or the time a test gives.
+local function now_ms(given)
+  if given ~= '' then return tonumber(given) end
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- The UTC month of a time, as '202611' (days to civil date, Howard Hinnant's algorithm).
+local function month_of(ms)
+  local days = math.floor(ms / 86400000) + 719468
+  local era = math.floor(days / 146097)
+  local day_of_era = days - era * 146097
+  local year_of_era = math.floor((day_of_era - math.floor(day_of_era / 1460)
+    + math.floor(day_of_era / 36524) - math.floor(day_of_era / 146096)) / 365)
+  local day_of_year = day_of_era - (365 * year_of_era + math.floor(year_of_era / 4)
+    - math.floor(year_of_era / 100))
+  local shifted = math.floor((5 * day_of_year + 2) / 153)
+  local month = shifted < 10 and shifted + 3 or shifted - 9
+  local year = year_of_era + era * 400 + (month <= 2 and 1 or 0)
+  return string.format('%04d%02d', year, month)
+end
+
+-- Appends one entry to the bucket's journal under the bucket's next number. Every entry has the same
+-- fields in the same order, so that the stream stores their names once.
+local function append(meta, journal, entry)
+  local number = redis.call('HINCRBY', meta, 'entry', 1)
+  redis.call('XADD', journal, '*',
+    'n', number, 'type', entry.type, 'account', entry.account, 'key', entry.key or '',
+    'request', entry.request or '', 'at', string.format('%.0f', entry.at),
+    'facts', entry.facts or '', 'outcome', entry.outcome or '',
+    'seq', entry.seq and string.format('%.0f', entry.seq) or '',
+    'paid_delta', money(entry.paid_delta or 0), 'free_delta', money(entry.free_delta or 0),
+    'paid_after', money(entry.paid_after or 0), 'free_after', money(entry.free_after or 0),
+    'month', entry.month or '', 'credit', entry.credit or '',
+    'written_off', money(entry.written_off or 0), 'overrun', money(entry.overrun or 0))
+end
+
+-- A hold record is one string: paid free month stream checkpoint admitted_ms key facts.
+local function hold_record(hold)
+  return table.concat({
+    money(hold.paid), money(hold.free), hold.month, hold.stream, money(hold.checkpoint),
+    string.format('%.0f', hold.admitted), hold.key, hold.facts,
+  }, ' ')
+end
+
+local function parse_hold(record)
+  local paid, free, month, stream, checkpoint, admitted, key, facts =
+    string.match(record, '^(%d+) (%d+) (%d+) (%d) (%d+) (%d+) (%S+) (.*)$')
+  return {
+    paid = tonumber(paid), free = tonumber(free), month = month, stream = stream,
+    checkpoint = tonumber(checkpoint), admitted = tonumber(admitted), key = key, facts = facts,
+  }
+end
+
+-- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. `k` names the keys,
+-- `call` gives account, id, outcome, type. Begins with HDEL, which Redis lets run when it is out of
+-- memory, and everything after it then runs too: an open call can always be resolved.
+local function resolve(k, hold, cost, call)
+  local spent, held = 's' .. hold.month, 'h' .. hold.month
+  local key_spent, key_held = spent .. ':' .. hold.key, held .. ':' .. hold.key
+  local w = redis.call('HMGET', k.wallet, 'paid', 'free', 'held_paid', 'held_free', 'streams', 'seq',
+    spent, held, key_spent, key_held)
+  local total = hold.paid + hold.free
+  local charged = math.min(cost, total)
+  local charged_free = math.min(charged, hold.free)
+  local charged_paid = charged - charged_free
+  local paid, free = stored(w[1]) + hold.paid - charged_paid, stored(w[2]) + hold.free - charged_free
+  local held_paid, held_free = stored(w[3]) - hold.paid, stored(w[4]) - hold.free
+  local seq = charged > 0 and stored(w[6]) + 1 or nil
+
+  redis.call('HDEL', k.holds, call.id)
+  redis.call('ZREM', k.leases, call.account .. '/' .. call.id)
+  redis.call('HSET', k.wallet, 'paid', money(paid), 'free', money(free),
+    'held_paid', money(held_paid), 'held_free', money(held_free),
+    'streams', money(stored(w[5]) - tonumber(hold.stream)),
+    'seq', money(seq or stored(w[6])),
+    spent, money(stored(w[7]) + charged), held, money(stored(w[8]) - total),
+    key_spent, money(stored(w[9]) + charged), key_held, money(stored(w[10]) - total))
+  append(k.meta, k.journal, {
+    type = call.type, account = call.account, key = hold.key, request = call.id, at = hold.admitted,
+    facts = hold.facts, outcome = call.outcome, seq = seq, paid_delta = -charged_paid,
+    free_delta = -charged_free, paid_after = paid + held_paid, free_after = free + held_free,
+    month = hold.month, overrun = cost - charged,
+  })
+  return charged, charged_free
+end
+
+-- What resolves a repeated settle or release: the stored answer of the first.
+local function answer_again(op)
+  local done = redis.call('GET', op)
+  if done then
+    local verdict, charged, free = string.match(done, '^(%a+) (%d+) (%d+)')
+    if verdict == 'done' then return { 'ok', charged, free } end
+  end
+  return { 'unresolved' }
+end
+
+-- Free credit whose time is over leaves the purse with a ledger entry of its own.
+local function expire_free(meta, wallet, journal, account, now)
+  local w = redis.call('HMGET', wallet, 'free', 'free_expires', 'paid', 'held_paid', 'held_free', 'seq')
+  local free, expires = stored(w[1]), stored(w[2])
+  if free == 0 or expires == 0 or now < expires then return end
+  local seq = stored(w[6]) + 1
+  redis.call('HSET', wallet, 'free', '0', 'seq', money(seq))
+  append(meta, journal, {
+    type = 'free_expired', account = account, at = now, seq = seq, free_delta = -free,
+    paid_after = stored(w[3]) + stored(w[4]), free_after = stored(w[5]),
+  })
+end
+
+-- A request window: 61 slots of one second, each 'second * 10^6 + count'. The oldest slot counts
+-- whole, so no 60 s, however they are cut, hold more than the limit. `first` is the oldest second that
+-- counts anything. A clock that jumps back is held at the last second seen.
+local SLOTS, SCALE = 61, 1000000
+
+local function count_in(packed, second)
+  local n = tonumber(packed or 0)
+  return math.floor(n / SCALE) == second and n % SCALE or 0
+end
+
+-- Reads the window as it stands at `now`, and writes nothing.
+local function open_window(key, now)
+  local second = math.floor(now / 1000)
+  local state = redis.call('HMGET', key, 'last', 'first', 'total', 'c' .. second % SLOTS)
+  local last, oldest, total = stored(state[1]), stored(state[2]), stored(state[3])
+  local slot = state[4]
+  if second < last then
+    second = last
+    slot = redis.call('HGET', key, 'c' .. second % SLOTS)
+  end
+  local first = oldest
+  if last <= second - SLOTS then total = 0 end
+  while total > 0 do
+    local leaves = first <= second - SLOTS
+    if not leaves and first == oldest then break end
+    local count = count_in(redis.call('HGET', key, 'c' .. first % SLOTS), first)
+    if not leaves and count > 0 then break end
+    if leaves then total = total - count end
+    first = first + 1
+  end
+  if total == 0 then first = second end
+  return { second = second, last = last, first = first, total = total, slot = slot }
+end
+
+local function count_request(key, window)
+  local second = window.second
+  window.total = window.total + 1
+  redis.call('HSET', key, 'last', string.format('%.0f', second), 'first',
+    string.format('%.0f', window.first), 'total', window.total, 'c' .. second % SLOTS,
+    string.format('%.0f', second * SCALE + count_in(window.slot, second) + 1))
+  if second > window.last then redis.call('PEXPIRE', key, SLOTS * 1000) end
+end
+
+-- Until the oldest counted request leaves the window.
+local function reset_ms(window, now)
+  return string.format('%.0f', math.max((window.first + SLOTS) * 1000 - now, 1))
+end

@@ -1,0 +1,18 @@
+-- Charges a hold what its call cost, at most the hold, and returns the rest. A release is a settle at 0.
+--
+-- KEYS  1 meta  2 wallet  3 holds  4 leases  5 op  6 journal
+-- ARGV  1 account  2 request  3 cost  4 outcome  5 how long to keep the answer for a repeat, ms
+-- Reply { 'ok', charged, charged_free }
+--       { 'unresolved' } no such hold: it expired, or its wallet was rebuilt (see settle_late)
+
+local record = redis.call('HGET', KEYS[3], ARGV[2])
+if not record then return answer_again(KEYS[5]) end
+local w = redis.call('HGET', KEYS[2], 'epoch')
+if not w or w ~= redis.call('HGET', KEYS[1], 'epoch') then return { 'unresolved' } end
+
+local k = { meta = KEYS[1], wallet = KEYS[2], holds = KEYS[3], leases = KEYS[4], journal = KEYS[6] }
+local charged, charged_free = resolve(k, parse_hold(record), amount(ARGV[3]), {
+  account = ARGV[1], id = ARGV[2], type = 'call', outcome = ARGV[4],
+})
+redis.call('SET', KEYS[5], table.concat({ 'done', money(charged), money(charged_free) }, ' '), 'PX', ARGV[5])
+return { 'ok', money(charged), money(charged_free) }

@@ -1,0 +1,64 @@
+// Makes Redis agree with the book of record, bucket by bucket. Runs whenever a Redis server is met
+// that does not know our scripts: it was just started, promoted or replaced, and may be older than
+// Postgres, or empty. Nothing is served from it before this returns.
+
+import { BUCKETS } from "../src/core/limits.ts";
+import type { Book, Cursor } from "../src/store/book.ts";
+import { bucketKeys } from "./keys.ts";
+import type { RedisClient } from "./script.ts";
+import { recover } from "./wallet-scripts.ts";
+
+interface BucketState {
+  readonly epoch: number;
+  readonly entry: number;
+}
+
+export interface RecoveryDeps {
+  readonly redis: RedisClient;
+  readonly book: Book;
+  readonly onRecovered: (buckets: readonly number[]) => void;
+}
+
+/**
+ * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch, so
+ * that its wallets are built anew from Postgres. A bucket that agrees is left as it is. Throws when
+ * Redis or Postgres does not answer.
+ */
+export async function verifyBuckets({ redis, book, onRecovered }: RecoveryDeps): Promise<void> {
+  const recovered: number[] = [];
+  await book.recovery(async (cursors, newEpoch) => {
+    // The cursors were read first: a bucket's entry number only grows, so one that is lower is older.
+    const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
+    const steps = [];
+    for (const [index, cursor] of cursors.entries()) {
+      if (agrees(states[index] ?? null, cursor)) continue;
+      const epoch = await newEpoch(cursor.bucket);
+      recovered.push(cursor.bucket);
+      steps.push({ apply: () => setUp(redis, cursor, epoch) });
+    }
+    return steps;
+  });
+  if (recovered.length > 0) onRecovered(recovered);
+}
+
+function agrees(state: BucketState | null, cursor: Cursor): boolean {
+  return state !== null && state.epoch === cursor.epoch && state.entry >= cursor.entry;
+}
+
+async function readState(redis: RedisClient, bucket: number): Promise<BucketState | null> {
+  const [epoch, entry] = await redis.hmget(bucketKeys(bucket).meta, "epoch", "entry");
+  if (epoch === null || epoch === undefined) return null;
+  return { epoch: Number(epoch), entry: Number(entry ?? 0) };
+}
+
+async function setUp(redis: RedisClient, cursor: Cursor, epoch: number): Promise<void> {
+  const input = { keys: bucketKeys(cursor.bucket), epoch, entry: cursor.entry };
+  const keys = recover.keys(input);
+  // By its source: the script is needed before the server has been given any.
+  await redis.eval(recover.source, keys.length, ...keys, ...recover.args(input));
+}
+
+/** The bucket of a new account. */
+export function bucketOf(accountId: string): number {
+  return Bun.hash.crc32(accountId) % BUCKETS;
+}

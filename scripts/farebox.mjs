@@ -1,0 +1,55 @@
+// `npm run -s farebox -- <command>`: runs the command-line tool against the running stores.
+
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fingerprint, homeFolder, PROJECT, readRuntime, secrets } from "./home.mjs";
+import { ensureBun, ensurePackages } from "./packages.mjs";
+import { exitCodeOf } from "./processes.mjs";
+
+main().catch((error) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
+
+async function main() {
+  // Only the tool's own words may stand on stdout: its callers read JSON there.
+  await ensurePackages({ dev: false, progress: (line) => console.error(line) });
+  const bun = ensureBun();
+  const args = process.argv.slice(2);
+  const child = spawn(bun, [join(PROJECT, "src/cli/main.ts"), ...args], {
+    // npm changes to the project; a file that the caller names is meant from where they stand.
+    cwd: process.env.INIT_CWD || process.cwd(),
+    env: environment(args),
+    stdio: "inherit",
+  });
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on("exit", (code, signal) => process.exit(exitCodeOf({ code, signal })));
+}
+
+/**
+ * The stores and secrets: what the environment sets, else what the running Farebox wrote down.
+ * @param {string[]} args
+ * @returns {NodeJS.ProcessEnv}
+ */
+function environment(args) {
+  const home = homeFolder();
+  const runtime = readRuntime(home);
+  const REDIS_URL = process.env.REDIS_URL || runtime?.redis_url;
+  const DATABASE_URL = process.env.DATABASE_URL || runtime?.database_url;
+  if (!REDIS_URL || !DATABASE_URL) {
+    if (args.length === 0 || args.includes("--help")) return process.env;
+    throw new Error(
+      `No Farebox runs with its data in ${home}. Start it with 'npm start', set FAREBOX_HOME to ` +
+        "the folder of the one that runs, or set REDIS_URL and DATABASE_URL.",
+    );
+  }
+  const held = secrets(home);
+  if (runtime !== null && runtime.secrets_fingerprint !== fingerprint(held)) {
+    throw new Error(
+      "This Farebox was started with another KEY_PEPPER or IP_HASH_SECRET; set the same here.",
+    );
+  }
+  return { ...process.env, ...held, FAREBOX_HOME: home, REDIS_URL, DATABASE_URL };
+}

@@ -1,0 +1,196 @@
+// FAREBOX_HOME: where an installation keeps its data, and the small files that describe it.
+//
+//   redis/ postgres/   data            redis.json postgres.json   port, password, process
+//   logs/              output          secrets.json               what must never be lost
+//   demo.json          the first key   runtime.json servers.json lock.json   while it runs
+
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bornOf, isAlive } from "./processes.mjs";
+
+/**
+ * @typedef {object} Runtime
+ * @property {number} pid
+ * @property {string} born
+ * @property {string} base_url
+ * @property {string} redis_url
+ * @property {string} database_url
+ * @property {string} secrets_fingerprint
+ *
+ * @typedef {{ KEY_PEPPER: string, IP_HASH_SECRET: string }} Secrets
+ */
+
+/** The folder of the project. */
+export const PROJECT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const LOG_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The home that the environment names, or `.farebox` in the project. */
+export function homeFolder() {
+  return resolve(PROJECT, process.env.FAREBOX_HOME || ".farebox");
+}
+
+/**
+ * Makes the home and its log folder, closed to other users.
+ * @param {string} home
+ */
+export function makeHome(home) {
+  mkdirSync(join(home, "logs"), { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o700);
+}
+
+/**
+ * @param {string} file
+ * @returns {any} null when the file is missing or is no JSON
+ */
+export function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Replaces a file as a whole, readable by its owner alone.
+ * @param {string} file
+ * @param {unknown} value
+ */
+export function writeJson(file, value) {
+  const draft = `${file}.${process.pid}.tmp`;
+  const handle = openSync(draft, "w", 0o600);
+  writeFileSync(handle, `${JSON.stringify(value, null, 2)}\n`);
+  fsyncSync(handle);
+  closeSync(handle);
+  renameSync(draft, file);
+}
+
+/**
+ * The two secrets of an installation as environment variables; made once, and those that the
+ * environment sets win. A damaged file is an error: new secrets would make every key worthless.
+ * @param {string} home
+ * @returns {Secrets}
+ */
+export function secrets(home) {
+  const { KEY_PEPPER, IP_HASH_SECRET } = process.env;
+  if (KEY_PEPPER && IP_HASH_SECRET) return { KEY_PEPPER, IP_HASH_SECRET };
+  const file = join(home, "secrets.json");
+  if (!existsSync(file)) writeJson(file, { key_pepper: secret(), ip_hash_secret: secret() });
+  const stored = readJson(file);
+  if (typeof stored?.key_pepper !== "string" || typeof stored.ip_hash_secret !== "string") {
+    throw new Error(`${file} is damaged. Every API key depends on it: restore it from a backup.`);
+  }
+  return {
+    KEY_PEPPER: KEY_PEPPER || stored.key_pepper,
+    IP_HASH_SECRET: IP_HASH_SECRET || stored.ip_hash_secret,
+  };
+}
+
+/**
+ * Tells whether two programs hold the same secrets without showing them.
+ * @param {Secrets} held
+ */
+export function fingerprint(held) {
+  const both = `${held.KEY_PEPPER}/${held.IP_HASH_SECRET}`;
+  return createHash("sha256").update(both).digest("hex").slice(0, 16);
+}
+
+/** Thirty-two random bytes in hex. */
+export function secret() {
+  return randomBytes(32).toString("hex");
+}
+
+/**
+ * The file of a child's output. What earlier runs left there is set aside when it is large.
+ * @param {string} home
+ * @param {string} name
+ */
+export function logFile(home, name) {
+  const file = join(home, "logs", `${name}.log`);
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
+  return file;
+}
+
+/**
+ * Takes the home for this process, or says which live process has it.
+ * @param {string} home
+ * @returns {{ pid: number } | null} the owner, or null when it is now ours
+ */
+export function lockHome(home) {
+  const file = join(home, "lock.json");
+  const draft = `${file}.${process.pid}.tmp`;
+  writeJson(draft, { pid: process.pid, born: bornOf(process.pid) });
+  try {
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      if (linked(draft, file)) return null;
+      const owner = readJson(file);
+      if (isAlive(owner) && owner.pid !== process.pid) return owner;
+      rmSync(file, { force: true });
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  throw new Error(`${file} cannot be taken; remove it if no Farebox runs.`);
+}
+
+/**
+ * A hard link appears at once with its content, and only one of two processes gets it.
+ * @param {string} from
+ * @param {string} to
+ */
+function linked(from, to) {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/**
+ * @param {string} home
+ */
+export function unlockHome(home) {
+  for (const name of ["runtime.json", "servers.json", "lock.json"]) {
+    rmSync(join(home, name), { force: true });
+  }
+}
+
+/**
+ * @param {string} home
+ * @param {Omit<Runtime, "pid" | "born">} facts
+ */
+export function writeRuntime(home, facts) {
+  writeJson(join(home, "runtime.json"), {
+    ...facts,
+    pid: process.pid,
+    born: bornOf(process.pid),
+  });
+}
+
+/**
+ * What the running Farebox of this home wrote, or null when none runs.
+ * @param {string} home
+ * @returns {Runtime | null}
+ */
+export function readRuntime(home) {
+  const runtime = readJson(join(home, "runtime.json"));
+  return isAlive({ ...runtime }) ? runtime : null;
+}

@@ -1,0 +1,28 @@
+// `npm run ok`: what a change must pass: format and lint, types, then the tests. It stops at the
+// first that fails.
+
+import { join } from "node:path";
+import { PROJECT } from "./home.mjs";
+import { ensurePackages } from "./packages.mjs";
+import { run } from "./processes.mjs";
+
+await ensurePackages({ dev: true, progress: (line) => console.log(`- ${line}`) });
+
+for (const [name, command] of steps()) {
+  console.log(`- ${name}`);
+  const code = await run(command, { cwd: PROJECT });
+  if (code === 0) continue;
+  if (name !== "Tests") console.error(`${name}: failed`);
+  process.exitCode = code;
+  break;
+}
+
+/** @returns {[name: string, command: string[]][]} */
+function steps() {
+  const bin = join(PROJECT, "node_modules", ".bin");
+  return [
+    ["Format and lint", [join(bin, "biome"), "check", "."]],
+    ["Types", [join(bin, "tsc"), "--noEmit"]],
+    ["Tests", ["node", "scripts/test.mjs", ...process.argv.slice(2)]],
+  ];
+}

@@ -1,0 +1,227 @@
+// A private Redis: found or installed, repaired, started on loopback, stopped in order.
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { logFile, readJson, secret, writeJson } from "./home.mjs";
+import { freePort, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
+import { ensureRedis } from "./redis-programs.mjs";
+
+/**
+ * @typedef {import("./processes.mjs").Child} Child
+ *
+ * @typedef {object} Service
+ * @property {string} url
+ * @property {number} port
+ * @property {string} dir its data
+ * @property {Child} child
+ * @property {() => Promise<void>} stop
+ *
+ * @typedef {object} RedisOptions
+ * @property {string} home
+ * @property {number} [port] the given one or none; without it the remembered or any free one
+ * @property {boolean} [password] whether clients must know one; true unless told
+ * @property {boolean} [repair] whether to repair the append-only file first; true unless told
+ * @property {Record<string, string>} [settings] further lines of redis.conf
+ * @property {(line: string) => void} [progress]
+ *
+ * @typedef {import("./redis-programs.mjs").Found} Found
+ */
+
+const READY_MS = 120_000;
+
+/**
+ * Starts the Redis of a home and waits until it answers.
+ * @param {RedisOptions} options
+ * @returns {Promise<Service>}
+ */
+export async function startRedis(options) {
+  const { home, progress = () => {} } = options;
+  const dir = join(home, "redis");
+  const stateFile = join(home, "redis.json");
+  const state = readJson(stateFile) ?? {};
+  const found = await ensureRedis(progress);
+  if (await stopLeftover(state, "SIGTERM")) progress("Stopped the Redis that an earlier run left.");
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (options.repair !== false) repairAof(found, dir, progress);
+  const password = options.password === false ? "" : (state.password ?? secret());
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await freePort(attempt === 1 ? state.port : undefined));
+    const child = spawnRedis(found, options, dir, port, password);
+    writeJson(stateFile, { port, password, ...child.record });
+    const failure = await untilReady(child, port, password, join(home, "logs", "redis.log"));
+    if (failure === null) {
+      const url = `redis://${password === "" ? "" : `:${password}@`}127.0.0.1:${port}`;
+      return { url, port, dir, child, stop: () => child.stop() };
+    }
+    // Another program may have taken the port since it was found free.
+    if (!failure.includes("Address already in use") || attempt === 3) throw new Error(failure);
+  }
+}
+
+/**
+ * Three masters that share all slots: the smallest Redis Cluster. For tests.
+ * @param {string} home
+ * @param {(line: string) => void} [progress]
+ * @returns {Promise<{ nodes: Service[], urls: string[], stop: () => Promise<void> }>}
+ */
+export async function startRedisCluster(home, progress = () => {}) {
+  const nodes = await Promise.all(
+    [0, 1, 2].map((index) => startClusterNode(home, index, progress)),
+  );
+  const ends = [0, 5461, 10_923, 16_384];
+  for (const [index, node] of nodes.entries()) {
+    const [first = 0, next = 0] = ends.slice(index);
+    await expectOk(node.port, ["CLUSTER", "SET-CONFIG-EPOCH", String(index + 1)]);
+    await expectOk(node.port, ["CLUSTER", "ADDSLOTSRANGE", String(first), String(next - 1)]);
+  }
+  for (const node of nodes.slice(1)) {
+    const meet = ["CLUSTER", "MEET", "127.0.0.1", String(node.port), String(node.busPort)];
+    await expectOk(nodes[0]?.port ?? 0, meet);
+  }
+  await Promise.all(nodes.map((node) => untilClusterOk(node.port, nodes.length)));
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+  };
+  return { nodes, urls: nodes.map((node) => node.url), stop };
+}
+
+/**
+ * @param {string} home
+ * @param {number} index
+ * @param {(line: string) => void} progress
+ * @returns {Promise<Service & { busPort: number }>}
+ */
+async function startClusterNode(home, index, progress) {
+  const nodeHome = join(home, `node-${index}`);
+  mkdirSync(join(nodeHome, "logs"), { recursive: true });
+  const busPort = await freePort();
+  const settings = {
+    "cluster-enabled": "yes",
+    "cluster-port": String(busPort),
+    "cluster-node-timeout": "5000",
+    "cluster-announce-ip": "127.0.0.1",
+  };
+  const node = await startRedis({ home: nodeHome, password: false, settings, progress });
+  return { ...node, busPort };
+}
+
+/**
+ * @param {number} port
+ * @param {number} nodes
+ */
+async function untilClusterOk(port, nodes) {
+  for (let waitedMs = 0; waitedMs < 30_000; waitedMs += 50) {
+    const info = await redisCommand(port, "", ["CLUSTER", "INFO"]);
+    if (info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${nodes}`)) return;
+    await sleep(50);
+  }
+  throw new Error("The Redis Cluster did not form within 30 seconds.");
+}
+
+/**
+ * @param {number} port
+ * @param {string[]} command
+ */
+async function expectOk(port, command) {
+  const reply = await redisCommand(port, "", command);
+  if (!reply.startsWith("+OK")) throw new Error(`Redis refused '${command.join(" ")}': ${reply}`);
+}
+
+/**
+ * @param {Found} found
+ * @param {RedisOptions} options
+ * @param {string} dir
+ * @param {number} port
+ * @param {string} password
+ */
+function spawnRedis(found, options, dir, port, password) {
+  // A file and no arguments: every user of the machine can read the arguments of a process.
+  const file = join(options.home, "redis.conf");
+  const settings = {
+    bind: "127.0.0.1",
+    "protected-mode": "yes",
+    port: String(port),
+    ...(password === "" ? {} : { requirepass: password }),
+    dir: JSON.stringify(dir),
+    appendonly: "yes",
+    appendfsync: "always",
+    save: '""',
+    "maxmemory-policy": "noeviction",
+    ...options.settings,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
+  writeFileSync(file, `${lines.join("\n")}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+  const log = logFile(options.home, "redis");
+  writeFileSync(log, "", { flag: "a", mode: 0o600 });
+  return launch({ name: "Redis", command: [found.server, file], logFile: log, cwd: dir });
+}
+
+/**
+ * @param {Child} child
+ * @param {number} port
+ * @param {string} password
+ * @param {string} log
+ * @returns {Promise<string | null>} why it ended, or null when it is ready
+ */
+async function untilReady(child, port, password, log) {
+  for (const endMs = Date.now() + READY_MS; Date.now() < endMs; await sleep(10)) {
+    if (child.exit() !== null) return `Redis ended while it started:\n${lastWords(log)}`;
+    const reply = await redisCommand(port, password, ["PING"]).catch(() => "");
+    if (reply.startsWith("+PONG") && child.exit() === null) return null;
+  }
+  await child.stop();
+  return `Redis did not answer within ${READY_MS / 1000} seconds:\n${lastWords(log)}`;
+}
+
+/**
+ * Sends one command over its own connection and resolves with the raw reply.
+ * @param {number} port
+ * @param {string} password
+ * @param {string[]} command
+ * @returns {Promise<string>}
+ */
+export function redisCommand(port, password, command) {
+  const commands = password === "" ? [command] : [["AUTH", password], command];
+  return new Promise((resolve, reject) => {
+    let received = "";
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.setEncoding("utf8");
+    socket.setTimeout(5_000, () => socket.destroy(new Error("Redis does not answer")));
+    socket.on("connect", () => socket.end([...commands, ["QUIT"]].map(encode).join("")));
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(password === "" ? received : received.replace("+OK\r\n", "")));
+  });
+}
+
+/** @param {string[]} command */
+function encode(command) {
+  const parts = command.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
+  return `*${command.length}\r\n${parts.join("")}`;
+}
+
+/**
+ * Cuts an incomplete write off the end of the append-only file. Redis would load such a file, too,
+ * but a write that was cut inside a transaction comes back halved at the second start.
+ * @param {Found} found
+ * @param {string} dir
+ * @param {(line: string) => void} progress
+ */
+function repairAof(found, dir, progress) {
+  const manifest = join(dir, "appendonlydir", "appendonly.aof.manifest");
+  if (!existsSync(manifest)) return;
+  const answer = spawnSync(found.checkAof, ["--fix", manifest], { input: "y\n", encoding: "utf8" });
+  if (answer.status !== 0) {
+    throw new Error(
+      `Redis cannot repair ${manifest}:\n${answer.stdout ?? ""}${answer.stderr ?? ""}`.trimEnd(),
+    );
+  }
+  if (answer.stdout.includes("Successfully truncated")) {
+    progress("Cut an incomplete last write off the end of the append-only file of Redis.");
+  }
+}

@@ -1,0 +1,90 @@
+// The API as one Elysia application, put together from what the composition root made.
+
+import { Elysia } from "elysia";
+import type { AccountActors } from "../actors/hold.ts";
+import type { Catalogue } from "./core/catalogue.ts";
+import type { Clock } from "./core/clock.ts";
+import { ApiError } from "./core/errors.ts";
+import type { RandomBytes } from "./core/ids.ts";
+import type { Log } from "./core/log.ts";
+import { chat } from "./gateway/chat.ts";
+import type { Switches } from "./gateway/chat-request.ts";
+import type { AnonymousWindow, GatewayDeps, KeyDirectory } from "./gateway/deps.ts";
+import { unrouted } from "./gateway/endpoint.ts";
+import { health, type ReadinessCheck } from "./gateway/health.ts";
+import { me } from "./gateway/me.ts";
+import { models } from "./gateway/models.ts";
+import { createCallerFacts } from "./http/caller-facts.ts";
+import { createClientIp } from "./http/client-ip.ts";
+import type { ChatProvider } from "./providers/chat/provider.ts";
+
+export interface AppDeps {
+  readonly accounts: AccountActors;
+  readonly keys: KeyDirectory;
+  readonly anonymous: AnonymousWindow;
+  /** The catalogue of this moment; it may be another one at the next call. */
+  readonly catalogue: () => Catalogue;
+  readonly chat: ChatProvider;
+  readonly switches: Switches;
+  readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly log: Log;
+  /** Addresses and CIDR blocks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly keyPepper: string;
+  readonly ipHashSecret: string;
+}
+
+/** The application; let it `listen` with LISTEN_OPTIONS of http/server.ts. */
+export function createApp(deps: AppDeps) {
+  const gateway = gatewayDeps(deps);
+  const methods = new Map<string, string>();
+  // Every route checks its own input, so none needs Elysia's coercions or defaults.
+  const app = new Elysia({ normalize: false })
+    .onError(({ code, error, request, server }) =>
+      unrouted(
+        gateway,
+        { request, server },
+        code === "NOT_FOUND" ? noRoute(methods, request) : error,
+      ),
+    )
+    .use(chat(gateway))
+    .use(models(gateway))
+    .use(me(gateway))
+    .use(health(deps));
+  for (const { method, path } of app.routes) {
+    const names = method === "GET" ? "GET, HEAD" : method;
+    const others = methods.get(path);
+    methods.set(path, others === undefined ? names : `${others}, ${names}`);
+  }
+  return app;
+}
+
+function gatewayDeps(deps: AppDeps): GatewayDeps {
+  const { accounts, chat, clock, log } = deps;
+  return {
+    calls: { accounts, chat, clock, log },
+    keys: deps.keys,
+    anonymous: deps.anonymous,
+    catalogue: deps.catalogue,
+    switches: deps.switches,
+    random: deps.random,
+    keyPepper: deps.keyPepper,
+    clientIp: createClientIp(deps.trustedProxies),
+    callerFacts: createCallerFacts({ ipHashSecret: deps.ipHashSecret }),
+  };
+}
+
+function noRoute(methods: ReadonlyMap<string, string>, request: Request): ApiError {
+  const allow = methods.get(pathOf(request.url));
+  if (allow === undefined) return new ApiError("not_found", "There is nothing at this path");
+  return new ApiError("method_not_allowed", `Use one of: ${allow}`, { allow });
+}
+
+/** The path as it was sent. With a strange Host a URL is only a path, which no URL parser takes. */
+function pathOf(url: string): string {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+  const query = url.indexOf("?", start);
+  return url.slice(start, query < 0 ? undefined : query);
+}

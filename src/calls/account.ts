@@ -1,0 +1,56 @@
+// What the account holder may know of account and key, read as one call of its own.
+
+import type { AccountView } from "../../actors/hold.ts";
+import { OK, toApiError } from "../core/errors.ts";
+import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
+import { admit, type Call, type CallDeps, outcomeOf } from "./call.ts";
+import { release } from "./settling.ts";
+
+/** What keeps an account from spending more right now. */
+export type SpendingLimit = "balance" | "tier_cap" | "own_cap" | "key_budget";
+
+export interface Spendable {
+  readonly amount: NanoUsd;
+  readonly limit: SpendingLimit;
+}
+
+/** The account's state. The call is counted and logged like any other, and costs nothing. */
+export async function viewAccount(deps: CallDeps, call: Call): Promise<AccountView> {
+  const demand = { scope: null, service: "account", model: null } as const;
+  const price = { bound: ZERO, freeEligible: true, stream: false };
+  const admission = await admit(deps, call, { ...demand, ...price });
+  if (admission.verdict === "refused") throw admission.error;
+  if (admission.verdict === "short") throw new Error("A call that costs nothing was 'short'");
+  const { hold } = admission;
+  const { accountId, bucket, keyId } = call.identity;
+  try {
+    const view = await deps.accounts.of(accountId, bucket).view(keyId);
+    await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));
+    return view;
+  } catch (error) {
+    const { status, code } = toApiError(error);
+    await release(deps, hold, outcomeOf(deps, call, { status, errorCode: code }));
+    throw error;
+  }
+}
+
+/** What a call could hold now, were its model one that free credit pays for, and what limits it. */
+export function spendableOf(view: AccountView): Spendable {
+  const rooms: Spendable[] = [
+    { limit: "balance", amount: add(view.paid, view.free) },
+    room("tier_cap", view.tier.monthlyCap, view.monthSpent, view.monthHeld),
+  ];
+  if (view.ownCap !== null) {
+    rooms.push(room("own_cap", view.ownCap, view.monthSpent, view.monthHeld));
+  }
+  const { key } = view;
+  if (key.monthlyLimit !== null) {
+    rooms.push(room("key_budget", key.monthlyLimit, key.monthSpent, key.monthHeld));
+  }
+  const least = rooms.reduce((one, other) => (other.amount < one.amount ? other : one));
+  return least.amount < ZERO ? { ...least, amount: ZERO } : least;
+}
+
+function room(limit: SpendingLimit, cap: NanoUsd, spent: NanoUsd, held: NanoUsd): Spendable {
+  return { limit, amount: subtract(subtract(cap, spent), held) };
+}

@@ -1,0 +1,119 @@
+// One authenticated request as the use cases see it, and its way through admission.
+
+import type {
+  AccountActors,
+  Admission,
+  AdmitInput,
+  CallFacts,
+  KeyIdentity,
+  Outcome,
+  RateLimits,
+} from "../../actors/hold.ts";
+import type { Clock } from "../core/clock.ts";
+import type { ApiError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import { ZERO } from "../core/money.ts";
+import type { ChatProvider } from "../providers/chat/provider.ts";
+
+/** What the use cases need of the rest of the program. */
+export interface CallDeps {
+  readonly accounts: AccountActors;
+  readonly chat: ChatProvider;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Call {
+  readonly requestId: string;
+  readonly identity: KeyIdentity;
+  readonly endpoint: string;
+  readonly clientIp: string;
+  readonly country: string | null;
+  readonly ipHash: string;
+  /** Monotonic time of arrival. */
+  readonly arrivedMs: number;
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal;
+  /** What admission answered, for the headers of whatever the call ends in. */
+  rate: RateLimits | null;
+}
+
+/** What one kind of call asks of an account. */
+export interface Demand extends Pick<AdmitInput, "scope" | "bound" | "freeEligible" | "stream"> {
+  readonly service: CallFacts["service"];
+  readonly model: string | null;
+}
+
+export interface AdmitOptions {
+  readonly tentative?: boolean;
+  readonly refusal?: ApiError;
+}
+
+/** Asks the account's actor once. The rate limits it answers stay with the call. */
+export async function admit(
+  deps: CallDeps,
+  call: Call,
+  demand: Demand,
+  options: AdmitOptions = {},
+): Promise<Admission> {
+  const { identity } = call;
+  const admission = await deps.accounts.of(identity.accountId, identity.bucket).admit({
+    requestId: call.requestId,
+    keyId: identity.keyId,
+    scope: demand.scope,
+    clientIp: call.clientIp,
+    facts: {
+      endpoint: call.endpoint,
+      service: demand.service,
+      model: demand.model,
+      country: call.country,
+      ipHash: call.ipHash,
+    },
+    bound: demand.bound,
+    freeEligible: demand.freeEligible,
+    stream: demand.stream,
+    elapsedMs: elapsedMs(deps, call),
+    ...options,
+  });
+  if (admission.verdict !== "short") call.rate = admission.rate;
+  return admission;
+}
+
+/**
+ * Lets the account count and log a request that is already known to be refused, and throws the
+ * refusal: this one, or one that comes before it in the error table.
+ */
+export async function refuse(
+  deps: CallDeps,
+  call: Call,
+  demand: Pick<Demand, "scope" | "service" | "model">,
+  refusal: ApiError,
+): Promise<never> {
+  const asked = { ...demand, bound: ZERO, freeEligible: true, stream: false };
+  const admission = await admit(deps, call, asked, { refusal });
+  if (admission.verdict === "refused") throw admission.error;
+  throw new Error(
+    `A call that had to be refused with '${refusal.code}' was '${admission.verdict}'`,
+  );
+}
+
+/** Whole milliseconds since the request arrived. */
+export function elapsedMs(deps: CallDeps, call: Call): number {
+  return Math.round(deps.clock.monotonicMs() - call.arrivedMs);
+}
+
+/** The log row of a call in which nothing was counted. */
+export function outcomeOf(
+  deps: CallDeps,
+  call: Call,
+  end: { readonly status: number; readonly errorCode: string | null },
+): Outcome {
+  return {
+    ...end,
+    latencyMs: elapsedMs(deps, call),
+    firstTokenMs: null,
+    promptTokens: 0,
+    cachedTokens: 0,
+    completionTokens: 0,
+  };
+}

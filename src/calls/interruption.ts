@@ -1,0 +1,70 @@
+// Ends the upstream request of a call before its time, for the first reason that comes up.
+
+import type { Hold } from "../../actors/hold.ts";
+import { ApiError, DISCONNECTED } from "../core/errors.ts";
+
+export interface InterruptionReason {
+  /** How the log names it. */
+  readonly code: string;
+  /** What the caller is told; null where nobody is there to hear it. */
+  readonly error: ApiError | null;
+}
+
+const CLIENT_GONE: InterruptionReason = { code: DISCONNECTED.code, error: null };
+
+export class Interruption {
+  readonly #controller = new AbortController();
+  readonly #client: AbortSignal;
+  readonly #hold: Hold;
+  readonly #onClientGone = () => this.interrupt(CLIENT_GONE);
+  readonly #onHoldLost = () => this.interrupt(holdLost(this.#hold.signal));
+  #reason: InterruptionReason | null = null;
+  /** Called once, at the moment of the interruption. */
+  onInterrupt: () => void = () => {};
+
+  constructor(client: AbortSignal, hold: Hold) {
+    this.#client = client;
+    this.#hold = hold;
+    client.addEventListener("abort", this.#onClientGone);
+    hold.signal.addEventListener("abort", this.#onHoldLost);
+    if (client.aborted) this.#onClientGone();
+    else if (hold.signal.aborted) this.#onHoldLost();
+  }
+
+  /** For the upstream request. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get reason(): InterruptionReason | null {
+    return this.#reason;
+  }
+
+  interrupt(reason: InterruptionReason): void {
+    if (this.#reason !== null) return;
+    this.#reason = reason;
+    this.stopListening();
+    this.#controller.abort();
+    this.onInterrupt();
+  }
+
+  clientGone(): void {
+    this.interrupt(CLIENT_GONE);
+  }
+
+  stopListening(): void {
+    this.#client.removeEventListener("abort", this.#onClientGone);
+    this.#hold.signal.removeEventListener("abort", this.#onHoldLost);
+  }
+}
+
+function holdLost(signal: AbortSignal): InterruptionReason {
+  const reason: unknown = signal.reason;
+  const error =
+    reason instanceof ApiError
+      ? reason
+      : new ApiError("service_unavailable", "The account may not go on with this call", {
+          cause: reason,
+        });
+  return { code: error.code, error };
+}

@@ -1,0 +1,34 @@
+// Ends a hold so that a fault of Redis is heard of but never changes what the caller gets.
+
+import type { Hold, Outcome, Settlement } from "../../actors/hold.ts";
+import { min, type NanoUsd, ZERO } from "../core/money.ts";
+import type { CallDeps } from "./call.ts";
+
+export interface Ending {
+  readonly hold: Hold;
+  readonly cost: NanoUsd;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Settles a hold. Should that fail, the sweep settles it to this cost when its lease ends, so this
+ * cost is what the caller is told.
+ */
+export async function settle(deps: CallDeps, { hold, cost, outcome }: Ending): Promise<Settlement> {
+  hold.checkpoint(cost);
+  try {
+    return await hold.settle(cost, outcome);
+  } catch (error) {
+    deps.log.error({ requestId: hold.id, err: error }, "A call could not be settled");
+    return { charged: min(cost, hold.amount), free: ZERO };
+  }
+}
+
+/** Gives a hold back whole: nothing is charged. */
+export async function release(deps: CallDeps, hold: Hold, outcome: Outcome): Promise<void> {
+  try {
+    await hold.release(outcome);
+  } catch (error) {
+    deps.log.error({ requestId: hold.id, err: error }, "A hold could not be released");
+  }
+}

@@ -1,0 +1,140 @@
+// The access document: what of an account decides whether a call may pass, in one versioned value.
+// Postgres is its source, Redis hands it out, and each process caches it parsed.
+
+import { BlockList, isIP } from "node:net";
+import type { ErrorCode } from "./errors.ts";
+import { deriveTier, type Scope, type Tier, type TierInputs } from "./limits.ts";
+import { type NanoUsd, nano } from "./money.ts";
+
+export type AccountState = "active" | "suspended" | "closed";
+
+/** The state reason that means a reversed payment left a balance to settle. */
+export const PAYMENT_OWED = "payment_owed";
+
+export interface AccessKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly monthlyLimit: NanoUsd | null;
+  /** Null where the key may be used from anywhere. */
+  readonly allowlist: BlockList | null;
+}
+
+export interface AccessDocument {
+  readonly state: AccountState;
+  readonly stateReason: string | null;
+  readonly tierInputs: TierInputs;
+  readonly ownCap: NanoUsd | null;
+  /** Only keys that are not revoked. */
+  readonly keys: ReadonlyMap<string, AccessKey>;
+}
+
+/** The document as it is stored: JSON with money as decimal strings of nano-USD. */
+export interface StoredDocument {
+  readonly state: AccountState;
+  readonly state_reason: string | null;
+  readonly contract: "enterprise" | null;
+  readonly net_paid: string;
+  readonly first_payment_ms: number | null;
+  readonly own_cap: string | null;
+  readonly keys: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly ip: readonly string[];
+    readonly monthly_limit: string | null;
+  }[];
+}
+
+/** Parses a stored document; it was written by this program, so a fault in it is an assertion. */
+export function parseDocument(json: string): AccessDocument {
+  const stored = JSON.parse(json) as StoredDocument;
+  return {
+    state: stored.state,
+    stateReason: stored.state_reason,
+    tierInputs: {
+      netPaid: nano(stored.net_paid),
+      firstPaymentAtMs: stored.first_payment_ms,
+      contract: stored.contract,
+    },
+    ownCap: stored.own_cap === null ? null : nano(stored.own_cap),
+    keys: new Map(
+      stored.keys.map((key) => [
+        key.id,
+        {
+          id: key.id,
+          name: key.name,
+          scopes: key.scopes,
+          monthlyLimit: key.monthly_limit === null ? null : nano(key.monthly_limit),
+          allowlist: key.ip.length === 0 ? null : allowlist(key.ip),
+        },
+      ]),
+    ),
+  };
+}
+
+/** A list of addresses and CIDR blocks. Throws a RangeError that names an entry that is neither. */
+export function allowlist(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = "", prefix, more] = entry.split("/");
+    const family = isIP(address);
+    const bits = Number(prefix ?? (family === 4 ? 32 : 128));
+    const valid =
+      family !== 0 && more === undefined && (prefix === undefined || /^\d+$/.test(prefix));
+    if (!valid || bits > (family === 4 ? 32 : 128)) {
+      throw new RangeError(`'${entry}' is neither an IP address nor a CIDR block`);
+    }
+    list.addSubnet(address, bits, family === 4 ? "ipv4" : "ipv6");
+  }
+  return list;
+}
+
+/** True when the list has the address; IPv4 written as IPv6 is the same address. */
+export function isListed(list: BlockList, ip: string): boolean {
+  const family = isIP(ip);
+  return family !== 0 && list.check(ip, family === 4 ? "ipv4" : "ipv6");
+}
+
+export interface AccessDecision {
+  readonly tier: Tier;
+  /** The first of the error table's access rows that applies, or null. */
+  readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
+}
+
+/** Whether this key may use this service from this address now, and by which tier (SPEC 5). */
+export function decideAccess(
+  document: AccessDocument,
+  key: AccessKey,
+  call: { readonly scope: Scope | null; readonly clientIp: string; readonly nowMs: number },
+): AccessDecision {
+  const tier = deriveTier(document.tierInputs, call.nowMs);
+  return { tier, refusal: refusalOf(document, key, tier, call) };
+}
+
+function refusalOf(
+  document: AccessDocument,
+  key: AccessKey,
+  tier: Tier,
+  call: { readonly scope: Scope | null; readonly clientIp: string },
+): AccessDecision["refusal"] {
+  if (document.state !== "active") {
+    return document.stateReason === PAYMENT_OWED
+      ? { code: "payment_required", message: "A reversed payment left a balance to settle" }
+      : { code: "account_inactive", message: `This account is ${document.state}` };
+  }
+  if (key.allowlist !== null && !isListed(key.allowlist, call.clientIp)) {
+    return { code: "ip_not_allowed", message: "This key cannot be used from this IP address" };
+  }
+  if (call.scope === null) return null;
+  if (!key.scopes.includes(call.scope)) {
+    return { code: "insufficient_scope", message: `This key lacks the scope '${call.scope}'` };
+  }
+  if (!tier.services.includes(call.scope)) {
+    return {
+      code: "tier_required",
+      message: `The ${tier.name} tier does not include the service '${call.scope}'`,
+    };
+  }
+  return null;
+}

@@ -1,0 +1,211 @@
+// Reads the configuration file of models and providers, and says what is wrong with it by line.
+
+import type { Static } from "@sinclair/typebox";
+import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import {
+  type Catalogue,
+  catalogueOf,
+  GUIDE_MODEL,
+  GUIDE_PROVIDER,
+  type ModelEntry,
+  PROVIDER_DEFAULTS,
+  type ProviderEntry,
+  priceBand,
+} from "./catalogue.ts";
+import { type Band, CatalogueFile, type Model, type Provider } from "./catalogue-schema.ts";
+import {
+  JsonSyntaxError,
+  type LocatedJson,
+  parseLocatedJson,
+  pointerTo,
+  readablePath,
+} from "./located-json.ts";
+import type { PriceBand } from "./pricing.ts";
+
+/** Where the environment's variables come from. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The dearest price that is taken for meant: USD per million tokens. */
+const PRICE_MAX = 10_000;
+/** SPEC 4.9: `auto` lets the service choose, so no model may be called so. */
+const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, "auto"];
+
+/** A file that is refused; the message names the line and the path of what is wrong. */
+export class CatalogueError extends Error {
+  override readonly name = "CatalogueError";
+
+  constructor(
+    fileName: string,
+    readonly line: number,
+    problem: string,
+  ) {
+    super(`${fileName} line ${line}: ${problem}`);
+  }
+}
+
+export interface CatalogueFileOptions {
+  /** How a refusal calls the file. */
+  readonly fileName?: string;
+}
+
+/** The catalogue that a file describes, with the built-in guide; throws a CatalogueError. */
+export function parseCatalogue(
+  text: string,
+  env: Environment,
+  { fileName = "farebox.config.json" }: CatalogueFileOptions = {},
+): Catalogue {
+  const json = readJson(text, fileName);
+  const refuse: Refuse = (pointer, problem) => {
+    const path = readablePath(pointer);
+    const subject = path === "" ? "the file" : path;
+    throw new CatalogueError(fileName, json.lineOf(pointer), `${subject} ${problem}`);
+  };
+  if (!Value.Check(CatalogueFile, json.value)) {
+    const error = Value.Errors(CatalogueFile, json.value).First();
+    return refuse(error?.path ?? "", error === undefined ? "is not right" : problemOf(error));
+  }
+  const file = json.value;
+  const providers = Object.entries(file.providers).map(([key, one]) =>
+    toProvider(key, one, { env, refuse }),
+  );
+  const known = new Set(providers.map((one) => one.name));
+  const ids = new Set<string>(RESERVED_MODELS);
+  const models = file.models.map((model, index) => {
+    const pointer = pointerTo("/models", index);
+    if (RESERVED_MODELS.includes(model.id)) {
+      return refuse(`${pointer}/id`, `'${model.id}' is reserved for Farebox itself`);
+    }
+    if (ids.has(model.id)) return refuse(`${pointer}/id`, `'${model.id}' stands twice`);
+    ids.add(model.id);
+    return toModel(model, { pointer, known, json, refuse });
+  });
+  return catalogueOf(models, providers);
+}
+
+type Refuse = (pointer: string, problem: string) => never;
+
+function readJson(text: string, fileName: string): LocatedJson {
+  try {
+    return parseLocatedJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new CatalogueError(fileName, error.line, `it is not JSON: ${error.message}`);
+  }
+}
+
+function problemOf(error: ValueError): string {
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return "is missing";
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) return "is not allowed here";
+  const own: unknown = error.schema.errorMessage;
+  return typeof own === "string" ? own : `is wrong: ${error.message}`;
+}
+
+interface ProviderContext {
+  readonly env: Environment;
+  readonly refuse: Refuse;
+}
+
+function toProvider(
+  key: string,
+  file: Static<typeof Provider>,
+  { env, refuse }: ProviderContext,
+): ProviderEntry {
+  const pointer = pointerTo("/providers", key);
+  if (key === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
+  const url = URL.canParse(file.base_url) ? new URL(file.base_url) : null;
+  if (url === null) return refuse(`${pointer}/base_url`, "must be an http or https URL");
+  if (url.username !== "" || url.password !== "") {
+    return refuse(`${pointer}/base_url`, "must hold no credentials: use api_key_env");
+  }
+  if (url.search !== "" || url.hash !== "") {
+    return refuse(`${pointer}/base_url`, "must hold no query and no fragment");
+  }
+  return {
+    name: key,
+    kind: "openai",
+    baseUrl: url.href.replace(/\/+$/, ""),
+    apiKey: apiKeyOf(file.api_key_env, env, (problem) => refuse(`${pointer}/api_key_env`, problem)),
+    firstByteTimeoutMs: file.timeouts?.first_byte_ms ?? PROVIDER_DEFAULTS.firstByteTimeoutMs,
+    replyTimeoutMs: file.timeouts?.reply_ms ?? PROVIDER_DEFAULTS.replyTimeoutMs,
+    idleTimeoutMs: file.timeouts?.idle_ms ?? PROVIDER_DEFAULTS.idleTimeoutMs,
+    concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
+    maxTokensField: file.max_tokens_field ?? PROVIDER_DEFAULTS.maxTokensField,
+  };
+}
+
+function apiKeyOf(
+  variable: string | undefined,
+  env: Environment,
+  refuse: (problem: string) => never,
+): string | null {
+  if (variable === undefined) return null;
+  const key = env[variable]?.trim() ?? "";
+  if (key === "") return refuse(`names the environment variable '${variable}', which is not set`);
+  // The key itself is never repeated.
+  if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
+    return refuse(`names '${variable}', whose value cannot be sent as a key`);
+  }
+  return key;
+}
+
+interface ModelContext {
+  readonly pointer: string;
+  readonly known: ReadonlySet<string>;
+  readonly json: LocatedJson;
+  readonly refuse: Refuse;
+}
+
+function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry {
+  const { pointer, known, refuse } = context;
+  file.routes.forEach((route, index) => {
+    if (known.has(route.provider)) return;
+    refuse(`${pointer}/routes/${index}/provider`, `'${route.provider}' is not a provider`);
+  });
+  return {
+    id: file.id,
+    label: file.label,
+    family: file.family,
+    ownedBy: file.owned_by,
+    bands: toBands(file.pricing, context),
+    contextTokens: file.context_length,
+    freeCreditEligible: file.free_credit_eligible ?? false,
+    routes: file.routes.map(({ provider, model }) => ({ provider, model })),
+  };
+}
+
+function toBands(
+  bands: readonly Static<typeof Band>[],
+  { pointer, json, refuse }: ModelContext,
+): PriceBand[] {
+  let promptTokensMax = 0;
+  return bands.map((band, index) => {
+    const here = `${pointer}/pricing/${index}`;
+    const limit = band.prompt_tokens_max;
+    const isLast = index === bands.length - 1;
+    if (isLast && limit !== undefined) {
+      refuse(`${here}/prompt_tokens_max`, "must be left out in the last band");
+    }
+    if (!isLast && limit === undefined) {
+      refuse(`${here}/prompt_tokens_max`, "is missing: only the last band has none");
+    }
+    if (limit !== undefined && limit <= promptTokensMax) {
+      refuse(`${here}/prompt_tokens_max`, `must be more than ${promptTokensMax}, the band before`);
+    }
+    promptTokensMax = limit ?? promptTokensMax;
+    const exact = (key: keyof typeof band): string => decimalAt(`${here}/${key}`, band[key]);
+    const decimalAt = (at: string, value: unknown): string => {
+      const digits = typeof value === "string" ? value : (json.numberAt(at) ?? "");
+      if (!/^\d+(\.\d{1,6})?$/.test(digits) || Number(digits) > PRICE_MAX) {
+        refuse(at, `must be a decimal USD amount from 0 to ${PRICE_MAX}, with at most 6 decimals`);
+      }
+      return digits;
+    };
+    return priceBand({
+      promptTokensMax: limit ?? null,
+      input: exact("input_usd_per_m"),
+      output: exact("output_usd_per_m"),
+      cachedInput:
+        band.cached_input_usd_per_m === undefined ? null : exact("cached_input_usd_per_m"),
+    });
+  });
+}

@@ -1,0 +1,152 @@
+// The form of the configuration file of models and providers.
+
+import { Type } from "@sinclair/typebox";
+
+// `errorMessage` is what our own refusal says; editors that know the keyword show it too.
+const closed = { additionalProperties: false };
+const name = (description: string) =>
+  Type.String({
+    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+    description,
+    errorMessage: "must be a name of letters, digits, '.', '_' and '-'",
+  });
+const line = (description: string) =>
+  Type.String({
+    pattern: "^[^\\u0000-\\u001f\\u007f]{1,200}$",
+    description,
+    errorMessage: "must be one line of 1 to 200 characters",
+  });
+const whole = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({
+    minimum,
+    maximum,
+    description,
+    errorMessage: `must be a whole number from ${minimum} to ${maximum}`,
+  });
+const usdPerMillion = (description: string) =>
+  Type.Union([Type.String({ pattern: "^\\d{1,5}(\\.\\d{1,6})?$" }), Type.Number({ minimum: 0 })], {
+    description,
+    errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
+  });
+
+/** An entry under `providers`. */
+export const Provider = Type.Object(
+  {
+    base_url: Type.String({
+      pattern: "^https?://[^\\s]{1,500}$",
+      description: "Address of an OpenAI-compatible API, without /chat/completions",
+      errorMessage: "must be an http or https URL",
+    }),
+    api_key_env: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+        description: "Environment variable that holds the API key; left out: no key is sent",
+        errorMessage: "must be the name of an environment variable",
+      }),
+    ),
+    timeouts: Type.Optional(
+      Type.Object(
+        {
+          first_byte_ms: Type.Optional(
+            whole(10, 900_000, "Until the first event of a streamed reply; default 60000"),
+          ),
+          reply_ms: Type.Optional(
+            whole(10, 900_000, "For a whole reply that is not streamed; default 300000"),
+          ),
+          idle_ms: Type.Optional(
+            whole(10, 900_000, "Between two events of a streamed reply; default 90000"),
+          ),
+        },
+        { ...closed, description: "In milliseconds" },
+      ),
+    ),
+    concurrency: Type.Optional(
+      whole(1, 100_000, "Requests under way at once; more go to the next route; default 256"),
+    ),
+    max_tokens_field: Type.Optional(
+      Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
+        description: "Field that carries the output limit; default max_tokens",
+        errorMessage: 'must be "max_tokens" or "max_completion_tokens"',
+      }),
+    ),
+  },
+  { ...closed, description: "An upstream server" },
+);
+
+/** An entry of `pricing`. */
+export const Band = Type.Object(
+  {
+    prompt_tokens_max: Type.Optional(
+      whole(1, 100_000_000, "Largest prompt of this band; left out in the last band"),
+    ),
+    input_usd_per_m: usdPerMillion("USD per million prompt tokens"),
+    output_usd_per_m: usdPerMillion("USD per million output tokens"),
+    cached_input_usd_per_m: Type.Optional(
+      usdPerMillion("USD per million prompt tokens from the cache; left out: as input"),
+    ),
+  },
+  { ...closed, description: "Prices for prompts up to a length" },
+);
+
+/** An entry of `models`. */
+export const Model = Type.Object(
+  {
+    id: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$",
+      description: "What callers send as model",
+      errorMessage: "must be an id of letters, digits and '._:/@+-'",
+    }),
+    label: line("Display name"),
+    family: line("Model family"),
+    owned_by: line("Owner"),
+    context_length: whole(256, 100_000_000, "Tokens of prompt and reply together"),
+    free_credit_eligible: Type.Optional(
+      Type.Boolean({
+        description: "Whether free credit can pay for it; default false",
+        errorMessage: "must be true or false",
+      }),
+    ),
+    pricing: Type.Array(Band, {
+      minItems: 1,
+      maxItems: 16,
+      description: "Price bands, shortest prompts first; the last one has no prompt_tokens_max",
+      errorMessage: "must be a list of 1 to 16 price bands",
+    }),
+    routes: Type.Array(
+      Type.Object(
+        { provider: name("A name under providers"), model: line("The model's name there") },
+        closed,
+      ),
+      {
+        minItems: 1,
+        maxItems: 16,
+        description: "Tried in order until one answers",
+        errorMessage: "must be a list of 1 to 16 routes",
+      },
+    ),
+  },
+  { ...closed, description: "A model that callers can ask for" },
+);
+
+/** The whole file. */
+export const CatalogueFile = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    providers: Type.Record(
+      Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
+      Provider,
+      {
+        ...closed,
+        description: "Upstream servers by name",
+      },
+    ),
+    models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
+  },
+  { ...closed, title: "Farebox models and providers" },
+);
+
+/** The JSON schema of the file: docs/farebox.config.schema.json is this. */
+export function catalogueJsonSchema(): unknown {
+  const schema: object = JSON.parse(JSON.stringify(CatalogueFile));
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...schema };
+}

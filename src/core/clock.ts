@@ -1,0 +1,10 @@
+// Time as the program sees it. The composition roots pass the real one in, tests their own.
+
+export interface Clock {
+  /** Milliseconds since 1970, for what is shown and stored. */
+  now(): number;
+  /** Milliseconds that never go back, for durations. */
+  monotonicMs(): number;
+  /** Calls `run` once after `delayMs`; the function it returns calls it off. */
+  after(delayMs: number, run: () => void): () => void;
+}

@@ -1,0 +1,105 @@
+// A chat completion as the caller gets it (SPEC 2.4): whole, or as frames of a stream. Every object is
+// built here from fields we know; nothing of the upstream's own ids or names passes.
+
+import type { Call } from "../calls/call.ts";
+import type { Completion } from "../calls/chat.ts";
+import type { ChatStream, StreamEvent } from "../calls/chat-stream.ts";
+import { sameId } from "../core/ids.ts";
+import { toJsonNumber } from "../core/money.ts";
+import type { TokenUsage } from "../core/pricing.ts";
+import { errorBody } from "../http/respond.ts";
+import { DONE_FRAME, dataFrame, type FrameSource } from "../http/sse.ts";
+import type { ChatDelta } from "../providers/chat/provider.ts";
+
+export interface CompletionFacts {
+  readonly call: Pick<Call, "requestId">;
+  readonly model: string;
+  /** Unix time in seconds. */
+  readonly created: number;
+}
+
+/** The body of a reply that came whole. */
+export function completionJson(facts: CompletionFacts, completion: Completion): string {
+  return JSON.stringify({
+    id: sameId(facts.call.requestId, "completion"),
+    object: "chat.completion",
+    created: facts.created,
+    model: facts.model,
+    choices: completion.reply.choices,
+    usage: usageJson(completion.usage),
+    svc: svcJson(facts, completion.settlement),
+  });
+}
+
+/** Turns the events of a call into frames. */
+export class ChatFrames implements FrameSource {
+  onCut: () => void = () => {};
+  readonly #stream: ChatStream;
+  readonly #facts: CompletionFacts;
+  /** All of a chunk before its choices; it is the same in every chunk of a stream. */
+  readonly #head: string;
+
+  constructor(stream: ChatStream, facts: CompletionFacts) {
+    this.#stream = stream;
+    this.#facts = facts;
+    stream.onCut = () => this.onCut();
+    const head = JSON.stringify({
+      id: sameId(facts.call.requestId, "completion"),
+      object: "chat.completion.chunk",
+      created: facts.created,
+      model: facts.model,
+    });
+    this.#head = `data: ${head.slice(0, -1)},"choices":[`;
+  }
+
+  async next(): Promise<string | null> {
+    const event = await this.#stream.next();
+    return event && this.#framesOf(event);
+  }
+
+  cancel(): void {
+    this.#stream.cancel();
+  }
+
+  #framesOf(event: StreamEvent): string {
+    switch (event.kind) {
+      case "deltas":
+        return this.#chunks(event.deltas);
+      case "error":
+        return dataFrame(errorBody(event.error));
+      case "end": {
+        const tail = JSON.stringify({
+          usage: usageJson(event.usage),
+          svc: svcJson(this.#facts, event.settlement),
+        });
+        return `${this.#head}],${tail.slice(1)}\n\n${DONE_FRAME}`;
+      }
+    }
+  }
+
+  #chunks(deltas: readonly ChatDelta[]): string {
+    let frames = "";
+    for (const { index, delta, finish_reason } of deltas) {
+      frames += `${this.#head}${JSON.stringify({ index, delta, finish_reason })}]}\n\n`;
+    }
+    return frames;
+  }
+}
+
+function usageJson(usage: TokenUsage): object {
+  const counts = {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+  };
+  if (usage.cachedTokens === 0) return counts;
+  return { ...counts, prompt_tokens_details: { cached_tokens: usage.cachedTokens } };
+}
+
+function svcJson(facts: CompletionFacts, settlement: Completion["settlement"]): object {
+  return {
+    request_id: facts.call.requestId,
+    cost_usd: toJsonNumber(settlement.charged),
+    free_credit_usd: toJsonNumber(settlement.free),
+  };
+}

@@ -1,0 +1,167 @@
+// The frame of every Gateway request: who asks, and what an answer or an error looks like.
+
+import type { RateLimits } from "../../actors/hold.ts";
+import type { Call } from "../calls/call.ts";
+import { ApiError, toApiError } from "../core/errors.ts";
+import { newTimedId } from "../core/ids.ts";
+import { keyDigest } from "../core/keys.ts";
+import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
+import { networkOf } from "../http/client-ip.ts";
+import { invalidKey, readKey } from "../http/read-key.ts";
+import { type AnswerFacts, errorResponse } from "../http/respond.ts";
+import type { BunServer } from "../http/server.ts";
+import type { GatewayDeps } from "./deps.ts";
+
+/** What Elysia hands a route. */
+export interface Incoming {
+  readonly request: Request;
+  readonly server: BunServer | null;
+}
+
+/** A request before anything of it was looked at. */
+export interface Arrival extends Incoming {
+  readonly requestId: string;
+  readonly arrivedMs: number;
+  readonly clientIp: string;
+  /** True while the body is being read: what is left of it then makes the connection useless. */
+  isReadingBody: boolean;
+}
+
+const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+/** Answers a request that needs a key (SPEC 5.2). */
+export async function authenticated(
+  deps: GatewayDeps,
+  incoming: Incoming,
+  endpoint: string,
+  answer: (call: Call, arrival: Arrival) => Promise<Response>,
+): Promise<Response> {
+  const arrival = arrive(deps, incoming);
+  let call: Call | null = null;
+  try {
+    checkHost(incoming.request);
+    call = await identify(deps, arrival, endpoint);
+    return await answer(call, arrival);
+  } catch (error) {
+    return await answerError(deps, arrival, error, call?.rate ?? null);
+  }
+}
+
+/** Answers a request that needs none; callers are counted by their address. */
+export async function anonymous(
+  deps: GatewayDeps,
+  incoming: Incoming,
+  answer: (facts: AnswerFacts) => Response,
+): Promise<Response> {
+  const arrival = arrive(deps, incoming);
+  try {
+    checkHost(incoming.request);
+    const { allowed, ...rate } = await countAnonymous(deps, arrival);
+    const facts = { requestId: arrival.requestId, rate };
+    return allowed ? answer(facts) : errorResponse(tooMany(rate), facts);
+  } catch (error) {
+    return await answerError(deps, arrival, error, null);
+  }
+}
+
+/** What the headers of an admitted call's answer say, but for its cost. */
+export function answerFacts(call: Call): AnswerFacts {
+  if (call.rate === null) throw new Error("A call is answered before it was admitted");
+  return { requestId: call.requestId, rate: call.rate };
+}
+
+/** Answers a request that no route takes; nothing of it was looked at before. */
+export async function unrouted(
+  deps: GatewayDeps,
+  incoming: Incoming,
+  error: unknown,
+): Promise<Response> {
+  return await answerError(deps, arrive(deps, incoming), error, null);
+}
+
+function arrive(deps: GatewayDeps, { request, server }: Incoming): Arrival {
+  const { clock } = deps.calls;
+  const peer = server?.requestIP(request)?.address ?? "";
+  return {
+    request,
+    server,
+    requestId: newTimedId("request", deps.random, clock.now()),
+    arrivedMs: clock.monotonicMs(),
+    clientIp: deps.clientIp(peer, request.headers),
+    isReadingBody: false,
+  };
+}
+
+/** Nothing here depends on the Host, but a request that lies about it is up to no good. */
+function checkHost(request: Request): void {
+  const host = request.headers.get("host");
+  if (host === null || !HOST.test(host)) {
+    throw new ApiError("invalid_parameter", "The header Host must name one host");
+  }
+}
+
+async function identify(deps: GatewayDeps, arrival: Arrival, endpoint: string): Promise<Call> {
+  const key = readKey(arrival.request.headers, "gateway");
+  const identity = await deps.keys.find(keyDigest(key, deps.keyPepper));
+  if (identity === null) throw invalidKey();
+  const { requestId, clientIp, arrivedMs, request } = arrival;
+  const { country, ipHash } = deps.callerFacts(clientIp);
+  return {
+    requestId,
+    identity,
+    endpoint,
+    clientIp,
+    country,
+    ipHash,
+    arrivedMs,
+    signal: request.signal,
+    rate: null,
+  };
+}
+
+/** `rate` is what the account's own window said, or null where no account was asked. */
+async function answerError(
+  deps: GatewayDeps,
+  arrival: Arrival,
+  thrown: unknown,
+  rate: RateLimits | null,
+): Promise<Response> {
+  const { requestId } = arrival;
+  let error = toApiError(thrown);
+  const isKeyless = error.code === "invalid_api_key" || error.code === "missing_api_key";
+  // A revoked key is told just what an unknown one is told.
+  if (error.code === "invalid_api_key") error = invalidKey();
+  if (error.cause !== undefined) {
+    deps.calls.log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
+  }
+  let known = rate;
+  if (known === null || isKeyless) {
+    const { allowed, ...counted } = await countAnonymous(deps, arrival);
+    if (isKeyless && !allowed) error = tooMany(counted);
+    known = counted;
+  }
+  return errorResponse(error, { requestId, rate: known, closes: arrival.isReadingBody });
+}
+
+async function countAnonymous(
+  deps: GatewayDeps,
+  arrival: Arrival,
+): Promise<RateLimits & { readonly allowed: boolean }> {
+  try {
+    const caller = networkOf(arrival.clientIp);
+    return await deps.anonymous.count(deps.callerFacts(caller).ipHash);
+  } catch (error) {
+    // What needs no account is served without Redis too, as if the caller were the first.
+    deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");
+    const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
+    return { allowed: true, limit, remaining: limit, resetSeconds: 60 };
+  }
+}
+
+function tooMany(rate: RateLimits): ApiError {
+  return new ApiError(
+    "rate_limit_exceeded",
+    `Without a valid key ${rate.limit} requests a minute are allowed`,
+    { retryAfterSeconds: rate.resetSeconds },
+  );
+}

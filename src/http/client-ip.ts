@@ -1,0 +1,62 @@
+// Which address a request comes from. A forwarded address counts only where a trusted proxy wrote it.
+
+import { isIP } from "node:net";
+import { allowlist, isListed } from "../core/access.ts";
+
+/** Finds the client's address from the socket's peer and the request's headers. */
+export type ClientIp = (peer: string, headers: Headers) => string;
+
+const MAPPED_V4 = "::ffff:";
+
+/** `trustedProxies` are addresses and CIDR blocks; a bad entry is a RangeError. */
+export function createClientIp(trustedProxies: readonly string[]): ClientIp {
+  if (trustedProxies.length === 0) return normalizeIp;
+  const trusted = allowlist(trustedProxies);
+  return (peer, headers) => {
+    let client = normalizeIp(peer);
+    // All lines of the header come joined by commas; the right-most hop was written last.
+    const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
+    while (isListed(trusted, client)) {
+      const hop = hops.pop();
+      if (hop === undefined) break;
+      const next = normalizeIp(withoutPort(hop.trim()));
+      // Behind something that is no address nothing can be believed.
+      if (isIP(next) === 0) break;
+      client = next;
+    }
+    return client;
+  };
+}
+
+/** The address in one spelling: IPv4 that is written as IPv6 becomes IPv4, no zone. */
+export function normalizeIp(ip: string): string {
+  const zone = ip.indexOf("%");
+  const address = (zone < 0 ? ip : ip.slice(0, zone)).toLowerCase();
+  if (!address.startsWith(MAPPED_V4)) return address;
+  const rest = address.slice(MAPPED_V4.length);
+  if (isIP(rest) === 4) return rest;
+  if (isIP(address) === 0) return address;
+  const [high = "0", low = "0"] = rest.includes(":") ? rest.split(":") : ["0", rest];
+  const value = (Number.parseInt(high, 16) << 16) | Number.parseInt(low, 16);
+  return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
+}
+
+/** What is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
+export function networkOf(ip: string): string {
+  if (!ip.includes(":")) return ip;
+  const [head = "", tail = ""] = ip.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === "" ? [] : tail.split(":");
+  const missing = ip.includes("::") ? 8 - left.length - right.length : 0;
+  const groups = [...left, ...Array<string>(Math.max(0, missing)).fill("0"), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":")}::/64`;
+}
+
+function withoutPort(hop: string): string {
+  if (hop.startsWith("[")) return hop.slice(1, hop.indexOf("]"));
+  const colon = hop.indexOf(":");
+  return colon >= 0 && colon === hop.lastIndexOf(":") ? hop.slice(0, colon) : hop;
+}

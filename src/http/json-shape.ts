@@ -1,0 +1,59 @@
+// Measures JSON text before it is parsed: how deep it nests and how many keys it has.
+
+import { ApiError } from "../core/errors.ts";
+import { JSON_DEPTH_MAX } from "../core/limits.ts";
+
+const KEYS_MAX = 10_000;
+
+const QUOTE = 34;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/**
+ * Throws where parsing or what comes after it would be dangerous: `invalid_json` for text that nests
+ * too deep, `invalid_parameter` for too many keys. Whether it is JSON at all is not its business.
+ */
+export function checkJsonShape(text: string): void {
+  let depth = 0;
+  let keys = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at);
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth++;
+        if (depth > JSON_DEPTH_MAX) {
+          throw new ApiError("invalid_json", `The body nests deeper than ${JSON_DEPTH_MAX} levels`);
+        }
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth--;
+        break;
+      case COLON:
+        keys++;
+        if (keys > KEYS_MAX) {
+          throw new ApiError("invalid_parameter", `The body has more than ${KEYS_MAX} keys`);
+        }
+        break;
+    }
+  }
+}
+
+// Leaps from quote to quote natively: most of a body is the text inside its strings.
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}

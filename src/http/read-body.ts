@@ -1,0 +1,91 @@
+// Reads a JSON body by our own rules: bounded in size, time, depth and keys, and strict about UTF-8.
+
+import type { Clock } from "../core/clock.ts";
+import { ApiError } from "../core/errors.ts";
+import { checkJsonShape } from "./json-shape.ts";
+
+/** How long a client may take to send its body. */
+const BODY_MS_MAX = 10_000;
+
+/** A parsed JSON object whose fields nobody has checked. Read its fields by name; never spread it. */
+export type UncheckedObject = Readonly<Record<string, unknown>>;
+
+export interface BodyRules {
+  readonly bytesMax: number;
+  readonly clock: Clock;
+}
+
+// Shared: decoding a whole text at once leaves no state behind.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The body as a JSON object. Throws `body_too_large`, `invalid_json` or `invalid_parameter`. */
+export async function readJsonObject(request: Request, rules: BodyRules): Promise<UncheckedObject> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules.bytesMax);
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
+    throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
+  }
+  const bytes = await inTime(
+    declared === null ? readStream(request, rules.bytesMax) : request.bytes(),
+    rules.clock,
+  );
+  return parseObject(decode(bytes));
+}
+
+/** Parses text that must be a JSON object. */
+export function parseObject(text: string): UncheckedObject {
+  checkJsonShape(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ApiError("invalid_json", "The body is not valid JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new ApiError("invalid_json", "The body must be a JSON object");
+  }
+  return value as UncheckedObject;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new ApiError("invalid_json", "The body is not valid UTF-8");
+  }
+}
+
+async function inTime(reading: Promise<Uint8Array>, clock: Clock): Promise<Uint8Array> {
+  const late = Promise.withResolvers<never>();
+  const callOff = clock.after(BODY_MS_MAX, () =>
+    late.reject(
+      new ApiError("invalid_json", `The body did not arrive within ${BODY_MS_MAX / 1000} seconds`),
+    ),
+  );
+  try {
+    return await Promise.race([reading, late.promise]);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError("invalid_json", "The body did not arrive whole");
+  } finally {
+    callOff();
+  }
+}
+
+// A body without a declared length is read piece by piece, so that reading stops at the limit.
+async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of request.body) {
+    length += piece.byteLength;
+    if (length > bytesMax) throw tooLarge(bytesMax);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, length);
+}
+
+function tooLarge(bytesMax: number): ApiError {
+  return new ApiError("body_too_large", `The body must not be larger than ${bytesMax} bytes`);
+}

@@ -1,0 +1,35 @@
+// Reads the API key of a request (SPEC 5.1). What is refused here costs no look-up.
+
+import { ApiError } from "../core/errors.ts";
+import { isWellFormedKey, type Surface } from "../core/keys.ts";
+
+/** The one answer to every key that is malformed, unknown, revoked or of the other surface. */
+export function invalidKey(): ApiError {
+  return new ApiError("invalid_api_key", "The API key is wrong or was revoked");
+}
+
+/** The key of a request, with a right checksum. Throws `missing_api_key` or `invalid_api_key`. */
+export function readKey(headers: Headers, surface: Surface): string {
+  const bearer = bearerOf(headers.get("authorization"));
+  const plain = headers.get("x-api-key")?.trim() ?? "";
+  if (bearer === "" && plain === "") {
+    throw new ApiError(
+      "missing_api_key",
+      "Send an API key as 'Authorization: Bearer <key>' or in the header 'x-api-key'",
+    );
+  }
+  if (bearer !== "" && plain !== "" && bearer !== plain) throw invalidKey();
+  const key = bearer === "" ? plain : bearer;
+  if (!isWellFormedKey(surface, key)) throw invalidKey();
+  return key;
+}
+
+function bearerOf(header: string | null): string {
+  if (header === null) return "";
+  // Two Authorization lines reach us as one value, joined by a comma: which of them counts?
+  if (header.includes(",")) throw invalidKey();
+  const value = header.trim();
+  if (value.slice(0, 6).toLowerCase() !== "bearer") return "";
+  const separator = value.charAt(6);
+  return separator === " " || separator === "\t" ? value.slice(7).trim() : "";
+}

@@ -1,0 +1,54 @@
+// What every answer of the Gateway looks like: its headers, and the one place that turns an error
+// into a response (SPEC 7, 8.5).
+
+import type { RateLimits } from "../../actors/hold.ts";
+import { type ApiError, OK } from "../core/errors.ts";
+import { type NanoUsd, toDecimal, ZERO } from "../core/money.ts";
+
+/** What the headers of an answer are made of. */
+export interface AnswerFacts {
+  readonly requestId: string;
+  readonly rate: RateLimits;
+  /** What the call was charged. */
+  readonly cost?: NanoUsd;
+  /** Whether the connection must end with this answer, because not all of the body was read. */
+  readonly closes?: boolean;
+}
+
+const JSON_TYPE = "application/json";
+
+/** A body, already JSON text, with 200. */
+export function jsonResponse(body: string, facts: AnswerFacts): Response {
+  return new Response(body, { status: OK, headers: headersOf(facts, JSON_TYPE) });
+}
+
+/** The error as SPEC 7 shapes it. Its cause goes nowhere near the answer. */
+export function errorResponse(error: ApiError, facts: AnswerFacts): Response {
+  const headers = headersOf(facts, JSON_TYPE);
+  if (error.retryAfterSeconds !== undefined) {
+    headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
+  }
+  if (error.allow !== undefined) headers.allow = error.allow;
+  // What is left of a refused body is not read, so nothing can follow it on this connection.
+  if (error.code === "body_too_large" || facts.closes) headers.connection = "close";
+  return new Response(errorBody(error), { status: error.status, headers });
+}
+
+/** The body of an error, also sent as a frame when a stream breaks off. */
+export function errorBody(error: ApiError): string {
+  const { type, code, message } = error;
+  return JSON.stringify({ error: { type, code, message } });
+}
+
+/** The headers that every answer of the Gateway carries. */
+export function headersOf(facts: AnswerFacts, contentType: string): Record<string, string> {
+  const { requestId, rate, cost = ZERO } = facts;
+  return {
+    "content-type": contentType,
+    "x-request-id": requestId,
+    "x-svc-cost-usd": toDecimal(cost),
+    "x-ratelimit-limit-requests": String(rate.limit),
+    "x-ratelimit-remaining-requests": String(rate.remaining),
+    "x-ratelimit-reset-requests": `${rate.resetSeconds}s`,
+  };
+}

@@ -1,0 +1,24 @@
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+
+export interface Database {
+  readonly db: PostgresJsDatabase;
+  /** The driver itself, for COPY, LISTEN and statements that drizzle cannot say. */
+  readonly sql: postgres.Sql<{ bigint: bigint }>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly connectionsMax?: number;
+}
+
+/** Opens a pool. Nothing connects before the first statement. */
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  const sql = postgres(url, {
+    max: options.connectionsMax ?? 8,
+    connect_timeout: 5,
+    types: { bigint: postgres.BigInt },
+    onnotice: () => {},
+  });
+  return { db: drizzle(sql), sql, close: () => sql.end({ timeout: 5 }) };
+}

@@ -1,0 +1,256 @@
+// Moves journal entries into the book of record. The rows and the cursor that vouches for them are
+// one transaction, so each entry is here exactly once whatever dies in between.
+
+import type { TransactionSql } from "postgres";
+import type { JournalEntry } from "../../actors/journal.ts";
+import { toUuid } from "../core/ids.ts";
+import type { Database } from "./database.ts";
+import { type LogRow, logRowOf, rowsFor } from "./log-rows.ts";
+
+type Tx = TransactionSql<{ bigint: bigint }>;
+
+/** Entries of one bucket that follow its cursor without a gap. */
+export interface BucketBatch {
+  readonly bucket: number;
+  readonly epoch: number;
+  readonly entries: readonly JournalEntry[];
+}
+
+export interface BucketCursor {
+  readonly bucket: number;
+  readonly epoch: number;
+  readonly entry: number;
+  readonly streamId: string;
+}
+
+/** The journal and the cursor tell different stories; the bucket must be rebuilt or looked at. */
+export class JournalGap extends Error {
+  override readonly name = "JournalGap";
+
+  constructor(
+    readonly bucket: number,
+    readonly expected: number,
+    readonly found: number,
+  ) {
+    super(`Bucket ${bucket}: journal entry ${expected} was expected, ${found} was found`);
+  }
+}
+
+export class Ledger {
+  readonly #accounts = new Map<string, number>();
+  readonly #keys = new Map<string, number>();
+  readonly #partitions = new Set<string>();
+
+  constructor(readonly database: Database) {}
+
+  /** The cursors of all buckets. */
+  async cursors(): Promise<BucketCursor[]> {
+    const rows = await this.database.sql`
+      SELECT bucket, epoch, entry, stream_id FROM journal_cursors ORDER BY bucket`;
+    return rows.map((row) => ({
+      bucket: Number(row.bucket),
+      epoch: Number(row.epoch),
+      entry: Number(row.entry),
+      streamId: String(row.stream_id),
+    }));
+  }
+
+  /**
+   * Writes batches and cursors in one transaction. A bucket that another process moved meanwhile, or
+   * that was put under another epoch, is left out. Returns the number of entries written.
+   */
+  async write(batches: readonly BucketBatch[]): Promise<number> {
+    const { sql } = this.database;
+    await this.#learnNumbers(batches.flatMap((batch) => batch.entries));
+    return await sql.begin(async (tx) => {
+      const locked = await lockCursors(tx, batches);
+      const entries = batches.flatMap((batch) => entriesBehind(batch, locked.get(batch.bucket)));
+      if (entries.length === 0) return 0;
+      await this.#writeLedger(tx, entries);
+      await this.#writeLog(tx, entries);
+      await this.#writeSpending(tx, entries);
+      await moveCursors(tx, batches, locked);
+      return entries.length;
+    });
+  }
+
+  async #writeLedger(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
+    const rows = entries.filter((entry) => entry.seq !== null);
+    if (rows.length === 0) return;
+    const column = <Value>(pick: (entry: JournalEntry) => Value) => rows.map(pick);
+    await tx`
+      INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
+        request, key, month, credit, at)
+      SELECT * FROM unnest(
+        ${column((e) => this.#account(e))}::bigint[],
+        ${column((e) => Number(e.seq))}::bigint[],
+        ${column((e) => KINDS[e.type] ?? "charge")}::text[],
+        ${column((e) => e.paidDelta.toString())}::bigint[],
+        ${column((e) => e.freeDelta.toString())}::bigint[],
+        ${column((e) => e.paidAfter.toString())}::bigint[],
+        ${column((e) => e.freeAfter.toString())}::bigint[],
+        ${column((e) => (e.request === "" ? null : toUuid(e.request)))}::uuid[],
+        ${column((e) => (e.key === "" ? null : this.#key(e)))}::bigint[],
+        ${column((e) => e.month)}::int[],
+        ${column((e) => e.credit)}::int[],
+        ${column((e) => new Date(e.atMs).toISOString())}::timestamptz[])`;
+  }
+
+  async #writeLog(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
+    const rows: LogRow[] = [];
+    const late: LogRow[] = [];
+    for (const entry of entries) {
+      if (entry.type === "credit" || entry.type === "free_expired") continue;
+      const row = logRowOf(entry, { account: this.#account(entry), key: this.#key(entry) });
+      (entry.type === "late" ? late : rows).push(row);
+    }
+    await this.#ensurePartitions(tx, rows);
+    if (rows.length > 0) {
+      await tx`
+        INSERT INTO request_log (at, account, key, request, cost, latency_ms, first_token_ms,
+          prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint, service, model,
+          error_code, country, ip_hash)
+        SELECT at::timestamptz, account::bigint, key::bigint, request::uuid, cost::bigint,
+          latency_ms::int, first_token_ms::int, prompt_tokens::int, cached_tokens::int,
+          completion_tokens::int, requests::int, status::smallint, endpoint::logged_endpoint,
+          service::logged_service, model, error_code, country, decode(ip_hash, 'hex')
+        FROM unnest(${rowsFor(tx, rows)}) AS row(at, account, key, request, cost, latency_ms,
+          first_token_ms, prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint,
+          service, model, error_code, country, ip_hash)
+        ON CONFLICT (request, at) DO NOTHING`;
+    }
+    for (const row of late) {
+      // The sweep logged this call when its hold expired; its owner came back and knows better.
+      await tx`
+        UPDATE request_log SET cost = cost + ${row.cost}::bigint, status = ${row.status},
+          error_code = ${row.errorCode}, latency_ms = ${row.latencyMs},
+          first_token_ms = ${row.firstTokenMs}, prompt_tokens = ${row.promptTokens},
+          cached_tokens = ${row.cachedTokens}, completion_tokens = ${row.completionTokens}
+        WHERE request = ${row.request} AND at = ${row.at}`;
+    }
+  }
+
+  async #writeSpending(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
+    const spent = new Map<string, bigint>();
+    const used = new Map<number, number>();
+    for (const entry of entries) {
+      if (entry.key === "") continue;
+      const key = this.#key(entry);
+      used.set(key, Math.max(used.get(key) ?? 0, entry.atMs));
+      if (entry.seq === null || entry.month === null) continue;
+      const row = `${this.#account(entry)} ${entry.month} ${key}`;
+      spent.set(row, (spent.get(row) ?? 0n) - entry.paidDelta - entry.freeDelta);
+    }
+    const rows = [...spent].map(([row, amount]) => [...row.split(" "), amount.toString()]);
+    const column = (index: number) => rows.map((row) => row[index] ?? "");
+    if (rows.length > 0) {
+      await tx`
+        INSERT INTO month_spend (account, month, key, spent)
+        SELECT * FROM unnest(${column(0)}::bigint[], ${column(1)}::int[], ${column(2)}::bigint[],
+          ${column(3)}::bigint[])
+        ON CONFLICT (account, month, key) DO UPDATE SET spent = month_spend.spent + excluded.spent`;
+    }
+    if (used.size > 0) {
+      await tx`
+        UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
+        FROM unnest(${[...used.keys()]}::bigint[],
+          ${[...used.values()].map((ms) => new Date(ms).toISOString())}::timestamptz[]) AS used(key, at)
+        WHERE keys.number = used.key`;
+    }
+  }
+
+  async #ensurePartitions(tx: Tx, rows: readonly LogRow[]): Promise<void> {
+    for (const month of new Set(rows.map((row) => row.at.slice(0, 7)))) {
+      if (this.#partitions.has(month)) continue;
+      await tx`SELECT ensure_request_log_partition(${`${month}-01`}::date)`;
+      this.#partitions.add(month);
+    }
+  }
+
+  /** Accounts and keys are numbered once and for good, so a number learnt stays true. */
+  async #learnNumbers(entries: readonly JournalEntry[]): Promise<void> {
+    const { sql } = this.database;
+    const accounts = new Set<string>();
+    const keys = new Set<string>();
+    for (const { account, key } of entries) {
+      if (!this.#accounts.has(account)) accounts.add(account);
+      if (key !== "" && !this.#keys.has(key)) keys.add(key);
+    }
+    if (accounts.size > 0) {
+      const rows = await sql`SELECT id, number FROM accounts WHERE id = ANY(${[...accounts]})`;
+      for (const row of rows) this.#accounts.set(String(row.id), Number(row.number));
+    }
+    if (keys.size > 0) {
+      const rows = await sql`SELECT id, number FROM keys WHERE id = ANY(${[...keys]})`;
+      for (const row of rows) this.#keys.set(String(row.id), Number(row.number));
+    }
+  }
+
+  #account(entry: JournalEntry): number {
+    const number = this.#accounts.get(entry.account);
+    if (number === undefined) throw new Error(`The journal names an unknown account ${entry.account}`);
+    return number;
+  }
+
+  #key(entry: JournalEntry): number {
+    const number = this.#keys.get(entry.key);
+    if (number === undefined) throw new Error(`The journal names an unknown key ${entry.key}`);
+    return number;
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  credit: "credit",
+  free_expired: "free_expired",
+  late: "late_charge",
+};
+
+async function lockCursors(
+  tx: Tx,
+  batches: readonly BucketBatch[],
+): Promise<ReadonlyMap<number, BucketCursor>> {
+  const buckets = batches.map((batch) => batch.bucket);
+  const rows = await tx`
+    SELECT bucket, epoch, entry, stream_id FROM journal_cursors WHERE bucket = ANY(${buckets})
+    ORDER BY bucket FOR UPDATE SKIP LOCKED`;
+  return new Map(
+    rows.map((row) => [
+      Number(row.bucket),
+      {
+        bucket: Number(row.bucket),
+        epoch: Number(row.epoch),
+        entry: Number(row.entry),
+        streamId: String(row.stream_id),
+      },
+    ]),
+  );
+}
+
+/** The entries of a batch that the locked cursor has not passed; they must follow it directly. */
+function entriesBehind(batch: BucketBatch, cursor: BucketCursor | undefined): JournalEntry[] {
+  if (cursor === undefined || cursor.epoch !== batch.epoch) return [];
+  const rest = batch.entries.filter((entry) => entry.number > cursor.entry);
+  for (const [index, entry] of rest.entries()) {
+    const expected = cursor.entry + 1 + index;
+    if (entry.number !== expected) throw new JournalGap(batch.bucket, expected, entry.number);
+  }
+  return rest;
+}
+
+async function moveCursors(
+  tx: Tx,
+  batches: readonly BucketBatch[],
+  locked: ReadonlyMap<number, BucketCursor>,
+): Promise<void> {
+  const moved = batches.flatMap((batch) => {
+    const cursor = locked.get(batch.bucket);
+    const last = entriesBehind(batch, cursor).at(-1);
+    return last === undefined ? [] : [{ bucket: batch.bucket, last }];
+  });
+  await tx`
+    UPDATE journal_cursors SET entry = moved.entry, stream_id = moved.stream_id
+    FROM unnest(${moved.map((m) => m.bucket)}::smallint[],
+      ${moved.map((m) => m.last.number)}::bigint[],
+      ${moved.map((m) => m.last.streamId)}::text[]) AS moved(bucket, entry, stream_id)
+    WHERE journal_cursors.bucket = moved.bucket`;
+}

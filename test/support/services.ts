@@ -1,0 +1,179 @@
+// The real stores that tests run on. `npm test` starts one Redis and one Postgres for the whole run
+// and names them in TEST_REDIS_URL and TEST_DATABASE_URL. When a file is run by hand with `bun
+// test`, they are started here on first use, and end with the process.
+
+import { randomBytes } from "node:crypto";
+import { readdirSync, statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { makeHome } from "../../scripts/home.mjs";
+import { startPostgres } from "../../scripts/postgres.mjs";
+import { temporaryFolder } from "../../scripts/processes.mjs";
+import {
+  type RedisCluster,
+  type RedisOptions,
+  type Service,
+  startRedis,
+  startRedisCluster,
+} from "../../scripts/redis.mjs";
+import { migrate } from "../../src/store/migrate.ts";
+
+/** A store of one test, which may be killed, restarted and damaged. */
+export interface PrivateStore extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** Its data folder. */
+  readonly dir: string;
+  /** Ends it at once, as a power cut would end the process. */
+  kill9(): Promise<void>;
+  stop(): Promise<void>;
+  /** Starts it again on its port and data. */
+  start(): Promise<void>;
+}
+
+export interface PrivateRedis extends PrivateStore {
+  /** Cuts bytes off the end of the append-only file of a Redis that does not run. */
+  cutAof(bytes: number): void;
+  /** How long that file is. */
+  aofBytes(): number;
+}
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+const TEMPLATE_LOCK = 7_261_034;
+
+const shared: { redis?: Promise<string>; postgres?: Promise<string>; template?: Promise<string> } =
+  {};
+
+/** The Redis that all tests share; a test keeps to keys or buckets of its own. */
+export function testRedisUrl(): Promise<string> {
+  shared.redis ??= given("TEST_REDIS_URL") ?? startPrivateRedis().then(({ url }) => url);
+  return shared.redis;
+}
+
+/** The Postgres that all tests share; most tests want `createTestDatabase` instead. */
+export function testDatabaseUrl(): Promise<string> {
+  shared.postgres ??= given("TEST_DATABASE_URL") ?? startPrivatePostgres().then(({ url }) => url);
+  return shared.postgres;
+}
+
+/** A migrated, empty database of its own. It is copied from a template, which takes some 50 ms. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = await testDatabaseUrl();
+  shared.template ??= makeTemplate(server);
+  const template = await shared.template;
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const drop = () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  return { url: withDatabase(server, name), drop, [Symbol.asyncDispose]: drop };
+}
+
+/** A Redis of one test, durable as in production. `repair: false` starts it without repair. */
+export async function startPrivateRedis(
+  options: Pick<RedisOptions, "repair" | "settings" | "password"> = {},
+): Promise<PrivateRedis> {
+  const store = await startPrivate("redis", (home, port) => {
+    return startRedis({ ...options, home, ...port });
+  });
+  return {
+    ...store,
+    aofBytes: () => statSync(lastAofFile(store.dir)).size,
+    cutAof: (bytes) => {
+      const file = lastAofFile(store.dir);
+      truncateSync(file, Math.max(0, statSync(file).size - bytes));
+    },
+  };
+}
+
+/** A Postgres of one test, with the empty database `farebox`. `durable: false` makes it faster. */
+export function startPrivatePostgres(options: { durable?: boolean } = {}): Promise<PrivateStore> {
+  return startPrivate("postgres", (home, port) => startPostgres({ ...options, home, ...port }));
+}
+
+/** A Redis Cluster of three masters without passwords. */
+export async function startCluster(): Promise<RedisCluster & AsyncDisposable> {
+  const folder = temporaryFolder("farebox-test-cluster-");
+  const cluster = await startRedisCluster(folder.path);
+  const stop = async () => {
+    await cluster.stop();
+    folder.remove();
+  };
+  return { ...cluster, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function startPrivate(
+  name: string,
+  start: (home: string, port: { port?: number }) => Promise<Service>,
+): Promise<PrivateStore> {
+  const folder = temporaryFolder(`farebox-test-${name}-`);
+  makeHome(folder.path);
+  const first = await start(folder.path, {});
+  let current = first;
+  return {
+    url: first.url,
+    port: first.port,
+    dir: first.dir,
+    kill9: () => current.child.kill9(),
+    stop: () => current.stop(),
+    start: async () => {
+      await current.stop();
+      current = await start(folder.path, { port: first.port });
+    },
+    [Symbol.asyncDispose]: async () => {
+      await current.stop();
+      folder.remove();
+    },
+  };
+}
+
+function given(name: string): Promise<string> | undefined {
+  const value = process.env[name];
+  return value ? Promise.resolve(value) : undefined;
+}
+
+function lastAofFile(dir: string): string {
+  const folder = join(dir, "appendonlydir");
+  const sequence = (name: string) => Number(/\.(\d+)\.incr\.aof$/.exec(name)?.[1] ?? 0);
+  const last = readdirSync(folder)
+    .sort((a, b) => sequence(a) - sequence(b))
+    .at(-1);
+  if (last === undefined || sequence(last) === 0)
+    throw new Error(`No append-only file in ${folder}`);
+  return join(folder, last);
+}
+
+/** Makes the migrated template once per server, also when several test processes ask at once. */
+async function makeTemplate(server: string): Promise<string> {
+  const name = "farebox_template";
+  const admin = postgres(server, { max: 1, onnotice: () => {} });
+  try {
+    await admin`SELECT pg_advisory_lock(${TEMPLATE_LOCK})`;
+    const known = await admin`SELECT 1 FROM pg_database WHERE datname = ${name}`;
+    if (known.length > 0) return name;
+    const draft = `${name}_${randomBytes(4).toString("hex")}`;
+    await admin.unsafe(`CREATE DATABASE ${draft}`);
+    await migrate(withDatabase(server, draft));
+    await admin.unsafe(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+    return name;
+  } finally {
+    await admin.end();
+  }
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const admin = postgres(server, { max: 1, onnotice: () => {} });
+  try {
+    await admin.unsafe(statement);
+  } finally {
+    await admin.end();
+  }
+}
+
+function withDatabase(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

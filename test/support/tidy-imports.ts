@@ -1,0 +1,177 @@
+// Who may import whom: the arrows of the architecture, as checks over the whole tree.
+
+import { posix } from "node:path";
+import { isScript, type SourceFile, viewOf } from "./tidy-source.ts";
+
+type Layer =
+  | "main"
+  | "app"
+  | "surface"
+  | "calls"
+  | "http"
+  | "actors"
+  | "providers"
+  | "store"
+  | "core"
+  | "config"
+  | "cli"
+  | "workers"
+  | "free";
+
+// The first pattern that fits a path says its layer.
+const LAYERS: readonly (readonly [RegExp, Layer])[] = [
+  [/^src\/main\.ts$/, "main"],
+  [/^src\/app\.ts$/, "app"],
+  [/^src\/config\.ts$/, "config"],
+  [/^src\/(gateway|application|console)\//, "surface"],
+  [/^src\/(calls|http|providers|store|core|cli)\//, "core"],
+  [/^actors\//, "actors"],
+  [/^workers\//, "workers"],
+  [/^(scripts|bench|test|migrations)\//, "free"],
+  [/^[^/]+$/, "free"],
+];
+
+const FLOOR = ["actors", "providers", "store", "core"] as const;
+
+/** What each layer may import besides itself. */
+const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
+  main: ["app", "surface", "calls", "http", "config", ...FLOOR],
+  app: ["surface", "calls", "http", "config", ...FLOOR],
+  surface: ["calls", "http", ...FLOOR],
+  calls: FLOOR,
+  http: FLOOR,
+  actors: ["core"],
+  providers: ["core"],
+  store: ["core"],
+  core: [],
+  config: ["core"],
+  cli: ["surface", "calls", "http", "config", ...FLOOR],
+  workers: ["config", ...FLOOR],
+};
+
+/** Layers of which it may know only types: a composition root hands it the thing. */
+const TYPES_ONLY: Partial<Record<Layer, readonly Layer[]>> = { actors: ["store"] };
+
+const ENTRIES = [
+  /^(src|workers|src\/cli)\/main\.ts$/,
+  /^(scripts|bench|test|migrations)\//,
+  /^[^/]+$/,
+];
+
+interface Import {
+  readonly specifier: string;
+  /** `import type`, of which nothing is left when the program runs. */
+  readonly typeOnly: boolean;
+  /** The file of the tree, or null for a package or a file that is not looked at. */
+  readonly target: string | null;
+}
+
+/** Imports that go upwards or sideways. */
+export function wrongArrows(files: readonly SourceFile[]): string[] {
+  const complaints: string[] = [];
+  for (const [path, imports] of importGraph(files)) {
+    const layer = layerOf(path);
+    if (layer === null) complaints.push(`${path} belongs to no layer`);
+    if (layer === null || layer === "free") continue;
+    for (const { target, typeOnly } of imports) {
+      if (target === null || mayImport(path, layer, target)) continue;
+      if (typeOnly && TYPES_ONLY[layer]?.includes(layerOf(target) ?? "free")) continue;
+      complaints.push(`${path} may not import ${target}`);
+    }
+  }
+  return complaints;
+}
+
+/** Circles of imports, each told once; types may refer to each other. */
+export function importCycles(files: readonly SourceFile[]): string[] {
+  const graph = importGraph(files);
+  const finished = new Set<string>();
+  const complaints: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) complaints.push(`${[...trail.slice(start), path].join(" -> ")} is a cycle`);
+    if (start >= 0 || finished.has(path)) return;
+    for (const { target, typeOnly } of graph.get(path) ?? []) {
+      if (target !== null && !typeOnly) visit(target, [...trail, path]);
+    }
+    finished.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  return complaints;
+}
+
+/** Files that no entry point reaches; none are told while the entry points are not written. */
+export function neverImported(files: readonly SourceFile[]): string[] {
+  const graph = importGraph(files);
+  if (!graph.has("src/main.ts") || !graph.has("workers/main.ts")) return [];
+  const reached = new Set<string>();
+  const visit = (path: string): void => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const { target } of graph.get(path) ?? []) if (target !== null) visit(target);
+  };
+  for (const path of graph.keys()) if (ENTRIES.some((entry) => entry.test(path))) visit(path);
+  return files
+    .filter((file) => isScript(file) || file.path.endsWith(".lua"))
+    .filter(({ path }) => !reached.has(path) && !/\.d\.m?ts$/.test(path))
+    .map(({ path }) => `${path} is never imported`);
+}
+
+/** Parts of the store's world that only src/store may use. */
+export function foreignDatabaseImports(files: readonly SourceFile[]): string[] {
+  return [...importGraph(files)].flatMap(([path, imports]) => {
+    if (!/^(src|actors|workers)\//.test(path) || path.startsWith("src/store/")) return [];
+    return imports
+      .filter(({ specifier }) => /^(postgres|drizzle-orm)(\/|$)/.test(specifier))
+      .map(({ specifier }) => `${path} imports '${specifier}', which only src/store may use`);
+  });
+}
+
+function layerOf(path: string): Layer | null {
+  for (const [pattern, layer] of LAYERS) {
+    const match = pattern.exec(path);
+    if (match === null) continue;
+    return layer === "core" ? (match[1] as Layer) : layer;
+  }
+  return null;
+}
+
+function mayImport(path: string, layer: Exclude<Layer, "free">, target: string): boolean {
+  const targetLayer = layerOf(target);
+  if (target === "package.json") return true;
+  if (targetLayer === null) return false;
+  if (targetLayer === layer) {
+    const samePlace = layer !== "surface" || topOf(path) === topOf(target);
+    return samePlace && !target.endsWith("/main.ts");
+  }
+  return ARROWS[layer].includes(targetLayer);
+}
+
+function topOf(path: string): string {
+  return path.split("/").slice(0, 2).join("/");
+}
+
+const IMPORT =
+  /(?:\b(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom\s*|\bimport\s*\(?\s*)["']([^"'\n]+)["']/g;
+
+function importGraph(files: readonly SourceFile[]): Map<string, readonly Import[]> {
+  const known = new Set(files.map(({ path }) => path));
+  const graph = new Map<string, readonly Import[]>();
+  for (const file of files.filter(isScript)) {
+    const imports = [...viewOf(file).uncommented.matchAll(IMPORT)];
+    graph.set(
+      file.path,
+      imports.map(([, type, specifier = ""]) => {
+        const target = resolve(file.path, specifier, known);
+        return { specifier, target, typeOnly: type !== undefined };
+      }),
+    );
+  }
+  return graph;
+}
+
+function resolve(from: string, specifier: string, known: ReadonlySet<string>): string | null {
+  if (!specifier.startsWith(".")) return null;
+  const target = posix.normalize(posix.join(posix.dirname(from), specifier));
+  return known.has(target) || target === "package.json" ? target : null;
+}

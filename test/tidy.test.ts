@@ -1,0 +1,316 @@
+// The habits of this project that no tool checks by itself. Each rule is shown to refuse bad
+// samples and to pass good ones, then it is held against the tree.
+
+import { describe, expect, test } from "bun:test";
+import {
+  foreignDatabaseImports,
+  importCycles,
+  neverImported,
+  wrongArrows,
+} from "./support/tidy-imports.ts";
+import {
+  badFileName,
+  commentedOutCode,
+  longFile,
+  longFunction,
+  longLine,
+  luaMoneyAsText,
+  luaWithoutHead,
+  outsideOwner,
+  todoWithoutIssue,
+} from "./support/tidy-rules.ts";
+import { readTree, type SourceFile, viewOf } from "./support/tidy-source.ts";
+
+type Sample = readonly [path: string, text: string];
+
+const tree = readTree();
+
+function sample([path, text]: Sample): SourceFile {
+  return { path, text };
+}
+
+/** Each bad sample must bring exactly one complaint, each good one and the tree none. */
+function holds(
+  name: string,
+  rule: (file: SourceFile) => string[],
+  samples: { bad: readonly Sample[]; good: readonly Sample[] },
+): void {
+  holdsTogether(name, (files) => files.flatMap(rule), {
+    bad: samples.bad.map((bad) => [bad]),
+    good: samples.good.map((good) => [good]),
+  });
+}
+
+function holdsTogether(
+  name: string,
+  rule: (files: readonly SourceFile[]) => string[],
+  samples: { bad: readonly (readonly Sample[])[]; good: readonly (readonly Sample[])[] },
+): void {
+  test(`${name}: bad samples are refused`, () => {
+    expect(samples.bad.filter((bad) => rule(bad.map(sample)).length !== 1)).toEqual([]);
+  });
+  test(`${name}: good samples pass`, () => {
+    expect(samples.good.flatMap((good) => rule(good.map(sample)))).toEqual([]);
+  });
+  test(`${name}: the tree passes`, () => {
+    expect(rule(tree)).toEqual([]);
+  });
+}
+
+function importing(path: string, target: string): Sample[] {
+  const up = "../".repeat(path.split("/").length - 1) || "./";
+  return [
+    [path, `import { a } from "${up}${target}";\n`],
+    [target, "export const a = 1;\n"],
+  ];
+}
+
+test("viewOf() tells code, strings, templates, expressions and comments apart", () => {
+  const text = `a("b // c", \`d \${e({ f: "g" })} h\`, /i"\\/[/]/.test(j)); // k "l"
+/* m */ n / o;`;
+  const { code, uncommented, comments } = viewOf({ path: "a.ts", text });
+  expect(code.replaceAll(/\s+/g, "")).toBe("a(,e({f:}),.test(j));n/o;");
+  expect(comments.replaceAll(/\s+/g, " ").trim()).toBe('// k "l" /* m */');
+  expect(uncommented).toContain('"b // c"');
+  expect(code).toHaveLength(text.length);
+});
+
+test("the tree is read", () => {
+  const paths = tree.map(({ path }) => path);
+  expect(paths).toContain("src/core/money.ts");
+  expect(paths).toContain("scripts/start.mjs");
+});
+
+describe("imports", () => {
+  holdsTogether("imports only go down", wrongArrows, {
+    bad: [
+      importing("src/core/money.ts", "src/http/body.ts"),
+      importing("src/store/book.ts", "actors/hold.ts"),
+      importing("src/providers/chat.ts", "src/store/book.ts"),
+      importing("src/calls/chat.ts", "src/http/body.ts"),
+      importing("src/gateway/chat.ts", "src/application/chat.ts"),
+      importing("src/gateway/chat.ts", "src/app.ts"),
+      importing("src/gateway/chat.ts", "src/config.ts"),
+      importing("workers/flush.ts", "src/calls/chat.ts"),
+      importing("workers/flush.ts", "src/http/body.ts"),
+      importing("workers/flush.ts", "workers/main.ts"),
+      importing("src/cli/main.ts", "src/app.ts"),
+      importing("src/app.ts", "src/main.ts"),
+      importing("actors/hold.ts", "test/support/services.ts"),
+      [["src/elsewhere.ts", ""]],
+      [
+        ["src/core/a.ts", 'const a = await import("../store/b.ts");'],
+        ["src/store/b.ts", ""],
+      ],
+      [
+        ["src/core/a.ts", 'import type { B } from "../store/b.ts";'],
+        ["src/store/b.ts", ""],
+      ],
+    ],
+    good: [
+      [
+        ["actors/a.ts", 'import type { B } from "../src/store/b.ts";'],
+        ["src/store/b.ts", ""],
+      ],
+      importing("src/main.ts", "src/app.ts"),
+      importing("src/main.ts", "src/store/book.ts"),
+      importing("src/app.ts", "src/gateway/chat.ts"),
+      importing("src/gateway/chat.ts", "src/calls/chat.ts"),
+      importing("src/calls/chat.ts", "actors/hold.ts"),
+      importing("workers/main.ts", "src/config.ts"),
+      importing("workers/flush.ts", "actors/hold.ts"),
+      importing("src/cli/main.ts", "src/calls/audit.ts"),
+      importing("test/money.test.ts", "src/main.ts"),
+      [["src/core/a.ts", '// from "../store/b.ts"\nimport { x } from "elysia";']],
+    ],
+  });
+
+  holdsTogether("imports have no cycle", importCycles, {
+    bad: [
+      [
+        ["src/core/a.ts", 'import { b } from "./b.ts";'],
+        ["src/core/b.ts", 'import "./c.ts";'],
+        ["src/core/c.ts", 'export { a } from "./a.ts";'],
+      ],
+    ],
+    good: [
+      importing("src/core/a.ts", "src/core/b.ts"),
+      [
+        ["src/core/a.ts", 'import { b } from "./b.ts";'],
+        ["src/core/b.ts", 'import type {\n  a,\n} from "./a.ts";'],
+      ],
+    ],
+  });
+
+  const roots: Sample[] = [
+    ["src/main.ts", 'import "./app.ts";'],
+    ["workers/main.ts", ""],
+    ["src/app.ts", 'import text from "./core/a.lua" with { type: "text" };'],
+    ["src/core/a.lua", ""],
+  ];
+  holdsTogether("every file is imported", neverImported, {
+    bad: [
+      [...roots, ["src/core/forgotten.ts", ""]],
+      [...roots, ["actors/lua/forgotten.lua", ""]],
+    ],
+    good: [roots, [["src/core/early.ts", ""]], [...roots, ["bench/main.ts", ""]]],
+  });
+
+  holdsTogether("the database is reached through the store", foreignDatabaseImports, {
+    bad: [
+      [["actors/a.ts", 'import postgres from "postgres";']],
+      [["src/calls/a.ts", 'import { eq } from "drizzle-orm";']],
+    ],
+    good: [[["src/store/a.ts", 'import { eq } from "drizzle-orm";']]],
+  });
+});
+
+describe("owners", () => {
+  holds("single owners", outsideOwner, {
+    bad: [
+      ["src/http/a.ts", "const home = process.env.HOME;"],
+      ["actors/a.ts", "const t = Date.now();"],
+      ["src/config.ts", "const t = new Date();"],
+      ["workers/a.ts", "const r = Math.random();"],
+      ["src/calls/a.ts", "const t = performance.now();"],
+      ["src/core/a.ts", "const id = crypto.randomUUID();"],
+      ["src/calls/a.ts", 'run("SELECT id FROM accounts");'],
+      ["workers/a.ts", "await sql`select 1`;"],
+      ["actors/a.ts", 'run("INSERT INTO ledger VALUES (1)");'],
+      ["src/calls/a.ts", "const reply = await fetch(url);"],
+      ["src/gateway/a.ts", "return globalThis.fetch(url);"],
+      ["src/gateway/a.ts", "set.status = 402;"],
+      ["src/app.ts", "return new Response(null, { status: 404 });"],
+      ["src/calls/a.ts", "if (reply.status >= 500) retry();"],
+      ["src/calls/a.ts", 'console.log("here");'],
+      ["src/calls/a.ts", "export default function a() {}"],
+    ],
+    good: [
+      ["src/config.ts", "const home = process.env.HOME;"],
+      ["src/main.ts", "const deps = { now: Date.now, random: Math.random };"],
+      ["actors/a.ts", "const t = deps.now(); // not Date.now()"],
+      ["src/calls/a.ts", "const d = new Date(nowMs);"],
+      ["src/store/a.ts", "await sql`select 1`;"],
+      ["src/providers/a.ts", "if ((await fetch(url)).status >= 500) fail();"],
+      ["src/main.ts", "Bun.serve({\n  fetch(request) {\n    return app.fetch(request);\n  },\n});"],
+      ["src/http/a.ts", "return new Response(null, { status: 404 });"],
+      ["src/gateway/a.ts", 'const text = "status: 404, process.env, console.log";'],
+      ["src/cli/a.ts", "console.log(row);"],
+      ["scripts/a.mjs", "const t = Date.now() + process.env.X;"],
+    ],
+  });
+});
+
+describe("sizes and names", () => {
+  const body = "  a();\n".repeat(69);
+  holds("functions are short", longFunction, {
+    bad: [
+      ["src/core/a.ts", `function a() {\n${body}}`],
+      ["src/core/a.ts", `const a = async (b: { c: 1 }) => {\n${body}};`],
+      ["src/core/a.ts", `class A {\n  b({ c }: D): Promise<void> {\n${body}  }\n}`],
+      ["test/a.test.ts", `test("a", () => {\n${body}});`],
+    ],
+    good: [
+      ["src/core/a.ts", `function a() {\n${body.slice(7)}}`],
+      ["src/core/a.ts", `const a = {\n${"  a: 1,\n".repeat(80)}};`],
+      ["src/core/a.ts", `class A {\n${"  a = 1;\n".repeat(80)}}`],
+      ["test/a.test.ts", `describe("a", () => {\n${body}});`],
+    ],
+  });
+  holds("files are short", longFile, {
+    bad: [
+      ["src/core/a.ts", "a\n".repeat(301)],
+      ["actors/lua/a.lua", "a\n".repeat(301)],
+      ["test/a.test.ts", "a\n".repeat(501)],
+    ],
+    good: [
+      ["src/core/a.ts", "a\n".repeat(300)],
+      ["test/a.test.ts", "a\n".repeat(500)],
+      ["docs/a.md", "a\n".repeat(600)],
+    ],
+  });
+  holds("lines are short", longLine, {
+    bad: [
+      ["src/core/a.ts", `// ${"a".repeat(98)}`],
+      ["actors/lua/a.lua", `-- ${"a".repeat(98)}`],
+      ["README.md", "a".repeat(121)],
+    ],
+    good: [
+      ["src/core/a.ts", "a".repeat(100)],
+      ["README.md", "a".repeat(120)],
+      ["README.md", `| ${"a".repeat(150)} |\n\`\`\`\n${"a".repeat(150)}\n\`\`\``],
+    ],
+  });
+  holds("files are named after their content", badFileName, {
+    bad: [
+      ["src/core/index.ts", ""],
+      ["src/core/utils.ts", ""],
+      ["test/helpers.ts", ""],
+      ["src/core/camelCase.ts", ""],
+      ["src/core/snake_case.ts", ""],
+    ],
+    good: [
+      ["actors/lua/settle_late.lua", ""],
+      ["src/core/money.ts", ""],
+      ["src/http/on-error.ts", ""],
+      ["test/on-error.test.ts", ""],
+      ["docs/ARCHITECTURE.md", ""],
+    ],
+  });
+});
+
+describe("comments", () => {
+  holds("notes name an issue", todoWithoutIssue, {
+    bad: [
+      ["src/core/a.ts", "// TODO make it faster"],
+      ["actors/lua/a.lua", "-- FIXME: rounding"],
+    ],
+    good: [
+      ["src/core/a.ts", "// TODO #12 make it faster"],
+      ["src/core/a.ts", 'const todo = "TODO";'],
+    ],
+  });
+  holds("comments are no code", commentedOutCode, {
+    bad: [
+      ["src/core/a.ts", "// const a = b();"],
+      ["src/core/a.ts", "a();\n// await settle(hold);"],
+      ["src/core/a.ts", "  // if (a > b) {"],
+      ["src/core/a.ts", "/*\n total = 5;\n*/"],
+      ["actors/lua/a.lua", "-- redis.call('DEL', key)"],
+      ["actors/lua/a.lua", "-- local a = 1"],
+    ],
+    good: [
+      ["src/core/a.ts", "// A sentence; for example settle(hold) returns the rest."],
+      ["src/core/a.ts", "// If a hold expires, its rest returns;\n// for each of them once."],
+      ["src/core/a.ts", 'const a = "// const a = b();";'],
+      ["actors/lua/a.lua", "-- Reply { ok, available_nano }"],
+    ],
+  });
+});
+
+describe("Lua", () => {
+  const head = "-- Settle a hold.\n--\n-- KEYS  1 wallet\n-- ARGV  1 cost_nano\n-- Reply { ok }\n";
+  holds("scripts say what they do, take and answer", luaWithoutHead, {
+    bad: [
+      ["actors/lua/a.lua", "local a = 1\n"],
+      ["actors/lua/a.lua", head.replace("KEYS", "Keys")],
+      ["actors/lua/a.lua", head.replace("Reply", "It replies")],
+    ],
+    good: [
+      ["actors/lua/a.lua", `${head}return 1\n`],
+      ["actors/lua/prelude.lua", "-- What every script shares.\n"],
+    ],
+  });
+  holds("money is never joined to text", luaMoneyAsText, {
+    bad: [
+      ["actors/lua/a.lua", "return 'a' .. cost_nano"],
+      ["actors/lua/a.lua", "return held_nano .. ''"],
+      ["actors/lua/a.lua", "return tostring(cost_nano)"],
+      ["actors/lua/a.lua", "return cjson.encode(cost_nano)"],
+    ],
+    good: [
+      ["actors/lua/a.lua", "return money(cost_nano) .. ' ' .. name"],
+      ["actors/lua/a.lua", "-- never '..' cost_nano\nreturn 'a_nano' .. month"],
+    ],
+  });
+});
