@@ -4,7 +4,7 @@ import { LEASE_RENEWAL_MS } from "../src/core/limits.ts";
 import type { Book } from "../src/store/book.ts";
 import { AccountActor, type ActorDeps } from "./account-actor.ts";
 import type { AccountActors as Actors } from "./hold.ts";
-import { verifyBuckets } from "./recovery.ts";
+import { type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
 import { type RedisClient, ScriptRunner, type ScriptTime } from "./script.ts";
 
@@ -64,6 +64,11 @@ export class AccountActors implements Actors {
     return entry.actor;
   }
 
+  /** Puts a bucket under a new epoch, so that its wallets are built anew from Postgres. */
+  async rebuild(bucket: number): Promise<void> {
+    await verifyBuckets({ ...this.#recovery(), force: bucket });
+  }
+
   /** Starts the renewal of leases; `stop` ends it. */
   start(): void {
     this.#timer = setInterval(() => void this.renewLeases(), LEASE_RENEWAL_MS);
@@ -89,6 +94,16 @@ export class AccountActors implements Actors {
         );
     });
     await Promise.all(rounds);
+  }
+
+  #recovery(): RecoveryDeps {
+    const { redis, book, log } = this.deps;
+    return {
+      redis,
+      book,
+      onRecovered: (buckets) =>
+        log.warn({ buckets: buckets.length }, "Redis was new or older than Postgres: rebuilt"),
+    };
   }
 
   /** The calls of this process that hold money now. */

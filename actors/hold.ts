@@ -1,36 +1,12 @@
 // What the rest of the program sees of an account: admission, a hold, and how it is resolved.
 
 import type { ApiError } from "../src/core/errors.ts";
+import type { CallFacts, Outcome } from "../src/core/journal.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/limits.ts";
 import type { NanoUsd } from "../src/core/money.ts";
 
-/** What a key digest leads to; none of it ever changes, so it may be cached. */
-export interface KeyIdentity {
-  readonly accountId: string;
-  readonly bucket: number;
-  readonly keyId: string;
-}
-
-/** What the request log knows at admission (SPEC 2.8); never content. */
-export interface CallFacts {
-  readonly endpoint: string;
-  readonly service: Scope | "account";
-  readonly model: string | null;
-  readonly country: string | null;
-  /** Keyed hash of the client IP, hex. */
-  readonly ipHash: string | null;
-}
-
-/** What the request log learns at the end of a call. */
-export interface Outcome {
-  readonly status: number;
-  readonly errorCode: string | null;
-  readonly latencyMs: number;
-  readonly firstTokenMs: number | null;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-}
+export type { KeyIdentity } from "../src/core/keys.ts";
+export type { CallFacts, Outcome };
 
 export interface AdmitInput {
   /** The request id; it names the hold and makes a resent admission harmless. */

@@ -1,42 +1,9 @@
 // Reading the journal that the scripts write: what happened to the accounts of a bucket, in order.
 
-import { type NanoUsd, nano } from "../src/core/money.ts";
+import type { JournalEntry, JournalType } from "../src/core/journal.ts";
+import { nano } from "../src/core/money.ts";
 import { bucketKeys } from "./keys.ts";
 import type { RedisClient } from "./script.ts";
-
-export type JournalType =
-  | "call"
-  | "expired"
-  | "late"
-  | "refused"
-  | "summary"
-  | "credit"
-  | "free_expired";
-
-export interface JournalEntry {
-  readonly streamId: string;
-  /** 1, 2, 3 … in each bucket, through all epochs. */
-  readonly number: number;
-  readonly type: JournalType;
-  readonly account: string;
-  readonly key: string;
-  readonly request: string;
-  readonly atMs: number;
-  /** CallFacts as JSON. */
-  readonly facts: string;
-  /** Outcome as JSON; `code latency` of a refusal; a count in a summary. */
-  readonly outcome: string;
-  /** Set when the entry changed a balance: the account's next ledger number. */
-  readonly seq: number | null;
-  readonly paidDelta: NanoUsd;
-  readonly freeDelta: NanoUsd;
-  readonly paidAfter: NanoUsd;
-  readonly freeAfter: NanoUsd;
-  readonly month: number | null;
-  readonly credit: number | null;
-  readonly writtenOff: NanoUsd;
-  readonly overrun: NanoUsd;
-}
 
 export interface JournalPage {
   /** Null when the bucket is not set up. */

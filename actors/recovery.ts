@@ -2,7 +2,6 @@
 // that does not know our scripts: it was just started, promoted or replaced, and may be older than
 // Postgres, or empty. Nothing is served from it before this returns.
 
-import { BUCKETS } from "../src/core/limits.ts";
 import type { Book, Cursor } from "../src/store/book.ts";
 import { bucketKeys } from "./keys.ts";
 import type { RedisClient } from "./script.ts";
@@ -17,6 +16,8 @@ export interface RecoveryDeps {
   readonly redis: RedisClient;
   readonly book: Book;
   readonly onRecovered: (buckets: readonly number[]) => void;
+  /** A bucket that is rebuilt although its numbers agree: its journal contradicts the book. */
+  readonly force?: number;
 }
 
 /**
@@ -24,21 +25,22 @@ export interface RecoveryDeps {
  * that its wallets are built anew from Postgres. A bucket that agrees is left as it is. Throws when
  * Redis or Postgres does not answer.
  */
-export async function verifyBuckets({ redis, book, onRecovered }: RecoveryDeps): Promise<void> {
+export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
+  const { redis, book } = deps;
   const recovered: number[] = [];
   await book.recovery(async (cursors, newEpoch) => {
     // The cursors were read first: a bucket's entry number only grows, so one that is lower is older.
     const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
     const steps = [];
     for (const [index, cursor] of cursors.entries()) {
-      if (agrees(states[index] ?? null, cursor)) continue;
+      if (cursor.bucket !== deps.force && agrees(states[index] ?? null, cursor)) continue;
       const epoch = await newEpoch(cursor.bucket);
       recovered.push(cursor.bucket);
       steps.push({ apply: () => setUp(redis, cursor, epoch) });
     }
     return steps;
   });
-  if (recovered.length > 0) onRecovered(recovered);
+  if (recovered.length > 0) deps.onRecovered(recovered);
 }
 
 function agrees(state: BucketState | null, cursor: Cursor): boolean {
@@ -56,9 +58,4 @@ async function setUp(redis: RedisClient, cursor: Cursor, epoch: number): Promise
   const keys = recover.keys(input);
   // By its source: the script is needed before the server has been given any.
   await redis.eval(recover.source, keys.length, ...keys, ...recover.args(input));
-}
-
-/** The bucket of a new account. */
-export function bucketOf(accountId: string): number {
-  return Bun.hash.crc32(accountId) % BUCKETS;
 }

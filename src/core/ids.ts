@@ -1,5 +1,7 @@
 // Public ids: a prefix that says what it is, and 128 bits in base62.
 
+import { BUCKETS } from "./limits.ts";
+
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LENGTH = 22;
 
@@ -55,6 +57,11 @@ export function fromUuid(kind: IdKind, uuid: string): string {
 /** True when `text` has the form of an id of this kind. */
 export function isId(kind: IdKind, text: string): boolean {
   return new RegExp(`^${PREFIXES[kind]}[_-][0-9A-Za-z]{${LENGTH}}$`).test(text);
+}
+
+/** The bucket of a new account. */
+export function bucketOf(accountId: string): number {
+  return Bun.hash.crc32(accountId) % BUCKETS;
 }
 
 function withPrefix(kind: IdKind, body: string): string {

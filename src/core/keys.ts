@@ -12,6 +12,13 @@ export const KEY_PREFIXES = { gateway: "svc_live_", application: "svc_sk_" } as 
 
 export type Surface = keyof typeof KEY_PREFIXES;
 
+/** What a key digest leads to; none of it ever changes, so it may be cached. */
+export interface KeyIdentity {
+  readonly accountId: string;
+  readonly bucket: number;
+  readonly keyId: string;
+}
+
 /** A new secret key. It is shown once; only its digest is stored. */
 export function newKey(surface: Surface, random: RandomBytes): string {
   let body = "";

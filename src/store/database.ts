@@ -22,3 +22,14 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   });
   return { db: drizzle(sql), sql, close: () => sql.end({ timeout: 5 }) };
 }
+
+/** A column of values as the text of a Postgres array, for `unnest`: the fastest way in but COPY. */
+export function arrayText(values: readonly (string | number | null)[]): string {
+  return `{${values.map(elementText).join(",")}}`;
+}
+
+function elementText(value: string | number | null): string {
+  if (value === null) return "NULL";
+  if (typeof value === "number") return String(value);
+  return `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}

@@ -2,10 +2,10 @@
 // one transaction, so each entry is here exactly once whatever dies in between.
 
 import type { TransactionSql } from "postgres";
-import type { JournalEntry } from "../../actors/journal.ts";
 import { toUuid } from "../core/ids.ts";
-import type { Database } from "./database.ts";
-import { type LogRow, logRowOf, rowsFor } from "./log-rows.ts";
+import type { JournalEntry } from "../core/journal.ts";
+import { arrayText, type Database } from "./database.ts";
+import { insertLogRows, type LogRow, logRowOf } from "./log-rows.ts";
 
 type Tx = TransactionSql<{ bigint: bigint }>;
 
@@ -77,23 +77,24 @@ export class Ledger {
   async #writeLedger(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
     const rows = entries.filter((entry) => entry.seq !== null);
     if (rows.length === 0) return;
-    const column = <Value>(pick: (entry: JournalEntry) => Value) => rows.map(pick);
+    const column = (pick: (entry: JournalEntry) => string | number | null) =>
+      arrayText(rows.map(pick));
     await tx`
       INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
         request, key, month, credit, at)
       SELECT * FROM unnest(
-        ${column((e) => this.#account(e))}::bigint[],
-        ${column((e) => Number(e.seq))}::bigint[],
-        ${column((e) => KINDS[e.type] ?? "charge")}::text[],
-        ${column((e) => e.paidDelta.toString())}::bigint[],
-        ${column((e) => e.freeDelta.toString())}::bigint[],
-        ${column((e) => e.paidAfter.toString())}::bigint[],
-        ${column((e) => e.freeAfter.toString())}::bigint[],
-        ${column((e) => (e.request === "" ? null : toUuid(e.request)))}::uuid[],
-        ${column((e) => (e.key === "" ? null : this.#key(e)))}::bigint[],
-        ${column((e) => e.month)}::int[],
-        ${column((e) => e.credit)}::int[],
-        ${column((e) => new Date(e.atMs).toISOString())}::timestamptz[])`;
+        ${column((e) => this.#account(e))}::text::bigint[],
+        ${column((e) => Number(e.seq))}::text::bigint[],
+        ${column((e) => KINDS[e.type] ?? "charge")}::text::text[],
+        ${column((e) => e.paidDelta.toString())}::text::bigint[],
+        ${column((e) => e.freeDelta.toString())}::text::bigint[],
+        ${column((e) => e.paidAfter.toString())}::text::bigint[],
+        ${column((e) => e.freeAfter.toString())}::text::bigint[],
+        ${column((e) => (e.request === "" ? null : toUuid(e.request)))}::text::uuid[],
+        ${column((e) => (e.key === "" ? null : this.#key(e)))}::text::bigint[],
+        ${column((e) => e.month)}::text::int[],
+        ${column((e) => e.credit)}::text::int[],
+        ${column((e) => isoTime(e.atMs))}::text::timestamptz[])`;
   }
 
   async #writeLog(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
@@ -105,20 +106,7 @@ export class Ledger {
       (entry.type === "late" ? late : rows).push(row);
     }
     await this.#ensurePartitions(tx, rows);
-    if (rows.length > 0) {
-      await tx`
-        INSERT INTO request_log (at, account, key, request, cost, latency_ms, first_token_ms,
-          prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint, service, model,
-          error_code, country, ip_hash)
-        SELECT at::timestamptz, account::bigint, key::bigint, request::uuid, cost::bigint,
-          latency_ms::int, first_token_ms::int, prompt_tokens::int, cached_tokens::int,
-          completion_tokens::int, requests::int, status::smallint, endpoint::logged_endpoint,
-          service::logged_service, model, error_code, country, decode(ip_hash, 'hex')
-        FROM unnest(${rowsFor(tx, rows)}) AS row(at, account, key, request, cost, latency_ms,
-          first_token_ms, prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint,
-          service, model, error_code, country, ip_hash)
-        ON CONFLICT (request, at) DO NOTHING`;
-    }
+    if (rows.length > 0) await insertLogRows(tx, rows);
     for (const row of late) {
       // The sweep logged this call when its hold expired; its owner came back and knows better.
       await tx`
@@ -142,19 +130,19 @@ export class Ledger {
       spent.set(row, (spent.get(row) ?? 0n) - entry.paidDelta - entry.freeDelta);
     }
     const rows = [...spent].map(([row, amount]) => [...row.split(" "), amount.toString()]);
-    const column = (index: number) => rows.map((row) => row[index] ?? "");
+    const column = (index: number) => arrayText(rows.map((row) => row[index] ?? ""));
     if (rows.length > 0) {
       await tx`
         INSERT INTO month_spend (account, month, key, spent)
-        SELECT * FROM unnest(${column(0)}::bigint[], ${column(1)}::int[], ${column(2)}::bigint[],
-          ${column(3)}::bigint[])
+        SELECT * FROM unnest(${column(0)}::text::bigint[], ${column(1)}::text::int[], ${column(2)}::text::bigint[],
+          ${column(3)}::text::bigint[])
         ON CONFLICT (account, month, key) DO UPDATE SET spent = month_spend.spent + excluded.spent`;
     }
     if (used.size > 0) {
       await tx`
         UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
-        FROM unnest(${[...used.keys()]}::bigint[],
-          ${[...used.values()].map((ms) => new Date(ms).toISOString())}::timestamptz[]) AS used(key, at)
+        FROM unnest(${arrayText([...used.keys()])}::text::bigint[],
+          ${arrayText([...used.values()].map(isoTime))}::text::timestamptz[]) AS used(key, at)
         WHERE keys.number = used.key`;
     }
   }
@@ -177,18 +165,21 @@ export class Ledger {
       if (key !== "" && !this.#keys.has(key)) keys.add(key);
     }
     if (accounts.size > 0) {
-      const rows = await sql`SELECT id, number FROM accounts WHERE id = ANY(${[...accounts]})`;
+      const rows =
+        await sql`SELECT id, number FROM accounts WHERE id = ANY(${arrayText([...accounts])}::text::text[])`;
       for (const row of rows) this.#accounts.set(String(row.id), Number(row.number));
     }
     if (keys.size > 0) {
-      const rows = await sql`SELECT id, number FROM keys WHERE id = ANY(${[...keys]})`;
+      const rows =
+        await sql`SELECT id, number FROM keys WHERE id = ANY(${arrayText([...keys])}::text::text[])`;
       for (const row of rows) this.#keys.set(String(row.id), Number(row.number));
     }
   }
 
   #account(entry: JournalEntry): number {
     const number = this.#accounts.get(entry.account);
-    if (number === undefined) throw new Error(`The journal names an unknown account ${entry.account}`);
+    if (number === undefined)
+      throw new Error(`The journal names an unknown account ${entry.account}`);
     return number;
   }
 
@@ -197,6 +188,10 @@ export class Ledger {
     if (number === undefined) throw new Error(`The journal names an unknown key ${entry.key}`);
     return number;
   }
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -211,7 +206,7 @@ async function lockCursors(
 ): Promise<ReadonlyMap<number, BucketCursor>> {
   const buckets = batches.map((batch) => batch.bucket);
   const rows = await tx`
-    SELECT bucket, epoch, entry, stream_id FROM journal_cursors WHERE bucket = ANY(${buckets})
+    SELECT bucket, epoch, entry, stream_id FROM journal_cursors WHERE bucket = ANY(${arrayText(buckets)}::text::smallint[])
     ORDER BY bucket FOR UPDATE SKIP LOCKED`;
   return new Map(
     rows.map((row) => [
@@ -249,8 +244,8 @@ async function moveCursors(
   });
   await tx`
     UPDATE journal_cursors SET entry = moved.entry, stream_id = moved.stream_id
-    FROM unnest(${moved.map((m) => m.bucket)}::smallint[],
-      ${moved.map((m) => m.last.number)}::bigint[],
-      ${moved.map((m) => m.last.streamId)}::text[]) AS moved(bucket, entry, stream_id)
+    FROM unnest(${arrayText(moved.map((m) => m.bucket))}::text::smallint[],
+      ${arrayText(moved.map((m) => m.last.number))}::text::bigint[],
+      ${arrayText(moved.map((m) => m.last.streamId))}::text::text[]) AS moved(bucket, entry, stream_id)
     WHERE journal_cursors.bucket = moved.bucket`;
 }

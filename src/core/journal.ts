@@ -1,0 +1,60 @@
+// What happened to an account, as the scripts write it and the book of record keeps it.
+
+import type { Scope } from "./limits.ts";
+import type { NanoUsd } from "./money.ts";
+
+/** What the request log knows at admission (SPEC 2.8); never content. */
+export interface CallFacts {
+  readonly endpoint: string;
+  readonly service: Scope | "account";
+  readonly model: string | null;
+  readonly country: string | null;
+  /** Keyed hash of the client IP, hex. */
+  readonly ipHash: string | null;
+}
+
+/** What the request log learns at the end of a call. */
+export interface Outcome {
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly latencyMs: number;
+  readonly firstTokenMs: number | null;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+}
+
+export type JournalType =
+  | "call"
+  | "expired"
+  | "late"
+  | "refused"
+  | "summary"
+  | "credit"
+  | "free_expired";
+
+export interface JournalEntry {
+  readonly streamId: string;
+  /** 1, 2, 3 … in each bucket, through all epochs. */
+  readonly number: number;
+  readonly type: JournalType;
+  readonly account: string;
+  readonly key: string;
+  readonly request: string;
+  readonly atMs: number;
+  /** CallFacts as JSON. */
+  readonly facts: string;
+  /** Outcome as JSON; `code latency` of a refusal; a count in a summary. */
+  readonly outcome: string;
+  /** Set when the entry changed a balance: the account's next ledger number. */
+  readonly seq: number | null;
+  readonly paidDelta: NanoUsd;
+  readonly freeDelta: NanoUsd;
+  readonly paidAfter: NanoUsd;
+  readonly freeAfter: NanoUsd;
+  readonly month: number | null;
+  readonly credit: number | null;
+  readonly writtenOff: NanoUsd;
+  readonly overrun: NanoUsd;
+}
+

@@ -1,0 +1,240 @@
+// Changes to accounts, keys and payments. Each is one transaction that also raises the version of the
+// access document, so that Redis and every process take notice; the caller then hands it to Redis.
+
+import { and, eq, isNull, sql } from "drizzle-orm";
+import type { AccountState } from "../core/access.ts";
+import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
+import { type KeyIdentity, keyDigest, newKey, type Surface } from "../core/keys.ts";
+import { DAY_MS, FREE_CREDIT, FREE_CREDIT_DAYS, type Scope } from "../core/limits.ts";
+import type { NanoUsd } from "../core/money.ts";
+import type { Database } from "./database.ts";
+import { accounts, credits, keys, payments } from "./schema.ts";
+
+export interface AccountPlace {
+  readonly id: string;
+  readonly bucket: number;
+}
+
+export interface AccountRow extends AccountPlace {
+  readonly number: number;
+  readonly surface: Surface;
+  readonly email: string | null;
+  readonly state: AccountState;
+  readonly stateReason: string | null;
+  readonly contract: "enterprise" | null;
+  readonly ownCap: bigint | null;
+  readonly createdAt: Date;
+}
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly ipAllowlist: readonly string[];
+  readonly monthlyLimit: NanoUsd | null;
+}
+
+export interface KeyRow extends NewKey {
+  readonly id: string;
+  readonly lastFour: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+export interface AccountChange {
+  readonly state?: AccountState;
+  readonly stateReason?: string | null;
+  readonly contract?: "enterprise" | null;
+  readonly ownCap?: NanoUsd | null;
+}
+
+type Tx = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
+
+export interface AccountsDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  readonly keyPepper: string;
+}
+
+export class Accounts {
+  constructor(readonly deps: AccountsDeps) {}
+
+  /** A new account; a Gateway account comes with the free credit of SPEC 3.3. */
+  async create(
+    account: { readonly surface: Surface; readonly email: string | null },
+    now: Date,
+  ): Promise<AccountPlace> {
+    const id = newId("account", this.deps.random);
+    const bucket = bucketOf(id);
+    await this.deps.database.db.transaction(async (tx) => {
+      const [row] = await tx
+        .insert(accounts)
+        .values({ id, bucket, ...account, createdAt: now })
+        .returning({ number: accounts.number });
+      if (row === undefined || account.surface !== "gateway") return;
+      await tx.insert(credits).values({
+        account: row.number,
+        number: 1,
+        purse: "free",
+        amount: FREE_CREDIT,
+        expiresAt: new Date(now.getTime() + FREE_CREDIT_DAYS * DAY_MS),
+        createdAt: now,
+      });
+    });
+    return { id, bucket };
+  }
+
+  /** Null when there is no such account. */
+  async find(id: string): Promise<AccountRow | null> {
+    const [row] = await this.deps.database.db.select().from(accounts).where(eq(accounts.id, id));
+    return row ?? null;
+  }
+
+  async list(): Promise<AccountRow[]> {
+    return await this.deps.database.db.select().from(accounts).orderBy(accounts.number);
+  }
+
+  async listKeys(account: AccountRow): Promise<KeyRow[]> {
+    const rows = await this.deps.database.db
+      .select()
+      .from(keys)
+      .where(eq(keys.account, account.number))
+      .orderBy(keys.number);
+    return rows as unknown as KeyRow[];
+  }
+
+  /** Changes what decides access. Closing also revokes every key (SPEC 5.7). */
+  async change(account: AccountRow, change: AccountChange, now: Date): Promise<void> {
+    await this.deps.database.db.transaction(async (tx) => {
+      await tx.update(accounts).set(change).where(eq(accounts.number, account.number));
+      if (change.state === "closed") {
+        await tx
+          .update(keys)
+          .set({ revokedAt: now })
+          .where(and(eq(keys.account, account.number), isNull(keys.revokedAt)));
+      }
+      await raiseVersion(tx, account.number);
+    });
+  }
+
+  /** A new key of the account. The secret is returned once and stored nowhere. */
+  async createKey(account: AccountRow, key: NewKey): Promise<{ id: string; secret: string }> {
+    const id = newId("key", this.deps.random);
+    const secret = newKey(account.surface, this.deps.random);
+    await this.deps.database.db.transaction(async (tx) => {
+      await tx.insert(keys).values({
+        ...key,
+        id,
+        account: account.number,
+        digest: keyDigest(secret, this.deps.keyPepper),
+        scopes: [...key.scopes],
+        ipAllowlist: [...key.ipAllowlist],
+        lastFour: secret.slice(-4),
+      });
+      await raiseVersion(tx, account.number);
+    });
+    return { id, secret };
+  }
+
+  /** Revokes a key; null when there is none of this id. Doing it again changes nothing. */
+  async revokeKey(keyId: string, now: Date): Promise<AccountPlace | null> {
+    return await this.deps.database.db.transaction(async (tx) => {
+      const [row] = await tx
+        .select({ number: accounts.number, id: accounts.id, bucket: accounts.bucket })
+        .from(keys)
+        .innerJoin(accounts, eq(accounts.number, keys.account))
+        .where(eq(keys.id, keyId));
+      if (row === undefined) return null;
+      await tx
+        .update(keys)
+        .set({ revokedAt: now })
+        .where(and(eq(keys.id, keyId), isNull(keys.revokedAt)));
+      await raiseVersion(tx, row.number);
+      return { id: row.id, bucket: row.bucket };
+    });
+  }
+
+  /** Books a payment and the credit it buys. It counts for the tier from `paidAt` on. */
+  async recordPayment(
+    account: AccountRow,
+    payment: { readonly amount: NanoUsd; readonly paidAt: Date },
+  ): Promise<{ readonly id: string; readonly credit: number }> {
+    const id = newId("payment", this.deps.random);
+    return await this.deps.database.db.transaction(async (tx) => {
+      // The row lock makes credit numbers follow each other without gaps.
+      await raiseVersion(tx, account.number);
+      const [paid] = await tx
+        .insert(payments)
+        .values({ id, account: account.number, ...payment })
+        .returning({ number: payments.number });
+      const [last] = await tx
+        .select({ number: sql<number>`coalesce(max(${credits.number}), 0)::int` })
+        .from(credits)
+        .where(eq(credits.account, account.number));
+      const number = (last?.number ?? 0) + 1;
+      await tx.insert(credits).values({
+        account: account.number,
+        number,
+        purse: "paid",
+        amount: payment.amount,
+        payment: paid?.number ?? null,
+      });
+      return { id, credit: number };
+    });
+  }
+
+  /** Accounts whose document or credits Redis was not given yet: a process died in between. */
+  async unapplied(olderThan: Date): Promise<AccountPlace[]> {
+    return await this.deps.database.db
+      .select({ id: accounts.id, bucket: accounts.bucket })
+      .from(accounts)
+      .where(
+        sql`${accounts.appliedVersion} < ${accounts.version} OR EXISTS (
+          SELECT 1 FROM credits c WHERE c.account = ${accounts.number}
+            AND c.created_at < ${olderThan.toISOString()} AND NOT EXISTS (
+              SELECT 1 FROM ledger_entries l WHERE l.account = c.account AND l.credit = c.number))`,
+      );
+  }
+
+  /** Accounts that still own free credit whose time is over. */
+  async withExpiredFreeCredit(now: Date): Promise<AccountPlace[]> {
+    const rows = await this.deps.database.sql`
+      SELECT a.id, a.bucket FROM accounts a
+      JOIN LATERAL (SELECT max(expires_at) AS expires_at FROM credits c
+        WHERE c.account = a.number AND c.purse = 'free') f ON f.expires_at <= ${now}
+      JOIN LATERAL (SELECT free_after FROM ledger_entries l WHERE l.account = a.number
+        ORDER BY seq DESC LIMIT 1) l ON l.free_after > 0`;
+    return rows.map((row) => ({ id: String(row.id), bucket: Number(row.bucket) }));
+  }
+}
+
+async function raiseVersion(tx: Tx, account: number): Promise<void> {
+  await tx
+    .update(accounts)
+    .set({ version: sql`${accounts.version} + 1` })
+    .where(eq(accounts.number, account));
+}
+
+/** Finds the owner of a key by the full digest; what it finds is remembered, for it never changes. */
+export class KeyDirectory {
+  readonly #known = new Map<string, KeyIdentity>();
+
+  constructor(
+    readonly database: Database,
+    readonly knownMax = 100_000,
+  ) {}
+
+  async find(digest: string): Promise<KeyIdentity | null> {
+    const known = this.#known.get(digest);
+    if (known !== undefined) return known;
+    const [row] = await this.database.db
+      .select({ keyId: keys.id, accountId: accounts.id, bucket: accounts.bucket })
+      .from(keys)
+      .innerJoin(accounts, eq(accounts.number, keys.account))
+      .where(eq(keys.digest, digest));
+    if (row === undefined) return null;
+    if (this.#known.size >= this.knownMax) this.#known.clear();
+    this.#known.set(digest, row);
+    return row;
+  }
+}

@@ -1,0 +1,364 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ApiError } from "../../src/core/errors.ts";
+import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
+import type { ChatBatch } from "../../src/providers/chat/provider.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { chatBody, Harness, MODEL, type TestAccount, until } from "./harness.ts";
+import { batchesOf, endBatch, silence, textBatch, USAGE } from "./scripted-chat.ts";
+
+const clock = new FakeClock();
+let api: Harness;
+
+beforeAll(async () => {
+  api = await Harness.start({ clock });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+beforeEach(() => {
+  api.chat.abortedAtMs.length = 0;
+});
+afterEach(async () => {
+  await until(() => api.openCalls === 0, "every hold was resolved");
+  await until(() => api.chat.open === 0, "every upstream request ended");
+  await until(() => clock.pending === 0, "every timer was called off");
+});
+
+const STREAM = chatBody({ stream: true });
+
+/** Reads the frames of a stream one by one. */
+class Frames {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #text = "";
+
+  constructor(response: Response) {
+    if (response.body === null) throw new Error("The response has no body");
+    this.#reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  }
+
+  /** The data of the next frame, or null at the end. */
+  async next(): Promise<string | null> {
+    while (!this.#text.includes("\n\n")) {
+      const { done, value } = await this.#reader.read();
+      if (done) return null;
+      this.#text += new TextDecoder().decode(value);
+    }
+    const end = this.#text.indexOf("\n\n");
+    const frame = this.#text.slice(0, end);
+    this.#text = this.#text.slice(end + 2);
+    expect(frame).toStartWith("data: ");
+    return frame.slice(6);
+  }
+
+  async rest(): Promise<string[]> {
+    const frames: string[] = [];
+    for (let frame = await this.next(); frame !== null; frame = await this.next()) {
+      frames.push(frame);
+    }
+    return frames;
+  }
+}
+
+async function open(account: TestAccount, signal?: AbortSignal): Promise<Frames> {
+  const response = await api.post(account, STREAM, signal && { signal });
+  expect(response.status).toBe(200);
+  return new Frames(response);
+}
+
+/** Sends batches and is then silent until it is aborted. */
+async function* thenSilence(batches: readonly ChatBatch[], signal: AbortSignal) {
+  yield* batches;
+  await silence(signal);
+}
+
+async function lastOutcome(account: TestAccount): Promise<Record<string, unknown>> {
+  const entries = await api.journal(account);
+  return JSON.parse(entries.at(-1)?.outcome || "{}");
+}
+
+async function spent(account: TestAccount): Promise<NanoUsd> {
+  const view = await api.view(account);
+  expect([view.heldPaid, view.heldFree, view.monthHeld]).toEqual([usd("0"), usd("0"), usd("0")]);
+  expect(view.openStreams).toBe(0);
+  return view.monthSpent;
+}
+
+describe("a stream to its end", () => {
+  test("sends chunks, then usage and cost, then [DONE]", async () => {
+    const account = await api.account();
+    api.chat.batches = () =>
+      batchesOf([
+        { deltas: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }], usage: null },
+        { deltas: [...textBatch("Hel").deltas, ...textBatch("lo").deltas], usage: null },
+        endBatch(USAGE),
+      ]);
+    const response = await api.post(account, STREAM);
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    const frames = await new Frames(response).rest();
+    expect(frames.pop()).toBe("[DONE]");
+    const chunks = frames.map((frame) => JSON.parse(frame));
+    const id = `chatcmpl-${response.headers.get("x-request-id")?.slice(4)}`;
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({ id, object: "chat.completion.chunk", model: MODEL.id });
+    }
+    expect(chunks.map(({ choices }) => choices)).toEqual([
+      [{ index: 0, delta: { role: "assistant" }, finish_reason: null }],
+      [{ index: 0, delta: { content: "Hel" }, finish_reason: null }],
+      [{ index: 0, delta: { content: "lo" }, finish_reason: null }],
+      [{ index: 0, delta: {}, finish_reason: "stop" }],
+      [],
+    ]);
+    expect(chunks.at(-1)).toMatchObject({
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0.00002 },
+    });
+    expect(await spent(account)).toBe(usd("0.00002"));
+    expect(await lastOutcome(account)).toMatchObject({ status: 200, errorCode: null });
+  });
+
+  test("is settled before it says what it cost", async () => {
+    const account = await api.account();
+    api.chat.batches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
+    const frames = await open(account);
+    for (let frame = await frames.next(); frame !== null; frame = await frames.next()) {
+      if (!frame.includes('"svc"')) continue;
+      expect(await spent(account)).toBe(usd("0.00002"));
+    }
+  });
+
+  test("counts tokens itself when the upstream does not", async () => {
+    const account = await api.account();
+    api.chat.batches = () => batchesOf([textBatch("One two three four"), endBatch(null)]);
+    const frames = await (await open(account)).rest();
+    const { usage, svc } = JSON.parse(frames.at(-2) ?? "");
+    expect(usage.completion_tokens).toBeGreaterThanOrEqual(4);
+    expect(svc.cost_usd).toBe(Number(toDecimal(await spent(account))));
+  });
+
+  test("is a plain error where the first batch does not come", async () => {
+    const account = await api.account();
+    api.chat.batches = () => batchesOf([]);
+    const response = await api.post(account, STREAM);
+    expect(response.status).toBe(502);
+    expect((await response.json()).error.code).toBe("upstream_unreachable");
+    expect(await spent(account)).toBe(usd("0"));
+  });
+});
+
+describe("a stream that breaks off", () => {
+  test("charges what the client was sent when the upstream fails, and says so without [DONE]", async () => {
+    const account = await api.account();
+    api.chat.batches = async function* () {
+      for (let count = 0; count < 10; count++) yield textBatch("word ");
+      throw new ApiError("upstream_unreachable", "The model broke off");
+    };
+    const frames = await (await open(account)).rest();
+    expect(frames).toHaveLength(11);
+    expect(JSON.parse(frames[10] ?? "")).toEqual({
+      error: { type: "server_error", code: "upstream_unreachable", message: "The model broke off" },
+    });
+    const { promptTokens, completionTokens } = await lastOutcome(account);
+    expect(completionTokens).toBeGreaterThanOrEqual(10);
+    expect(promptTokens).toBeGreaterThan(0);
+    expect(await spent(account)).toBe(
+      BigInt(Number(promptTokens) * 1_000 + Number(completionTokens) * 2_000) as NanoUsd,
+    );
+  });
+
+  test("hides a fault of its own", async () => {
+    const account = await api.account();
+    api.chat.batches = async function* () {
+      yield textBatch("a");
+      throw new Error("secret detail");
+    };
+    const frames = await (await open(account)).rest();
+    expect(frames.join()).toContain("internal_error");
+    expect(frames.join()).not.toContain("secret");
+    expect(await spent(account)).toBeGreaterThan(0n);
+  });
+
+  test("ends at once when the client leaves, and charges what it was sent", async () => {
+    const account = await api.account();
+    api.chat.batches = (_request, { signal }) => thenSilence([textBatch("Hello there")], signal);
+    const leaving = new AbortController();
+    const frames = await open(account, leaving.signal);
+    await frames.next();
+    // The service must have come back for more, which is how it knows that the frame was taken.
+    await Bun.sleep(20);
+    const leftAtMs = performance.now();
+    leaving.abort();
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(performance.now() - leftAtMs).toBeLessThan(1_000);
+    expect((api.chat.abortedAtMs[0] ?? Number.NaN) - leftAtMs).toBeLessThan(100);
+    const { promptTokens, completionTokens, errorCode } = await lastOutcome(account);
+    expect(errorCode).toBe("client_disconnected");
+    expect(completionTokens).toBeGreaterThanOrEqual(2);
+    expect(await spent(account)).toBe(
+      BigInt(Number(promptTokens) * 1_000 + Number(completionTokens) * 2_000) as NanoUsd,
+    );
+  });
+
+  test("charges nothing to a client who leaves before the first token", async () => {
+    const account = await api.account();
+    const role = { index: 0, delta: { role: "assistant" }, finish_reason: null };
+    api.chat.batches = (_request, { signal }) =>
+      thenSilence([{ deltas: [role], usage: null }], signal);
+    const leaving = new AbortController();
+    const frames = await open(account, leaving.signal);
+    await frames.next();
+    leaving.abort();
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(await spent(account)).toBe(usd("0"));
+  });
+
+  test("charges nothing to a client who leaves before the first batch", async () => {
+    const account = await api.account();
+    api.chat.batches = (_request, { signal }) => thenSilence([], signal);
+    const leaving = new AbortController();
+    const response = api.post(account, STREAM, { signal: leaving.signal });
+    await until(() => api.chat.open === 1, "the upstream was asked");
+    leaving.abort();
+    await response.catch(() => {});
+    await until(() => api.openCalls === 0, "the hold was given back");
+    expect(await spent(account)).toBe(usd("0"));
+    expect(await lastOutcome(account)).toMatchObject({ status: 499 });
+  });
+
+  test("stops when its key is revoked, and charges what was sent", async () => {
+    const account = await api.account();
+    api.chat.batches = (_request, { signal }) => thenSilence([textBatch("Hello there")], signal);
+    const frames = await open(account);
+    await frames.next();
+    await Bun.sleep(20);
+    await api.revoke(account);
+    await api.renewLeases();
+    const rest = await frames.rest();
+    expect(rest).toHaveLength(1);
+    expect(rest[0]).toStartWith('{"error":');
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(await lastOutcome(account)).toMatchObject({ status: 200 });
+    expect(Number((await lastOutcome(account)).completionTokens)).toBeGreaterThanOrEqual(2);
+    expect((await api.post(account, STREAM)).status).toBe(401);
+  });
+});
+
+describe("the time limits of a stream", () => {
+  test("90 seconds without a byte of the upstream end it", async () => {
+    const account = await api.account();
+    api.chat.batches = (_request, { signal }) => thenSilence([textBatch("Hello there")], signal);
+    const frames = await open(account);
+    await frames.next();
+    await Bun.sleep(20);
+    clock.advance(89_999);
+    expect(api.openCalls).toBe(1);
+    clock.advance(1);
+    const rest = await frames.rest();
+    expect(rest).toHaveLength(1);
+    expect(JSON.parse(rest[0] ?? "").error).toMatchObject({ code: "upstream_unreachable" });
+    expect(await spent(account)).toBeGreaterThan(0n);
+    expect(await lastOutcome(account)).toMatchObject({ status: 200, errorCode: "stream_idle" });
+  });
+
+  test("90 seconds without a first batch are a plain 502, uncharged", async () => {
+    const account = await api.account();
+    api.chat.batches = (_request, { signal }) => thenSilence([], signal);
+    const response = api.post(account, STREAM);
+    await until(() => api.chat.open === 1, "the upstream was asked");
+    clock.advance(90_000);
+    expect((await response).status).toBe(502);
+    expect(await spent(account)).toBe(usd("0"));
+  });
+
+  test("15 minutes end it, however busy it is", async () => {
+    const account = await api.account();
+    let send = Promise.withResolvers<void>();
+    api.chat.batches = async function* (_request, { signal }) {
+      for (;;) {
+        yield textBatch("word ");
+        await Promise.race([send.promise, silence(signal)]);
+      }
+    };
+    const frames = await open(account);
+    await frames.next();
+    await Bun.sleep(10);
+    for (let minute = 1; minute < 15; minute++) {
+      clock.advance(60_000);
+      const next = send;
+      send = Promise.withResolvers();
+      next.resolve();
+      expect(await frames.next()).toContain("word");
+      await Bun.sleep(2);
+    }
+    clock.advance(60_000);
+    const rest = await frames.rest();
+    expect(rest).toHaveLength(1);
+    expect(rest[0]).toContain("15 minutes");
+    expect(await lastOutcome(account)).toMatchObject({ errorCode: "stream_too_long" });
+    expect(Number((await lastOutcome(account)).completionTokens)).toBeGreaterThanOrEqual(15);
+  });
+
+  test("a client that does not read is cut off, and what it never took costs nothing", async () => {
+    const account = await api.account();
+    const batch = textBatch("word ".repeat(13_000));
+    let sent = 0;
+    api.chat.batches = async function* () {
+      for (; ; sent++) yield batch;
+    };
+    const socket = await connectWithoutReading(account);
+    // The buffers between the two fill up, and then nobody asks the upstream for more.
+    let before = -1;
+    await until(async () => {
+      const isStill = sent > 0 && sent === before;
+      before = sent;
+      await Bun.sleep(100);
+      return isStill;
+    }, "the stream stood still");
+    expect(sent).toBeLessThan(400);
+    clock.advance(90_000);
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(await lastOutcome(account)).toMatchObject({ errorCode: "client_not_reading" });
+    expect(await spent(account)).toBeGreaterThan(0n);
+    socket.destroy();
+  });
+});
+
+describe("the lease of a stream", () => {
+  test("carries the cost so far, never more than was sent", async () => {
+    const account = await api.account();
+    let send = Promise.withResolvers<void>();
+    api.chat.batches = async function* (_request, { signal }) {
+      for (;;) {
+        yield textBatch("one two three ");
+        await Promise.race([send.promise, silence(signal)]);
+      }
+    };
+    const leaving = new AbortController();
+    const frames = await open(account, leaving.signal);
+    await frames.next();
+    await Bun.sleep(10);
+    clock.advance(5_000);
+    send.resolve();
+    send = Promise.withResolvers();
+    await frames.next();
+    await Bun.sleep(20);
+    await api.renewLeases();
+    const [record = ""] = await api.holdRecords(account);
+    const checkpoint = Number(record.split(" ")[4]);
+    leaving.abort();
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(checkpoint).toBeGreaterThan(0);
+    expect(checkpoint).toBeLessThanOrEqual(Number(await spent(account)));
+  });
+});
+
+/** Asks for a stream over a socket that is never read. */
+async function connectWithoutReading(account: TestAccount) {
+  const { connect } = await import("node:net");
+  const socket = connect(api.parts.port, "127.0.0.1");
+  socket.pause();
+  socket.on("error", () => {});
+  const body = JSON.stringify(STREAM);
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket;
+}

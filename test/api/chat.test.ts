@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ApiError } from "../../src/core/errors.ts";
+import { toDecimal, usd } from "../../src/core/money.ts";
+import { chatBody, costOf, Harness, MODEL, PAID_ONLY_MODEL, until } from "./harness.ts";
+import { silence, USAGE, wholeReply } from "./scripted-chat.ts";
+
+let api: Harness;
+
+beforeAll(async () => {
+  api = await Harness.start();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+beforeEach(() => {
+  api.chat.reply = async () => wholeReply("Hello");
+  api.chat.requests.length = 0;
+  api.chat.abortedAtMs.length = 0;
+  api.paused.clear();
+});
+
+describe("POST /v1/chat/completions, whole", () => {
+  test("answers in the form of OpenAI with what it cost", async () => {
+    const account = await api.account();
+    const response = await api.post(account, chatBody());
+    const text = await response.text();
+    const body = JSON.parse(text);
+    expect(response.status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^chatcmpl-[0-9A-Za-z]{22}$/),
+      object: "chat.completion",
+      created: expect.any(Number),
+      model: MODEL.id,
+      choices: [
+        { index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" },
+      ],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      svc: {
+        request_id: response.headers.get("x-request-id"),
+        cost_usd: 0.00002,
+        free_credit_usd: 0.00002,
+      },
+    });
+    expect(Math.abs(body.created - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  test("shows one cost in body, header and wallet, in the same digits", async () => {
+    const account = await api.account({ paid: "1" });
+    const usage = { promptTokens: 1, cachedTokens: 0, completionTokens: 0 };
+    api.chat.reply = async () => wholeReply("", usage);
+    const response = await api.post(account, chatBody());
+    // JSON.stringify would print 1e-6.
+    expect(await response.text()).toContain('"cost_usd":0.000001,"free_credit_usd":0}');
+    expect(response.headers.get("x-svc-cost-usd")).toBe("0.000001");
+    expect((await api.view(account)).paid).toBe(usd("0.999999"));
+  });
+
+  test("takes free credit first and says how much of it", async () => {
+    const account = await api.account({ paid: "1", free: "0.000015" });
+    const { svc } = await (await api.post(account, chatBody({ max_tokens: 10 }))).json();
+    expect(svc).toMatchObject({ cost_usd: 0.00002, free_credit_usd: 0.000015 });
+    const view = await api.view(account);
+    expect([view.paid, view.free]).toEqual([usd("0.999995"), usd("0")]);
+  });
+
+  test("counts tokens itself when the upstream does not", async () => {
+    const account = await api.account();
+    api.chat.reply = async () => wholeReply("One two three four five", null);
+    const { usage, svc } = await (await api.post(account, chatBody())).json();
+    expect(usage.prompt_tokens).toBeGreaterThan(0);
+    expect(usage.completion_tokens).toBeGreaterThanOrEqual(5);
+    expect(svc.cost_usd).toBe(
+      Number(toDecimal(costOf(usage.prompt_tokens, usage.completion_tokens))),
+    );
+  });
+
+  test("never charges more than its hold", async () => {
+    const account = await api.account({ paid: "1" });
+    const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 1_000 };
+    api.chat.reply = async () => wholeReply("x", usage);
+    const { svc } = await (await api.post(account, chatBody({ max_tokens: 1 }))).json();
+    expect(svc.cost_usd).toBeLessThan(0.0002);
+    const view = await api.view(account);
+    expect(Number(toDecimal(view.paid))).toBeCloseTo(1 - svc.cost_usd, 12);
+  });
+
+  test("carries a whole tool loop", async () => {
+    const account = await api.account();
+    const call = { id: "c1", type: "function" as const, function: { name: "f", arguments: "{}" } };
+    api.chat.reply = async () => ({
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: null, tool_calls: [call] },
+          finish_reason: "tool_calls",
+        },
+      ],
+      usage: USAGE,
+    });
+    const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+    const messages: object[] = [{ role: "user", content: "Call f" }];
+    const first = await (await api.post(account, chatBody({ messages, tools }))).json();
+    expect(first.choices[0].finish_reason).toBe("tool_calls");
+    messages.push(first.choices[0].message, { role: "tool", tool_call_id: "c1", content: "42" });
+    api.chat.reply = async () => wholeReply("It is 42");
+    expect((await api.post(account, chatBody({ messages, tools }))).status).toBe(200);
+    expect(api.chat.requests[1]?.messages).toEqual(messages as never);
+    expect(api.chat.requests[1]?.parameters).toEqual({ tools });
+  });
+
+  test("gives the hold back when the upstream fails", async () => {
+    const account = await api.account({ paid: "1" });
+    for (const [code, status] of [
+      ["upstream_unreachable", 502],
+      ["invalid_parameter", 400],
+    ] as const) {
+      api.chat.reply = () => Promise.reject(new ApiError(code, "No"));
+      const response = await api.post(account, chatBody());
+      expect(response.status).toBe(status);
+      expect(await response.json()).toMatchObject({ error: { code, message: "No" } });
+      expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+    }
+    const view = await api.view(account);
+    expect([view.paid, view.heldPaid, view.monthHeld]).toEqual([usd("1"), usd("0"), usd("0")]);
+    const outcomes = (await api.journal(account)).map(({ outcome }) => JSON.parse(outcome).status);
+    expect(outcomes).toEqual([502, 400]);
+  });
+
+  test("tells nothing of a fault of its own", async () => {
+    const account = await api.account({ paid: "1" });
+    api.chat.reply = () => Promise.reject(new Error("secret detail"));
+    const response = await api.post(account, chatBody());
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain("secret");
+    expect(response.headers.get("x-ratelimit-limit-requests")).not.toBeNull();
+    expect(JSON.stringify(api.errors.at(-1)?.fields)).toContain("internal_error");
+    expect((await api.view(account)).paid).toBe(usd("1"));
+  });
+
+  test("charges nothing to a caller who leaves while the upstream works", async () => {
+    const account = await api.account({ paid: "1" });
+    api.chat.reply = (_request, { signal }) => silence(signal);
+    const errors = api.errors.length;
+    const leaving = new AbortController();
+    const response = api.post(account, chatBody(), { signal: leaving.signal });
+    await until(() => api.chat.open === 1, "the upstream was asked");
+    const leftAtMs = performance.now();
+    leaving.abort();
+    await response.catch(() => {});
+    await until(() => api.openCalls === 0, "the hold was given back");
+    expect((api.chat.abortedAtMs[0] ?? Number.NaN) - leftAtMs).toBeLessThan(100);
+    expect((await api.view(account)).paid).toBe(usd("1"));
+    const [entry] = await api.journal(account);
+    expect(JSON.parse(entry?.outcome ?? "")).toMatchObject({
+      status: 499,
+      errorCode: "client_disconnected",
+    });
+    expect(api.errors.length).toBe(errors);
+  });
+});
+
+describe("the hold of a chat call", () => {
+  // With the bound in bytes this prompt holds far more than it is worth.
+  const PROMPT = "word ".repeat(2_000);
+  const body = (fields: object = {}) =>
+    chatBody({ messages: [{ role: "user", content: PROMPT }], max_tokens: 100, ...fields });
+
+  test("is taken by real tokens where bytes do not fit the balance", async () => {
+    const account = await api.account({ free: "0.006" });
+    expect((await api.post(account, body())).status).toBe(200);
+    expect((await api.view(account)).free).toBe(usd("0.00598"));
+  });
+
+  test("is refused with what is needed, what is there and what would fit", async () => {
+    const account = await api.account({ free: "0.006" });
+    const response = await api.post(account, body({ max_tokens: 30_000 }));
+    expect(response.status).toBe(402);
+    const { code, message } = (await response.json()).error;
+    expect(code).toBe("insufficient_credits");
+    expect(message).toContain("$0.006 left");
+    const fits = Number(/max_tokens of at most (\d+)/.exec(message)?.[1]);
+    expect((await api.post(account, body({ max_tokens: fits + 1 }))).status).toBe(402);
+    expect((await api.post(account, body({ max_tokens: fits }))).status).toBe(200);
+  });
+
+  test("counts a refused call once, though it was asked twice", async () => {
+    const account = await api.account({ free: "0.001" });
+    const response = await api.post(account, body({ max_tokens: 30_000 }));
+    expect(response.status).toBe(402);
+    expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("19");
+    expect(await api.journal(account)).toHaveLength(1);
+  });
+
+  test("says when nothing would fit", async () => {
+    const account = await api.account({ free: "0.000001" });
+    const { message } = (await (await api.post(account, body())).json()).error;
+    expect(message).toContain("Not even max_tokens 1");
+  });
+
+  test("is refused to free credit for a model that is not eligible", async () => {
+    const account = await api.account();
+    const response = await api.post(account, body({ model: PAID_ONLY_MODEL.id }));
+    expect((await response.json()).error.code).toBe("insufficient_credits");
+  });
+
+  test("names the limit that is too small", async () => {
+    const budget = await api.account({ paid: "5", monthlyLimit: "0.0001" });
+    const cap = await api.account({ paid: "5", ownCap: "0.0001" });
+    const both = await api.account({ paid: "5", ownCap: "0.0001", monthlyLimit: "0.0001" });
+    const codes: string[] = [];
+    for (const account of [budget, cap, both]) {
+      const response = await api.post(account, body());
+      expect(response.status).toBe(402);
+      codes.push((await response.json()).error.code);
+    }
+    expect(codes).toEqual(["key_budget_exceeded", "monthly_limit_reached", "key_budget_exceeded"]);
+  });
+
+  test("counts a prompt of megabytes without stopping other calls", async () => {
+    const poor = await api.account({ free: "0.01" });
+    const rich = await api.account({ paid: "5" });
+    const content = "word ".repeat(700_000);
+    const large = api.post(poor, chatBody({ messages: [{ role: "user", content }] }));
+    let slowestMs = 0;
+    let isDone = false;
+    void large.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      const startedMs = performance.now();
+      expect((await api.get("/healthz", rich)).status).toBe(200);
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+    }
+    expect((await large).status).toBe(402);
+    expect(slowestMs).toBeLessThan(1_500);
+  });
+});

@@ -1,0 +1,341 @@
+// The API over real HTTP, on a Redis and a Postgres of its own, with a chat upstream that the test
+// scripts.
+
+import { eq, sql } from "drizzle-orm";
+import { Redis } from "ioredis";
+import { AccountActors } from "../../actors/account-actors.ts";
+import { AnonymousWindow } from "../../actors/anonymous-window.ts";
+import type { AccountView, KeyIdentity } from "../../actors/hold.ts";
+import { type AppDeps, createApp } from "../../src/app.ts";
+import {
+  type Catalogue,
+  catalogueOf,
+  type ModelEntry,
+  priceBand,
+} from "../../src/core/catalogue.ts";
+import { bucketOf, newId } from "../../src/core/ids.ts";
+import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
+import { DAY_MS, FREE_CREDIT_DAYS, type Scope } from "../../src/core/limits.ts";
+import { type NanoUsd, usd } from "../../src/core/money.ts";
+import { LISTEN_OPTIONS } from "../../src/http/server.ts";
+import { Book } from "../../src/store/book.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
+import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
+import { realClock } from "./fake-clock.ts";
+import { ScriptedChat } from "./scripted-chat.ts";
+
+const PEPPER = "pepper of the tests";
+const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+/** $1 per million prompt tokens, $2 per million output tokens: 1,000 and 2,000 nano a token. */
+export const MODEL: ModelEntry = {
+  id: "test-model",
+  label: "Test model",
+  family: "test",
+  ownedBy: "tests",
+  bands: [priceBand({ input: "1", output: "2" })],
+  contextTokens: 128_000,
+  freeCreditEligible: true,
+  routes: [],
+};
+
+export const PAID_ONLY_MODEL: ModelEntry = {
+  ...MODEL,
+  id: "paid-only",
+  freeCreditEligible: false,
+};
+
+export interface AccountOptions {
+  readonly paid?: string;
+  readonly free?: string;
+  /** Days since the first payment; payments also make the tier. */
+  readonly paidDaysAgo?: number;
+  readonly freeExpiresAt?: Date;
+  readonly scopes?: readonly Scope[];
+  readonly ip?: readonly string[];
+  readonly monthlyLimit?: string;
+  readonly ownCap?: string;
+  readonly state?: "active" | "suspended" | "closed";
+  readonly stateReason?: string;
+  readonly contract?: "enterprise";
+  readonly surface?: Surface;
+}
+
+export interface TestAccount {
+  readonly id: string;
+  readonly bucket: number;
+  readonly key: string;
+  readonly keyId: string;
+}
+
+export interface JournalEntry {
+  readonly type: string;
+  readonly request: string;
+  readonly facts: Record<string, unknown>;
+  readonly outcome: string;
+}
+
+interface LogLine {
+  readonly level: string;
+  readonly fields: object;
+  readonly message: string;
+}
+
+interface Parts {
+  readonly url: string;
+  readonly port: number;
+  readonly stores: Awaited<ReturnType<typeof openStores>>;
+  readonly chat: ScriptedChat;
+  readonly paused: Set<string>;
+  readonly logged: readonly LogLine[];
+  readonly stop: () => Promise<void>;
+}
+
+export class Harness implements AsyncDisposable {
+  constructor(readonly parts: Parts) {}
+
+  static async start(options: Partial<AppDeps> = {}): Promise<Harness> {
+    const stores = await openStores();
+    const { redis, actors, database } = stores;
+    const logged: LogLine[] = [];
+    const note = (level: string) => (fields: object, message: string) => {
+      logged.push({ level, fields, message });
+    };
+    const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
+    const chat = new ScriptedChat();
+    const paused = new Set<string>();
+    const app = createApp({
+      accounts: actors,
+      keys: { find: (digest) => findKey(database, digest) },
+      anonymous: new AnonymousWindow(actors.scripts),
+      catalogue: () => catalogue,
+      chat,
+      switches: { isPaused: (target) => paused.has(target) },
+      checks: { redis: () => redis.ping() },
+      clock: realClock,
+      random,
+      log: { info: note("info"), warn: note("warn"), error: note("error") },
+      trustedProxies: [],
+      keyPepper: PEPPER,
+      ipHashSecret: "ip secret of the tests",
+      ...options,
+    });
+    app.listen({ ...LISTEN_OPTIONS, port: 0, hostname: "127.0.0.1", reusePort: false });
+    const port = app.server?.port ?? 0;
+    const stop = async () => {
+      await app.stop(true);
+      await stores.close();
+    };
+    const url = `http://127.0.0.1:${port}`;
+    return new Harness({ url, port, stores, chat, paused, logged, stop });
+  }
+
+  get paused(): Set<string> {
+    return this.parts.paused;
+  }
+
+  get chat(): ScriptedChat {
+    return this.parts.chat;
+  }
+
+  /** What the service logged as an error. */
+  get errors(): readonly LogLine[] {
+    return this.parts.logged.filter(({ level }) => level === "error");
+  }
+
+  /** A new account with a key, its credits applied. */
+  async account(options: AccountOptions = {}): Promise<TestAccount> {
+    const { database, actors } = this.parts.stores;
+    const id = newId("account", random);
+    const bucket = bucketOf(id);
+    const key = newKey(options.surface ?? "gateway", random);
+    const keyId = newId("key", random);
+    await database.db.transaction(async (tx) => {
+      const [account] = await tx
+        .insert(accounts)
+        .values({
+          id,
+          bucket,
+          surface: options.surface ?? "gateway",
+          state: options.state ?? "active",
+          stateReason: options.stateReason ?? null,
+          contract: options.contract ?? null,
+          ownCap: options.ownCap === undefined ? null : usd(options.ownCap),
+        })
+        .returning({ number: accounts.number });
+      const number = account?.number ?? 0;
+      await tx.insert(keys).values({
+        id: keyId,
+        account: number,
+        digest: keyDigest(key, PEPPER),
+        name: "test key",
+        scopes: [...(options.scopes ?? ["models"])],
+        ipAllowlist: [...(options.ip ?? [])],
+        monthlyLimit: options.monthlyLimit === undefined ? null : usd(options.monthlyLimit),
+        lastFour: key.slice(-4),
+      });
+      let next = 1;
+      if (options.paid !== undefined) {
+        const paidAt = new Date(Date.now() - (options.paidDaysAgo ?? 0) * DAY_MS);
+        const [payment] = await tx
+          .insert(payments)
+          .values({
+            id: newId("payment", random),
+            account: number,
+            amount: usd(options.paid),
+            paidAt,
+          })
+          .returning({ number: payments.number });
+        await tx.insert(credits).values({
+          account: number,
+          number: next++,
+          purse: "paid",
+          amount: usd(options.paid),
+          payment: payment?.number ?? null,
+        });
+      }
+      const free = options.free ?? (options.paid === undefined ? "5" : "0");
+      if (usd(free) > 0n) {
+        await tx.insert(credits).values({
+          account: number,
+          number: next,
+          purse: "free",
+          amount: usd(free),
+          expiresAt: options.freeExpiresAt ?? new Date(Date.now() + FREE_CREDIT_DAYS * DAY_MS),
+        });
+      }
+    });
+    await actors.of(id, bucket).hydrate();
+    return { id, bucket, key, keyId };
+  }
+
+  view(account: TestAccount): Promise<AccountView> {
+    return this.parts.stores.actors.of(account.id, account.bucket).view(account.keyId);
+  }
+
+  /** Revokes the account's key as the command line does. */
+  async revoke(account: TestAccount): Promise<void> {
+    const { database, actors } = this.parts.stores;
+    await database.db.update(keys).set({ revokedAt: new Date() }).where(eq(keys.id, account.keyId));
+    await database.db
+      .update(accounts)
+      .set({ version: sql`${accounts.version} + 1` })
+      .where(eq(accounts.id, account.id));
+    await actors.of(account.id, account.bucket).configure();
+  }
+
+  /** Renews the leases of all open calls, as happens every few seconds. */
+  renewLeases(): Promise<void> {
+    return this.parts.stores.actors.renewLeases();
+  }
+
+  get openCalls(): number {
+    return this.parts.stores.actors.openCalls;
+  }
+
+  /** What the account's calls left in the journal, refused ones too. */
+  async journal(account: TestAccount): Promise<JournalEntry[]> {
+    const entries = await this.parts.stores.redis.xrange(`{b${account.bucket}}:journal`, "-", "+");
+    return entries
+      .map(([, fields]) => Object.fromEntries(pairs(fields)) as Record<string, string>)
+      .filter((fields) => fields.account === account.id && fields.type !== "credit")
+      .map((fields) => ({
+        type: fields.type ?? "",
+        request: fields.request ?? "",
+        facts: JSON.parse(fields.facts || "{}") as Record<string, unknown>,
+        outcome: fields.outcome ?? "",
+      }));
+  }
+
+  /** The account's open holds as Redis has them. */
+  holdRecords(account: TestAccount): Promise<string[]> {
+    return this.parts.stores.redis.hvals(`{b${account.bucket}}:holds:${account.id}`);
+  }
+
+  /** Posts a chat request; `body` may be an object or the text of a body. */
+  post(
+    account: Pick<TestAccount, "key"> | null,
+    body: object | string | Uint8Array,
+    init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+  ): Promise<Response> {
+    const headers = {
+      "content-type": "application/json",
+      ...(account && { authorization: `Bearer ${account.key}` }),
+      ...init.headers,
+    };
+    return fetch(`${this.parts.url}/v1/chat/completions`, {
+      method: "POST",
+      body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      ...init,
+      headers,
+    });
+  }
+
+  get(path: string, account: Pick<TestAccount, "key"> | null = null): Promise<Response> {
+    const headers: Record<string, string> =
+      account === null ? {} : { authorization: `Bearer ${account.key}` };
+    return fetch(this.parts.url + path, { headers });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.parts.stop();
+  }
+}
+
+/** A chat request for the test model. */
+export function chatBody(fields: object = {}): object {
+  return { model: MODEL.id, messages: [{ role: "user", content: "Hello" }], ...fields };
+}
+
+/** What `promptTokens` and `completionTokens` of the test model cost. */
+export function costOf(promptTokens: number, completionTokens: number): NanoUsd {
+  return BigInt(promptTokens * 1_000 + completionTokens * 2_000) as NanoUsd;
+}
+
+/** Asks until it is so; fails loudly when it does not become so. */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + 3_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`It never happened that ${what}`);
+    await Bun.sleep(2);
+  }
+}
+
+async function openStores() {
+  const server = await startPrivateRedis();
+  const testDatabase = await createTestDatabase();
+  const database = openDatabase(testDatabase.url);
+  const redis = new Redis(server.url, { enableAutoPipelining: true, maxRetriesPerRequest: 1 });
+  const actors = new AccountActors({
+    redis,
+    book: new Book(database),
+    now: Date.now,
+    log: { warn: () => {}, error: () => {} },
+  });
+  const close = async () => {
+    redis.disconnect();
+    await database.close();
+    await testDatabase.drop();
+    await server[Symbol.asyncDispose]();
+  };
+  return { server, database, redis, actors, close };
+}
+
+async function findKey(
+  database: ReturnType<typeof openDatabase>,
+  digest: string,
+): Promise<KeyIdentity | null> {
+  const [row] = await database.db
+    .select({ keyId: keys.id, accountId: accounts.id, bucket: accounts.bucket })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.number, keys.account))
+    .where(eq(keys.digest, digest));
+  return row ?? null;
+}
+
+function pairs(list: readonly string[]): [string, string][] {
+  const found: [string, string][] = [];
+  for (let at = 0; at + 1 < list.length; at += 2) found.push([list[at] ?? "", list[at + 1] ?? ""]);
+  return found;
+}

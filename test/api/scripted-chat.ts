@@ -1,0 +1,106 @@
+import type { ModelEntry } from "../../src/core/catalogue.ts";
+import { ApiError } from "../../src/core/errors.ts";
+import type { TokenUsage } from "../../src/core/pricing.ts";
+import type {
+  ChatBatch,
+  ChatOptions,
+  ChatProvider,
+  ChatReply,
+  ChatRequest,
+} from "../../src/providers/chat/provider.ts";
+
+export const USAGE: TokenUsage = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
+
+/** Serves what the test says, batch by batch, and remembers what it was asked. */
+export class ScriptedChat implements ChatProvider {
+  readonly requests: ChatRequest[] = [];
+  /** How many requests are being served. */
+  open = 0;
+  /** When each request's signal was aborted, by performance.now(). */
+  readonly abortedAtMs: number[] = [];
+  reply: (request: ChatRequest, options: ChatOptions) => Promise<ChatReply> = async () =>
+    wholeReply("Hello");
+  batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = () =>
+    batchesOf([textBatch("Hello"), endBatch(USAGE)]);
+
+  async complete(
+    _model: ModelEntry,
+    request: ChatRequest,
+    options: ChatOptions,
+  ): Promise<ChatReply> {
+    this.#note(request, options);
+    this.open++;
+    try {
+      return await this.reply(request, options);
+    } finally {
+      this.open--;
+    }
+  }
+
+  async stream(
+    _model: ModelEntry,
+    request: ChatRequest,
+    options: ChatOptions,
+  ): Promise<AsyncIterable<ChatBatch>> {
+    this.#note(request, options);
+    const iterator = this.batches(request, options)[Symbol.asyncIterator]();
+    this.open++;
+    try {
+      const first = await iterator.next();
+      if (first.done) throw new ApiError("upstream_unreachable", "The model sent nothing");
+      return this.#all(first.value, iterator);
+    } catch (error) {
+      this.open--;
+      throw error;
+    }
+  }
+
+  async *#all(
+    first: ChatBatch,
+    rest: AsyncIterator<ChatBatch>,
+  ): AsyncGenerator<ChatBatch, void, undefined> {
+    try {
+      yield first;
+      for (;;) {
+        const { done, value } = await rest.next();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      this.open--;
+    }
+  }
+
+  #note(request: ChatRequest, { signal }: ChatOptions): void {
+    this.requests.push(request);
+    signal.addEventListener("abort", () => this.abortedAtMs.push(performance.now()));
+  }
+}
+
+export function wholeReply(content: string, usage: TokenUsage | null = USAGE): ChatReply {
+  return {
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+    usage,
+  };
+}
+
+export function textBatch(content: string): ChatBatch {
+  return { deltas: [{ index: 0, delta: { content }, finish_reason: null }], usage: null };
+}
+
+export function endBatch(usage: TokenUsage | null): ChatBatch {
+  return { deltas: [{ index: 0, delta: {}, finish_reason: "stop" }], usage };
+}
+
+export async function* batchesOf(batches: readonly ChatBatch[]): AsyncGenerator<ChatBatch> {
+  yield* batches;
+}
+
+/** Waits until the signal aborts, as a request to a silent server does. */
+export function silence(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = () => reject(signal.reason);
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail);
+  });
+}

@@ -1,0 +1,184 @@
+// A world for tests of money: real Redis, real Postgres, actors of one process, and its workers.
+
+import type { AccountActor } from "../../actors/account-actor.ts";
+import { AccountActors } from "../../actors/account-actors.ts";
+import type { AdmitInput, Hold, Outcome } from "../../actors/hold.ts";
+import type { RedisClient, ScriptTime } from "../../actors/script.ts";
+import { newId } from "../../src/core/ids.ts";
+import type { Scope } from "../../src/core/limits.ts";
+import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
+import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
+import { Book } from "../../src/store/book.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { Ledger } from "../../src/store/ledger.ts";
+import { openRedis } from "../../src/store/redis.ts";
+import { flushJournal } from "../../workers/log-flush.ts";
+import { createTestDatabase, testRedisUrl } from "./services.ts";
+
+export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+export const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+export interface WorldOptions {
+  readonly redisUrl?: string;
+  readonly databaseUrl?: string;
+  readonly scriptTime?: () => ScriptTime;
+  readonly now?: () => number;
+}
+
+export interface World extends AsyncDisposable {
+  readonly redis: RedisClient;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly accounts: AccountActors;
+  readonly store: Accounts;
+  /** Another process on the same stores. */
+  process(): AccountActors;
+  flush(): Promise<number>;
+}
+
+/** Opens the stores; the database is a fresh one unless given, and Redis is emptied. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const own = options.databaseUrl === undefined ? await createTestDatabase() : null;
+  const databaseUrl = options.databaseUrl ?? own?.url ?? "";
+  const database = openDatabase(databaseUrl);
+  const redis = openRedis(options.redisUrl ?? (await testRedisUrl()));
+  await emptied(redis);
+  const actorDeps = {
+    redis,
+    book: new Book(database),
+    now: options.now ?? Date.now,
+    log: silent,
+    ...(options.scriptTime === undefined ? {} : { scriptTime: options.scriptTime }),
+  };
+  const accounts = new AccountActors(actorDeps);
+  const ledger = new Ledger(database);
+  const store = new Accounts({ database, random, keyPepper: "test pepper" });
+  return {
+    redis,
+    database,
+    databaseUrl,
+    accounts,
+    store,
+    process: () => new AccountActors(actorDeps),
+    flush: () =>
+      flushJournal({
+        scripts: accounts.scripts,
+        ledger,
+        log: silent,
+        keepMs: 60_000,
+        rebuild: (bucket) => accounts.rebuild(bucket),
+        onFork: () => {},
+      }),
+    [Symbol.asyncDispose]: async () => {
+      redis.disconnect();
+      await database.close();
+      await own?.drop();
+    },
+  };
+}
+
+async function emptied(redis: RedisClient): Promise<void> {
+  const servers = "nodes" in redis ? await mastersOf(redis) : [redis];
+  await Promise.all(servers.map((server) => server.flushall()));
+}
+
+async function mastersOf(redis: Extract<RedisClient, { nodes: unknown }>) {
+  await redis.ping();
+  return redis.nodes("master");
+}
+
+export interface TestAccount {
+  readonly row: AccountRow;
+  readonly keyId: string;
+  readonly secret: string;
+  readonly actor: AccountActor;
+}
+
+export interface AccountTerms {
+  readonly paid?: NanoUsd;
+  readonly paidAt?: Date;
+  readonly surface?: "gateway" | "application";
+  readonly scopes?: readonly Scope[];
+  readonly monthlyLimit?: NanoUsd;
+  readonly ip?: readonly string[];
+  readonly createdAt?: Date;
+}
+
+/** A Gateway account with its $5 of free credit, one key, and what was paid. */
+export async function openAccount(world: World, terms: AccountTerms = {}): Promise<TestAccount> {
+  const { store } = world;
+  const surface = terms.surface ?? "gateway";
+  const place = await store.create({ surface, email: null }, terms.createdAt ?? new Date());
+  const row = await store.find(place.id);
+  if (row === null) throw new Error("The account is gone");
+  const key = await store.createKey(row, {
+    name: "test",
+    scopes: terms.scopes ?? ["models", "search", "maps", "mail"],
+    ipAllowlist: terms.ip ?? [],
+    monthlyLimit: terms.monthlyLimit ?? null,
+  });
+  if (terms.paid !== undefined) {
+    await store.recordPayment(row, { amount: terms.paid, paidAt: terms.paidAt ?? new Date() });
+  }
+  const actor = world.accounts.of(place.id, place.bucket);
+  return { row, keyId: key.id, secret: key.secret, actor };
+}
+
+const FACTS = {
+  endpoint: "/v1/chat/completions",
+  service: "models",
+  model: "m",
+  country: "DE",
+  ipHash: "0011223344556677",
+} as const;
+
+export function ask(keyId: string, bound: NanoUsd, more: Partial<AdmitInput> = {}): AdmitInput {
+  return {
+    requestId: newId("request", random),
+    keyId,
+    scope: "models",
+    clientIp: "127.0.0.1",
+    facts: FACTS,
+    bound,
+    freeEligible: true,
+    stream: false,
+    elapsedMs: 1,
+    ...more,
+  };
+}
+
+export const DONE: Outcome = {
+  status: 200,
+  errorCode: null,
+  latencyMs: 12,
+  firstTokenMs: null,
+  promptTokens: 3,
+  cachedTokens: 0,
+  completionTokens: 4,
+};
+
+/** Admits a call that must pass. */
+export async function hold(account: TestAccount, bound: NanoUsd, more = {}): Promise<Hold> {
+  const admission = await account.actor.admit(ask(account.keyId, bound, more));
+  if (admission.verdict === "admitted") return admission.hold;
+  throw new Error(admission.verdict === "refused" ? admission.error.code : admission.verdict);
+}
+
+/** The code an admission is refused with, or "admitted" (and released again) or "short". */
+export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): Promise<string> {
+  const admission = await account.actor.admit(ask(account.keyId, bound, more));
+  if (admission.verdict !== "admitted") {
+    return admission.verdict === "refused" ? admission.error.code : admission.verdict;
+  }
+  await admission.hold.release(DONE);
+  return "admitted";
+}
+
+/** Paid, free and held as decimal strings of nano-USD. */
+export async function balances(account: TestAccount) {
+  const { paid, free, heldPaid, heldFree } = await account.actor.state(account.keyId);
+  return { paid, free, held: nano(heldPaid + heldFree) };
+}
+
+export { nano, usd };

@@ -1,0 +1,118 @@
+// Moves the journal of every bucket from Redis to Postgres, each entry exactly once.
+
+import { readJournal, trimJournal } from "../actors/journal.ts";
+import type { ScriptRunner } from "../actors/script.ts";
+import type { Log } from "../src/core/log.ts";
+import {
+  type BucketBatch,
+  type BucketCursor,
+  JournalGap,
+  type Ledger,
+} from "../src/store/ledger.ts";
+
+export interface FlushDeps {
+  readonly scripts: ScriptRunner;
+  readonly ledger: Ledger;
+  readonly log: Log;
+  /** How long entries stay in Redis behind the cursor, for a Postgres that comes back older. */
+  readonly keepMs: number;
+  /** Puts a bucket under a new epoch: its wallets are built anew from the book. */
+  readonly rebuild: (bucket: number) => Promise<void>;
+  /** Told of every bucket whose journal and book disagree. */
+  readonly onFork: (bucket: number) => void;
+}
+
+const ENTRIES_A_BUCKET = 1_000;
+/** Class 23 of SQLSTATE: a row contradicts what the book holds. */
+const INTEGRITY = /^23/;
+
+/** Flushes until no bucket has more. Returns the number of entries moved. */
+export async function flushJournal(deps: FlushDeps): Promise<number> {
+  let moved = 0;
+  for (;;) {
+    const cursors = await deps.ledger.cursors();
+    const batches = await readBatches(deps, cursors);
+    const written = batches.length === 0 ? 0 : await writeBatches(deps, batches);
+    moved += written;
+    if (written === 0) {
+      await trim(deps, cursors);
+      return moved;
+    }
+  }
+}
+
+async function readBatches(
+  deps: FlushDeps,
+  cursors: readonly BucketCursor[],
+): Promise<BucketBatch[]> {
+  const pages = await Promise.all(
+    cursors.map((cursor) =>
+      readJournal(deps.scripts.redis, cursor.bucket, cursor.streamId, ENTRIES_A_BUCKET),
+    ),
+  );
+  const batches: BucketBatch[] = [];
+  let isOutOfStep = false;
+  for (const [index, cursor] of cursors.entries()) {
+    const page = pages[index];
+    // A bucket without an epoch was never used, or Redis lost it: whoever uses it next sets it up.
+    if (page === undefined || page.epoch === null) continue;
+    if (page.epoch !== cursor.epoch || page.newest < cursor.entry) isOutOfStep = true;
+    else if (page.entries.length > 0) {
+      batches.push({ bucket: cursor.bucket, epoch: cursor.epoch, entries: page.entries });
+    }
+  }
+  if (isOutOfStep) await deps.scripts.prepare();
+  return batches;
+}
+
+/** All buckets in one transaction; if one of them is at fault, each on its own. */
+async function writeBatches(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<number> {
+  try {
+    return await deps.ledger.write(batches);
+  } catch (error) {
+    if (!contradicts(error)) throw error;
+  }
+  let written = 0;
+  for (const batch of batches) {
+    try {
+      written += await deps.ledger.write([batch]);
+    } catch (error) {
+      if (!contradicts(error)) throw error;
+      deps.onFork(batch.bucket);
+      await handleFork(deps, batch, error);
+    }
+  }
+  return written;
+}
+
+/**
+ * A row that contradicts the book is void: the bucket is rebuilt from the book, which costs the
+ * operator the debits that were not flushed and no customer a credit. Entries that are missing in
+ * between mean that Postgres was put back further than the journal is kept: only a person can tell
+ * which of the two is right, so the bucket waits.
+ */
+async function handleFork(deps: FlushDeps, batch: BucketBatch, error: unknown): Promise<void> {
+  const { bucket } = batch;
+  if (error instanceof JournalGap && error.found > error.expected) {
+    deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
+    return;
+  }
+  deps.log.error({ bucket, err: error }, "The journal contradicts the book: rebuilding the bucket");
+  await deps.rebuild(bucket);
+}
+
+/** True for what no repetition mends. */
+function contradicts(error: unknown): boolean {
+  if (error instanceof JournalGap) return true;
+  return error instanceof Error && "code" in error && INTEGRITY.test(String(error.code));
+}
+
+async function trim(deps: FlushDeps, cursors: readonly BucketCursor[]): Promise<void> {
+  await Promise.all(
+    cursors.map(async (cursor) => {
+      const reachedMs = Number(cursor.streamId.split("-")[0]);
+      const keepFromMs = Math.max(0, reachedMs - deps.keepMs);
+      if (keepFromMs > 0) await trimJournal(deps.scripts.redis, cursor.bucket, `${keepFromMs}-0`);
+    }),
+  );
+}
