@@ -39,7 +39,7 @@ export interface AppDeps {
 /** The application; let it `listen` with LISTEN_OPTIONS of http/server.ts. */
 export function createApp(deps: AppDeps) {
   const gateway = gatewayDeps(deps);
-  const methods = new Map<string, string>();
+  const methods = new Map<string, string[]>();
   // Every route checks its own input, so none needs Elysia's coercions or defaults.
   const app = new Elysia({ normalize: false })
     .onError(({ code, error, request, server }) =>
@@ -54,9 +54,8 @@ export function createApp(deps: AppDeps) {
     .use(me(gateway))
     .use(health(deps));
   for (const { method, path } of app.routes) {
-    const names = method === "GET" ? "GET, HEAD" : method;
-    const others = methods.get(path);
-    methods.set(path, others === undefined ? names : `${others}, ${names}`);
+    const more = method === "GET" ? ["GET", "HEAD"] : [method];
+    methods.set(path, [...(methods.get(path) ?? []), ...more]);
   }
   return app;
 }
@@ -76,13 +75,17 @@ function gatewayDeps(deps: AppDeps): GatewayDeps {
   };
 }
 
-function noRoute(methods: ReadonlyMap<string, string>, request: Request): ApiError {
-  const allow = methods.get(pathOf(request.url));
-  if (allow === undefined) return new ApiError("not_found", "There is nothing at this path");
+function noRoute(methods: ReadonlyMap<string, readonly string[]>, request: Request): ApiError {
+  const allowed = methods.get(pathOf(request.url));
+  // A path in disguise, such as /v1/x/../models, is shown to us undisguised, but no route took it.
+  if (allowed === undefined || allowed.includes(request.method)) {
+    return new ApiError("not_found", "There is nothing at this path");
+  }
+  const allow = allowed.join(", ");
   return new ApiError("method_not_allowed", `Use one of: ${allow}`, { allow });
 }
 
-/** The path as it was sent. With a strange Host a URL is only a path, which no URL parser takes. */
+/** The path of a URL; with a strange Host a URL is only a path, which no URL parser takes. */
 function pathOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", start);

@@ -56,7 +56,7 @@ local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reache
 if for_money and ARGV[16] == '1' then return { 'short', money(spendable) } end
 
 local function rate(verdict)
-  return { verdict, string.format('%.0f', now), math.max(0, limit - requests.total),
+  return { verdict, money(now), math.max(0, limit - requests.total),
     reset_ms(requests, now) }
 end
 
@@ -67,7 +67,7 @@ if code then
     local before = redis.call('GET', op)
     if before then return cjson.decode(before) end
     if not window_full then count_request(window, requests) end
-    local field = account .. '|' .. key .. '|' .. string.format('%.0f', math.floor(now / 60000))
+    local field = account .. '|' .. key .. '|' .. money(math.floor(now / 60000))
     local rows = redis.call('HINCRBY', refused, field, 1)
     local reply = rate(code)
     reply[5] = money(spendable)
@@ -93,16 +93,16 @@ local hold = {
 if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
   hold = parse_hold(redis.call('HGET', holds, request))
   local reply = rate('ok')
-  reply[5], reply[6], reply[7] = money(hold.paid), money(hold.free), string.format('%.0f', hold.admitted)
+  reply[5], reply[6], reply[7] = money(hold.paid), money(hold.free), money(hold.admitted)
   return reply
 end
-redis.call('ZADD', leases, string.format('%.0f', now + tonumber(ARGV[15])), account .. '/' .. request)
+redis.call('ZADD', leases, money(now + tonumber(ARGV[15])), account .. '/' .. request)
 redis.call('HSET', wallet, 'paid', money(paid - hold.paid), 'free', money(free - hold.free),
   'held_paid', money(stored(w[6]) + hold.paid), 'held_free', money(stored(w[7]) + hold.free),
   'streams', money(stored(w[8]) + stream), held, money(stored(w[10]) + bound),
-  key_held, money(stored(w[12]) + bound), 'used', string.format('%.0f', now))
+  key_held, money(stored(w[12]) + bound), 'used', money(now))
 count_request(window, requests)
 if free_is_over then expire_free(meta, wallet, journal, account, now) end
 local reply = rate('ok')
-reply[5], reply[6], reply[7] = money(hold.paid), money(hold.free), string.format('%.0f', now)
+reply[5], reply[6], reply[7] = money(hold.paid), money(hold.free), money(now)
 return reply

@@ -22,7 +22,7 @@ amount(money(free + stored(w[6]) + to_free))
 local expires = stored(w[8])
 if to_free > 0 and ARGV[6] ~= '' then expires = math.max(expires, tonumber(ARGV[6])) end
 redis.call('HSET', KEYS[2], 'paid', money(paid + to_paid), 'free', money(free + to_free),
-  'free_expires', string.format('%.0f', expires), 'credits', number, 'seq', money(seq))
+  'free_expires', money(expires), 'credits', number, 'seq', money(seq))
 append(KEYS[1], KEYS[3], {
   type = 'credit', account = ARGV[2], at = now, seq = seq, paid_delta = to_paid, free_delta = to_free,
   paid_after = paid + to_paid + stored(w[5]), free_after = free + to_free + stored(w[6]),

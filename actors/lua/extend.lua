@@ -11,7 +11,7 @@ local version = present and w[1] or ''
 local document = ''
 if present and version ~= ARGV[2] then document = redis.call('HGET', KEYS[2], 'document') end
 local reply = { version, document }
-local expiry = string.format('%.0f', now + tonumber(ARGV[4]))
+local expiry = money(now + tonumber(ARGV[4]))
 for i = 5, #ARGV, 2 do
   local record = present and redis.call('HGET', KEYS[3], ARGV[i])
   if record then

@@ -14,7 +14,7 @@ for i = 1, #counts, 2 do
     if rest > 0 then
       append(KEYS[1], KEYS[3], {
         type = 'summary', account = account, key = key, at = tonumber(of) * 60000,
-        facts = redis.call('HGET', KEYS[2], facts) or '', outcome = string.format('%.0f', rest),
+        facts = redis.call('HGET', KEYS[2], facts) or '', outcome = money(rest),
       })
       written = written + 1
     end

@@ -14,6 +14,6 @@ local w = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'document', 'paid', '
   'held_paid', 'held_free', 'streams', 's' .. month, 'h' .. month, 's' .. month .. ':' .. ARGV[2],
   'h' .. month .. ':' .. ARGV[2], 'seq', 'credits')
 if w[1] ~= epoch then return { 'hydrate' } end
-local reply = { 'ok', string.format('%.0f', now), month }
+local reply = { 'ok', money(now), month }
 for i = 2, 15 do reply[#reply + 1] = w[i] or '0' end
 return reply

@@ -3,7 +3,7 @@ import { ApiError } from "../../src/core/errors.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import type { ChatBatch } from "../../src/providers/chat/provider.ts";
 import { FakeClock } from "./fake-clock.ts";
-import { chatBody, Harness, MODEL, type TestAccount, until } from "./harness.ts";
+import { chatBody, errorOf, Harness, MODEL, type TestAccount, until } from "./harness.ts";
 import { batchesOf, endBatch, silence, textBatch, USAGE } from "./scripted-chat.ts";
 
 const clock = new FakeClock();
@@ -138,7 +138,7 @@ describe("a stream to its end", () => {
     api.chat.batches = () => batchesOf([]);
     const response = await api.post(account, STREAM);
     expect(response.status).toBe(502);
-    expect((await response.json()).error.code).toBe("upstream_unreachable");
+    expect((await errorOf(response)).code).toBe("upstream_unreachable");
     expect(await spent(account)).toBe(usd("0"));
   });
 });

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { toDecimal, usd } from "../../src/core/money.ts";
-import { chatBody, costOf, Harness, MODEL, PAID_ONLY_MODEL, until } from "./harness.ts";
+import {
+  chatBody,
+  completionOf,
+  costOf,
+  errorOf,
+  Harness,
+  MODEL,
+  PAID_ONLY_MODEL,
+  until,
+} from "./harness.ts";
 import { silence, USAGE, wholeReply } from "./scripted-chat.ts";
 
 let api: Harness;
@@ -55,7 +64,7 @@ describe("POST /v1/chat/completions, whole", () => {
 
   test("takes free credit first and says how much of it", async () => {
     const account = await api.account({ paid: "1", free: "0.000015" });
-    const { svc } = await (await api.post(account, chatBody({ max_tokens: 10 }))).json();
+    const { svc } = await completionOf(await api.post(account, chatBody({ max_tokens: 10 })));
     expect(svc).toMatchObject({ cost_usd: 0.00002, free_credit_usd: 0.000015 });
     const view = await api.view(account);
     expect([view.paid, view.free]).toEqual([usd("0.999995"), usd("0")]);
@@ -64,7 +73,7 @@ describe("POST /v1/chat/completions, whole", () => {
   test("counts tokens itself when the upstream does not", async () => {
     const account = await api.account();
     api.chat.reply = async () => wholeReply("One two three four five", null);
-    const { usage, svc } = await (await api.post(account, chatBody())).json();
+    const { usage, svc } = await completionOf(await api.post(account, chatBody()));
     expect(usage.prompt_tokens).toBeGreaterThan(0);
     expect(usage.completion_tokens).toBeGreaterThanOrEqual(5);
     expect(svc.cost_usd).toBe(
@@ -76,7 +85,7 @@ describe("POST /v1/chat/completions, whole", () => {
     const account = await api.account({ paid: "1" });
     const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 1_000 };
     api.chat.reply = async () => wholeReply("x", usage);
-    const { svc } = await (await api.post(account, chatBody({ max_tokens: 1 }))).json();
+    const { svc } = await completionOf(await api.post(account, chatBody({ max_tokens: 1 })));
     expect(svc.cost_usd).toBeLessThan(0.0002);
     const view = await api.view(account);
     expect(Number(toDecimal(view.paid))).toBeCloseTo(1 - svc.cost_usd, 12);
@@ -97,9 +106,13 @@ describe("POST /v1/chat/completions, whole", () => {
     });
     const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
     const messages: object[] = [{ role: "user", content: "Call f" }];
-    const first = await (await api.post(account, chatBody({ messages, tools }))).json();
-    expect(first.choices[0].finish_reason).toBe("tool_calls");
-    messages.push(first.choices[0].message, { role: "tool", tool_call_id: "c1", content: "42" });
+    const first = await completionOf(await api.post(account, chatBody({ messages, tools })));
+    expect(first.choices[0]?.finish_reason).toBe("tool_calls");
+    messages.push(first.choices[0]?.message ?? {}, {
+      role: "tool",
+      tool_call_id: "c1",
+      content: "42",
+    });
     api.chat.reply = async () => wholeReply("It is 42");
     expect((await api.post(account, chatBody({ messages, tools }))).status).toBe(200);
     expect(api.chat.requests[1]?.messages).toEqual(messages as never);
@@ -173,7 +186,7 @@ describe("the hold of a chat call", () => {
     const account = await api.account({ free: "0.006" });
     const response = await api.post(account, body({ max_tokens: 30_000 }));
     expect(response.status).toBe(402);
-    const { code, message } = (await response.json()).error;
+    const { code, message } = await errorOf(response);
     expect(code).toBe("insufficient_credits");
     expect(message).toContain("$0.006 left");
     const fits = Number(/max_tokens of at most (\d+)/.exec(message)?.[1]);
@@ -191,14 +204,14 @@ describe("the hold of a chat call", () => {
 
   test("says when nothing would fit", async () => {
     const account = await api.account({ free: "0.000001" });
-    const { message } = (await (await api.post(account, body())).json()).error;
+    const { message } = await errorOf(await api.post(account, body()));
     expect(message).toContain("Not even max_tokens 1");
   });
 
   test("is refused to free credit for a model that is not eligible", async () => {
     const account = await api.account();
     const response = await api.post(account, body({ model: PAID_ONLY_MODEL.id }));
-    expect((await response.json()).error.code).toBe("insufficient_credits");
+    expect((await errorOf(response)).code).toBe("insufficient_credits");
   });
 
   test("names the limit that is too small", async () => {
@@ -209,7 +222,7 @@ describe("the hold of a chat call", () => {
     for (const account of [budget, cap, both]) {
       const response = await api.post(account, body());
       expect(response.status).toBe(402);
-      codes.push((await response.json()).error.code);
+      codes.push((await errorOf(response)).code);
     }
     expect(codes).toEqual(["key_budget_exceeded", "monthly_limit_reached", "key_budget_exceeded"]);
   });

@@ -1,7 +1,7 @@
 // The API over real HTTP, on a Redis and a Postgres of its own, with a chat upstream that the test
 // scripts.
 
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { Redis } from "ioredis";
 import { AccountActors } from "../../actors/account-actors.ts";
 import { AnonymousWindow } from "../../actors/anonymous-window.ts";
@@ -18,6 +18,7 @@ import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
 import { DAY_MS, FREE_CREDIT_DAYS, type Scope } from "../../src/core/limits.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
+import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
 import { Book } from "../../src/store/book.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
@@ -214,15 +215,25 @@ export class Harness implements AsyncDisposable {
     return this.parts.stores.actors.of(account.id, account.bucket).view(account.keyId);
   }
 
-  /** Revokes the account's key as the command line does. */
+  /** Revokes the account's key, as the command line does. */
   async revoke(account: TestAccount): Promise<void> {
-    const { database, actors } = this.parts.stores;
-    await database.db.update(keys).set({ revokedAt: new Date() }).where(eq(keys.id, account.keyId));
-    await database.db
-      .update(accounts)
-      .set({ version: sql`${accounts.version} + 1` })
-      .where(eq(accounts.id, account.id));
+    await this.parts.stores.accounts.revokeKey(account.keyId, new Date());
+    await this.parts.stores.actors.of(account.id, account.bucket).configure();
+  }
+
+  /** Changes what decides access, as the command line does. */
+  async change(account: TestAccount, change: AccountChange): Promise<void> {
+    const { accounts, actors } = this.parts.stores;
+    const row = await accounts.find(account.id);
+    if (row === null) throw new Error("There is no such account");
+    await accounts.change(row, change, new Date());
     await actors.of(account.id, account.bucket).configure();
+  }
+
+  /** Empties the windows of callers without a key: all tests share one address. */
+  async forgetAnonymous(): Promise<void> {
+    const { redis } = this.parts.stores;
+    for (const key of await redis.keys("anonymous:*")) await redis.del(key);
   }
 
   /** Renews the leases of all open calls, as happens every few seconds. */
@@ -283,6 +294,41 @@ export class Harness implements AsyncDisposable {
   }
 }
 
+export interface ErrorJson {
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The error that a response carries. */
+export async function errorOf(response: Response): Promise<ErrorJson> {
+  return ((await response.json()) as { error: ErrorJson }).error;
+}
+
+export interface CompletionJson {
+  readonly id: string;
+  readonly created: number;
+  readonly choices: readonly {
+    readonly message: { readonly role: string; readonly content: string | null };
+    readonly finish_reason: string;
+  }[];
+  readonly usage: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly total_tokens: number;
+  };
+  readonly svc: {
+    readonly request_id: string;
+    readonly cost_usd: number;
+    readonly free_credit_usd: number;
+  };
+}
+
+/** The completion that a response carries. */
+export async function completionOf(response: Response): Promise<CompletionJson> {
+  return (await response.json()) as CompletionJson;
+}
+
 /** A chat request for the test model. */
 export function chatBody(fields: object = {}): object {
   return { model: MODEL.id, messages: [{ role: "user", content: "Hello" }], ...fields };
@@ -307,6 +353,8 @@ async function openStores() {
   const testDatabase = await createTestDatabase();
   const database = openDatabase(testDatabase.url);
   const redis = new Redis(server.url, { enableAutoPipelining: true, maxRetriesPerRequest: 1 });
+  // A test that takes Redis away expects that its client finds out.
+  redis.on("error", () => {});
   const actors = new AccountActors({
     redis,
     book: new Book(database),
@@ -319,7 +367,8 @@ async function openStores() {
     await testDatabase.drop();
     await server[Symbol.asyncDispose]();
   };
-  return { server, database, redis, actors, close };
+  const book = new Accounts({ database, random, keyPepper: PEPPER });
+  return { server, database, redis, actors, accounts: book, close };
 }
 
 async function findKey(

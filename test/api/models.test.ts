@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { catalogueOf, priceBand } from "../../src/core/catalogue.ts";
+import { Harness, MODEL } from "./harness.ts";
+
+let api: Harness;
+let catalogue = catalogueOf([MODEL], []);
+
+beforeAll(async () => {
+  api = await Harness.start({ catalogue: () => catalogue });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+interface List {
+  readonly object: string;
+  readonly data: readonly { readonly id: string; readonly svc: { readonly pricing: object } }[];
+}
+
+test("GET /v1/models needs no key and does not look at one", async () => {
+  for (const account of [null, { key: "nonsense" }]) {
+    const response = await api.get("/v1/models", account);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-ratelimit-limit-requests")).toBe("60");
+    const { object, data } = (await response.json()) as List;
+    expect(object).toBe("list");
+    expect(data[0]).toEqual({
+      id: "test-model",
+      object: "model",
+      owned_by: "tests",
+      svc: {
+        label: "Test model",
+        family: "test",
+        pricing: { input_usd_per_m: 1, output_usd_per_m: 2, cached_input_usd_per_m: null },
+        free_credit_eligible: true,
+      },
+    } as never);
+  }
+});
+
+test("GET /v1/models shows the prices of the moment, exactly", async () => {
+  const cheap = priceBand({ input: "0.0375", output: "0.00001", cachedInput: "0.000001" });
+  const before = catalogue;
+  catalogue = catalogueOf([{ ...MODEL, bands: [cheap] }], []);
+  try {
+    const text = await (await api.get("/v1/models")).text();
+    expect(text).toContain(
+      '{"input_usd_per_m":0.0375,"output_usd_per_m":0.00001,"cached_input_usd_per_m":0.000001}',
+    );
+  } finally {
+    catalogue = before;
+  }
+});
+
+test("GET /v1/models lists the bands of a model whose long prompts cost more", async () => {
+  const before = catalogue;
+  const bands = [
+    priceBand({ input: "1", output: "2", promptTokensMax: 1000 }),
+    priceBand({ input: "3", output: "4" }),
+  ];
+  catalogue = catalogueOf([{ ...MODEL, bands }], []);
+  try {
+    const { data } = (await (await api.get("/v1/models")).json()) as List;
+    expect(data[0]?.svc.pricing).toMatchObject({
+      input_usd_per_m: 1,
+      bands: [
+        { prompt_tokens_max: 1000, input_usd_per_m: 1, output_usd_per_m: 2 },
+        { prompt_tokens_max: null, input_usd_per_m: 3, output_usd_per_m: 4 },
+      ],
+    });
+  } finally {
+    catalogue = before;
+  }
+});
+
+test("HEAD /v1/models is GET without its body", async () => {
+  const response = await fetch(`${api.parts.url}/v1/models`, { method: "HEAD" });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toBe("");
+});
+
+test("GET /v1/models and the refusals that need no account go on while Redis is gone", async () => {
+  await using other = await Harness.start();
+  await other.parts.stores.server.stop();
+  const response = await other.get("/v1/models");
+  expect(response.status).toBe(200);
+  expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("60");
+  expect((await other.get("/v1/me")).status).toBe(401);
+  expect((await other.get("/v1/nothing")).status).toBe(404);
+  expect((await other.get("/healthz")).status).toBe(200);
+  const ready = await other.get("/readyz");
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toEqual({
+    status: "unavailable",
+    checks: { redis: expect.stringMatching(/^(failed|late)$/) },
+  });
+});
+
+test("a paid call while Redis is gone is refused with service_unavailable, not lost", async () => {
+  await using other = await Harness.start();
+  const account = await other.account();
+  await other.parts.stores.server.stop();
+  const response = await other.post(account, {
+    model: MODEL.id,
+    messages: [{ role: "user", content: "x" }],
+  });
+  expect(response.status).toBe(503);
+  expect(await response.json()).toMatchObject({ error: { code: "service_unavailable" } });
+  expect(response.headers.get("x-ratelimit-limit-requests")).not.toBeNull();
+  expect(other.chat.requests).toHaveLength(0);
+});

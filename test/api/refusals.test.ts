@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ERRORS, type ErrorCode } from "../../src/core/errors.ts";
+import { CHAT } from "../../src/core/limits.ts";
+import {
+  type AccountOptions,
+  chatBody,
+  errorOf,
+  Harness,
+  type TestAccount,
+  until,
+} from "./harness.ts";
+import { silence, textBatch, wholeReply } from "./scripted-chat.ts";
+
+let api: Harness;
+
+beforeAll(async () => {
+  api = await Harness.start();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+beforeEach(async () => {
+  api.paused.clear();
+  api.chat.reply = async () => wholeReply("Hello");
+  await api.forgetAnonymous();
+});
+
+/** Every answer of the Gateway has these, whatever it says. */
+function expectHeaders(response: Response): void {
+  expect(response.headers.get("x-request-id")).toMatch(/^req_[0-9A-Za-z]{22}$/);
+  expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+  expect(response.headers.get("x-ratelimit-limit-requests")).toMatch(/^\d+$/);
+  expect(response.headers.get("x-ratelimit-remaining-requests")).toMatch(/^\d+$/);
+  expect(response.headers.get("x-ratelimit-reset-requests")).toMatch(/^\d+s$/);
+}
+
+async function expectRefusal(response: Response, code: ErrorCode): Promise<void> {
+  const { status, type } = ERRORS[code];
+  const body = await response.json();
+  expect(body).toEqual({ error: { type, code, message: expect.any(String) } });
+  expect(response.status).toBe(status);
+  expectHeaders(response);
+  const retryAfter = response.headers.get("retry-after");
+  if (status === 429) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+}
+
+describe("a refused chat call", () => {
+  const cases: readonly (readonly [ErrorCode, AccountOptions, body: unknown])[] = [
+    ["account_inactive", { state: "suspended" }, chatBody()],
+    ["payment_required", { state: "suspended", stateReason: "payment_owed" }, chatBody()],
+    ["ip_not_allowed", { ip: ["192.0.2.0/24"] }, chatBody()],
+    ["insufficient_scope", { scopes: ["search"] }, chatBody()],
+    ["body_too_large", {}, "x".repeat(CHAT.bodyBytesMax + 1)],
+    ["invalid_json", {}, "{"],
+    ["messages_required", {}, {}],
+    ["invalid_parameter", {}, chatBody({ temperature: 3 })],
+    ["model_not_found", {}, chatBody({ model: "__proto__" })],
+    ["insufficient_credits", { free: "0.000001" }, chatBody()],
+  ];
+  for (const [code, options, body] of cases) {
+    test(`is told ${code}, counted, logged and charged nothing`, async () => {
+      const account = await api.account(options);
+      const response = await api.post(account, body as object);
+      await expectRefusal(response, code);
+      expect(response.headers.get("x-ratelimit-limit-requests")).toBe("20");
+      expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("19");
+      const [entry] = await api.journal(account);
+      expect(entry).toMatchObject({
+        type: "refused",
+        request: response.headers.get("x-request-id"),
+      });
+      expect(entry?.outcome).toStartWith(code);
+      expect((await api.view(account)).monthSpent as bigint).toBe(0n);
+    });
+  }
+
+  test("is told model_unavailable while chat or its model is paused", async () => {
+    const account = await api.account();
+    for (const target of ["chat", "model:test-model"]) {
+      api.paused.clear();
+      api.paused.add(target);
+      await expectRefusal(await api.post(account, chatBody()), "model_unavailable");
+    }
+    api.paused.clear();
+    api.paused.add("model:paid-only");
+    expect((await api.post(account, chatBody())).status).toBe(200);
+  });
+
+  test("is told the first of the error table that applies", async () => {
+    api.paused.add("chat");
+    const order: readonly (readonly [ErrorCode, AccountOptions, body: unknown])[] = [
+      ["account_inactive", { state: "suspended", ip: ["192.0.2.1"], scopes: [] }, "{"],
+      ["ip_not_allowed", { ip: ["192.0.2.1"], scopes: [] }, "{"],
+      ["insufficient_scope", { scopes: ["mail"], free: "0.000001" }, "{"],
+      ["body_too_large", { free: "0.000001" }, `{${" ".repeat(CHAT.bodyBytesMax)}`],
+      ["invalid_json", { free: "0.000001" }, "{"],
+      ["messages_required", { free: "0.000001" }, { temperature: 9 }],
+      ["invalid_parameter", { free: "0.000001" }, chatBody({ model: "no", temperature: 9 })],
+      ["model_not_found", { free: "0.000001" }, chatBody({ model: "no" })],
+      ["model_unavailable", { free: "0.000001" }, chatBody()],
+    ];
+    for (const [code, options, body] of order) {
+      const account = await api.account(options);
+      await expectRefusal(await api.post(account, body as object), code);
+    }
+  });
+
+  test("names no model in the log that does not exist", async () => {
+    const account = await api.account();
+    await api.post(account, chatBody({ model: "a secret of mine" }));
+    await api.post(account, chatBody({ max_tokens: 10_000_000 }));
+    expect(JSON.stringify(await api.journal(account))).not.toContain("secret");
+  });
+});
+
+describe("the request window", () => {
+  test("passes exactly its limit of parallel requests and tells the rest when to come back", async () => {
+    const account = await api.account();
+    const responses = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        api.post(account, index % 2 === 0 ? chatBody() : chatBody({ temperature: 9 })),
+      ),
+    );
+    const refused = responses.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(20);
+    for (const response of refused) await expectRefusal(response, "rate_limit_exceeded");
+  });
+
+  test("outranks a bad body, and is outranked by a suspended account", async () => {
+    const account = await api.account();
+    for (let count = 0; count < 20; count++) await api.post(account, chatBody());
+    await expectRefusal(await api.post(account, "{"), "rate_limit_exceeded");
+    await expectRefusal(await api.get("/v1/me", account), "rate_limit_exceeded");
+    await api.change(account, { state: "suspended" });
+    await expectRefusal(await api.post(account, "{"), "account_inactive");
+  });
+});
+
+describe("streams", () => {
+  test("open only as many as the tier has, and a slot is free again after the end", async () => {
+    const account = await api.account();
+    api.chat.batches = async function* (_request, { signal }) {
+      yield textBatch("a");
+      await silence(signal);
+    };
+    const leaving = new AbortController();
+    const open = () => api.post(account, chatBody({ stream: true }), { signal: leaving.signal });
+    const streams = await Promise.all([open(), open()]);
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+    await expectRefusal(await open(), "too_many_streams");
+    expect((await api.post(account, chatBody())).status).toBe(200);
+    leaving.abort();
+    await until(() => api.openCalls === 0, "the slots were freed");
+    expect((await api.view(account)).openStreams).toBe(0);
+  });
+});
+
+describe("a request without a valid key", () => {
+  const unknown = { key: "" } as Pick<TestAccount, "key">;
+
+  test("is told missing_api_key or invalid_api_key with the window of its address", async () => {
+    const revoked = await api.account();
+    await api.revoke(revoked);
+    const application = await api.account({ surface: "application" });
+    const missing = await api.post(null, chatBody());
+    await expectRefusal(missing, "missing_api_key");
+    expect(missing.headers.get("x-ratelimit-limit-requests")).toBe("60");
+    const told: string[] = [];
+    for (const account of [revoked, application, { key: "nonsense" }]) {
+      const response = await api.post(account, chatBody());
+      expect(response.status).toBe(401);
+      told.push(JSON.stringify(await errorOf(response)));
+    }
+    expect(new Set(told).size).toBe(1);
+    expect(told[0]).toContain("invalid_api_key");
+    await expectRefusal(await api.get("/v1/me"), "missing_api_key");
+    await expectRefusal(await api.get(`/v1/me?api_key=${revoked.key}`), "missing_api_key");
+    expect(unknown.key).toBe("");
+  });
+
+  test("is told rate_limit_exceeded when its address asks too often, while a valid key goes on", async () => {
+    const account = await api.account();
+    for (let count = 0; count < 60; count++) await api.post(null, chatBody());
+    await expectRefusal(await api.post(null, chatBody()), "rate_limit_exceeded");
+    await expectRefusal(await api.get("/v1/models"), "rate_limit_exceeded");
+    await expectRefusal(await api.get("/v1/nothing"), "not_found");
+    expect((await api.post(account, chatBody())).status).toBe(200);
+  });
+});
+
+describe("routes", () => {
+  test("that do not exist are 404, and other methods 405 with Allow", async () => {
+    await expectRefusal(await api.get("/v1/nothing"), "not_found");
+    await expectRefusal(await api.get("/"), "not_found");
+    for (const [path, method, allow] of [
+      ["/v1/models", "PUT", "GET, HEAD"],
+      ["/v1/models?x=1", "POST", "GET, HEAD"],
+      ["/v1/me", "DELETE", "GET, HEAD"],
+      ["/v1/chat/completions", "GET", "POST"],
+      ["/v1/chat/completions", "PATCH", "POST"],
+    ] as const) {
+      const response = await fetch(api.parts.url + path, { method });
+      await expectRefusal(response, "method_not_allowed");
+      expect(response.headers.get("allow")).toBe(allow);
+    }
+  });
+
+  test("answer OPTIONS without any CORS header, since keys belong in backends", async () => {
+    const response = await fetch(`${api.parts.url}/v1/chat/completions`, {
+      method: "OPTIONS",
+      headers: { origin: "https://x.test", "access-control-request-method": "POST" },
+    });
+    await expectRefusal(response, "method_not_allowed");
+    expect([...response.headers.keys()].join()).not.toContain("access-control");
+  });
+});

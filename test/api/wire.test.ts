@@ -1,0 +1,179 @@
+// What arrives as bytes and not through a client library: bodies that lie, hosts that are none, and
+// proxies.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { CHAT } from "../../src/core/limits.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { chatBody, Harness, type TestAccount, until } from "./harness.ts";
+
+const clock = new FakeClock();
+let api: Harness;
+let account: TestAccount;
+
+beforeAll(async () => {
+  api = await Harness.start({ clock, trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
+  account = await api.account({ contract: "enterprise", free: "5" });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** Whether the service ended the connection by itself. */
+  readonly isClosed: boolean;
+  readonly sentBytes: number;
+}
+
+const BODY = JSON.stringify(chatBody());
+
+function head(lines: readonly string[], host = "Host: x"): string {
+  const key = `Authorization: Bearer ${account.key}`;
+  const all = ["POST /v1/chat/completions HTTP/1.1", host, key, ...lines].filter(
+    (line) => line !== "",
+  );
+  return `${all.join("\r\n")}\r\n\r\n`;
+}
+
+/** Writes bytes, and more of `flood` until the service answers; then waits for it to hang up. */
+function talk(bytes: string, flood?: string): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const socket = connect(api.parts.port, "127.0.0.1");
+  let text = "";
+  let sentBytes = 0;
+  const finish = (isClosed: boolean) => {
+    socket.destroy();
+    const status = Number(
+      /^HTTP\/1\.1 (\d+)/.exec(text.replace("HTTP/1.1 100 Continue\r\n\r\n", ""))?.[1],
+    );
+    resolve({ status, body: text.slice(text.lastIndexOf("\r\n\r\n") + 4), isClosed, sentBytes });
+  };
+  const pour = async () => {
+    while (flood !== undefined && text === "" && sentBytes < 200_000_000) {
+      sentBytes += flood.length;
+      if (!socket.write(flood)) await new Promise((goOn) => socket.once("drain", goOn));
+      // Time to hear the answer: who goes on writing to a closed connection may lose it.
+      await Bun.sleep(1);
+    }
+  };
+  socket.on("connect", () => {
+    socket.write(bytes);
+    void pour();
+  });
+  socket.on("data", (data) => {
+    text += data.toString("latin1");
+    if (/\r\n\r\n.+/s.test(text)) setTimeout(() => finish(false), 150);
+  });
+  socket.on("close", () => finish(true));
+  socket.on("error", (error) => (text === "" ? reject(error) : finish(true)));
+  return promise;
+}
+
+describe("a body over the limit", () => {
+  test("that declares its length is refused with a JSON body before any of it came", async () => {
+    const answer = await talk(head(["Content-Length: 200000000"]));
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body).error.code).toBe("body_too_large");
+    expect(answer.isClosed).toBe(true);
+  });
+
+  test("that does not is refused when the limit is reached, and reading stops", async () => {
+    const piece = `10000\r\n${"x".repeat(65_536)}\r\n`;
+    const answer = await talk(head(["Transfer-Encoding: chunked"]), piece);
+    expect(answer.status).toBe(413);
+    expect(answer.sentBytes).toBeLessThan(CHAT.bodyBytesMax * 5);
+    expect(answer.isClosed).toBe(true);
+  });
+});
+
+describe("a body that does not come", () => {
+  for (const lines of [
+    ["Content-Length: 100"],
+    ["Transfer-Encoding: chunked"],
+    ["Expect: 100-continue", "Content-Length: 100"],
+  ]) {
+    test(`is given up after 10 seconds, without a hold: ${lines.join(", ")}`, async () => {
+      const answer = talk(head(lines));
+      await until(() => clock.pending > 0, "the body was waited for");
+      clock.advance(10_000);
+      expect((await answer).status).toBe(400);
+      expect((await answer).body).toContain("invalid_json");
+      expect((await answer).isClosed).toBe(true);
+      expect(api.openCalls).toBe(0);
+    });
+  }
+});
+
+describe("a request that is not what it seems", () => {
+  test("is refused when it is compressed or a form", async () => {
+    for (const lines of [
+      ["Content-Encoding: gzip", "Content-Length: 2", "", "{}"],
+      ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 16"],
+    ]) {
+      const answer = await talk(head(lines.slice(0, 2)) + (lines[3] ?? "__proto__[a]=1&b"));
+      expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, "invalid_json"]);
+    }
+  });
+
+  test("is refused with two Authorization lines", async () => {
+    const second = `Authorization: Bearer ${account.key}`;
+    const answer = await talk(`${head([second, `Content-Length: ${BODY.length}`])}${BODY}`);
+    expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([401, "invalid_api_key"]);
+  });
+
+  test("is refused, and is no fault of ours, with a Host that is none", async () => {
+    for (const host of [
+      "Host: a/../..?x#",
+      "Host: [bad",
+      "Host: a b",
+      "Host: a\r\nHost: b/c",
+      "Host: ",
+    ]) {
+      const answer = await talk(`${head([`Content-Length: ${BODY.length}`], host)}${BODY}`);
+      expect([host, answer.status]).toEqual([host, 400]);
+    }
+    for (const host of ["Host: [::1]:80", "Host: api.x.test:8080", "Host: 127.0.0.1"]) {
+      const answer = await talk(`${head([`Content-Length: ${BODY.length}`], host)}${BODY}`);
+      expect([host, answer.status]).toEqual([host, 200]);
+    }
+  });
+
+  test("is refused without a Host, even where HTTP/1.0 needs none", async () => {
+    const answer = await talk("GET /v1/models HTTP/1.0\r\n\r\n");
+    expect(answer.status).toBe(400);
+  });
+
+  test("reaches no other route by a path in disguise", async () => {
+    for (const path of [
+      "/v1/%6dodels",
+      "//v1/models",
+      "/v1/x/../models",
+      "/v1/models/",
+      "/V1/models",
+    ]) {
+      const answer = await talk(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect([path, answer.status]).toEqual([path, 404]);
+      expect(JSON.parse(answer.body).error.code).toBe("not_found");
+    }
+  });
+});
+
+describe("the address of a caller", () => {
+  const from = async (forwarded: readonly string[]) => {
+    const limited = await api.account({ ip: ["198.51.100.0/24"] });
+    const lines = forwarded.map((value) => `X-Forwarded-For: ${value}`);
+    const request = head([...lines, `Content-Length: ${BODY.length}`]);
+    return (await talk(request.replace(account.key, limited.key) + BODY)).status;
+  };
+
+  test("is what the trusted proxy says", async () => {
+    expect(await from(["198.51.100.7"])).toBe(200);
+    expect(await from(["203.0.113.1"])).toBe(403);
+  });
+
+  test("is never what the client wrote left of that", async () => {
+    expect(await from(["198.51.100.7, 203.0.113.1"])).toBe(403);
+    expect(await from(["198.51.100.7", "203.0.113.1, 10.0.0.9"])).toBe(403);
+    expect(await from([])).toBe(403);
+  });
+});
