@@ -1,0 +1,126 @@
+// What an upstream sends, read field by field: nothing that is not known here reaches a caller.
+
+import type { TokenUsage } from "../../core/pricing.ts";
+import type { ChatChoice, ChatDelta, ToolCall } from "./provider.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** No reply has more tokens; a count above it is a mistake of the upstream's. */
+const TOKENS_MAX = 100_000_000;
+const CHOICES_MAX = 1;
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The usage of a reply, or null when it is missing or makes no sense. */
+export function readUsage(value: unknown): TokenUsage | null {
+  if (!isObject(value)) return null;
+  const details = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const promptTokens = value.prompt_tokens;
+  const completionTokens = value.completion_tokens;
+  const cachedTokens = details.cached_tokens ?? 0;
+  if (!isCount(promptTokens) || !isCount(completionTokens) || !isCount(cachedTokens)) return null;
+  if (cachedTokens > promptTokens || promptTokens === 0) return null;
+  return { promptTokens, cachedTokens, completionTokens };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
+}
+
+/** The choices of a whole reply, or null when there is none that a caller could use. */
+export function readChoices(value: unknown): ChatChoice[] | null {
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const choices: ChatChoice[] = [];
+  for (const choice of value.slice(0, CHOICES_MAX)) {
+    const message = isObject(choice) ? choice.message : null;
+    if (!isObject(choice) || !isObject(message)) return null;
+    const toolCalls = readToolCalls(message.tool_calls);
+    const content = typeof message.content === "string" ? message.content : null;
+    if (content === null && toolCalls === null) return null;
+    choices.push({
+      index: choices.length,
+      message: {
+        role: "assistant",
+        content,
+        ...(toolCalls === null ? {} : { tool_calls: toolCalls }),
+      },
+      finish_reason: textOr(choice.finish_reason, "stop"),
+    });
+  }
+  return choices;
+}
+
+function readToolCalls(value: unknown): ToolCall[] | null {
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const calls: ToolCall[] = [];
+  for (const call of value) {
+    if (!isObject(call) || !isObject(call.function)) continue;
+    const { name, arguments: input } = call.function;
+    if (typeof name !== "string") continue;
+    calls.push({
+      id: textOr(call.id, `call_${calls.length}`),
+      type: "function",
+      function: { name, arguments: textOr(input, "{}") },
+    });
+  }
+  return calls.length === 0 ? null : calls;
+}
+
+/** The deltas of a chunk; one that says nothing is left out. */
+export function readDeltas(value: unknown): ChatDelta[] {
+  if (!Array.isArray(value)) return [];
+  const deltas: ChatDelta[] = [];
+  for (const choice of value) {
+    if (!isObject(choice) || (choice.index ?? 0) !== 0) continue;
+    const delta = isObject(choice.delta) ? readDelta(choice.delta) : {};
+    const finish = typeof choice.finish_reason === "string" ? choice.finish_reason : null;
+    if (finish === null && isEmpty(delta)) continue;
+    deltas.push({ index: 0, delta, finish_reason: finish });
+  }
+  return deltas;
+}
+
+function isEmpty(delta: Json): boolean {
+  for (const _ in delta) return false;
+  return true;
+}
+
+function readDelta(from: Json): Record<string, unknown> {
+  const delta: Record<string, unknown> = {};
+  if (from.role === "assistant") delta.role = "assistant";
+  if (typeof from.content === "string") delta.content = from.content;
+  if (Array.isArray(from.tool_calls)) {
+    const calls = from.tool_calls.filter(isObject).map(readToolCallDelta);
+    if (calls.length > 0) delta.tool_calls = calls;
+  }
+  return delta;
+}
+
+function readToolCallDelta(from: Json): Json {
+  const call: Record<string, unknown> = {
+    index: Number.isInteger(from.index) ? from.index : 0,
+  };
+  if (typeof from.id === "string") call.id = from.id;
+  if (from.type === "function") call.type = "function";
+  if (isObject(from.function)) {
+    const called: Record<string, string> = {};
+    if (typeof from.function.name === "string") called.name = from.function.name;
+    if (typeof from.function.arguments === "string") called.arguments = from.function.arguments;
+    call.function = called;
+  }
+  return call;
+}
+
+function textOr(value: unknown, fallback: string): string {
+  return typeof value === "string" ? value : fallback;
+}
+
+/** The message of an OpenAI-style error body, or null. */
+export function readErrorMessage(value: unknown): string | null {
+  if (!isObject(value) || value.error === undefined || value.error === null) return null;
+  if (typeof value.error === "string") return value.error;
+  if (!isObject(value.error)) return "unknown error";
+  return textOr(value.error.message, "unknown error");
+}

@@ -1,0 +1,142 @@
+// Token counts: a cheap upper bound of a prompt, and real counts where they decide about money.
+
+import { createRequire } from "node:module";
+import { MESSAGE_OVERHEAD_TOKENS } from "../core/pricing.ts";
+import type { ChatMessage, ChatRequest } from "./chat/provider.ts";
+
+type Tokenizer = Pick<
+  typeof import("gpt-tokenizer/encoding/o200k_base"),
+  "countTokens" | "setMergeCacheSize"
+>;
+
+/** What a chat template of this tokenizer's models puts around a message. */
+const TEMPLATE_TOKENS = 4;
+/** What chat templates say about tools, besides the tools themselves. */
+const TOOLS_PREAMBLE_TOKENS = 512;
+/** Byte-pair merging is quadratic in the length of an unbroken run of characters. */
+const RUN_LENGTH_MAX = 200;
+
+// Text that looks like a control token is text.
+const AS_TEXT = { disallowedSpecial: new Set<string>() };
+
+let loaded: Tokenizer | undefined;
+
+/** Loads the tokenizer, about half a second, so that no later call has to wait for it. */
+export function warmTokenizer(): void {
+  tokenizer();
+}
+
+/** The tokens of a text. It blocks for some milliseconds a hundred kilobytes, at worst 3 us a character. */
+export function countTokens(text: string): number {
+  if (text === "") return 0;
+  const { countTokens: count } = tokenizer();
+  return splitRuns(text).reduce((tokens, piece) => tokens + count(piece, AS_TEXT), 0);
+}
+
+/** The tokens of messages and tools in a usual chat template; counts of parts of a list add up. */
+export function countPromptTokens(messages: readonly ChatMessage[], toolsJson: string): number {
+  let tokens = countTokens(toolsJson);
+  for (const message of messages) {
+    tokens += TEMPLATE_TOKENS + countTokens(message.content ?? "");
+    if (message.name !== undefined) tokens += countTokens(message.name);
+    for (const call of message.tool_calls ?? []) {
+      tokens += countTokens(call.function.name) + countTokens(call.function.arguments);
+    }
+  }
+  return tokens;
+}
+
+/**
+ * An upper bound of the prompt's tokens that costs next to nothing: a token of a byte-level tokenizer is
+ * at least one byte.
+ */
+export function promptTokensMax({ messages, parameters }: ChatRequest): number {
+  let bound = MESSAGE_OVERHEAD_TOKENS;
+  for (const message of messages) {
+    bound += MESSAGE_OVERHEAD_TOKENS + bytesOf(message.content) + bytesOf(message.name);
+    if (message.tool_call_id !== undefined) bound += bytesOf(message.tool_call_id);
+    if (message.tool_calls !== undefined) bound += bytesOf(JSON.stringify(message.tool_calls));
+  }
+  if (parameters.tools !== undefined) {
+    bound += TOOLS_PREAMBLE_TOKENS + bytesOf(JSON.stringify(parameters.tools));
+  }
+  // A model may be shown the schema that its reply must follow.
+  if (parameters.response_format !== undefined) {
+    bound += bytesOf(JSON.stringify(parameters.response_format));
+  }
+  return bound;
+}
+
+export interface TextStart {
+  readonly text: string;
+  readonly tokens: number;
+  /** True when something was cut off. */
+  readonly cut: boolean;
+}
+
+/** The start of a text that has at most `tokensMax` tokens, cut between two characters. */
+export function firstTokens(text: string, tokensMax: number): TextStart {
+  const all = countTokens(text);
+  if (all <= tokensMax) return { text, tokens: all, cut: false };
+  // Decoding the first tokens would not do: a token may end within a character.
+  let fits = 0;
+  let tooLong = text.length;
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (countTokens(text.slice(0, middle)) <= tokensMax) fits = middle;
+    else tooLong = middle;
+  }
+  const length = isLowSurrogate(text.charCodeAt(fits)) ? fits - 1 : fits;
+  const start = text.slice(0, length);
+  return { text: start, tokens: countTokens(start), cut: true };
+}
+
+/**
+ * Cuts a text wherever a run without a natural break gets too long. Where an ASCII letter or digit is
+ * followed by any other ASCII character, the tokenizer always begins anew; an apostrophe may belong to
+ * both sides.
+ */
+export function splitRuns(text: string): string[] {
+  if (text.length <= RUN_LENGTH_MAX) return [text];
+  const pieces: string[] = [];
+  let start = 0;
+  let breakAt = 0;
+  let wasInk = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const isInk = isLetterOrDigit(code);
+    if (wasInk && !isInk && code < 128 && code !== 39) breakAt = at;
+    wasInk = isInk;
+    if (at - breakAt < RUN_LENGTH_MAX) continue;
+    if (isLowSurrogate(code)) continue;
+    if (breakAt > start) pieces.push(text.slice(start, breakAt));
+    pieces.push(text.slice(breakAt, at));
+    start = at;
+    breakAt = at;
+  }
+  if (start < text.length) pieces.push(text.slice(start));
+  return pieces;
+}
+
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function bytesOf(text: string | null | undefined): number {
+  return text === null || text === undefined ? 0 : Buffer.byteLength(text);
+}
+
+function tokenizer(): Tokenizer {
+  if (loaded === undefined) {
+    const load = createRequire(import.meta.url);
+    const module: Tokenizer = load("gpt-tokenizer/encoding/o200k_base");
+    // Its cache would keep words of prompts, and through them whole prompts, in memory.
+    module.setMergeCacheSize(0);
+    loaded = module;
+  }
+  return loaded;
+}
