@@ -105,7 +105,7 @@ export class AccountActor implements Account {
     throw new ApiError("service_unavailable", "The account could not be read; try again");
   }
 
-  /** Builds the wallet from Postgres and applies the credits that its ledger does not have yet. */
+  /** Builds the wallet from Postgres, with the credits that its ledger does not have yet. */
   async hydrate(): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const meta = await this.deps.scripts.redis.hmget(this.keys.meta, "epoch", "evictions");
@@ -115,12 +115,11 @@ export class AccountActor implements Account {
       const reply = await this.deps.scripts.run(hydrate, {
         ...this.#subject(),
         ...record,
+        pending: await this.deps.book.creditsAfter(this.accountId, record.credits),
         epoch: meta[0] ?? "",
         evictions: meta[1] ?? "0",
       });
-      if (reply === "again") continue;
-      await this.applyCredits();
-      return;
+      if (reply !== "again") return;
     }
     throw new ApiError("service_unavailable", "The account could not be rebuilt; try again");
   }
@@ -129,7 +128,10 @@ export class AccountActor implements Account {
   async applyCredits(): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const wallet = await this.deps.scripts.run(view, { ...this.#subject(), keyId: "" });
-      if (wallet === null) return await this.hydrate();
+      if (wallet === null) {
+        await this.hydrate();
+        continue;
+      }
       const missing = await this.deps.book.creditsAfter(this.accountId, wallet.credits);
       const replies = [];
       for (const record of missing) {

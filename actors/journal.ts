@@ -41,7 +41,8 @@ export async function trimJournal(redis: RedisClient, bucket: number, id: string
   await redis.xtrim(bucketKeys(bucket).journal, "MINID", "~", id);
 }
 
-function parseEntry(streamId: string, fields: readonly string[]): JournalEntry {
+/** An entry as XRANGE answers it. */
+export function parseEntry(streamId: string, fields: readonly string[]): JournalEntry {
   if (fields.length !== FIELDS * 2) throw new Error(`Journal entry ${streamId} has a strange form`);
   const value = (index: number) => fields[index * 2 + 1] ?? "";
   const optional = (index: number) => (value(index) === "" ? null : Number(value(index)));

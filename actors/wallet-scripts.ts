@@ -62,7 +62,10 @@ export const configure = defineScript<ConfigureArgs, "ok" | "absent">(preludeLua
   reply: ([verdict]) => verdict as "ok" | "absent",
 });
 
-export interface HydrateArgs extends OfAccount {
+/** A credit as the book of record has it. */
+export type Credit = Pick<CreditArgs, "number" | "purse" | "amount" | "expiresAtMs">;
+
+export interface HydrateArgs extends Timed, OfAccount {
   readonly epoch: string;
   readonly evictions: string;
   readonly seq: number;
@@ -72,6 +75,8 @@ export interface HydrateArgs extends OfAccount {
   readonly credits: number;
   readonly version: number;
   readonly document: string;
+  /** The credits that follow `credits`, in order. */
+  readonly pending: readonly Credit[];
   /** Spending by month field: `s202611` and `s202611:key_…`. */
   readonly months: readonly (readonly [field: string, spent: NanoUsd])[];
 }
@@ -79,8 +84,10 @@ export interface HydrateArgs extends OfAccount {
 export const hydrate = defineScript<HydrateArgs, "ok" | "present" | "again">(
   preludeLua + hydrateLua,
   {
-    keys: ({ keys }) => [keys.meta, keys.wallet, keys.holds],
+    keys: ({ keys }) => [keys.meta, keys.wallet, keys.holds, keys.journal],
     args: (a) => [
+      a.nowMs,
+      a.account,
       a.epoch,
       a.evictions,
       a.seq,
@@ -90,6 +97,13 @@ export const hydrate = defineScript<HydrateArgs, "ok" | "present" | "again">(
       a.credits,
       a.version,
       a.document,
+      a.pending.length,
+      ...a.pending.flatMap((credit) => [
+        credit.number,
+        credit.purse,
+        credit.amount.toString(),
+        credit.expiresAtMs ?? "",
+      ]),
       ...a.months.flatMap(([field, spent]) => [field, spent.toString()]),
     ],
     reply: ([verdict]) => verdict as "ok" | "present" | "again",

@@ -40,8 +40,13 @@ export interface AppDeps {
 export function createApp(deps: AppDeps) {
   const gateway = gatewayDeps(deps);
   const methods = new Map<string, string[]>();
-  // Every route checks its own input, so none needs Elysia's coercions or defaults.
-  const app = new Elysia({ normalize: false })
+  const app = new Elysia({
+    // Every route checks its own input, so none needs Elysia's coercions or defaults.
+    normalize: false,
+    strictPath: true,
+    // A host may be as short as "x".
+    handler: { standardHostname: false },
+  })
     .onError(({ code, error, request, server }) =>
       unrouted(
         gateway,
@@ -77,10 +82,7 @@ function gatewayDeps(deps: AppDeps): GatewayDeps {
 
 function noRoute(methods: ReadonlyMap<string, readonly string[]>, request: Request): ApiError {
   const allowed = methods.get(pathOf(request.url));
-  // A path in disguise, such as /v1/x/../models, is shown to us undisguised, but no route took it.
-  if (allowed === undefined || allowed.includes(request.method)) {
-    return new ApiError("not_found", "There is nothing at this path");
-  }
+  if (allowed === undefined) return new ApiError("not_found", "There is nothing at this path");
   const allow = allowed.join(", ");
   return new ApiError("method_not_allowed", `Use one of: ${allow}`, { allow });
 }

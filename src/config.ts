@@ -23,8 +23,8 @@ export interface ServerConfig extends StoreConfig {
   /** The Redis of the job queues; the money Redis unless given. */
   readonly queueRedisUrl: string;
   readonly trustedProxies: readonly string[];
-  /** The catalogue file, or null to look for local model servers. */
-  readonly catalogueFile: string | null;
+  /** The file of models and providers; unless it was asked for, it may be missing. */
+  readonly catalogueFile: { readonly path: string; readonly required: boolean };
   readonly logLevel: string;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
@@ -66,7 +66,10 @@ export function loadServerConfig(
     metricsPort: whole(env, "METRICS_PORT", metricsPort, 65_535),
     queueRedisUrl: env.QUEUE_REDIS_URL || stores.redisUrl,
     trustedProxies: addresses(env, "TRUSTED_PROXIES"),
-    catalogueFile: env.FAREBOX_CONFIG || CATALOGUE_FILE,
+    catalogueFile: Object.freeze({
+      path: env.FAREBOX_CONFIG || CATALOGUE_FILE,
+      required: Boolean(env.FAREBOX_CONFIG),
+    }),
     logLevel: oneOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
     journalKeepMs: whole(env, "JOURNAL_KEEP_SECONDS", 120, 86_400) * 1000,
     walletIdleMs: whole(env, "WALLET_IDLE_SECONDS", 86_400, 31_536_000) * 1000,

@@ -1,17 +1,19 @@
-// The API process: reads its settings, opens the stores, and listens.
+// The API process: reads its settings, opens the stores, listens, and drains when it is told to stop.
 
 import { pino } from "pino";
-import { Counter, Gauge } from "prom-client";
+import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
 import { createApp } from "./app.ts";
-import { loadServerConfig, type ServerConfig } from "./config.ts";
+import { ConfigError, loadServerConfig, type ServerConfig } from "./config.ts";
+import { CatalogueError } from "./core/catalogue-file.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Log } from "./core/log.ts";
 import { createRegistry, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
 import { createChatProvider } from "./providers/chat/chat-provider.ts";
+import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
 import { KeyDirectory } from "./store/accounts.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
@@ -20,8 +22,7 @@ import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
 
 const METRICS_PORT = 9464;
-/** A stream may last 15 minutes; after that only what cannot end is left. */
-const DRAIN_MS = 15.5 * 60_000;
+const PROJECT = `${import.meta.dir}/..`;
 
 const clock: Clock = {
   now: () => Date.now(),
@@ -37,5 +38,82 @@ const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 async function main(): Promise<void> {
   const config = loadServerConfig(METRICS_PORT);
   const log = pino({ level: config.logLevel, base: { process: "api" } });
-  log.info("");
+  process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
+  const stop = await start(config, log);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, "Draining: open calls end, no new ones are taken");
+      void stop().then(() => process.exit(0));
+    });
+  }
+}
+
+/** Starts everything; what it returns stops it again, once the open calls have ended. */
+async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
+  const redis = openRedis(config.redisUrl);
+  redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
+  for (const warning of await checkRedis(redis)) log.warn({}, warning);
+  const database = openDatabase(config.databaseUrl);
+  const accounts = new AccountActors({ redis, book: new Book(database), now: clock.now, log });
+  const pauses = new Pauses({ database, log });
+  await pauses.start();
+  const catalogue = await CatalogueSource.open({
+    ...config.catalogueFile,
+    env: config.environment,
+    log,
+    probe: fetch,
+    ownPort: config.port,
+  });
+  const app = createApp({
+    accounts,
+    keys: new KeyDirectory(database),
+    anonymous: new AnonymousWindow(accounts.scripts),
+    catalogue: () => catalogue.current(),
+    chat: createChatProvider({
+      catalogue: () => catalogue.current(),
+      guide: createGuide({ documents: await loadGuideDocuments(PROJECT) }),
+      fetch,
+      monotonicMs: clock.monotonicMs,
+      log,
+    }),
+    switches: pauses,
+    checks: { redis: () => redis.ping(), postgres: () => database.sql`SELECT 1` },
+    clock,
+    random,
+    log,
+    trustedProxies: config.trustedProxies,
+    keyPepper: config.keyPepper,
+    ipHashSecret: config.ipHashSecret,
+  });
+  accounts.start();
+  app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
+  log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
+  const registry = createRegistry("api");
+  new Gauge({
+    name: "farebox_open_calls",
+    help: "Calls of this process that hold money now",
+    registers: [registry],
+    collect() {
+      this.set(accounts.openCalls);
+    },
+  });
+  const metrics = serveMetrics(registry, config.metricsPort, log);
+
+  return async () => {
+    await app.server?.stop();
+    accounts.stop();
+    catalogue.close();
+    await pauses.stop();
+    await metrics.stop();
+    redis.disconnect();
+    await database.close();
+  };
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof ConfigError || error instanceof CatalogueError)) throw error;
+  console.error(error.message);
+  process.exit(1);
 }

@@ -2,6 +2,7 @@
 
 import { readJournal, trimJournal } from "../actors/journal.ts";
 import type { ScriptRunner } from "../actors/script.ts";
+import type { JournalEntry } from "../src/core/journal.ts";
 import type { Log } from "../src/core/log.ts";
 import {
   type BucketBatch,
@@ -20,13 +21,15 @@ export interface FlushDeps {
   readonly rebuild: (bucket: number) => Promise<void>;
   /** Told of every bucket whose journal and book disagree. */
   readonly onFork: (bucket: number) => void;
+  /** Told of the entries that were written. */
+  readonly onWritten?: (entries: readonly JournalEntry[]) => void;
 }
 
 const ENTRIES_A_BUCKET = 1_000;
 /** Class 23 of SQLSTATE: a row contradicts what the book holds. */
 const INTEGRITY = /^23/;
 
-/** Flushes until no bucket has more. Returns the number of entries moved. */
+/** Flushes what every bucket has by now. Returns the number of entries moved. */
 export async function flushJournal(deps: FlushDeps): Promise<number> {
   let moved = 0;
   for (;;) {
@@ -34,7 +37,9 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
     const batches = await readBatches(deps, cursors);
     const written = batches.length === 0 ? 0 : await writeBatches(deps, batches);
     moved += written;
-    if (written === 0) {
+    // A page that was not full was its bucket's end: under load there is always something new.
+    const isAtEnd = batches.every(({ entries }) => entries.length < ENTRIES_A_BUCKET);
+    if (written === 0 || isAtEnd) {
       await trim(deps, cursors);
       return moved;
     }
@@ -68,14 +73,14 @@ async function readBatches(
 /** All buckets in one transaction; if one of them is at fault, each on its own. */
 async function writeBatches(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<number> {
   try {
-    return await deps.ledger.write(batches);
+    return await write(deps, batches);
   } catch (error) {
     if (!contradicts(error)) throw error;
   }
   let written = 0;
   for (const batch of batches) {
     try {
-      written += await deps.ledger.write([batch]);
+      written += await write(deps, [batch]);
     } catch (error) {
       if (!contradicts(error)) throw error;
       deps.onFork(batch.bucket);
@@ -83,6 +88,12 @@ async function writeBatches(deps: FlushDeps, batches: readonly BucketBatch[]): P
     }
   }
   return written;
+}
+
+async function write(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<number> {
+  const entries = await deps.ledger.write(batches);
+  deps.onWritten?.(entries);
+  return entries.length;
 }
 
 /**

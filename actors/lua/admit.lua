@@ -53,7 +53,9 @@ end
 
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
-if for_money and ARGV[16] == '1' then return { 'short', money(spendable) } end
+if for_money and ARGV[16] == '1' and redis.call('HEXISTS', holds, request) == 0 then
+  return { 'short', money(spendable) }
+end
 
 local function rate(verdict)
   return { verdict, money(now), math.max(0, limit - requests.total),

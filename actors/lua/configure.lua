@@ -4,8 +4,13 @@
 -- ARGV  1 version  2 document
 -- Reply { 'ok' } it is there, or a newer one is  { 'absent' } no wallet here: hydration will bring it
 
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
 local w = redis.call('HMGET', KEYS[2], 'epoch', 'version')
-if not w[1] or w[1] ~= redis.call('HGET', KEYS[1], 'epoch') then return { 'absent' } end
+if not w[1] or w[1] ~= epoch then
+  -- Who is building the wallet at this moment may have read the document before: it must read again.
+  if epoch then redis.call('HINCRBY', KEYS[1], 'evictions', 1) end
+  return { 'absent' }
+end
 if tonumber(w[2]) < tonumber(ARGV[1]) then
   redis.call('HSET', KEYS[2], 'version', ARGV[1], 'document', ARGV[2])
 end

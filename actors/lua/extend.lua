@@ -12,6 +12,8 @@ local document = ''
 if present and version ~= ARGV[2] then document = redis.call('HGET', KEYS[2], 'document') end
 local reply = { version, document }
 local expiry = money(now + tonumber(ARGV[4]))
+-- A removal comes first: Redis lets it run when it is out of memory, and then all that follows.
+redis.call('ZREM', KEYS[4], '')
 for i = 5, #ARGV, 2 do
   local record = present and redis.call('HGET', KEYS[3], ARGV[i])
   if record then

@@ -137,9 +137,30 @@ local function expire_free(meta, wallet, journal, account, now)
   })
 end
 
+-- Puts one credit into its purse, with its ledger entry. The caller knows that it is the next one.
+local function apply_credit(k, now, credit)
+  local w = redis.call('HMGET', k.wallet, 'paid', 'free', 'held_paid', 'held_free', 'seq',
+    'free_expires')
+  local value, paid, free, seq = amount(credit.amount), stored(w[1]), stored(w[2]), stored(w[5]) + 1
+  local to_paid = credit.purse == 'paid' and value or 0
+  local to_free = value - to_paid
+  amount(money(paid + stored(w[3]) + to_paid))
+  amount(money(free + stored(w[4]) + to_free))
+  local expires = stored(w[6])
+  if to_free > 0 and credit.expires ~= '' then expires = math.max(expires, tonumber(credit.expires)) end
+  redis.call('HSET', k.wallet, 'paid', money(paid + to_paid), 'free', money(free + to_free),
+    'free_expires', string.format('%.0f', expires), 'credits', credit.number, 'seq', money(seq))
+  append(k.meta, k.journal, {
+    type = 'credit', account = k.account, at = now, seq = seq, paid_delta = to_paid,
+    free_delta = to_free, paid_after = paid + to_paid + stored(w[3]),
+    free_after = free + to_free + stored(w[4]), credit = credit.number,
+  })
+end
+
 -- A request window: 61 slots of one second, each 'second * 10^6 + count'. The oldest slot counts
 -- whole, so no 60 s, however they are cut, hold more than the limit. `first` is the oldest second that
--- counts anything. A clock that jumps back is held at the last second seen.
+-- counts anything. A clock a little behind is held at the last second seen; after a jump back beyond
+-- the window all that is counted counts as of now, so that it leaves 61 s later at the latest.
 local SLOTS, SCALE = 61, 1000000
 
 local function count_in(packed, second)
@@ -147,13 +168,27 @@ local function count_in(packed, second)
   return math.floor(n / SCALE) == second and n % SCALE or 0
 end
 
--- Reads the window as it stands at `now`, and writes nothing.
+local function restart_window(key, second, total)
+  local text = string.format('%.0f', second)
+  local fields = { 'last', text, 'first', text, 'total', total }
+  for i = 0, SLOTS - 1 do
+    fields[#fields + 1] = 'c' .. i
+    fields[#fields + 1] = i == second % SLOTS and string.format('%.0f', second * SCALE + total) or '0'
+  end
+  redis.call('HSET', key, unpack(fields))
+  redis.call('PEXPIRE', key, SLOTS * 1000)
+end
+
+-- Reads the window as it stands at `now`, and writes nothing but after a far jump back.
 local function open_window(key, now)
   local second = math.floor(now / 1000)
   local state = redis.call('HMGET', key, 'last', 'first', 'total', 'c' .. second % SLOTS)
   local last, oldest, total = stored(state[1]), stored(state[2]), stored(state[3])
   local slot = state[4]
-  if second < last then
+  if second < last - SLOTS then
+    restart_window(key, second, total)
+    last, oldest, slot = second, second, string.format('%.0f', second * SCALE + total)
+  elseif second < last then
     second = last
     slot = redis.call('HGET', key, 'c' .. second % SLOTS)
   end

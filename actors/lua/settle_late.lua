@@ -5,17 +5,19 @@
 -- ARGV  1 now_ms or ''  2 account  3 key  4 request  5 admitted_ms  6 cost  7 cap  8 key budget or ''
 --       9 facts  10 outcome  11 how long to keep the answer for a repeat, ms
 -- Reply { 'ok', charged, charged_free } in all, what the sweep took included
+--       { 'recover' } the bucket is not set up
 
 local meta, wallet, op, journal = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local again = answer_again(op)
 if again[1] == 'ok' then return again end
+local epoch = redis.call('HGET', meta, 'epoch')
+if not epoch then return { 'recover' } end
 
 local now, cost = now_ms(ARGV[1]), amount(ARGV[6])
 local cap, budget = amount(ARGV[7]), ARGV[8] ~= '' and amount(ARGV[8]) or nil
-local tombstone = redis.call('GET', op)
 local charged, charged_free, total, total_free, month = 0, 0, 0, 0, month_of(tonumber(ARGV[5]))
-if tombstone then
-  local a, b, c, d, m = string.match(tombstone, '^expired (%d+) (%d+) (%d+) (%d+) (%d+)')
+local a, b, c, d, m = string.match(redis.call('GET', op) or '', '^expired (%d+) (%d+) (%d+) (%d+) (%d+)')
+if a then
   charged, charged_free, total, total_free, month =
     tonumber(a), tonumber(b), tonumber(c), tonumber(d), m
 end
@@ -25,7 +27,7 @@ local spent, held = 's' .. month, 'h' .. month
 local key_spent, key_held = spent .. ':' .. ARGV[3], held .. ':' .. ARGV[3]
 local w = redis.call('HMGET', wallet, 'paid', 'free', 'free_expires', 'held_paid', 'held_free', 'seq',
   spent, held, key_spent, key_held)
-if redis.call('HGET', wallet, 'epoch') ~= redis.call('HGET', meta, 'epoch') then w = {} end
+if redis.call('HGET', wallet, 'epoch') ~= epoch then w = {} end
 local paid, free = stored(w[1]), stored(w[2])
 local room = math.min(owed, cap - stored(w[7]) - stored(w[8]))
 if budget then room = math.min(room, budget - stored(w[9]) - stored(w[10])) end
@@ -36,12 +38,14 @@ local take_paid = math.min(room - take_free, paid)
 local taken = take_free + take_paid
 local seq = taken > 0 and stored(w[6]) + 1 or nil
 
+-- A removal comes first: Redis lets it run when it is out of memory, and then all that follows.
+redis.call('DEL', op)
 if taken > 0 then
   redis.call('HSET', wallet, 'paid', money(paid - take_paid), 'free', money(free - take_free),
     'seq', money(seq), spent, money(stored(w[7]) + taken), key_spent, money(stored(w[9]) + taken))
 end
 append(meta, journal, {
-  type = tombstone and 'late' or 'call', account = ARGV[2], key = ARGV[3], request = ARGV[4],
+  type = a and 'late' or 'call', account = ARGV[2], key = ARGV[3], request = ARGV[4],
   at = tonumber(ARGV[5]), facts = ARGV[9], outcome = ARGV[10], seq = seq,
   paid_delta = -take_paid, free_delta = -take_free,
   paid_after = paid - take_paid + stored(w[4]), free_after = free - take_free + stored(w[5]),

@@ -6,11 +6,10 @@ import type { ModelEntry } from "../core/catalogue.ts";
 import { ApiError, type ErrorCode } from "../core/errors.ts";
 import { CHAT } from "../core/limits.ts";
 import { type NanoUsd, toDecimal } from "../core/money.ts";
-import { affordableOutputTokens, upperBound } from "../core/pricing.ts";
+import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../core/pricing.ts";
 import type { ChatRequest } from "../providers/chat/provider.ts";
-import { promptTokensMax } from "../providers/tokens.ts";
+import { countPrompt, promptTokensMax } from "../providers/tokens.ts";
 import { admit, type Call, type CallDeps, type Demand } from "./call.ts";
-import { countPrompt } from "./token-meter.ts";
 
 export interface ChatCall {
   readonly model: ModelEntry;
@@ -58,11 +57,11 @@ function demandOf(chat: ChatCall, bound: NanoUsd): Demand {
   };
 }
 
+/** By counting, unless so many tokens are there that no output would fit whatever their number. */
 async function tightPromptBound(chat: ChatCall, loose: number, funds: Funds): Promise<number> {
-  // With nothing to spend the number of tokens decides nothing, so counting them is not worth it.
-  if (funds.spendable <= 0n) return loose;
-  const counted = await countPrompt(chat.request);
-  return Math.min(loose, Math.ceil(counted * TOKENIZER_MARGIN));
+  const payable = affordablePromptTokens(chat.model.bands, funds.spendable);
+  const counted = await countPrompt(chat.request, payable);
+  return counted > payable ? loose : Math.min(loose, Math.ceil(counted * TOKENIZER_MARGIN));
 }
 
 function moneyMessage(code: ErrorCode, bound: NanoUsd, there: NanoUsd, tokens: number): string {

@@ -1,5 +1,5 @@
-// A streamed chat call from its first batch to its settlement. It owns the hold and settles it whether
-// or not anybody still reads: the reader only pulls.
+// A streamed chat call from its first batch to its settlement. It owns the hold and settles it
+// whether or not anybody still reads: the reader only pulls.
 
 import type { Hold, Settlement } from "../../actors/hold.ts";
 import { ApiError, OK, toApiError } from "../core/errors.ts";
@@ -7,11 +7,12 @@ import { CHAT, LEASE_RENEWAL_MS } from "../core/limits.ts";
 import { ZERO } from "../core/money.ts";
 import { exactCost, type TokenUsage } from "../core/pricing.ts";
 import type { ChatBatch, ChatDelta } from "../providers/chat/provider.ts";
+import { countPrompt } from "../providers/tokens.ts";
 import { type Call, type CallDeps, elapsedMs, outcomeOf } from "./call.ts";
 import type { ChatCall } from "./chat-admission.ts";
 import type { Interruption, InterruptionReason } from "./interruption.ts";
 import { settle } from "./settling.ts";
-import { countPrompt, TokenMeter, textOf } from "./token-meter.ts";
+import { TokenMeter, textOf } from "./token-meter.ts";
 
 export type StreamEvent =
   | { readonly kind: "deltas"; readonly deltas: readonly ChatDelta[] }

@@ -3,6 +3,7 @@
 import type { Hold, Settlement } from "../../actors/hold.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../core/errors.ts";
 import { CHAT } from "../core/limits.ts";
+import type { NanoUsd } from "../core/money.ts";
 import { exactCost, type TokenUsage } from "../core/pricing.ts";
 import type { ChatReply } from "../providers/chat/provider.ts";
 import { type Call, type CallDeps, outcomeOf } from "./call.ts";
@@ -19,27 +20,27 @@ export interface Completion {
 }
 
 /**
- * A reply that comes whole. A caller who leaves while the upstream works pays nothing; once the reply
- * is there it is charged, whether or not it can still be delivered.
+ * A reply that comes whole. A caller who leaves while the upstream works pays nothing; once the
+ * reply is there it is charged, whether or not it can still be delivered.
  */
 export async function completeChat(
   deps: CallDeps,
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  await using hold = await admitChat(deps, call, chat);
+  const hold = await admitChat(deps, call, chat);
   let reply: ChatReply;
+  let usage: TokenUsage;
+  let cost: NanoUsd;
   try {
     reply = await deps.chat.complete(chat.model, chat.request, { signal: call.signal });
+    usage = reply.usage ?? (await countUsage(chat.request, reply));
+    cost = exactCost(chat.model.bands, usage);
   } catch (error) {
     return await giveBack(deps, call, hold, call.signal.aborted ? clientLeft() : error);
   }
-  const usage = reply.usage ?? (await countUsage(chat.request, reply));
-  const settlement = await settle(deps, {
-    hold,
-    cost: exactCost(chat.model.bands, usage),
-    outcome: { ...outcomeOf(deps, call, { status: OK, errorCode: null }), ...usage },
-  });
+  const outcome = { ...outcomeOf(deps, call, { status: OK, errorCode: null }), ...usage };
+  const settlement = await settle(deps, { hold, cost, outcome });
   return { reply, usage, settlement };
 }
 

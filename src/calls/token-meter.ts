@@ -1,35 +1,12 @@
-// Our own count of tokens, for calls whose upstream gave none. Text is tokenised late and in pieces:
-// never per chunk, and never so much at once that other calls wait.
+// Our own count of tokens, for calls whose upstream gave none. Text is tokenised late and in large
+// pieces, never per chunk.
 
 import type { TokenUsage } from "../core/pricing.ts";
 import type { ChatDelta, ChatReply, ChatRequest } from "../providers/chat/provider.ts";
-import { countPromptTokens, countTokens } from "../providers/tokens.ts";
+import { countPrompt, countTokens } from "../providers/tokens.ts";
 
-/** Text that is tokenised in one go; about 2 ms. */
-const PIECE_LENGTH = 64 * 1024;
 /** Without a place to cut, pending text is kept up to this length and then cut anywhere. */
 const UNCUT_LENGTH_MAX = 16 * 1024;
-
-/** Prompt tokens by our tokenizer, letting other work in between pieces of a large prompt. */
-export async function countPrompt(request: ChatRequest): Promise<number> {
-  const tools = request.parameters.tools;
-  let tokens = countPromptTokens([], tools === undefined ? "" : JSON.stringify(tools));
-  let length = 0;
-  for (const message of request.messages) {
-    const content = message.content ?? "";
-    for (let at = PIECE_LENGTH; at < content.length; at += PIECE_LENGTH) {
-      tokens += countTokens(content.slice(at, at + PIECE_LENGTH));
-      await otherWork();
-    }
-    tokens += countPromptTokens([{ ...message, content: content.slice(0, PIECE_LENGTH) }], "");
-    length += Math.min(content.length, PIECE_LENGTH);
-    if (length > PIECE_LENGTH) {
-      length = 0;
-      await otherWork();
-    }
-  }
-  return tokens;
-}
 
 /** Usage by our tokenizer of a reply that came whole. */
 export async function countUsage(request: ChatRequest, reply: ChatReply): Promise<TokenUsage> {
@@ -101,8 +78,4 @@ function cutOf(text: string): number {
 
 function isInk(text: string, at: number): boolean {
   return at < text.length && text.charCodeAt(at) > 32;
-}
-
-function otherWork(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,12 +5,12 @@ import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value"
 import {
   type Catalogue,
   catalogueOf,
-  GUIDE_MODEL,
   GUIDE_PROVIDER,
   type ModelEntry,
   PROVIDER_DEFAULTS,
   type ProviderEntry,
   priceBand,
+  RESERVED_MODELS,
 } from "./catalogue.ts";
 import { type Band, CatalogueFile, type Model, type Provider } from "./catalogue-schema.ts";
 import {
@@ -27,8 +27,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The dearest price that is taken for meant: USD per million tokens. */
 const PRICE_MAX = 10_000;
-/** SPEC 4.9: `auto` lets the service choose, so no model may be called so. */
-const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, "auto"];
 
 /** A file that is refused; the message names the line and the path of what is wrong. */
 export class CatalogueError extends Error {
@@ -36,10 +34,11 @@ export class CatalogueError extends Error {
 
   constructor(
     fileName: string,
-    readonly line: number,
+    /** Null when the file could not even be read. */
+    readonly line: number | null,
     problem: string,
   ) {
-    super(`${fileName} line ${line}: ${problem}`);
+    super(line === null ? `${fileName}: ${problem}` : `${fileName} line ${line}: ${problem}`);
   }
 }
 
@@ -86,7 +85,7 @@ type Refuse = (pointer: string, problem: string) => never;
 
 function readJson(text: string, fileName: string): LocatedJson {
   try {
-    return parseLocatedJson(text);
+    return parseLocatedJson(text.replace(/^\ufeff/, ""));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw new CatalogueError(fileName, error.line, `it is not JSON: ${error.message}`);
@@ -140,7 +139,11 @@ function apiKeyOf(
 ): string | null {
   if (variable === undefined) return null;
   const key = env[variable]?.trim() ?? "";
-  if (key === "") return refuse(`names the environment variable '${variable}', which is not set`);
+  if (key === "") {
+    // Whoever wrote the key itself in this place must not find it in a log.
+    const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? ` '${variable}'` : "";
+    return refuse(`names an environment variable${shown} that is not set`);
+  }
   // The key itself is never repeated.
   if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
     return refuse(`names '${variable}', whose value cannot be sent as a key`);

@@ -57,6 +57,9 @@ export const PROVIDER_DEFAULTS = {
 /** The name of the built-in provider and the id of its only model. */
 export const GUIDE_PROVIDER = "guide";
 export const GUIDE_MODEL = "farebox-guide";
+export const GUIDE_CONTEXT_TOKENS = 32_768;
+/** SPEC 4.9: `auto` lets the service choose, so no model may be called so. */
+export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, "auto"];
 
 const guideProvider: ProviderEntry = {
   ...PROVIDER_DEFAULTS,
@@ -72,7 +75,7 @@ const guideModel: ModelEntry = {
   family: "farebox",
   ownedBy: "farebox",
   bands: [priceBand({ input: "0.10", output: "0.40" })],
-  contextTokens: 32_768,
+  contextTokens: GUIDE_CONTEXT_TOKENS,
   freeCreditEligible: true,
   routes: [{ provider: GUIDE_PROVIDER, model: GUIDE_MODEL }],
 };

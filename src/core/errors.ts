@@ -92,7 +92,7 @@ export const OK = 200;
 /** How the log names a caller who left before the answer; nobody is told it. */
 export const DISCONNECTED = { status: 499, code: "client_disconnected" } as const;
 
-/** The error as the caller is told it: whatever nobody foresaw is our own fault, and stays hidden. */
+/** The error as the caller is told it: what nobody foresaw is our own fault, and stays hidden. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError("internal_error", "Something went wrong on our side", { cause: error });

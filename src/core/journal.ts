@@ -57,4 +57,3 @@ export interface JournalEntry {
   readonly writtenOff: NanoUsd;
   readonly overrun: NanoUsd;
 }
-

@@ -99,6 +99,8 @@ export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 /** How long a hold lives without its owner, and how often the owner renews it. */
 export const LEASE_MS = 60_000;
 export const LEASE_RENEWAL_MS = 5_000;
+/** A hold that is older than its lease by more than this was forgotten: an audit says so. */
+export const LEASE_OVERDUE_MS = 150_000;
 
 /** Refused rows logged one by one per key and minute; the rest become one summary row. */
 export const REFUSED_ROWS_PER_MINUTE = 100;

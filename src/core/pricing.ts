@@ -58,6 +58,13 @@ export function affordableOutputTokens(
   return Number((rest * 1_000n) / output);
 }
 
+/** The largest number of prompt tokens whose upper bound still fits `available`. */
+export function affordablePromptTokens(bands: readonly PriceBand[], available: NanoUsd): number {
+  const input = dearest(bands.flatMap((band) => [band.input, band.cachedInput ?? band.input]));
+  if (input === 0n) return Number.MAX_SAFE_INTEGER;
+  return available < 0n ? 0 : Number((available * 1_000n) / input);
+}
+
 function bandOf(bands: readonly PriceBand[], promptTokens: number): PriceBand {
   const band = bands.find(
     (row) => row.promptTokensMax === null || promptTokens <= row.promptTokensMax,

@@ -1,5 +1,5 @@
-// The OpenAI parameters that a chat request may carry besides its messages. What stands here is checked
-// and forwarded; nothing else ever is.
+// The OpenAI parameters that a chat request may carry besides its messages. What stands here is
+// checked and forwarded; nothing else ever is.
 
 import { CHAT } from "../core/limits.ts";
 import type { UncheckedObject } from "../http/read-body.ts";
@@ -63,12 +63,13 @@ export function readParameters(body: UncheckedObject): Record<string, unknown> {
 
 /** The output limit, under either of its names. */
 export function readMaxTokens(body: UncheckedObject): number {
-  const given = (["max_tokens", "max_completion_tokens"] as const)
-    .filter((name) => !isAbsent(body[name]))
-    .map((name) => asMaxTokens(body[name], name));
-  const [first = CHAT.maxTokensDefault, second = first] = given;
-  if (first !== second) throw invalid("max_completion_tokens", "must not differ from max_tokens");
-  return first;
+  const { max_tokens: limit, max_completion_tokens: alias } = body;
+  const first = isAbsent(limit) ? null : asMaxTokens(limit, "max_tokens");
+  const second = isAbsent(alias) ? first : asMaxTokens(alias, "max_completion_tokens");
+  if (first !== null && first !== second) {
+    throw invalid("max_completion_tokens", "must not differ from max_tokens");
+  }
+  return second ?? CHAT.maxTokensDefault;
 }
 
 function readStop(value: unknown, field: string): string | string[] {

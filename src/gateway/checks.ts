@@ -29,7 +29,7 @@ export function asArray(value: unknown, field: string, itemsMax: number): readon
   return value;
 }
 
-/** A string that can be written as UTF-8: half a surrogate pair cannot, and would be changed silently. */
+/** A string that can be written as UTF-8: half a surrogate pair would be changed silently. */
 export function asText(value: unknown, field: string): string {
   if (typeof value !== "string") throw invalid(field, "must be a string");
   if (!value.isWellFormed()) throw invalid(field, "has half of a surrogate pair");
@@ -79,8 +79,8 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Check<T
 }
 
 /**
- * Copies JSON that is forwarded as it is, such as a JSON schema. The body reader has bounded how deep
- * it is; a key named __proto__ stays behind.
+ * Copies JSON that is forwarded as it is, such as a JSON schema. The body reader has bounded how
+ * deep it is; a key named __proto__ stays behind.
  */
 export function asJson(value: unknown, field: string): unknown {
   if (typeof value === "string") return asText(value, field);

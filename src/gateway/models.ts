@@ -40,7 +40,7 @@ function entryJson(model: ModelEntry): object {
       family: model.family,
       pricing: {
         ...pricesJson(first),
-        // Only where longer prompts have other prices; the fields above are those of the first band.
+        // Only where longer prompts have other prices; the fields above are of the first band.
         ...(more.length > 0 && { bands: model.bands.map(bandJson) }),
       },
       free_credit_eligible: model.freeCreditEligible,

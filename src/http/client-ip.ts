@@ -1,4 +1,4 @@
-// Which address a request comes from. A forwarded address counts only where a trusted proxy wrote it.
+// Which address a request comes from. A forwarded one counts only where a trusted proxy wrote it.
 
 import { isIP } from "node:net";
 import { allowlist, isListed } from "../core/access.ts";

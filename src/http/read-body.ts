@@ -1,4 +1,4 @@
-// Reads a JSON body by our own rules: bounded in size, time, depth and keys, and strict about UTF-8.
+// Reads a JSON body by our own rules: bounded in size, time, depth and keys, strict about UTF-8.
 
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
@@ -7,7 +7,7 @@ import { checkJsonShape } from "./json-shape.ts";
 /** How long a client may take to send its body. */
 const BODY_MS_MAX = 10_000;
 
-/** A parsed JSON object whose fields nobody has checked. Read its fields by name; never spread it. */
+/** A parsed JSON object whose fields nobody has checked. Read them by name; never spread it. */
 export type UncheckedObject = Readonly<Record<string, unknown>>;
 
 export interface BodyRules {

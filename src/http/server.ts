@@ -2,7 +2,7 @@
 
 import type { Server } from "bun";
 
-/** Bun closes a connection that is quiet for so long, unless a call on it is still being worked on. */
+/** Bun closes a connection that is quiet for so long, unless a call on it is being worked on. */
 const IDLE_SECONDS = 30;
 
 /** Options of `listen` that both surfaces need. */

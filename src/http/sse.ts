@@ -1,5 +1,5 @@
-// Server-sent events to one client. The client's reading pulls: nothing is fetched that it would only
-// pile up, so memory stays flat however slow it is.
+// Server-sent events to one client. The client's reading pulls: nothing is fetched that it would
+// only pile up, so memory stays flat however slow it is.
 
 import { OK } from "../core/errors.ts";
 import { type AnswerFacts, headersOf } from "./respond.ts";
@@ -21,7 +21,7 @@ export function dataFrame(json: string): string {
 
 export const DONE_FRAME = dataFrame("[DONE]");
 
-/** Streams the frames of a source. `onEnd` is called once, before the last byte or when it broke off. */
+/** Streams the frames of a source. `onEnd` is called once: at the end, or when it broke off. */
 export function eventStream(source: FrameSource, facts: AnswerFacts, onEnd: () => void): Response {
   let isOpen = true;
   const end = () => {

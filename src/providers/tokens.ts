@@ -9,6 +9,8 @@ type Tokenizer = Pick<
   "countTokens" | "setMergeCacheSize"
 >;
 
+/** Text that is tokenised in one go where other work must not wait; at worst 50 ms. */
+const PIECE_LENGTH = 16 * 1024;
 /** What a chat template of this tokenizer's models puts around a message. */
 const TEMPLATE_TOKENS = 4;
 /** What chat templates say about tools, besides the tools themselves. */
@@ -26,7 +28,7 @@ export function warmTokenizer(): void {
   tokenizer();
 }
 
-/** The tokens of a text. It blocks for some milliseconds a hundred kilobytes, at worst 3 us a character. */
+/** The tokens of a text; some milliseconds a hundred kilobytes, at worst 3 us a character. */
 export function countTokens(text: string): number {
   if (text === "") return 0;
   const { countTokens: count } = tokenizer();
@@ -35,20 +37,37 @@ export function countTokens(text: string): number {
 
 /** The tokens of messages and tools in a usual chat template; counts of parts of a list add up. */
 export function countPromptTokens(messages: readonly ChatMessage[], toolsJson: string): number {
-  let tokens = countTokens(toolsJson);
-  for (const message of messages) {
-    tokens += TEMPLATE_TOKENS + countTokens(message.content ?? "");
-    if (message.name !== undefined) tokens += countTokens(message.name);
-    for (const call of message.tool_calls ?? []) {
-      tokens += countTokens(call.function.name) + countTokens(call.function.arguments);
-    }
-  }
+  let tokens = countTokens(toolsJson) + messages.length * TEMPLATE_TOKENS;
+  for (const text of messages.flatMap(textsOf)) tokens += countTokens(text);
   return tokens;
 }
 
 /**
- * An upper bound of the prompt's tokens that costs next to nothing: a token of a byte-level tokenizer is
- * at least one byte.
+ * The prompt tokens of a request, letting other work in between pieces of a large one. Counting ends
+ * early, with what was counted so far, once there are more than `tokensMax`.
+ */
+export async function countPrompt(
+  { messages, parameters }: ChatRequest,
+  tokensMax = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const tools = parameters.tools === undefined ? "" : JSON.stringify(parameters.tools);
+  let tokens = 0;
+  let length = 0;
+  for (const piece of [tools, ...messages.flatMap(textsOf)].flatMap(piecesOf)) {
+    length += piece.length;
+    if (length > PIECE_LENGTH) {
+      length = piece.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    tokens += countTokens(piece);
+    if (tokens > tokensMax) return tokens;
+  }
+  return tokens + messages.length * TEMPLATE_TOKENS;
+}
+
+/**
+ * An upper bound of the prompt's tokens that costs next to nothing: a token of a byte-level
+ * tokenizer is at least one byte.
  */
 export function promptTokensMax({ messages, parameters }: ChatRequest): number {
   let bound = MESSAGE_OVERHEAD_TOKENS;
@@ -86,7 +105,7 @@ export function firstTokens(text: string, tokensMax: number): TextStart {
     if (countTokens(text.slice(0, middle)) <= tokensMax) fits = middle;
     else tooLong = middle;
   }
-  const length = isLowSurrogate(text.charCodeAt(fits)) ? fits - 1 : fits;
+  const length = isWithinPair(text, fits) ? fits - 1 : fits;
   const start = text.slice(0, length);
   return { text: start, tokens: countTokens(start), cut: true };
 }
@@ -108,7 +127,7 @@ export function splitRuns(text: string): string[] {
     if (wasInk && !isInk && code < 128 && code !== 39) breakAt = at;
     wasInk = isInk;
     if (at - breakAt < RUN_LENGTH_MAX) continue;
-    if (isLowSurrogate(code)) continue;
+    if (isWithinPair(text, at)) continue;
     if (breakAt > start) pieces.push(text.slice(start, breakAt));
     pieces.push(text.slice(breakAt, at));
     start = at;
@@ -118,12 +137,33 @@ export function splitRuns(text: string): string[] {
   return pieces;
 }
 
+function textsOf(message: ChatMessage): string[] {
+  const calls = (message.tool_calls ?? []).flatMap(({ function: called }) => [
+    called.name,
+    called.arguments,
+  ]);
+  return [message.content ?? "", message.name ?? "", ...calls];
+}
+
+function piecesOf(text: string): string[] {
+  if (text.length <= PIECE_LENGTH) return [text];
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = at + PIECE_LENGTH;
+    const next = isWithinPair(text, end) ? end + 1 : end;
+    pieces.push(text.slice(at, next));
+    at = next;
+  }
+  return pieces;
+}
+
 function isLetterOrDigit(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
 }
 
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
+// A surrogate without its other half is a character of its own: a long run of such must be cut too.
+function isWithinPair(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 }
 
 function bytesOf(text: string | null | undefined): number {

@@ -1,12 +1,13 @@
 // Changes to accounts, keys and payments. Each is one transaction that also raises the version of the
 // access document, so that Redis and every process take notice; the caller then hands it to Redis.
 
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { AccountState } from "../core/access.ts";
 import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
 import { type KeyIdentity, keyDigest, newKey, type Surface } from "../core/keys.ts";
 import { DAY_MS, FREE_CREDIT, FREE_CREDIT_DAYS, type Scope } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
+import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
 import { accounts, credits, keys, payments } from "./schema.ts";
 
@@ -46,6 +47,18 @@ export interface AccountChange {
   readonly stateReason?: string | null;
   readonly contract?: "enterprise" | null;
   readonly ownCap?: NanoUsd | null;
+}
+
+export interface PaymentRow {
+  readonly id: string;
+  readonly amount: bigint;
+  readonly refunded: bigint;
+  readonly paidAt: Date;
+}
+
+/** A closed account stays closed: it takes no key, no payment and no change. */
+export class AccountClosed extends Error {
+  override readonly name = "AccountClosed";
 }
 
 type Tx = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
@@ -103,25 +116,53 @@ export class Accounts {
     return rows as unknown as KeyRow[];
   }
 
+  async listPayments(account: AccountRow): Promise<PaymentRow[]> {
+    return await this.deps.database.db
+      .select()
+      .from(payments)
+      .where(eq(payments.account, account.number))
+      .orderBy(asc(payments.paidAt), asc(payments.number));
+  }
+
   /** Changes what decides access. Closing also revokes every key (SPEC 5.7). */
   async change(account: AccountRow, change: AccountChange, now: Date): Promise<void> {
-    await this.deps.database.db.transaction(async (tx) => {
-      await tx.update(accounts).set(change).where(eq(accounts.number, account.number));
+    await this.decide(account.id, now, () => change);
+  }
+
+  /**
+   * Shows `decide` the account as nobody else can change it meanwhile, and makes the change that it
+   * answers, or none. Returns the account as it is then; null when there is none of this id.
+   */
+  async decide(
+    id: string,
+    now: Date,
+    decide: (account: AccountRow) => AccountChange | null,
+  ): Promise<AccountRow | null> {
+    return await this.deps.database.db.transaction(async (tx) => {
+      const [row] = await tx.select().from(accounts).where(eq(accounts.id, id)).for("update");
+      if (row === undefined) return null;
+      const change = decide(row);
+      if (change === null) return row;
+      const { number } = row;
+      await tx.update(accounts).set(change).where(eq(accounts.number, number));
       if (change.state === "closed") {
-        await tx
-          .update(keys)
-          .set({ revokedAt: now })
-          .where(and(eq(keys.account, account.number), isNull(keys.revokedAt)));
+        const live = and(eq(keys.account, number), isNull(keys.revokedAt));
+        await tx.update(keys).set({ revokedAt: now }).where(live);
       }
-      await raiseVersion(tx, account.number);
+      await raiseVersion(tx, number);
+      return { ...row, ...change };
     });
   }
 
-  /** A new key of the account. The secret is returned once and stored nowhere. */
+  /**
+   * A new key of the account. The secret is returned once and stored nowhere.
+   * @throws AccountClosed
+   */
   async createKey(account: AccountRow, key: NewKey): Promise<{ id: string; secret: string }> {
     const id = newId("key", this.deps.random);
     const secret = newKey(account.surface, this.deps.random);
     await this.deps.database.db.transaction(async (tx) => {
+      refuseClosed(await raiseVersion(tx, account.number));
       await tx.insert(keys).values({
         ...key,
         id,
@@ -131,7 +172,6 @@ export class Accounts {
         ipAllowlist: [...key.ipAllowlist],
         lastFour: secret.slice(-4),
       });
-      await raiseVersion(tx, account.number);
     });
     return { id, secret };
   }
@@ -154,7 +194,10 @@ export class Accounts {
     });
   }
 
-  /** Books a payment and the credit it buys. It counts for the tier from `paidAt` on. */
+  /**
+   * Books a payment and the credit it buys. It counts for the tier from `paidAt` on.
+   * @throws AccountClosed, BalanceTooLarge
+   */
   async recordPayment(
     account: AccountRow,
     payment: { readonly amount: NanoUsd; readonly paidAt: Date },
@@ -162,7 +205,8 @@ export class Accounts {
     const id = newId("payment", this.deps.random);
     return await this.deps.database.db.transaction(async (tx) => {
       // The row lock makes credit numbers follow each other without gaps.
-      await raiseVersion(tx, account.number);
+      refuseClosed(await raiseVersion(tx, account.number));
+      await refuseTooLarge(tx, account.number, payment.amount);
       const [paid] = await tx
         .insert(payments)
         .values({ id, account: account.number, ...payment })
@@ -201,18 +245,25 @@ export class Accounts {
     const rows = await this.deps.database.sql`
       SELECT a.id, a.bucket FROM accounts a
       JOIN LATERAL (SELECT max(expires_at) AS expires_at FROM credits c
-        WHERE c.account = a.number AND c.purse = 'free') f ON f.expires_at <= ${now}
+        WHERE c.account = a.number AND c.purse = 'free') f ON f.expires_at <= ${now.toISOString()}
       JOIN LATERAL (SELECT free_after FROM ledger_entries l WHERE l.account = a.number
         ORDER BY seq DESC LIMIT 1) l ON l.free_after > 0`;
     return rows.map((row) => ({ id: String(row.id), bucket: Number(row.bucket) }));
   }
 }
 
-async function raiseVersion(tx: Tx, account: number): Promise<void> {
-  await tx
+/** Takes the account's row lock; what it returns is true until the transaction ends. */
+async function raiseVersion(tx: Tx, account: number): Promise<AccountState | undefined> {
+  const [row] = await tx
     .update(accounts)
     .set({ version: sql`${accounts.version} + 1` })
-    .where(eq(accounts.number, account));
+    .where(eq(accounts.number, account))
+    .returning({ state: accounts.state });
+  return row?.state;
+}
+
+function refuseClosed(state: AccountState | undefined): void {
+  if (state === "closed") throw new AccountClosed("The account is closed");
 }
 
 /** Finds the owner of a key by the full digest; what it finds is remembered, for it never changes. */

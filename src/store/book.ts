@@ -179,7 +179,8 @@ async function readMonths(tx: Queries, account: number): Promise<WalletRecord["m
   return [...months].map(([field, spent]) => [field, nano(spent)] as const);
 }
 
-async function readDocument(
+/** The access document as a transaction sees it; null when there is no such account. */
+export async function readDocument(
   tx: Queries,
   accountId: string,
 ): Promise<{ account: number; version: number; document: string } | null> {

@@ -57,20 +57,20 @@ export class Ledger {
 
   /**
    * Writes batches and cursors in one transaction. A bucket that another process moved meanwhile, or
-   * that was put under another epoch, is left out. Returns the number of entries written.
+   * that was put under another epoch, is left out. Returns the entries written.
    */
-  async write(batches: readonly BucketBatch[]): Promise<number> {
+  async write(batches: readonly BucketBatch[]): Promise<readonly JournalEntry[]> {
     const { sql } = this.database;
     await this.#learnNumbers(batches.flatMap((batch) => batch.entries));
     return await sql.begin(async (tx) => {
       const locked = await lockCursors(tx, batches);
       const entries = batches.flatMap((batch) => entriesBehind(batch, locked.get(batch.bucket)));
-      if (entries.length === 0) return 0;
+      if (entries.length === 0) return [];
       await this.#writeLedger(tx, entries);
       await this.#writeLog(tx, entries);
       await this.#writeSpending(tx, entries);
       await moveCursors(tx, batches, locked);
-      return entries.length;
+      return entries;
     });
   }
 

@@ -24,7 +24,9 @@ export async function checkRedis(redis: Redis | Cluster): Promise<string[]> {
 async function checkServer(server: Redis): Promise<string[]> {
   const version = /redis_version:(\d+)/.exec(await server.info("server"))?.[1];
   if (Number(version ?? 0) < VERSION_MIN) {
-    throw new Error(`Redis ${version ?? "of unknown version"} is too old: ${VERSION_MIN} is needed`);
+    throw new Error(
+      `Redis ${version ?? "of unknown version"} is too old: ${VERSION_MIN} is needed`,
+    );
   }
   const warnings: string[] = [];
   for (const [setting, wanted] of REQUIRED) {

@@ -4,15 +4,22 @@ import { Cluster, Redis } from "ioredis";
 const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a connection for scripts. `redis://host:port` is one server; several addresses joined with
+ * Opens a connection for scripts, or for the job queue. `redis://host:port` is one server; several addresses joined with
  * commas, or `redis+cluster://`, are the seeds of a Redis Cluster. Commands of all accounts share a
  * pipeline; a command that a lost connection leaves unanswered is sent again, once.
  */
-export function openRedis(url: string): Redis | Cluster {
+export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
+  // BullMQ waits for jobs in one long command, and wants its commands tried for ever.
+  const limits =
+    use === "queue"
+      ? { maxRetriesPerRequest: null }
+      : {
+          enableAutoPipelining: true,
+          commandTimeout: COMMAND_TIMEOUT_MS,
+          maxRetriesPerRequest: 1,
+        };
   const options = {
-    enableAutoPipelining: true,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    maxRetriesPerRequest: 1,
+    ...limits,
     connectTimeout: 3_000,
     retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
   };
@@ -22,9 +29,9 @@ export function openRedis(url: string): Redis | Cluster {
   return new Cluster(
     seeds.map((seed) => ({ host: seed.hostname, port: Number(seed.port || 6379) })),
     {
-      enableAutoPipelining: true,
+      enableAutoPipelining: use === "scripts",
       redisOptions: {
-        commandTimeout: COMMAND_TIMEOUT_MS,
+        ...limits,
         ...(first?.password ? { password: decodeURIComponent(first.password) } : {}),
       },
     },

@@ -144,7 +144,7 @@ describe("a stream to its end", () => {
 });
 
 describe("a stream that breaks off", () => {
-  test("charges what the client was sent when the upstream fails, and says so without [DONE]", async () => {
+  test("charges what was sent when the upstream fails, and says so without [DONE]", async () => {
     const account = await api.account();
     api.chat.batches = async function* () {
       for (let count = 0; count < 10; count++) yield textBatch("word ");

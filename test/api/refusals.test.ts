@@ -112,7 +112,7 @@ describe("a refused chat call", () => {
 });
 
 describe("the request window", () => {
-  test("passes exactly its limit of parallel requests and tells the rest when to come back", async () => {
+  test("passes exactly its limit of parallel requests and asks the rest to wait", async () => {
     const account = await api.account();
     const responses = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
@@ -176,7 +176,7 @@ describe("a request without a valid key", () => {
     expect(unknown.key).toBe("");
   });
 
-  test("is told rate_limit_exceeded when its address asks too often, while a valid key goes on", async () => {
+  test("is told rate_limit_exceeded when its address asks too often; a valid key goes on", async () => {
     const account = await api.account();
     for (let count = 0; count < 60; count++) await api.post(null, chatBody());
     await expectRefusal(await api.post(null, chatBody()), "rate_limit_exceeded");

@@ -195,9 +195,9 @@ class Silence {
 
   /** Setting a timer for each chunk would cost more than the chunk: this one looks back instead. */
   #check(idleMs: number): void {
-    if (!this.#wasHeard) return this.#giveUp(idleMs);
+    if (this.#wasHeard) this.#timer = setTimeout(() => this.#check(idleMs), idleMs);
+    else this.#giveUp(idleMs);
     this.#wasHeard = false;
-    this.#timer = setTimeout(() => this.#check(idleMs), idleMs);
   }
 
   #giveUp(ms: number): void {

@@ -1,0 +1,166 @@
+// Replays an account's ledger from nothing and proves each entry from the one before it.
+
+import { type Difference, dollars } from "./difference.ts";
+
+export type EntryKind = "credit" | "charge" | "late_charge" | "free_expired";
+
+/** An entry of the ledger; the journal's entries have the same form before they are flushed. */
+export interface ReplayEntry {
+  readonly seq: number;
+  readonly kind: EntryKind;
+  readonly paidDelta: bigint;
+  readonly freeDelta: bigint;
+  readonly paidAfter: bigint;
+  readonly freeAfter: bigint;
+  readonly request: string | null;
+  /** The key's id; null where there is none, or none of this account. */
+  readonly key: string | null;
+  readonly month: number | null;
+  readonly credit: number | null;
+  readonly atMs: number;
+}
+
+export interface CreditFact {
+  readonly number: number;
+  readonly purse: "paid" | "free";
+  readonly amount: bigint;
+  readonly expiresAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly payment: string | null;
+}
+
+export class LedgerReplay {
+  seq = 0;
+  paid = 0n;
+  free = 0n;
+  /** The number of the last credit applied. */
+  credits = 0;
+  charged = 0n;
+  expired = 0n;
+  /** When the free credit ends that was applied so far; 0 where there was none. */
+  freeExpiresAtMs = 0;
+  /** What was charged by `202611 key_…`. */
+  readonly spent = new Map<string, bigint>();
+  readonly #credits: ReadonlyMap<number, CreditFact>;
+
+  constructor(
+    readonly account: string,
+    credits: readonly CreditFact[],
+  ) {
+    this.#credits = new Map(credits.map((credit) => [credit.number, credit]));
+  }
+
+  /** Takes the next entry; what is wrong with it, or null. */
+  take(entry: ReplayEntry): Difference | null {
+    const wrong = this.#checkNumber(entry) ?? this.#checkKind(entry) ?? this.#checkSums(entry);
+    if (wrong !== null) return wrong;
+    this.seq = entry.seq;
+    this.paid = entry.paidAfter;
+    this.free = entry.freeAfter;
+    if (entry.credit !== null) this.#noteCredit(entry.credit);
+    const taken = -(entry.paidDelta + entry.freeDelta);
+    if (entry.kind === "free_expired") this.expired += taken;
+    if (entry.key !== null && entry.month !== null) {
+      const row = `${entry.month} ${entry.key}`;
+      this.charged += taken;
+      this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
+    }
+    return null;
+  }
+
+  #noteCredit(number: number): void {
+    this.credits = number;
+    const expiresAtMs = this.#credits.get(number)?.expiresAtMs ?? 0;
+    this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
+  }
+
+  #checkNumber({ seq }: ReplayEntry): Difference | null {
+    const expected = this.seq + 1;
+    if (seq === expected) return null;
+    return this.#wrong(expected, "the entries are numbered without gaps", `${expected}`, `${seq}`);
+  }
+
+  #checkSums(entry: ReplayEntry): Difference | null {
+    const purses = [
+      ["paid", this.paid, entry.paidDelta, entry.paidAfter],
+      ["free", this.free, entry.freeDelta, entry.freeAfter],
+    ] as const;
+    for (const [purse, before, delta, after] of purses) {
+      if (after !== before + delta) {
+        const sum = `${dollars(before + delta)} (${dollars(before)} before and ${dollars(delta)})`;
+        return this.#wrong(entry.seq, `the ${purse} balance after it`, sum, dollars(after));
+      }
+      if (after < 0n) {
+        return this.#wrong(
+          entry.seq,
+          `the ${purse} balance after it`,
+          "$0 or more",
+          dollars(after),
+        );
+      }
+    }
+    return null;
+  }
+
+  #checkKind(entry: ReplayEntry): Difference | null {
+    if (entry.kind === "credit") return this.#checkCredit(entry);
+    if (entry.credit !== null) {
+      const found = `credit ${entry.credit}`;
+      return this.#wrong(entry.seq, `a ${entry.kind} applies no credit`, "none", found);
+    }
+    return entry.kind === "free_expired" ? this.#checkExpiry(entry) : this.#checkCharge(entry);
+  }
+
+  #checkCredit(entry: ReplayEntry): Difference | null {
+    const { seq } = entry;
+    const expected = this.credits + 1;
+    if (entry.credit !== expected) {
+      return this.#wrong(seq, "credits in order", `credit ${expected}`, `credit ${entry.credit}`);
+    }
+    const credit = this.#credits.get(expected);
+    if (credit === undefined) {
+      return this.#wrong(seq, `the credit ${expected} that it applies`, "a credits row", "none");
+    }
+    const paid = credit.purse === "paid" ? credit.amount : 0n;
+    const free = credit.amount - paid;
+    if (entry.paidDelta === paid && entry.freeDelta === free) return null;
+    const text = (a: bigint, b: bigint) => `${dollars(a)} paid and ${dollars(b)} free`;
+    const found = text(entry.paidDelta, entry.freeDelta);
+    return this.#wrong(seq, `what credit ${expected} gives`, text(paid, free), found);
+  }
+
+  #checkCharge(entry: ReplayEntry): Difference | null {
+    const { seq, paidDelta, freeDelta } = entry;
+    if (entry.request === null) return this.#wrong(seq, "the call charged", "a request", "none");
+    if (entry.key === null) {
+      return this.#wrong(seq, "the key charged", "a key of this account", "none");
+    }
+    if (paidDelta > 0n || freeDelta > 0n || paidDelta + freeDelta === 0n) {
+      const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
+      return this.#wrong(seq, "a charge takes money", "amounts below $0", found);
+    }
+    const month = monthOf(entry.atMs);
+    if (entry.month === month) return null;
+    return this.#wrong(seq, "the month charged", `${month}`, `${entry.month}`);
+  }
+
+  #checkExpiry({ seq, paidDelta, freeDelta, atMs }: ReplayEntry): Difference | null {
+    if (paidDelta !== 0n || freeDelta >= 0n) {
+      const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
+      return this.#wrong(seq, "an expiry takes free credit alone", "free credit", found);
+    }
+    if (atMs >= this.freeExpiresAtMs) return null;
+    const [expected, found] = [this.freeExpiresAtMs, atMs].map((ms) => new Date(ms).toISOString());
+    return this.#wrong(seq, "when free credit ended", `${expected} or later`, `${found}`);
+  }
+
+  #wrong(seq: number, fact: string, expected: string, found: string): Difference {
+    return { account: this.account, bucket: null, seq, fact, expected, found };
+  }
+}
+
+/** The UTC month of a time as 202611. */
+export function monthOf(ms: number): number {
+  const time = new Date(ms);
+  return time.getUTCFullYear() * 100 + time.getUTCMonth() + 1;
+}

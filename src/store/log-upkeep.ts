@@ -1,0 +1,74 @@
+// Upkeep of the request log: its monthly partitions, and the IP hashes that may not grow old.
+
+import type { Database } from "./database.ts";
+
+/** Any fixed number: processes that make partitions take turns. */
+const PARTITION_LOCK = 720_314_003;
+const PAGES_A_CHUNK = 256;
+
+export class LogUpkeep {
+  /** Up to when this process cleared the hashes: older months have none left. */
+  #clearedUntilMs = 0;
+
+  constructor(readonly database: Database) {}
+
+  /** Makes the partitions of a month and of the `ahead` months behind it. */
+  async ensurePartitions(month: Date, ahead: number): Promise<void> {
+    await this.database.sql.begin(async (tx) => {
+      // Two processes that make the same table at once would fail, in spite of IF NOT EXISTS.
+      await tx`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`;
+      for (let step = 0; step <= ahead; step += 1) {
+        const start = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + step, 1));
+        await tx`SELECT ensure_request_log_partition(${start.toISOString().slice(0, 10)}::date)`;
+      }
+    });
+  }
+
+  /**
+   * Clears the IP hashes of all rows older than `before`, in short statements, so that nobody waits
+   * for a lock. The first run of a process looks at every month, later ones at those that aged since.
+   */
+  async clearIpHashes(before: Date): Promise<number> {
+    let cleared = 0;
+    for (const partition of await this.#partitions(before)) {
+      cleared += await this.#clearPartition(partition, before);
+    }
+    this.#clearedUntilMs = before.getTime();
+    return cleared;
+  }
+
+  /** The partitions with rows of the time that was not cleared yet. */
+  async #partitions(before: Date): Promise<string[]> {
+    const rows = await this.database.sql`
+      SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE i.inhparent = 'request_log'::regclass ORDER BY c.relname`;
+    return rows
+      .map((row) => String(row.name))
+      .filter((name) => {
+        const month = /_(\d{4})(\d{2})$/.exec(name);
+        // A partition that a person made under another name is looked at each time.
+        if (month === null) return true;
+        const startMs = Date.UTC(Number(month[1]), Number(month[2]) - 1, 1);
+        const endMs = Date.UTC(Number(month[1]), Number(month[2]), 1);
+        return startMs < before.getTime() && endMs > this.#clearedUntilMs;
+      });
+  }
+
+  /** Walks through the table by its pages: one pass, however large it is. */
+  async #clearPartition(partition: string, before: Date): Promise<number> {
+    const { sql } = this.database;
+    const [size] = await sql`
+      SELECT pg_relation_size(${partition}::text::regclass)
+        / current_setting('block_size')::bigint AS pages`;
+    let cleared = 0;
+    for (let page = 0; page < Number(size?.pages ?? 0); page += PAGES_A_CHUNK) {
+      const [first, next] = [`(${page},0)`, `(${page + PAGES_A_CHUNK},0)`];
+      const result = await sql`
+        UPDATE ${sql(partition)} SET ip_hash = NULL
+        WHERE ctid >= ${first}::text::tid AND ctid < ${next}::text::tid
+          AND ip_hash IS NOT NULL AND at < ${before.toISOString()}`;
+      cleared += result.count;
+    }
+    return cleared;
+  }
+}

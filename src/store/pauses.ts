@@ -1,0 +1,119 @@
+// What an operator has paused. Every process keeps the whole set and hears of each change at once.
+
+import { asc, eq } from "drizzle-orm";
+import type { Log } from "../core/log.ts";
+import type { Database } from "./database.ts";
+import { pauses } from "./schema.ts";
+
+/** The services that can be paused as a whole; `model:ID` pauses one model. */
+export const PAUSABLE = ["chat", "search", "maps", "mail"] as const;
+
+const MODEL_TARGET = /^model:[\x21-\x7e]{1,200}$/;
+const CHANNEL = "pauses";
+/** Changes are announced; this is for an announcement that was lost with its connection. */
+const RELOAD_MS = 10_000;
+
+/** True for `chat`, `search`, `maps`, `mail` and `model:ID`. */
+export function isPauseTarget(text: string): boolean {
+  return PAUSABLE.some((service) => service === text) || MODEL_TARGET.test(text);
+}
+
+export interface PausesDeps {
+  readonly database: Database;
+  readonly log: Pick<Log, "warn">;
+  readonly reloadMs?: number;
+}
+
+export class Pauses {
+  #targets: ReadonlySet<string> = new Set();
+  #loading: Promise<void> | null = null;
+  #loadAgain = false;
+  #timer: Timer | null = null;
+  #unlisten: (() => Promise<void>) | null = null;
+
+  constructor(readonly deps: PausesDeps) {}
+
+  /** Loads the set and follows its changes until `stop`. Rejects when Postgres does not answer. */
+  async start(): Promise<void> {
+    await this.reload();
+    // The driver listens again after a lost connection, and then tells so: what was announced
+    // meanwhile is read then.
+    const listening = await this.deps.database.sql.listen(
+      CHANNEL,
+      () => this.#refresh(),
+      () => this.#refresh(),
+    );
+    this.#unlisten = async () => {
+      await listening.unlisten();
+    };
+    this.#timer = setInterval(() => this.#refresh(), this.deps.reloadMs ?? RELOAD_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#unlisten?.().catch(() => {});
+    this.#unlisten = null;
+  }
+
+  /** Whether this is paused, as far as this process knows; Postgres need not be there. */
+  isPaused(target: string): boolean {
+    return this.#targets.has(target);
+  }
+
+  /** Everything that is paused, as Postgres has it now. */
+  async list(): Promise<string[]> {
+    const rows = await this.deps.database.db.select().from(pauses).orderBy(asc(pauses.target));
+    return rows.map((row) => row.target);
+  }
+
+  /** Pauses a target on every process. False when it was paused already. */
+  async pause(target: string): Promise<boolean> {
+    checkTarget(target);
+    const { db } = this.deps.database;
+    const made = await db.insert(pauses).values({ target }).onConflictDoNothing().returning();
+    await this.reload();
+    return made.length > 0;
+  }
+
+  /** Resumes a target on every process. False when it was not paused. */
+  async resume(target: string): Promise<boolean> {
+    checkTarget(target);
+    const { db } = this.deps.database;
+    const removed = await db.delete(pauses).where(eq(pauses.target, target)).returning();
+    await this.reload();
+    return removed.length > 0;
+  }
+
+  /** Reads the set again. Calls at the same time share one reading that begins after the last. */
+  reload(): Promise<void> {
+    if (this.#loading !== null) {
+      this.#loadAgain = true;
+      return this.#loading;
+    }
+    this.#loading = this.#load().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    do {
+      this.#loadAgain = false;
+      this.#targets = new Set(await this.list());
+    } while (this.#loadAgain);
+  }
+
+  /** The set that was last known stays in force while Postgres is away. */
+  #refresh(): void {
+    this.reload().catch((error) => {
+      this.deps.log.warn({ err: error }, "The pauses could not be read again");
+    });
+  }
+}
+
+function checkTarget(target: string): void {
+  if (isPauseTarget(target)) return;
+  throw new RangeError(`'${target}' is none of ${PAUSABLE.join(", ")} and model:ID`);
+}

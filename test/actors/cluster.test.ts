@@ -1,0 +1,26 @@
+// The money suites on a Redis Cluster of three masters.
+
+import { afterAll, describe } from "bun:test";
+import { startCluster } from "../support/services.ts";
+import { openWorld } from "../support/world.ts";
+import { accessSuite } from "./suites/access.ts";
+import { moneySuites } from "./suites/all.ts";
+import { hydrationSuite } from "./suites/hydration.ts";
+import { randomWindowSuite } from "./suites/window.ts";
+import type { Place } from "./suites/world-factory.ts";
+
+const cluster = await startCluster();
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const url = cluster.urls.join(",");
+const CLUSTER: Place = {
+  open: (options) => openWorld({ ...options, redisUrl: url }),
+  redisUrl: async () => url,
+};
+
+describe("on a cluster", () => {
+  moneySuites(CLUSTER.open);
+  accessSuite(CLUSTER);
+  hydrationSuite(CLUSTER);
+  randomWindowSuite(CLUSTER.open);
+});

@@ -1,0 +1,185 @@
+// What the money survives: scripts forgotten, data gone, data older than the book, memory full.
+
+import { expect, test } from "bun:test";
+import type { Hold } from "../../actors/hold.ts";
+import type { RedisClient } from "../../actors/script.ts";
+import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
+import {
+  ask,
+  balances,
+  DONE,
+  hold,
+  openAccount,
+  openWorld,
+  type TestAccount,
+  usd,
+  verdict,
+  type World,
+} from "../support/world.ts";
+import { expectSound, ledgerOf, logOf, sweepOne } from "./suites/book-check.ts";
+
+const NONE = usd("0");
+
+async function answers(redis: RedisClient): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const reply = await redis.ping().catch(() => null);
+    if (reply === "PONG") return;
+    await Bun.sleep(10);
+  }
+  throw new Error("Redis does not answer");
+}
+
+async function spend(account: TestAccount, amount: string): Promise<void> {
+  const open = await hold(account, usd(amount));
+  await open.settle(usd(amount), DONE);
+}
+
+/** Every credit of the book has its ledger row, once, in order. */
+async function expectEveryCredit(world: World, account: TestAccount): Promise<void> {
+  await account.actor.applyCredits();
+  await expectSound(world, account);
+  const credits = await world.database.sql`
+    SELECT number, purse, amount FROM credits WHERE account = ${account.row.number} ORDER BY number`;
+  const applied = (await ledgerOf(world, account)).filter((row) => row.kind === "credit");
+  expect(applied.map((row) => [row.credit, row.paid_delta + row.free_delta])).toEqual(
+    credits.map((row) => [row.number, row.amount]),
+  );
+}
+
+test("scripts that Redis forgot are given to it again, and nothing is rebuilt", async () => {
+  await using world = await openWorld();
+  const account = await openAccount(world, { paid: usd("10") });
+  const open = await hold(account, usd("12"));
+  const epoch = await world.redis.hget(account.actor.keys.meta, "epoch");
+  await world.redis.script("FLUSH");
+  expect(await open.settle(usd("6"), DONE)).toEqual({ charged: usd("6"), free: usd("5") });
+  for (let calls = 0; calls < 5; calls++) {
+    await world.redis.script("FLUSH");
+    await spend(account, "1");
+  }
+  expect(await world.redis.hget(account.actor.keys.meta, "epoch")).toBe(epoch);
+  expect(await balances(account)).toEqual({ paid: usd("4"), free: NONE, held: NONE });
+  await expectEveryCredit(world, account);
+});
+
+test("an emptied Redis costs no credit, and the account is served at once", async () => {
+  await using world = await openWorld();
+  const account = await openAccount(world, { paid: usd("10") });
+  await spend(account, "6");
+  await world.flush();
+  await spend(account, "1");
+  const open = await hold(account, usd("2"), { stream: true });
+  // Committed, and not in Redis yet.
+  await world.store.recordPayment(account.row, { amount: usd("3"), paidAt: new Date() });
+  await world.redis.flushall();
+  // The call under way is written off; its log row is not lost.
+  expect(await open.settle(usd("2"), DONE)).toEqual({ charged: NONE, free: NONE });
+  expect(await balances(account)).toEqual({ paid: usd("12"), free: NONE, held: NONE });
+  expect(await verdict(account, usd("12"))).toBe("admitted");
+  await expectEveryCredit(world, account);
+  expect((await logOf(world, account)).map((row) => row.cost)).toEqual([usd("6"), 0n, 0n]);
+});
+
+test("an emptied Redis under load ends with sound books and no balance below zero", async () => {
+  await using world = await openWorld();
+  const accounts = await Promise.all(
+    Array.from({ length: 8 }, () => openAccount(world, { paid: usd("10") })),
+  );
+  const use = async (account: TestAccount) => {
+    for (let calls = 0; calls < 15; calls++) {
+      const admission = await account.actor.admit(ask(account.keyId, usd("0.9")));
+      if (admission.verdict === "admitted") await admission.hold.settle(usd("0.7"), DONE);
+    }
+  };
+  const disturb = async () => {
+    for (let round = 0; round < 3; round++) {
+      await Bun.sleep(15);
+      await world.redis.flushall();
+      await world.flush();
+    }
+  };
+  await Promise.all([...accounts.map(use), disturb()]);
+  for (const account of accounts) await expectEveryCredit(world, account);
+});
+
+/** Payments, calls and flushes, so that every cut of the file falls among something. */
+async function history(world: World, account: TestAccount, rounds: number): Promise<Hold[]> {
+  const open: Hold[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await world.store.recordPayment(account.row, { amount: usd("1"), paidAt: new Date() });
+    await account.actor.applyCredits();
+    await spend(account, "0.5");
+    open.push(await hold(account, usd("0.1")));
+    if (round % 3 === 1) await world.flush();
+  }
+  return open;
+}
+
+async function restart(store: PrivateRedis, world: World, cutBytes: number): Promise<void> {
+  await store.kill9();
+  store.cutAof(cutBytes);
+  await store.start();
+  await answers(world.redis);
+}
+
+test("a Redis whose last writes were cut off loses no credit and goes below zero nowhere", async () => {
+  await using store = await startPrivateRedis();
+  await using world = await openWorld({ redisUrl: store.url });
+  const account = await openAccount(world, { paid: usd("10") });
+  for (let round = 0; round < 8; round++) {
+    const open = await history(world, account, 5);
+    // From a few bytes, which halve one script, to most of what the round wrote.
+    await restart(store, world, [7, 150, 900, 2_500, 6_000, 12_000, 40_000, 1_000_000][round] ?? 1);
+    await restart(store, world, 0);
+    await account.actor.applyCredits();
+    for (const one of open) await one.settle(usd("0.1"), DONE);
+    await expectEveryCredit(world, account);
+    const { paid, free, held } = await balances(account);
+    expect(held).toBe(NONE);
+    expect(paid >= 0n && free >= 0n).toBe(true);
+    await spend(account, "0.25");
+  }
+}, 60_000);
+
+/** Fills a Redis until it takes nothing more. */
+async function fillMemory(redis: RedisClient): Promise<void> {
+  if ("nodes" in redis) throw new Error("One server was expected");
+  await redis.set("ballast", "x".repeat(500_000));
+  await redis.config("SET", "maxmemory", "1mb");
+  await expect(redis.set("more", "x")).rejects.toThrow("OOM");
+}
+
+test("a Redis without memory takes no new call, and ends every open one", async () => {
+  await using store = await startPrivateRedis();
+  await using world = await openWorld({ redisUrl: store.url });
+  const account = await openAccount(world, { paid: usd("10") });
+  const settled = await hold(account, usd("2"));
+  const released = await hold(account, usd("2"));
+  const renewed = await hold(account, usd("2"));
+  const swept = await hold(account, usd("2"));
+  await fillMemory(world.redis);
+  const before = await world.redis.hgetall(account.actor.keys.wallet);
+  const refused = await account.actor.admit(ask(account.keyId, usd("1"))).catch((error) => error);
+  expect(refused).toMatchObject({ code: "service_unavailable" });
+  expect(await world.redis.hgetall(account.actor.keys.wallet)).toEqual(before);
+  expect(await settled.settle(usd("1.5"), DONE)).toMatchObject({ charged: usd("1.5") });
+  await released.release(DONE);
+  // A lease is renewed with its checkpoint, which the sweep of a lost one then charges.
+  renewed.checkpoint(usd("1"));
+  await account.actor.renewLeases();
+  expect(renewed.signal.aborted).toBe(false);
+  await world.redis.zadd(account.actor.keys.leases, "XX", 1, `${account.row.id}/${renewed.id}`);
+  await world.redis.zrem(account.actor.keys.leases, "none");
+  expect((await account.actor.state()).heldFree).toBe(usd("1"));
+  await expectRoom(world);
+  await world.redis.zadd(account.actor.keys.leases, "XX", 1, `${account.row.id}/${renewed.id}`);
+  await world.redis.zadd(account.actor.keys.leases, "XX", 1, `${account.row.id}/${swept.id}`);
+  await expectFull(world);
+  expect(await sweepOne(world, account, renewed.id)).toBe("ok");
+  expect(await sweepOne(world, account, swept.id)).toBe("ok");
+  expect(await swept.settle(usd("2"), DONE)).toMatchObject({ charged: usd("2") });
+  await expectRoom(world);
+  await expectEveryCredit(world, account);
+  expect(await balances(account)).toMatchObject({ held: NONE });
+  expect(await verdict(account, usd("1"))).toBe("admitted");
+});

@@ -1,0 +1,19 @@
+// The money suites on one Redis server, each script sent once, and each sent twice.
+
+import { describe } from "bun:test";
+import { accessSuite } from "./suites/access.ts";
+import { moneySuites } from "./suites/all.ts";
+import { hydrationSuite } from "./suites/hydration.ts";
+import { randomWindowSuite } from "./suites/window.ts";
+import { SENT_TWICE, SINGLE_SERVER } from "./suites/world-factory.ts";
+
+describe("on one server", () => {
+  moneySuites(SINGLE_SERVER.open);
+  accessSuite(SINGLE_SERVER);
+  hydrationSuite(SINGLE_SERVER);
+  randomWindowSuite(SINGLE_SERVER.open);
+});
+
+describe("with every script sent twice", () => {
+  moneySuites(SENT_TWICE.open);
+});

@@ -1,0 +1,16 @@
+// Every suite of money that must hold on one server, on a cluster, and when scripts arrive twice.
+
+import { capSuite } from "./caps.ts";
+import { freeCreditSuite } from "./free-credit.ts";
+import { holdSuite } from "./holds.ts";
+import { refusalSuite } from "./refusals.ts";
+import { windowSuite } from "./window.ts";
+import type { WorldFactory } from "./world-factory.ts";
+
+export function moneySuites(open: WorldFactory): void {
+  refusalSuite(open);
+  windowSuite(open);
+  capSuite(open);
+  freeCreditSuite(open);
+  holdSuite(open);
+}

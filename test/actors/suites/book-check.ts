@@ -1,0 +1,88 @@
+// What must be true of the book of record and of a wallet whenever nothing is in flight.
+
+import { expect } from "bun:test";
+import { totalOf } from "../../../actors/account-actor.ts";
+import { sweep } from "../../../actors/wallet-scripts.ts";
+import type { TestAccount, World } from "../../support/world.ts";
+
+export interface LedgerRow {
+  readonly account: bigint;
+  readonly seq: bigint;
+  readonly kind: string;
+  readonly paid_delta: bigint;
+  readonly free_delta: bigint;
+  readonly paid_after: bigint;
+  readonly free_after: bigint;
+  readonly month: number | null;
+  readonly credit: number | null;
+}
+
+export async function ledgerOf(world: World, account: TestAccount): Promise<LedgerRow[]> {
+  return await world.database.sql<LedgerRow[]>`
+    SELECT * FROM ledger_entries WHERE account = ${account.row.number} ORDER BY seq`;
+}
+
+export interface LogEntry {
+  readonly cost: bigint;
+  readonly status: number;
+  readonly error_code: string | null;
+  readonly requests: number;
+}
+
+export async function logOf(world: World, account: TestAccount): Promise<LogEntry[]> {
+  return await world.database.sql<LogEntry[]>`
+    SELECT * FROM request_log WHERE account = ${account.row.number} ORDER BY at, status`;
+}
+
+/** The first thing wrong with a ledger, or null: numbers from 1, balances that add up, none negative. */
+export function faultOf(rows: readonly LedgerRow[]): string | null {
+  let [seq, paid, free] = [0n, 0n, 0n];
+  for (const row of rows) {
+    seq += 1n;
+    paid += row.paid_delta;
+    free += row.free_delta;
+    if (row.seq !== seq) return `seq ${row.seq} stands where ${seq} should`;
+    if (row.paid_after !== paid || row.free_after !== free) return `seq ${seq} does not add up`;
+    if (paid < 0n || free < 0n) return `seq ${seq} is negative`;
+  }
+  return null;
+}
+
+/** Flushes, then compares ledger, log and wallet: I1, I2, I7, I8 and I25 of an account. */
+export async function expectSound(world: World, account: TestAccount): Promise<void> {
+  await world.flush();
+  const rows = await ledgerOf(world, account);
+  expect(faultOf(rows)).toBeNull();
+  const last = rows.at(-1);
+  const state = await account.actor.state(account.keyId);
+  expect(totalOf(state) as bigint).toBe((last?.paid_after ?? 0n) + (last?.free_after ?? 0n));
+  const [sums] = await world.database.sql`
+    SELECT coalesce(sum(cost), 0)::text AS logged,
+      (SELECT coalesce(-sum(paid_delta + free_delta), 0)::text FROM ledger_entries
+        WHERE account = ${account.row.number} AND request IS NOT NULL) AS charged,
+      count(*) - count(DISTINCT request) AS repeated
+    FROM request_log WHERE account = ${account.row.number}`;
+  expect(sums?.logged).toBe(sums?.charged);
+  expect(sums?.repeated).toBe(0n);
+}
+
+const SWEPT = {
+  status: 500,
+  errorCode: "internal_error",
+  latencyMs: 0,
+  firstTokenMs: null,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+};
+
+/** Sweeps one call as the worker does. */
+export function sweepOne(world: World, account: TestAccount, requestId: string) {
+  return world.accounts.scripts.run(sweep, {
+    nowMs: world.accounts.deps.scriptTime?.() ?? "",
+    account: account.row.id,
+    keys: account.actor.keys,
+    requestId,
+    outcome: JSON.stringify(SWEPT),
+  });
+}

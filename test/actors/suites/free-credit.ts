@@ -1,0 +1,116 @@
+// Free credit: five dollars, 90 days, only for what it may pay, and before any paid credit.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  balances,
+  DONE,
+  hold,
+  openAccount,
+  usd,
+  verdict,
+  type World,
+} from "../../support/world.ts";
+import { TestClock } from "../actor-process.ts";
+import { expectSound, ledgerOf } from "./book-check.ts";
+import type { WorldFactory } from "./world-factory.ts";
+
+const PAID_ONLY = { freeEligible: false };
+const NONE = usd("0");
+
+export function freeCreditSuite(open: WorldFactory): void {
+  describe("free credit", () => {
+    const clock = new TestClock("2031-03-15T12:00:00.000Z");
+    let world: World;
+    beforeAll(async () => {
+      world = await open(clock.options);
+    });
+    afterAll(() => world[Symbol.asyncDispose]());
+    const account = (more = {}) => openAccount(world, { createdAt: clock.daysAgo(0), ...more });
+
+    test("pays only what it may pay", async () => {
+      const mine = await account({ paid: usd("10"), paidAt: clock.daysAgo(0) });
+      expect(await verdict(mine, usd("10.000000001"), PAID_ONLY)).toBe("insufficient_credits");
+      const open1 = await hold(mine, usd("10"), PAID_ONLY);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: usd("5"), held: usd("10") });
+      expect(await open1.settle(usd("7"), DONE)).toEqual({ charged: usd("7"), free: NONE });
+      expect(await balances(mine)).toEqual({ paid: usd("3"), free: usd("5"), held: NONE });
+      await expectSound(world, mine);
+    });
+
+    test("is held first, charged first, and the rest of each purse goes back to it", async () => {
+      const mine = await account({ paid: usd("10"), paidAt: clock.daysAgo(0) });
+      const cheap = await hold(mine, usd("8"));
+      expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: usd("8") });
+      expect(await cheap.settle(usd("2"), DONE)).toEqual({ charged: usd("2"), free: usd("2") });
+      expect(await balances(mine)).toEqual({ paid: usd("10"), free: usd("3"), held: NONE });
+      const dear = await hold(mine, usd("6"));
+      expect(await dear.settle(usd("4"), DONE)).toEqual({ charged: usd("4"), free: usd("3") });
+      expect(await balances(mine)).toEqual({ paid: usd("9"), free: NONE, held: NONE });
+      await expectSound(world, mine);
+    });
+
+    test("pays in its 90 days to the last millisecond, and not in the next", async () => {
+      clock.set("2031-03-15T12:00:00.000Z");
+      const mine = await account();
+      clock.ms += 90 * 86_400_000 - 1;
+      expect(await verdict(mine, usd("5"))).toBe("admitted");
+      clock.ms += 1;
+      expect(await verdict(mine, usd("0.000000001"))).toBe("insufficient_credits");
+      expect((await mine.actor.view(mine.keyId)).free).toBe(NONE);
+    });
+
+    test("that a hold took before its end still pays for that call", async () => {
+      clock.set("2031-03-15T12:00:00.000Z");
+      const mine = await account();
+      clock.ms += 90 * 86_400_000 - 1;
+      const late = await hold(mine, usd("3"));
+      clock.ms += 10;
+      expect(await late.settle(usd("2"), DONE)).toEqual({ charged: usd("2"), free: usd("2") });
+      // What is left of the hold is over like the rest.
+      expect(await verdict(mine, usd("0.1"))).toBe("insufficient_credits");
+      await mine.actor.expireFree();
+      expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: NONE });
+      await expectSound(world, mine);
+      const kinds = (await ledgerOf(world, mine)).map((row) => [row.kind, row.free_delta]);
+      expect(kinds.slice(1)).toEqual([
+        ["charge", usd("-2")],
+        ["free_expired", usd("-3")],
+      ]);
+    });
+
+    test("leaves the purse once, with an entry of its own, by a call or by the sweep", async () => {
+      clock.set("2031-03-15T12:00:00.000Z");
+      const mine = await account({ paid: usd("10"), paidAt: clock.daysAgo(0) });
+      await mine.actor.expireFree();
+      expect(await balances(mine)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
+      clock.ms += 90 * 86_400_000;
+      const paid = await hold(mine, usd("10"));
+      expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: usd("10") });
+      await mine.actor.expireFree();
+      await mine.actor.expireFree();
+      expect(await paid.settle(usd("1"), DONE)).toEqual({ charged: usd("1"), free: NONE });
+      await expectSound(world, mine);
+      const kinds = (await ledgerOf(world, mine)).map((row) => row.kind);
+      expect(kinds).toEqual(["credit", "credit", "free_expired", "charge"]);
+    });
+
+    test("stays over when the clock jumps back, or the wallet is built anew", async () => {
+      clock.set("2031-03-15T12:00:00.000Z");
+      const mine = await account();
+      await mine.actor.state();
+      clock.ms += 90 * 86_400_000;
+      await mine.actor.expireFree();
+      clock.ms -= 10 * 86_400_000;
+      expect(await verdict(mine, usd("1"))).toBe("insufficient_credits");
+      await world.flush();
+      await world.accounts.rebuild(mine.row.bucket);
+      expect(await verdict(mine, usd("1"))).toBe("insufficient_credits");
+      await expectSound(world, mine);
+    });
+
+    test("is not given to an application account", async () => {
+      const mine = await account({ surface: "application" });
+      expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: NONE });
+    });
+  });
+}

@@ -1,0 +1,216 @@
+// Holds: each is resolved exactly once, for at most itself, whoever dies and whatever is sent again.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { newId } from "../../../src/core/ids.ts";
+import {
+  ask,
+  balances,
+  DONE,
+  hold,
+  openAccount,
+  random,
+  usd,
+  verdict,
+  type World,
+} from "../../support/world.ts";
+import { TestClock } from "../actor-process.ts";
+import { expectSound, ledgerOf, logOf, sweepOne } from "./book-check.ts";
+import type { WorldFactory } from "./world-factory.ts";
+
+const NONE = usd("0");
+const LEASE_MS = 60_000;
+
+export function holdSuite(open: WorldFactory): void {
+  describe("holds", () => {
+    const clock = new TestClock("2031-03-15T12:00:00.000Z");
+    let world: World;
+    beforeAll(async () => {
+      world = await open(clock.options);
+    });
+    afterAll(() => world[Symbol.asyncDispose]());
+    const account = (paid = "10") =>
+      openAccount(world, {
+        surface: "application",
+        createdAt: clock.daysAgo(100),
+        paid: usd(paid),
+        paidAt: clock.daysAgo(0),
+      });
+
+    test("a cost above the hold is charged as the hold, and recorded as overrun", async () => {
+      const mine = await account();
+      const open1 = await hold(mine, usd("2"));
+      expect(await open1.settle(usd("3"), DONE)).toEqual({ charged: usd("2"), free: NONE });
+      const entries = await world.redis.xrange(mine.actor.keys.journal, "-", "+");
+      const overruns = entries.map(([, fields]) => fields[fields.indexOf("overrun") + 1]);
+      expect(overruns).toContain("1000000000");
+      await expectSound(world, mine);
+    });
+
+    test("a hold that is left without settling is released whole, with its log row", async () => {
+      const mine = await account();
+      {
+        await using _open = await hold(mine, usd("2"));
+        expect((await balances(mine)).held).toBe(usd("2"));
+      }
+      expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
+      await expectSound(world, mine);
+      expect(await logOf(world, mine)).toMatchObject([{ cost: 0n, status: 500 }]);
+    });
+
+    test("a hold is settled once, however often it is asked to", async () => {
+      const mine = await account();
+      const open1 = await hold(mine, usd("2"));
+      const answers = await Promise.all([
+        open1.settle(usd("1"), DONE),
+        open1.settle(usd("2"), DONE),
+        open1.release(DONE),
+      ]);
+      expect(answers[1]).toEqual({ charged: usd("1"), free: NONE });
+      expect(await balances(mine)).toEqual({ paid: usd("9"), free: NONE, held: NONE });
+    });
+
+    test("a tentative admission that does not fit changes nothing at all", async () => {
+      const mine = await account();
+      const before = await world.redis.hgetall(mine.actor.keys.wallet);
+      await mine.actor.state();
+      const wallet = await world.redis.hgetall(mine.actor.keys.wallet);
+      const journal = await world.redis.xlen(mine.actor.keys.journal);
+      for (let calls = 0; calls < 40; calls++) {
+        const tentative = { tentative: true, stream: true };
+        const answer = await mine.actor.admit(ask(mine.keyId, usd("11"), tentative));
+        expect(answer).toMatchObject({ verdict: "short", funds: { spendable: usd("10") } });
+      }
+      expect(before).toEqual({});
+      expect(await world.redis.hgetall(mine.actor.keys.wallet)).toEqual(wallet);
+      expect(await world.redis.xlen(mine.actor.keys.journal)).toBe(journal);
+      // None was counted: the whole window is there.
+      const admitted = await mine.actor.admit(ask(mine.keyId, usd("10")));
+      expect(admitted).toMatchObject({ verdict: "admitted", rate: { remaining: 59 } });
+    });
+
+    test("a tentative admission that took its hold answers so when it is sent again", async () => {
+      const mine = await account();
+      const call = ask(mine.keyId, usd("6"), { tentative: true });
+      expect((await mine.actor.admit(call)).verdict).toBe("admitted");
+      expect((await mine.actor.admit(call)).verdict).toBe("admitted");
+      expect(await balances(mine)).toEqual({ paid: usd("4"), free: NONE, held: usd("6") });
+    });
+
+    test("an admission sent again takes no second hold, even when nothing is left", async () => {
+      const mine = await account();
+      const call = ask(mine.keyId, usd("10"), { stream: true });
+      const answers = await Promise.all([1, 2, 3].map(() => mine.actor.admit(call)));
+      expect(answers.map((answer) => answer.verdict)).toEqual(["admitted", "admitted", "admitted"]);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: usd("10") });
+      expect((await mine.actor.state()).streams).toBe(1);
+    });
+
+    test("a refused admission sent again is counted and logged once", async () => {
+      const mine = await account();
+      const call = ask(mine.keyId, usd("11"));
+      const [first, second] = [await mine.actor.admit(call), await mine.actor.admit(call)];
+      expect(first).toEqual(second);
+      await expectSound(world, mine);
+      expect(await logOf(world, mine)).toMatchObject([{ error_code: "insufficient_credits" }]);
+    });
+
+    test("the sweep spares a renewed lease and charges the last checkpoint of a lost one", async () => {
+      const mine = await account();
+      const open1 = await hold(mine, usd("4"), { stream: true });
+      expect(await sweepOne(world, mine, open1.id)).toBe("alive");
+      open1.checkpoint(usd("1.5"));
+      clock.ms += LEASE_MS - 1;
+      await world.accounts.renewLeases();
+      open1.checkpoint(usd("3"));
+      clock.ms += LEASE_MS - 1;
+      expect(await sweepOne(world, mine, open1.id)).toBe("alive");
+      clock.ms += 1;
+      await sweepOne(world, mine, open1.id);
+      expect(await sweepOne(world, mine, open1.id)).toBe("gone");
+      expect(await balances(mine)).toEqual({ paid: usd("8.5"), free: NONE, held: NONE });
+      expect((await mine.actor.state()).streams).toBe(0);
+      await expectSound(world, mine);
+      await world.accounts.renewLeases();
+      expect(open1.signal.aborted).toBe(true);
+    });
+
+    test("an owner that comes back after the sweep pays the rest, on the same log row", async () => {
+      const mine = await account();
+      const open1 = await hold(mine, usd("4"));
+      open1.checkpoint(usd("1"));
+      await world.accounts.renewLeases();
+      clock.ms += LEASE_MS;
+      await sweepOne(world, mine, open1.id);
+      expect(await open1.settle(usd("3"), DONE)).toEqual({ charged: usd("3"), free: NONE });
+      expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: NONE });
+      await expectSound(world, mine);
+      expect(await logOf(world, mine)).toMatchObject([{ cost: usd("3"), status: 200 }]);
+      const kinds = (await ledgerOf(world, mine)).map((row) => row.kind);
+      expect(kinds).toEqual(["credit", "charge", "late_charge"]);
+    });
+
+    test("a late settlement takes what is there and no more, and owes nothing", async () => {
+      const mine = await account();
+      const open1 = await hold(mine, usd("4"));
+      clock.ms += LEASE_MS;
+      await sweepOne(world, mine, open1.id);
+      const spender = await hold(mine, usd("9"));
+      expect(await open1.settle(usd("3"), DONE)).toEqual({ charged: usd("1"), free: NONE });
+      await spender.settle(usd("9"), DONE);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: NONE });
+      await expectSound(world, mine);
+      const entries = await world.redis.xrange(mine.actor.keys.journal, "-", "+");
+      const lost = entries.map(([, fields]) => fields[fields.indexOf("written_off") + 1]);
+      expect(lost).toContain("2000000000");
+    });
+
+    test("a late settlement respects the month, the cap and the budget of its call", async () => {
+      clock.set("2031-05-31T23:59:00.000Z");
+      const mine = await openAccount(world, {
+        createdAt: clock.daysAgo(100),
+        paid: usd("10"),
+        paidAt: clock.daysAgo(0),
+        monthlyLimit: usd("4"),
+      });
+      const open1 = await hold(mine, usd("4"));
+      clock.ms += LEASE_MS;
+      await sweepOne(world, mine, open1.id);
+      clock.set("2031-05-31T23:59:59.000Z");
+      const other = await hold(mine, usd("3"));
+      await other.settle(usd("3"), DONE);
+      clock.set("2031-06-01T00:00:10.000Z");
+      expect(await open1.settle(usd("3"), DONE)).toMatchObject({ charged: usd("1") });
+      const june = await mine.actor.state(mine.keyId);
+      expect([june.month, june.keySpent]).toEqual([203106, NONE]);
+      await expectSound(world, mine);
+    });
+
+    test("a call whose wallet was rebuilt meanwhile is written off, and logged", async () => {
+      const mine = await account();
+      const open1 = await hold(mine, usd("4"), { stream: true });
+      await world.flush();
+      await world.accounts.rebuild(mine.row.bucket);
+      await mine.actor.state();
+      await world.accounts.renewLeases();
+      expect(open1.signal.aborted).toBe(true);
+      expect(await open1.settle(usd("3"), DONE)).toEqual({ charged: NONE, free: NONE });
+      expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
+      expect((await mine.actor.state()).streams).toBe(0);
+      await expectSound(world, mine);
+      expect(await logOf(world, mine)).toMatchObject([{ cost: 0n, status: 200 }]);
+    });
+
+    test("one account's calls neither see nor touch another's money", async () => {
+      const [mine, other] = [await account(), await account()];
+      const requestId = newId("request", random);
+      const open1 = await hold(mine, usd("6"), { requestId });
+      const foreign = await hold(other, usd("1"), { requestId });
+      await open1.settle(usd("6"), DONE);
+      expect(await balances(other)).toEqual({ paid: usd("9"), free: NONE, held: usd("1") });
+      await foreign.release(DONE);
+      expect(await verdict(other, usd("10"))).toBe("admitted");
+      const stolen = await other.actor.admit(ask(mine.keyId, usd("1"))).catch((error) => error);
+      expect(stolen.code).toBe("invalid_api_key");
+    });
+  });
+}

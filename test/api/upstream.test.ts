@@ -1,0 +1,181 @@
+// Paid calls over the real adapter and a server that misbehaves: what the caller sees, and what each
+// way of failing costs.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Catalogue, catalogueOf } from "../../src/core/catalogue.ts";
+import { toDecimal, usd } from "../../src/core/money.ts";
+import { createChatProvider } from "../../src/providers/chat/chat-provider.ts";
+import { KEY, modelOf, providerAt } from "../support/chat-routes.ts";
+import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
+import { realClock } from "./fake-clock.ts";
+import { chatBody, completionOf, errorOf, Harness, until } from "./harness.ts";
+
+/** Every mood is a model of that name. */
+const MOODS = [
+  "ok",
+  "no-usage",
+  "negative-usage",
+  "absurd-usage",
+  "cached-usage",
+  "503",
+  "bad-json",
+  "empty",
+  "reset-before-headers",
+  "hang-before-headers",
+  "context-length",
+  "400-html",
+  "reset-mid-stream",
+  "error-mid-stream",
+  "hang-mid-stream",
+  "tool-call",
+  "slow",
+] as const;
+
+let upstream: FakeUpstream;
+let api: Harness;
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream({ slowMs: 50 });
+  const models = MOODS.map((mood) => ({ ...modelOf(["fictional-ai", mood]), id: mood }));
+  // One dead server would open the breaker for all: each model has a provider of its own.
+  const providers = MOODS.map((mood) => providerAt(upstream.baseUrl, { name: mood }));
+  const catalogue: Catalogue = catalogueOf(
+    models.map((model) => ({ ...model, routes: [{ provider: model.id, model: model.id }] })),
+    providers,
+  );
+  api = await Harness.start({
+    catalogue: () => catalogue,
+    chat: createChatProvider({
+      catalogue: () => catalogue,
+      guide: {
+        complete: () => Promise.reject(new Error("Not asked")),
+        stream: () => {
+          throw new Error("Not asked");
+        },
+      },
+      fetch,
+      monotonicMs: realClock.monotonicMs,
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+    }),
+  });
+});
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await upstream.stop();
+});
+
+async function frames(response: Response): Promise<string[]> {
+  const text = await response.text();
+  return text.split("\n\n").flatMap((frame) => (frame === "" ? [] : [frame.slice(6)]));
+}
+
+describe("a whole reply", () => {
+  test("costs what the upstream says it used", async () => {
+    const account = await api.account({ paid: "1" });
+    const { usage, svc, choices } = await completionOf(
+      await api.post(account, chatBody({ model: "ok" })),
+    );
+    expect(choices[0]?.message.content).toBe("Fares are paid before the ride begins.");
+    expect(usage).toEqual({ prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 });
+    expect(svc.cost_usd).toBe(0.000028);
+    expect((await api.view(account)).paid).toBe(usd("0.999972"));
+  });
+
+  for (const model of ["no-usage", "negative-usage", "absurd-usage"]) {
+    test(`costs our own count with ${model}`, async () => {
+      const account = await api.account({ paid: "1" });
+      const { usage, svc } = await completionOf(await api.post(account, chatBody({ model })));
+      expect(usage.completion_tokens).toBe(8);
+      const { prompt_tokens: prompt } = usage;
+      expect(prompt).toBeGreaterThan(0);
+      expect(svc.cost_usd).toBeCloseTo((prompt * 1 + 8 * 2) / 1_000_000, 12);
+    });
+  }
+
+  for (const model of ["503", "bad-json", "empty", "reset-before-headers", "hang-before-headers"]) {
+    for (const stream of [false, true]) {
+      test(`${stream ? "as a stream " : ""}is a 502 that costs nothing with ${model}`, async () => {
+        const account = await api.account({ paid: "1" });
+        const response = await api.post(account, chatBody({ model, stream }));
+        expect(response.status).toBe(502);
+        const { code, message } = await errorOf(response);
+        expect(code).toBe("upstream_unreachable");
+        expect(message).not.toContain(UPSTREAM_SECRET);
+        expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+        const view = await api.view(account);
+        expect([view.paid, view.heldPaid, view.openStreams]).toEqual([usd("1"), usd("0"), 0]);
+      });
+    }
+  }
+
+  test("is a 400 that costs nothing where the upstream blames the request", async () => {
+    const account = await api.account({ paid: "1" });
+    for (const model of ["context-length", "400-html"]) {
+      const response = await api.post(account, chatBody({ model }));
+      expect(response.status).toBe(400);
+      const { code, message } = await errorOf(response);
+      expect(code).toBe("invalid_parameter");
+      expect(message).not.toContain(UPSTREAM_SECRET);
+      expect(message).not.toContain(KEY);
+    }
+    expect((await api.view(account)).paid).toBe(usd("1"));
+  });
+});
+
+describe("a stream", () => {
+  test("costs what the upstream says, and shows nothing of it but text", async () => {
+    const account = await api.account({ paid: "1" });
+    const all = await frames(await api.post(account, chatBody({ model: "ok", stream: true })));
+    expect(all.at(-1)).toBe("[DONE]");
+    const { usage, svc, choices } = JSON.parse(all.at(-2) ?? "");
+    expect([usage.completion_tokens, svc.cost_usd, choices]).toEqual([8, 0.000028, []]);
+    for (const frame of all.slice(0, -2)) {
+      const keys = Object.keys(JSON.parse(frame)).join();
+      expect(keys).toBe("id,object,created,model,choices");
+      expect(JSON.parse(frame).model).toBe("ok");
+    }
+    expect((await api.view(account)).paid).toBe(usd("0.999972"));
+  });
+
+  for (const model of ["reset-mid-stream", "error-mid-stream", "hang-mid-stream"]) {
+    test(`ends in an error frame and costs what was sent with ${model}`, async () => {
+      const account = await api.account({ paid: "1" });
+      const all = await frames(await api.post(account, chatBody({ model, stream: true })));
+      expect(JSON.parse(all.at(-1) ?? "").error.code).toBe("upstream_unreachable");
+      expect(all.join()).not.toContain(UPSTREAM_SECRET);
+      await until(() => api.openCalls === 0, "the call was settled");
+      const view = await api.view(account);
+      expect(view.monthSpent).toBeGreaterThan(0n);
+      expect(Number(toDecimal(view.monthSpent))).toBeLessThan(0.0001);
+      expect(view.openStreams).toBe(0);
+    });
+  }
+
+  test("carries tool calls", async () => {
+    const account = await api.account({ paid: "1" });
+    const body = chatBody({ model: "tool-call", stream: true });
+    const all = await frames(await api.post(account, body));
+    expect(all.join()).toContain('"tool_calls"');
+    expect(all.join()).toContain('"finish_reason":"tool_calls"');
+    expect(all.at(-1)).toBe("[DONE]");
+  });
+
+  test("is hung up upstream within 100 ms of the client's leaving", async () => {
+    const account = await api.account({ paid: "1" });
+    for (let round = 0; round < 10; round++) {
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      const response = await api.post(account, chatBody({ model: "slow", stream: true }), {
+        signal,
+      });
+      await response.body?.getReader().read();
+      const request = upstream.requests.at(-1);
+      const leftAtMs = performance.now();
+      leaving.abort();
+      await until(() => typeof request?.abortedAtMs === "number", "the upstream was hung up on");
+      expect((request?.abortedAtMs ?? 0) - leftAtMs).toBeLessThan(100);
+      await until(() => api.openCalls === 0, "the call was settled");
+    }
+    expect((await api.view(account)).openStreams).toBe(0);
+  });
+});

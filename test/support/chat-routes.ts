@@ -1,0 +1,157 @@
+// Models and providers over fake upstreams, and the chat provider that serves them.
+
+import {
+  catalogueOf,
+  type ModelEntry,
+  PROVIDER_DEFAULTS,
+  type ProviderEntry,
+  priceBand,
+} from "../../src/core/catalogue.ts";
+import { createChatProvider } from "../../src/providers/chat/chat-provider.ts";
+import type { Guide } from "../../src/providers/chat/guide.ts";
+import type { ChatBatch, ChatProvider, ChatRequest } from "../../src/providers/chat/provider.ts";
+import type { FakeUpstream } from "./fake-upstream.ts";
+
+export const KEY = "sk-fake-key-that-nobody-may-see";
+export const PROMPT = "the canary of the prompt";
+
+export const REQUEST: ChatRequest = {
+  messages: [{ role: "user", content: PROMPT }],
+  maxTokens: 32,
+  parameters: {},
+};
+
+/** A provider at an address, with a short patience. */
+export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = {}): ProviderEntry {
+  return {
+    ...PROVIDER_DEFAULTS,
+    name: "fictional-ai",
+    kind: "openai",
+    baseUrl,
+    apiKey: KEY,
+    firstByteTimeoutMs: 300,
+    replyTimeoutMs: 300,
+    idleTimeoutMs: 200,
+    ...overrides,
+  };
+}
+
+/** A model whose routes ask these providers for these upstream models. */
+export function modelOf(...routes: readonly (readonly [string, string])[]): ModelEntry {
+  return {
+    id: "public-model",
+    label: "A model",
+    family: "fake",
+    ownedBy: "fake",
+    bands: [priceBand({ input: "1", output: "2" })],
+    contextTokens: 100_000,
+    freeCreditEligible: true,
+    routes: routes.map(([provider, model]) => ({ provider, model })),
+  };
+}
+
+export interface Routes {
+  readonly chat: ChatProvider;
+  /** The model asks the first provider in this mood, then each other one in the mood `ok`. */
+  model(mood: string): ModelEntry;
+  /** Everything that was logged, as text. */
+  readonly logged: string[];
+  /** The breakers' clock. */
+  clockMs: number;
+}
+
+const noGuide: Guide = {
+  complete: () => Promise.reject(new Error("There is no guide here")),
+  stream: () => {
+    throw new Error("There is no guide here");
+  },
+};
+
+/** A chat provider over these providers in this order. */
+export function routesOver(...providers: readonly ProviderEntry[]): Routes {
+  const logged: string[] = [];
+  const note = (fields: object, message: string) => logged.push(`${message} ${textOf(fields)}`);
+  const catalogue = catalogueOf([], providers);
+  const routes: Routes = {
+    chat: createChatProvider({
+      catalogue: () => catalogue,
+      guide: noGuide,
+      fetch: (url, init) => fetch(url, init),
+      monotonicMs: () => routes.clockMs,
+      log: { info: note, warn: note, error: note },
+    }),
+    model: (mood) => modelOf(...providers.map(({ name }, at) => [name, at ? "ok" : mood] as const)),
+    logged,
+    clockMs: 0,
+  };
+  return routes;
+}
+
+/** One provider for each upstream, named `first`, `second` and so on. */
+export function routesTo(
+  upstreams: readonly FakeUpstream[],
+  overrides: Partial<ProviderEntry> = {},
+): Routes {
+  const names = ["first-ai", "second-ai", "third-ai"];
+  return routesOver(
+    ...upstreams.map(({ baseUrl }, at) =>
+      providerAt(baseUrl, { name: names[at] ?? "another-ai", ...overrides }),
+    ),
+  );
+}
+
+/** What an error says, with all that hangs on it. */
+export function textOf(value: unknown): string {
+  return Bun.inspect(value, { depth: 10 });
+}
+
+export const idle = () => new AbortController().signal;
+
+/** All of a stream: its text, its batches, and the usage that came last. */
+export async function readAll(batches: AsyncIterable<ChatBatch>) {
+  const all: ChatBatch[] = [];
+  for await (const batch of batches) all.push(batch);
+  const deltas = all.flatMap((batch) => batch.deltas);
+  return {
+    batches: all,
+    deltas,
+    text: deltas.map(({ delta }) => delta.content ?? "").join(""),
+    usage: all.findLast(({ usage }) => usage !== null)?.usage ?? null,
+  };
+}
+
+/** Text and usage of a call, plain or streamed. */
+export async function ask(
+  { chat }: Pick<Routes, "chat">,
+  model: ModelEntry,
+  { stream, signal = idle(), request = REQUEST }: AskOptions,
+) {
+  if (stream) return await readAll(await chat.stream(model, request, { signal }));
+  const { choices, usage } = await chat.complete(model, request, { signal });
+  return { text: choices[0]?.message.content ?? "", usage };
+}
+
+export interface AskOptions {
+  readonly stream: boolean;
+  readonly signal?: AbortSignal;
+  readonly request?: ChatRequest;
+}
+
+/** What a promise is rejected with; fails when it is not. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("This should have failed");
+}
+
+/** Waits until something holds, for at most two seconds. */
+export async function until(holds: () => boolean): Promise<void> {
+  const start = performance.now();
+  while (!holds()) {
+    if (performance.now() - start > 2_000) throw new Error("It never came to hold");
+    await Bun.sleep(2);
+  }
+}

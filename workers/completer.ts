@@ -1,0 +1,59 @@
+// Finishes what a process left half done between Postgres and Redis: access documents and credits
+// that Redis was not given, and free credit whose time is over while nobody calls.
+
+import type { Log } from "../src/core/log.ts";
+import type { AccountPlace, Accounts } from "../src/store/accounts.ts";
+
+/** An account's actor, as far as this worker needs it. */
+export interface UnfinishedWallet {
+  configure(): Promise<void>;
+  applyCredits(): Promise<void>;
+  expireFree(): Promise<void>;
+}
+
+export interface CompleterDeps {
+  readonly store: Pick<Accounts, "unapplied" | "withExpiredFreeCredit">;
+  readonly accounts: { of(accountId: string, bucket: number): UnfinishedWallet };
+  readonly log: Pick<Log, "error">;
+  readonly now: () => number;
+  /** A credit younger than this is left to the process that books it. */
+  readonly graceMs: number;
+}
+
+export interface Completed {
+  readonly applied: number;
+  readonly expired: number;
+  readonly failed: number;
+}
+
+/** Brings Redis up to what Postgres has. One account that fails does not keep the others waiting. */
+export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
+  const nowMs = deps.now();
+  const unapplied = await deps.store.unapplied(new Date(nowMs - deps.graceMs));
+  const applied = await forEach(deps, unapplied, async (wallet) => {
+    await wallet.configure();
+    await wallet.applyCredits();
+  });
+  const over = await deps.store.withExpiredFreeCredit(new Date(nowMs));
+  const expired = await forEach(deps, over, (wallet) => wallet.expireFree());
+  const failed = unapplied.length - applied + (over.length - expired);
+  return { applied, expired, failed };
+}
+
+/** Returns for how many accounts it worked. */
+async function forEach(
+  deps: CompleterDeps,
+  places: readonly AccountPlace[],
+  run: (wallet: UnfinishedWallet) => Promise<void>,
+): Promise<number> {
+  let done = 0;
+  for (const { id, bucket } of places) {
+    try {
+      await run(deps.accounts.of(id, bucket));
+      done += 1;
+    } catch (error) {
+      deps.log.error({ accountId: id, err: error }, "A change could not be given to Redis");
+    }
+  }
+  return done;
+}

@@ -1,0 +1,13 @@
+import type { LogUpkeep } from "../src/store/log-upkeep.ts";
+
+export interface PartitionsDeps {
+  readonly upkeep: Pick<LogUpkeep, "ensurePartitions">;
+  readonly now: () => number;
+}
+
+const MONTHS_AHEAD = 2;
+
+/** Makes the request log's partitions of this month and the next two. */
+export async function makePartitions({ upkeep, now }: PartitionsDeps): Promise<void> {
+  await upkeep.ensurePartitions(new Date(now()), MONTHS_AHEAD);
+}
