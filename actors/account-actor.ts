@@ -9,13 +9,14 @@ import {
 } from "../src/core/access.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { deriveTier, type Tier } from "../src/core/limits.ts";
-import { add, min, type NanoUsd, nano, toDecimal } from "../src/core/money.ts";
+import { add, min, type NanoUsd, nano } from "../src/core/money.ts";
 import type { Book } from "../src/store/book.ts";
 import { type AdmitReply, admit, extend, type ViewReply, view } from "./call-scripts.ts";
 import type { Account, AccountView, Admission, AdmitInput, RateLimits } from "./hold.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
 import { OpenHold } from "./open-hold.ts";
 import type { RedisClock } from "./redis-clock.ts";
+import { refusalError } from "./refusal.ts";
 import type { ScriptRunner, ScriptTime } from "./script.ts";
 import { configure, credit, evict, expireFree, hydrate } from "./wallet-scripts.ts";
 
@@ -278,30 +279,6 @@ function freeIsOver(state: ViewReply): boolean {
 
 function invalidKey(): ApiError {
   return new ApiError("invalid_api_key", "This API key is wrong or was revoked");
-}
-
-function refusalError(
-  reply: Extract<AdmitReply, { verdict: "refused" }>,
-  input: AdmitInput,
-  tier: Tier,
-  accessMessage: string | undefined,
-): ApiError {
-  const { code } = reply;
-  if (input.refusal?.code === code) return input.refusal;
-  if (accessMessage !== undefined && code !== "rate_limit_exceeded") {
-    return new ApiError(code, accessMessage);
-  }
-  if (code === "rate_limit_exceeded") {
-    const message = `This key may make ${tier.requestsPerMinute} requests a minute on the ${tier.name} tier`;
-    return new ApiError(code, message, { retryAfterSeconds: reply.window.resetSeconds });
-  }
-  if (code === "too_many_streams") {
-    const message = `The ${tier.name} tier may have ${tier.streams} streams open at once`;
-    return new ApiError(code, message, { retryAfterSeconds: 1 });
-  }
-  const needed = toDecimal(input.bound);
-  const there = toDecimal(reply.spendable);
-  return new ApiError(code, `The call may cost up to $${needed}; $${there} can be spent now`);
 }
 
 /** What an account owns in all: both purses and what is held of them. */

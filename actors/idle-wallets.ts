@@ -17,13 +17,7 @@ export async function* idleWallets(
   for (const server of servers) {
     let cursor = "0";
     do {
-      const [next, found] = await server.scan(
-        cursor,
-        "MATCH",
-        WALLET_PATTERN,
-        "COUNT",
-        SCAN_COUNT,
-      );
+      const [next, found] = await server.scan(cursor, "MATCH", WALLET_PATTERN, "COUNT", SCAN_COUNT);
       cursor = next;
       const used = await Promise.all(found.map((key) => redis.hget(key, "used")));
       const idle = found.filter((_, index) => Number(used[index] ?? 0) <= usedBeforeMs);

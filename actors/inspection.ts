@@ -1,8 +1,7 @@
-// Reads what Redis holds for an audit. Nothing here changes anything, or builds a wallet that is not
-// there.
+// Reads what Redis holds, for an audit. Nothing here changes anything or builds a wallet.
 
-import { BUCKETS } from "../src/core/limits.ts";
 import type { JournalEntry } from "../src/core/journal.ts";
+import { BUCKETS } from "../src/core/limits.ts";
 import { parseEntry } from "./journal.ts";
 import { accountKeys, bucketKeys } from "./keys.ts";
 import inspectLua from "./lua/inspect.lua" with { type: "text" };
@@ -102,7 +101,7 @@ export async function inspectBuckets(redis: RedisClient): Promise<BucketInspecti
   );
 }
 
-/** The first lease of a bucket that has no hold or ran out before `overdueMs`; null when all are well. */
+/** The first lease of a bucket without a hold, or one that ran out before `overdueMs`. */
 export async function findBadLease(
   redis: RedisClient,
   bucket: number,
@@ -114,9 +113,7 @@ export async function findBadLease(
   for (let start = 0; start < members.length; start += LEASES_AT_ONCE) {
     const some = members.slice(start, start + LEASES_AT_ONCE);
     const found = await Promise.all(some.map((member) => readLease(redis, bucket, member)));
-    const bad = found.find(
-      (lease) => lease !== null && (!lease.held || lease.leaseMs < overdueMs),
-    );
+    const bad = found.find((lease) => lease !== null && (!lease.held || lease.leaseMs < overdueMs));
     if (bad) return bad;
   }
   return null;

@@ -1,5 +1,6 @@
 // A hold in the hands of its owner. It is resolved exactly once, whatever happens to the connection.
 
+import { ERRORS } from "../src/core/errors.ts";
 import { add, min, type NanoUsd, subtract, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
 import { settle, settleLate } from "./call-scripts.ts";
@@ -21,7 +22,7 @@ const RETRY_MS = 1_000;
 const WAIT_MS = 2_000;
 
 const ABANDONED: Outcome = {
-  status: 500,
+  status: ERRORS.internal_error.status,
   errorCode: "internal_error",
   latencyMs: 0,
   firstTokenMs: null,

@@ -9,11 +9,12 @@ import { ConfigError, loadServerConfig, type ServerConfig } from "./config.ts";
 import { CatalogueError } from "./core/catalogue-file.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Log } from "./core/log.ts";
-import { createRegistry, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
+import { createRegistry, serveMetrics } from "./metrics-server.ts";
 import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
 import { createChatProvider } from "./providers/chat/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
+import { warmTokenizer } from "./providers/tokens.ts";
 import { KeyDirectory } from "./store/accounts.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
@@ -77,7 +78,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       log,
     }),
     switches: pauses,
-    checks: { redis: () => redis.ping(), postgres: () => database.sql`SELECT 1` },
+    checks: { redis: () => redis.ping(), postgres: () => database.ping() },
     clock,
     random,
     log,
@@ -85,6 +86,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     keyPepper: config.keyPepper,
     ipHashSecret: config.ipHashSecret,
   });
+  warmTokenizer();
   accounts.start();
   app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
@@ -114,6 +116,6 @@ try {
   await main();
 } catch (error) {
   if (!(error instanceof ConfigError || error instanceof CatalogueError)) throw error;
-  console.error(error.message);
+  process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }

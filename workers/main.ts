@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { AccountActors } from "../actors/account-actors.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "../src/config.ts";
 import type { Log } from "../src/core/log.ts";
-import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
+import { createRegistry, serveMetrics } from "../src/metrics-server.ts";
 import { Accounts } from "../src/store/accounts.ts";
 import { Book } from "../src/store/book.ts";
 import { openDatabase } from "../src/store/database.ts";
@@ -26,6 +26,7 @@ const METRICS_PORT = 9465;
 const QUEUE = "farebox";
 /** A hash tag, so that the queue works on Redis Cluster. */
 const PREFIX = "{farebox-jobs}";
+const KEEP_SCHEDULES_MS = 30_000;
 const CLOSE_MS_MAX = 10_000;
 
 /** A change that another process is just making is left to it for so long. */
@@ -71,14 +72,16 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   worker.on("failed", (job, error) => log.error({ job: job?.name, err: error }, "A job failed"));
   worker.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
   queue.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
-  for (const [name, { everyMs }] of Object.entries(jobs)) {
-    const opts = { removeOnComplete: true, removeOnFail: 100 };
-    await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
-  }
+  await keepSchedules(queue, jobs);
+  // A queue whose Redis lost its data gets its schedules back without a restart.
+  const keeping = setInterval(() => {
+    keepSchedules(queue, jobs).catch((error) => log.warn({ err: error }, "No schedule was kept"));
+  }, KEEP_SCHEDULES_MS);
   const metrics = serveMetrics(registry, config.metricsPort, log);
   log.info({ jobs: Object.keys(jobs) }, "The worker runs");
 
   return async () => {
+    clearInterval(keeping);
     await Promise.race([worker.close(), Bun.sleep(CLOSE_MS_MAX)]);
     await queue.close();
     await metrics.stop();
@@ -130,6 +133,16 @@ function schedule(parts: Parts): Readonly<Record<string, ScheduledJob>> {
   };
 }
 
+async function keepSchedules(
+  queue: Queue,
+  jobs: Readonly<Record<string, ScheduledJob>>,
+): Promise<void> {
+  const opts = { removeOnComplete: true, removeOnFail: 100 };
+  for (const [name, { everyMs }] of Object.entries(jobs)) {
+    await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
+  }
+}
+
 async function runJob(jobs: Readonly<Record<string, ScheduledJob>>, name: string): Promise<void> {
   const job = jobs[name];
   // A newer release may have scheduled a job that this one does not know.
@@ -149,6 +162,6 @@ try {
   await main();
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
-  console.error(error.message);
+  process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }

@@ -57,7 +57,8 @@ export class ChatStream {
   #firstTokenMs: number | null = null;
   #promptTokens: Promise<number> | null = null;
   #waitsFor: "upstream" | "client" = "client";
-  #waitsSinceMs: number;
+  /** When the last event was handed over, or the stream opened. */
+  #deliveredMs: number;
   #checkpointMs: number;
   #callOffWatch: () => void = () => {};
   #result: Promise<StreamResult> | null = null;
@@ -69,7 +70,7 @@ export class ChatStream {
     this.#deps = deps;
     this.#parts = parts;
     this.#openedMs = deps.clock.monotonicMs();
-    this.#waitsSinceMs = this.#openedMs;
+    this.#deliveredMs = this.#openedMs;
     this.#checkpointMs = this.#openedMs;
     parts.interruption.onInterrupt = () => this.#onInterrupt();
     if (parts.interruption.reason === null) this.#watch();
@@ -81,19 +82,7 @@ export class ChatStream {
     if (this.#isOver) return null;
     this.#meter.add(this.#unread);
     this.#unread = [];
-    this.#wait("upstream");
-    const event = await this.#pull();
-    if (event?.kind === "deltas") this.#wait("client");
-    else this.#isOver = true;
-    return event;
-  }
-
-  /** The client is gone: the upstream request ends now and the call is settled. */
-  cancel(): void {
-    this.#parts.interruption.clientGone();
-  }
-
-  async #pull(): Promise<StreamEvent | null> {
+    this.#waitsFor = "upstream";
     const { batches, interruption } = this.#parts;
     try {
       while (interruption.reason === null) {
@@ -106,17 +95,25 @@ export class ChatStream {
     } catch (error) {
       if (interruption.reason === null) return await this.#fail(toApiError(error));
     }
+    this.#isOver = true;
     await this.#result;
     const error = interruption.reason?.error;
     return error ? { kind: "error", error } : null;
   }
 
+  /** The client is gone: the upstream request ends now and the call is settled. */
+  cancel(): void {
+    this.#parts.interruption.clientGone();
+  }
+
   #deliver(deltas: readonly ChatDelta[]): StreamEvent {
+    const nowMs = this.#deps.clock.monotonicMs();
     this.#unread = deltas;
+    this.#waitsFor = "client";
+    this.#deliveredMs = nowMs;
     if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
     }
-    const nowMs = this.#deps.clock.monotonicMs();
     if (this.#meter.started && nowMs - this.#checkpointMs >= LEASE_RENEWAL_MS) {
       this.#checkpointMs = nowMs;
       void this.#checkpoint();
@@ -125,11 +122,13 @@ export class ChatStream {
   }
 
   async #complete(): Promise<StreamEvent> {
+    this.#isOver = true;
     const { usage, settlement } = await this.#finish(null, () => this.#wholeUsage());
     return { kind: "end", usage, settlement };
   }
 
   async #fail(error: ApiError): Promise<StreamEvent> {
+    this.#isOver = true;
     const { requestId } = this.#parts.call;
     this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
     await this.#finish(error.code, () => this.#streamedUsage());
@@ -221,15 +220,10 @@ export class ChatStream {
     return this.#promptTokens;
   }
 
-  #wait(forWhom: "upstream" | "client"): void {
-    this.#waitsFor = forWhom;
-    this.#waitsSinceMs = this.#deps.clock.monotonicMs();
-  }
-
   /** One timer for both limits: it is set again, not moved, as batches go by. */
   #watch(): void {
     const nowMs = this.#deps.clock.monotonicMs();
-    const idleAtMs = this.#waitsSinceMs + CHAT.streamIdleMs;
+    const idleAtMs = this.#deliveredMs + CHAT.streamIdleMs;
     const endsAtMs = this.#openedMs + CHAT.streamMaxMs;
     if (nowMs >= endsAtMs) this.#parts.interruption.interrupt(TOO_LONG);
     else if (nowMs >= idleAtMs) {

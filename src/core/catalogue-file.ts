@@ -60,7 +60,7 @@ export function parseCatalogue(
     throw new CatalogueError(fileName, json.lineOf(pointer), `${subject} ${problem}`);
   };
   if (!Value.Check(CatalogueFile, json.value)) {
-    const error = Value.Errors(CatalogueFile, json.value).First();
+    const error = tellingError(json.value);
     return refuse(error?.path ?? "", error === undefined ? "is not right" : problemOf(error));
   }
   const file = json.value;
@@ -90,6 +90,22 @@ function readJson(text: string, fileName: string): LocatedJson {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw new CatalogueError(fileName, error.line, `it is not JSON: ${error.message}`);
   }
+}
+
+/** The first error; where a field is missing and another one is unknown, it is likely misspelt. */
+function tellingError(value: unknown): ValueError | undefined {
+  const errors = Value.Errors(CatalogueFile, value);
+  const first = errors.First();
+  if (first?.type !== ValueErrorType.ObjectRequiredProperty) return first;
+  for (const error of errors) {
+    const isBeside = parentOf(error.path) === parentOf(first.path);
+    if (error.type === ValueErrorType.ObjectAdditionalProperties && isBeside) return error;
+  }
+  return first;
+}
+
+function parentOf(pointer: string): string {
+  return pointer.slice(0, pointer.lastIndexOf("/"));
 }
 
 function problemOf(error: ValueError): string {

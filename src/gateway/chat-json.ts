@@ -33,7 +33,7 @@ export function completionJson(facts: CompletionFacts, completion: Completion): 
 }
 
 /** Turns the events of a call into frames. */
-export class ChatFrames implements FrameSource {
+export class ChatFrames implements FrameSource<StreamEvent> {
   onCut: () => void = () => {};
   readonly #stream: ChatStream;
   readonly #facts: CompletionFacts;
@@ -53,16 +53,15 @@ export class ChatFrames implements FrameSource {
     this.#head = `data: ${head.slice(0, -1)},"choices":[`;
   }
 
-  async next(): Promise<string | null> {
-    const event = await this.#stream.next();
-    return event && this.#framesOf(event);
+  next(): Promise<StreamEvent | null> {
+    return this.#stream.next();
   }
 
   cancel(): void {
     this.#stream.cancel();
   }
 
-  #framesOf(event: StreamEvent): string {
+  framesOf(event: StreamEvent): string {
     switch (event.kind) {
       case "deltas":
         return this.#chunks(event.deltas);

@@ -5,9 +5,11 @@ import { OK } from "../core/errors.ts";
 import { type AnswerFacts, headersOf } from "./respond.ts";
 
 /** Where frames come from. */
-export interface FrameSource {
-  /** The next frames, or null at the end. Asking means that the frames before were taken. */
-  next(): Promise<string | null>;
+export interface FrameSource<Event> {
+  /** The next event, or null at the end. Asking means that the frames before were taken. */
+  next(): Promise<Event | null>;
+  /** An event as frames. */
+  framesOf(event: Event): string;
   /** The client is gone. */
   cancel(): void;
   /** Set here: breaks the connection off without an end. */
@@ -22,7 +24,11 @@ export function dataFrame(json: string): string {
 export const DONE_FRAME = dataFrame("[DONE]");
 
 /** Streams the frames of a source. `onEnd` is called once: at the end, or when it broke off. */
-export function eventStream(source: FrameSource, facts: AnswerFacts, onEnd: () => void): Response {
+export function eventStream<Event>(
+  source: FrameSource<Event>,
+  facts: AnswerFacts,
+  onEnd: () => void,
+): Response {
   let isOpen = true;
   const end = () => {
     if (isOpen) onEnd();
@@ -38,9 +44,9 @@ export function eventStream(source: FrameSource, facts: AnswerFacts, onEnd: () =
         };
       },
       async pull(controller) {
-        const next = await source.next();
+        const event = await source.next();
         if (!isOpen) return;
-        if (next !== null) return controller.enqueue(next);
+        if (event !== null) return controller.enqueue(source.framesOf(event));
         end();
         controller.close();
       },

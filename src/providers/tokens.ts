@@ -43,8 +43,8 @@ export function countPromptTokens(messages: readonly ChatMessage[], toolsJson: s
 }
 
 /**
- * The prompt tokens of a request, letting other work in between pieces of a large one. Counting ends
- * early, with what was counted so far, once there are more than `tokensMax`.
+ * The prompt tokens of a request, letting other work in between pieces of a large one. Counting
+ * ends early, with what was counted so far, once there are more than `tokensMax`.
  */
 export async function countPrompt(
   { messages, parameters }: ChatRequest,
@@ -111,9 +111,9 @@ export function firstTokens(text: string, tokensMax: number): TextStart {
 }
 
 /**
- * Cuts a text wherever a run without a natural break gets too long. Where an ASCII letter or digit is
- * followed by any other ASCII character, the tokenizer always begins anew; an apostrophe may belong to
- * both sides.
+ * Cuts a text wherever a run without a natural break gets too long. Where an ASCII letter or digit
+ * is followed by any other ASCII character, the tokenizer always begins anew; an apostrophe may
+ * belong to both sides.
  */
 export function splitRuns(text: string): string[] {
   if (text.length <= RUN_LENGTH_MAX) return [text];

@@ -5,6 +5,8 @@ export interface Database {
   readonly db: PostgresJsDatabase;
   /** The driver itself, for COPY, LISTEN and statements that drizzle cannot say. */
   readonly sql: postgres.Sql<{ bigint: bigint }>;
+  /** Resolves when Postgres answers. */
+  ping(): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -20,7 +22,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     types: { bigint: postgres.BigInt },
     onnotice: () => {},
   });
-  return { db: drizzle(sql), sql, close: () => sql.end({ timeout: 5 }) };
+  return { db: drizzle(sql), sql, ping: () => sql`SELECT 1`, close: () => sql.end({ timeout: 5 }) };
 }
 
 /** A column of values as the text of a Postgres array, for `unnest`: the fastest way in but COPY. */

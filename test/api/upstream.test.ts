@@ -13,7 +13,7 @@ import { chatBody, completionOf, errorOf, Harness, until } from "./harness.ts";
 /** Every mood is a model of that name. */
 const MOODS = [
   "ok",
-  "no-usage",
+  "nan-usage",
   "negative-usage",
   "absurd-usage",
   "cached-usage",
@@ -81,14 +81,14 @@ describe("a whole reply", () => {
     expect((await api.view(account)).paid).toBe(usd("0.999972"));
   });
 
-  for (const model of ["no-usage", "negative-usage", "absurd-usage"]) {
+  for (const model of ["nan-usage", "negative-usage", "absurd-usage"]) {
     test(`costs our own count with ${model}`, async () => {
       const account = await api.account({ paid: "1" });
       const { usage, svc } = await completionOf(await api.post(account, chatBody({ model })));
-      expect(usage.completion_tokens).toBe(8);
+      expect(usage.completion_tokens).toBe(9);
       const { prompt_tokens: prompt } = usage;
       expect(prompt).toBeGreaterThan(0);
-      expect(svc.cost_usd).toBeCloseTo((prompt * 1 + 8 * 2) / 1_000_000, 12);
+      expect(svc.cost_usd).toBeCloseTo((prompt * 1 + 9 * 2) / 1_000_000, 12);
     });
   }
 

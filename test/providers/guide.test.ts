@@ -45,10 +45,10 @@ of its cost. It is settled once.
 
 const SETTINGS = `# Settings
 
-| variable | default | what |
-|---|---|---|
+| variable    | default | what                |
+| ----------- | ------- | ------------------- |
 ${Array.from({ length: 30 }, (_, n) => `| \`OTHER_${n}\` | ${n} | some other thing |`).join("\n")}
-| \`LOG_LEVEL\` | info | how much is logged |
+| \`LOG_LEVEL\` | info    | how much is logged  |
 `;
 
 const documents: GuideDocument[] = [
@@ -92,14 +92,15 @@ describe("an answer", () => {
   test("quotes code with the sentences around it", async () => {
     expect(await ask("How do I start it?")).toStartWith(
       'From README.md, "Start":\n\n' +
-        "> Run this:\n>\n> ```sh\n> npm start\n> # Not a heading.\n> ```\n>\n> and wait for the key.",
+        "> Run this:\n>\n> ```sh\n> npm start\n> # Not a heading.\n> ```\n>\n" +
+        "> and wait for the key.",
     );
   });
 
   test("quotes the fitting row of a long table below the table's head", async () => {
     expect(await ask("What does LOG_LEVEL do?")).toStartWith(
       'From docs/settings.md, "Settings":\n\n' +
-        "> | variable | default | what |\n> |---|---|---|\n" +
+        "> | variable | default | what |\n> | --- | --- | --- |\n" +
         "> | `LOG_LEVEL` | info | how much is logged |\n\n",
     );
   });

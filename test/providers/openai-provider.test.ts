@@ -4,11 +4,11 @@ import { ApiError } from "../../src/core/errors.ts";
 import { readChatInput } from "../../src/gateway/chat-request.ts";
 import {
   completeUpstream,
-  RouteFailure,
   streamUpstream,
   type UpstreamCall,
 } from "../../src/providers/chat/openai-provider.ts";
 import type { ChatRequest } from "../../src/providers/chat/provider.ts";
+import { RouteFailure } from "../../src/providers/chat/route-failure.ts";
 import {
   idle,
   KEY,
@@ -282,7 +282,6 @@ describe("a route fails", () => {
   for (const mood of both.concat(onlyPlain)) {
     test(`in the mood ${mood}, plain`, async () => {
       const error = await rejection(completeUpstream(callOf(mood)));
-      expect(["RouteFailure", "TimeoutError", "Error"]).toContain((error as Error).name);
       expect(error).not.toBeInstanceOf(ApiError);
     });
   }

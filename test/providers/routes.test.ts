@@ -14,7 +14,6 @@ import {
   rejection,
   routesOver,
   routesTo,
-  textOf,
   until,
 } from "../support/chat-routes.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";

@@ -141,7 +141,7 @@ async function speak(
   { usage = USAGE as unknown, pauseMs = 0, done = true, rawUsage = "" } = {},
 ): Promise<void> {
   if (!answer.isStream) {
-    const reply = wholeReply({ content: words.join("") }, usage === undefined ? {} : { usage });
+    const reply = wholeReply({ content: words.join("") }, usage === null ? {} : { usage });
     const text = JSON.stringify(reply);
     return answer.send(200, rawUsage === "" ? text : withRaw(text, rawUsage));
   }
@@ -152,7 +152,7 @@ async function speak(
     answer.delta({ content: word });
   }
   answer.delta({}, "stop");
-  if (usage !== undefined) {
+  if (usage !== null) {
     const text = JSON.stringify(chunk([], { usage }));
     answer.event(rawUsage === "" ? text : withRaw(text, rawUsage));
   }
@@ -183,7 +183,7 @@ const MOODS: Readonly<Record<string, Mood>> = {
   ok: (answer) => speak(answer, WORDS),
   slow: (answer) => speak(answer, WORDS, { pauseMs: answer.slowMs }),
   "no-done": (answer) => speak(answer, WORDS, { done: false }),
-  "no-usage": withUsage(undefined),
+  "no-usage": withUsage(null),
   "negative-usage": withUsage({ ...USAGE, completion_tokens: -5 }),
   "nan-usage": withUsage({ ...USAGE, prompt_tokens: "NaN", completion_tokens: null }),
   // Not JSON, yet some servers print it.
@@ -365,8 +365,8 @@ const MOODS: Readonly<Record<string, Mood>> = {
   },
   "crlf-sse": (answer) => {
     if (!answer.isStream) return speak(answer, WORDS);
-    for (const word of WORDS) {
-      const data = JSON.stringify(chunk([{ index: 0, delta: { content: word } }]));
+    for (const content of WORDS) {
+      const data = JSON.stringify(chunk([{ index: 0, delta: { content } }]));
       answer.part(`: ping\r\nevent: chunk\r\nid: 7\r\ndata:${data}\r\n\r\n`);
     }
     const last = chunk([{ index: 0, delta: {}, finish_reason: "stop" }], { usage: USAGE });
@@ -374,9 +374,6 @@ const MOODS: Readonly<Record<string, Mood>> = {
     answer.end();
   },
 };
-
-/** The names of all moods; `tokens-N` and `tokens-N-every-MS` are moods too. */
-export const MOOD_NAMES: readonly string[] = Object.keys(MOODS);
 
 function streamToolCalls(answer: Answer): void {
   const { name, arguments: given } = TOOL_CALL;
@@ -400,6 +397,7 @@ function streamToolCalls(answer: Answer): void {
   answer.end();
 }
 
+/** Besides the named moods there are `tokens-N` and `tokens-N-every-MS`. */
 function moodOf(name: string): Mood {
   const many = /^tokens-(\d+)(?:-every-(\d+))?$/.exec(name);
   if (many === null) return MOODS[name] ?? ((answer) => speak(answer, WORDS));

@@ -22,7 +22,7 @@ type Layer =
 const LAYERS: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/main\.ts$/, "main"],
   [/^src\/app\.ts$/, "app"],
-  [/^src\/config\.ts$/, "config"],
+  [/^src\/(config|metrics-server)\.ts$/, "config"],
   [/^src\/(gateway|application|console)\//, "surface"],
   [/^src\/(calls|http|providers|store|core|cli)\//, "core"],
   [/^actors\//, "actors"],
@@ -45,7 +45,7 @@ const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
   store: ["core"],
   core: [],
   config: ["core"],
-  cli: ["surface", "calls", "http", "config", ...FLOOR],
+  cli: ["surface", "calls", "http", "config", "workers", ...FLOOR],
   workers: ["config", ...FLOOR],
 };
 

@@ -4,6 +4,16 @@ const FAILURES_TO_OPEN = 5;
 const BACK_OFF_MS = 10_000;
 const BACK_OFF_MS_MAX = 60_000;
 
+export type Leaving = "ok" | "failed" | "neither";
+
+/** A place for one request under way. */
+export interface Place {
+  /** The provider has begun to answer. */
+  answered(): void;
+  /** Gives the place back; only the first time counts. */
+  leave(result: Leaving): void;
+}
+
 export class Breaker {
   #failures = 0;
   #opensUntilMs = 0;
@@ -14,28 +24,50 @@ export class Breaker {
   constructor(readonly monotonicMs: () => number) {}
 
   /** Takes a place for one request; null when the provider is full, or was given up for now. */
-  enter(
-    concurrencyMax: number,
-  ): { readonly leave: (result: "ok" | "failed" | "neither") => void } | null {
+  enter(concurrencyMax: number): Place | null {
     if (this.#underWay >= concurrencyMax) return null;
     const isOpen = this.#failures >= FAILURES_TO_OPEN;
     if (isOpen && (this.#isProbing || this.monotonicMs() < this.#opensUntilMs)) return null;
-    this.#isProbing = isOpen;
+    if (isOpen) this.#isProbing = true;
     this.#underWay += 1;
-    return { leave: (result) => this.#leave(result, isOpen) };
+    return this.#place(isOpen);
   }
 
-  #leave(result: "ok" | "failed" | "neither", wasProbe: boolean): void {
+  #place(isProbe: boolean): Place {
+    let hasLeft = false;
+    return {
+      answered: () => {
+        if (!isProbe || hasLeft) return;
+        this.#isProbing = false;
+        // Others may pass while a probe's stream goes on, but one more failure opens it again.
+        this.#failures = Math.min(this.#failures, FAILURES_TO_OPEN - 1);
+      },
+      leave: (result) => {
+        if (hasLeft) return;
+        hasLeft = true;
+        this.#leave(result, isProbe);
+      },
+    };
+  }
+
+  #leave(result: Leaving, wasProbe: boolean): void {
     this.#underWay -= 1;
     if (wasProbe) this.#isProbing = false;
     if (result === "ok") {
       this.#failures = 0;
       this.#backOffMs = BACK_OFF_MS;
     } else if (result === "failed") {
-      this.#failures += 1;
-      if (this.#failures < FAILURES_TO_OPEN) return;
-      this.#opensUntilMs = this.monotonicMs() + this.#backOffMs;
-      if (wasProbe) this.#backOffMs = Math.min(this.#backOffMs * 2, BACK_OFF_MS_MAX);
+      this.#fail(wasProbe);
     }
+  }
+
+  #fail(wasProbe: boolean): void {
+    const wasOpen = this.#failures >= FAILURES_TO_OPEN;
+    // A request that began before it opened says nothing new.
+    if (wasOpen && !wasProbe) return;
+    this.#failures = Math.min(this.#failures + 1, FAILURES_TO_OPEN);
+    if (this.#failures < FAILURES_TO_OPEN) return;
+    if (wasProbe) this.#backOffMs = Math.min(this.#backOffMs * 2, BACK_OFF_MS_MAX);
+    this.#opensUntilMs = this.monotonicMs() + this.#backOffMs;
   }
 }

@@ -1,5 +1,5 @@
-// The catalogue of this moment: from the configuration file, read again whenever it changes, or without
-// one from the model servers of this machine.
+// The catalogue of this moment: from the configuration file, read again whenever it changes, or
+// without one from the model servers of this machine.
 
 import { readFile, stat } from "node:fs/promises";
 import type { Catalogue } from "../../core/catalogue.ts";

@@ -4,7 +4,7 @@
 import type { Catalogue, ModelEntry, ProviderEntry } from "../../core/catalogue.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { Breaker } from "./breaker.ts";
+import { Breaker, type Leaving } from "./breaker.ts";
 import type { Guide } from "./guide.ts";
 import {
   completeUpstream,
@@ -13,6 +13,7 @@ import {
   type UpstreamCall,
 } from "./openai-provider.ts";
 import type { ChatBatch, ChatOptions, ChatProvider, ChatReply, ChatRequest } from "./provider.ts";
+import { RouteFailure } from "./route-failure.ts";
 
 export interface ChatProviderDeps {
   readonly catalogue: () => Catalogue;
@@ -22,7 +23,6 @@ export interface ChatProviderDeps {
   readonly log: Log;
 }
 
-type Leaving = "ok" | "failed" | "neither";
 type Leave = (result: Leaving) => void;
 type Attempt<Result> = (provider: ProviderEntry, upstreamModel: string) => Promise<Result>;
 
@@ -48,10 +48,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
       const place = provider && breakerOf(provider).enter(provider.concurrencyMax);
       if (!provider || !place) continue;
       try {
-        return { result: await attempt(provider, route.model), leave: place.leave };
+        const result = await attempt(provider, route.model);
+        place.answered();
+        return { result, leave: place.leave };
       } catch (error) {
         const isCallers = signal.aborted || error instanceof ApiError;
-        place.leave(isCallers ? "neither" : "failed");
+        const isWell = error instanceof RouteFailure && !error.blamesServer;
+        place.leave(isCallers || isWell ? "neither" : "failed");
         if (isCallers) throw error;
         deps.log.warn({ provider: provider.name, model: model.id, err: error }, "A route failed");
         cause = error;
@@ -106,54 +109,63 @@ function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): Upst
 }
 
 interface Started {
-  readonly first: ChatBatch[];
+  readonly first: ChatBatch;
   readonly rest: AsyncIterator<ChatBatch>;
 }
 
 /** Waits for the first batch with a delta, so that whatever fails before it is still this route's. */
 async function withFirst(rest: AsyncIterator<ChatBatch>): Promise<Started> {
-  const first: ChatBatch[] = [];
+  let usage: ChatBatch["usage"] = null;
   for (;;) {
     const { done, value } = await rest.next();
-    if (done) throw new Error("The stream ended before its first chunk");
-    first.push(value);
-    if (value.deltas.length > 0) return { first, rest };
+    if (done) throw new RouteFailure("The stream ended before its first chunk");
+    usage = value.usage ?? usage;
+    if (value.deltas.length > 0) return { first: { ...value, usage }, rest };
   }
 }
 
 /** A started stream. Whichever way it ends, its place is given back, even if nobody ever reads it. */
 class Relay implements AsyncIterableIterator<ChatBatch> {
-  readonly #started: Started;
+  readonly #rest: AsyncIterator<ChatBatch>;
   readonly #model: ModelEntry;
   readonly #signal: AbortSignal;
+  readonly #onAbort = () => void this.return().catch(() => {});
+  #first: ChatBatch | null;
   #leave: ((result: Leaving) => void) | null;
+  #wasAborted = false;
 
   constructor(started: Started, call: { model: ModelEntry; signal: AbortSignal; leave: Leave }) {
-    this.#started = started;
+    this.#first = started.first;
+    this.#rest = started.rest;
     this.#model = call.model;
     this.#signal = call.signal;
     this.#leave = call.leave;
+    call.signal.addEventListener("abort", this.#onAbort);
+    if (call.signal.aborted) this.#onAbort();
   }
 
   async next(): Promise<IteratorResult<ChatBatch>> {
-    const first = this.#started.first.shift();
-    if (first !== undefined) return { done: false, value: plausible(first, this.#model) };
+    if (this.#wasAborted) throw brokenOff(this.#signal.reason);
+    const first = this.#first;
+    if (first !== null) {
+      this.#first = null;
+      return { done: false, value: plausible(first, this.#model) };
+    }
     try {
-      const { done, value } = await this.#started.rest.next();
+      const { done, value } = await this.#rest.next();
       if (!done) return { done: false, value: plausible(value, this.#model) };
       this.#end("ok");
       return { done: true, value: undefined };
     } catch (error) {
-      this.#end(this.#signal.aborted ? "neither" : "failed");
-      throw new ApiError("upstream_unreachable", "The model stopped answering in the middle", {
-        cause: error,
-      });
+      this.#end("failed");
+      throw brokenOff(error);
     }
   }
 
   async return(): Promise<IteratorResult<ChatBatch>> {
     this.#end("neither");
-    await this.#started.rest.return?.();
+    this.#first = null;
+    await this.#rest.return?.();
     return { done: true, value: undefined };
   }
 
@@ -161,10 +173,20 @@ class Relay implements AsyncIterableIterator<ChatBatch> {
     return this;
   }
 
+  /** An abort, which is the caller's, is heard here before anything fails of it. */
   #end(result: Leaving): void {
-    this.#leave?.(result);
+    if (this.#leave === null) return;
+    this.#wasAborted = this.#signal.aborted;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#leave(this.#wasAborted ? "neither" : result);
     this.#leave = null;
   }
+}
+
+function brokenOff(cause: unknown): ApiError {
+  return new ApiError("upstream_unreachable", "The model stopped answering in the middle", {
+    cause,
+  });
 }
 
 /** Drops a usage that no call of this model can have. */

@@ -1,5 +1,5 @@
-// The built-in model. It is no language model: it finds the passages of Farebox's own documentation that
-// fit the last question best, and quotes them.
+// The built-in model. It is no language model: it finds the passages of Farebox's own documentation
+// that fit the last question best, and quotes them.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

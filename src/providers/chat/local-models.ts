@@ -1,5 +1,5 @@
-// Model servers on this machine, found without any configuration: whatever answers like an OpenAI API on
-// the port that a well-known server uses.
+// Model servers on this machine, found without any configuration: whatever answers like an OpenAI
+// API on the port that a well-known server uses.
 
 import {
   type Catalogue,
@@ -35,7 +35,7 @@ const LIST_BYTES_MAX = 1024 * 1024;
 const MODELS_MAX = 200;
 /** A server under load may miss one probe. */
 const MISSES_MAX = 1;
-/** A small price, so that there is something to count; the operator's own electricity is not in it. */
+/** A small price, so that there is something to count. */
 const BANDS = [priceBand({ input: "0.10", output: "0.40" })];
 /** Where the server does not say: more than most, because a usage above it is not believed. */
 const CONTEXT_TOKENS = 131_072;
@@ -109,16 +109,18 @@ export class LocalModels {
   }
 }
 
-/** The models of a list, or null when it is none or a Farebox's: that would send calls in a circle. */
+/** The models of a list; null for no list, or a Farebox's, which would send calls in a circle. */
 function offersOf(list: unknown): Offer[] | null {
   if (!isObject(list) || !Array.isArray(list.data)) return null;
   const entries = list.data.slice(0, MODELS_MAX).filter(isObject);
   if (entries.some((entry) => entry.svc !== undefined)) return null;
-  return entries.flatMap(({ id, max_model_len: length }) => {
-    if (typeof id !== "string" || NOT_FOR_CHAT.test(id) || !isOneLine(id)) return [];
+  const offers = new Map<string, Offer>();
+  for (const { id, max_model_len: length } of entries) {
+    if (typeof id !== "string" || NOT_FOR_CHAT.test(id) || !isOneLine(id)) continue;
     const isLength = Number.isSafeInteger(length) && Number(length) >= 256;
-    return [{ model: id, contextTokens: isLength ? Number(length) : CONTEXT_TOKENS }];
-  });
+    offers.set(id, { model: id, contextTokens: isLength ? Number(length) : CONTEXT_TOKENS });
+  }
+  return [...offers.values()];
 }
 
 function isOneLine(id: string): boolean {

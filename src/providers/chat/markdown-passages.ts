@@ -1,4 +1,4 @@
-// Takes a Markdown document apart into passages: the smallest pieces that can be quoted on their own.
+// Takes a Markdown document apart into passages: the smallest pieces that make sense when quoted.
 
 /** A document that the guide quotes from. */
 export interface GuideDocument {
@@ -133,7 +133,8 @@ function listQuotes(lines: readonly string[]): Quote[] {
 }
 
 function tableQuotes(lines: readonly string[]): Quote[] {
-  const rows = lines.map((line) => line.trim());
+  // Cells that are padded to the width of their column only cost tokens.
+  const rows = lines.map((line) => line.trim().replace(/ {2,}/g, " ").replace(/-{3,}/g, "---"));
   const lead = rows.slice(0, 2).join("\n");
   const body = rows.slice(2);
   const whole = body.join("\n");

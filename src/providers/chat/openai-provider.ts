@@ -3,16 +3,20 @@
 
 import type { ProviderEntry } from "../../core/catalogue.ts";
 import { ApiError } from "../../core/errors.ts";
-import type { ChatBatch, ChatReply, ChatRequest } from "./provider.ts";
+import type { ChatBatch, ChatDelta, ChatReply, ChatRequest } from "./provider.ts";
+import { RouteFailure } from "./route-failure.ts";
+import { Silence } from "./silence.ts";
 import { SseReader } from "./sse-reader.ts";
-import { isObject, readChoices, readDeltas, readErrorMessage, readUsage } from "./upstream-json.ts";
+import {
+  isObject,
+  readChoices,
+  readDeltas,
+  readErrorCode,
+  readErrorMessage,
+  readUsage,
+} from "./upstream-json.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** A route that did not serve; the next one may. The message is for the operator's log. */
-export class RouteFailure extends Error {
-  override readonly name = "RouteFailure";
-}
 
 export interface UpstreamCall {
   readonly provider: ProviderEntry;
@@ -28,59 +32,127 @@ const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MESSAGE_MAX = 500;
 /** Statuses by which an upstream blames the request itself: no other route would do better. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Statuses that concern one model or one moment. */
+const WELL_SERVERS: ReadonlySet<number> = new Set([403, 404, 429]);
+/** What no caller should be told: addresses, accounts, keys. */
+const TELLING = /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:sk|org|proj|key|acct)[-_]\w/i;
+/** How long the rest of a stream may take behind its [DONE]. */
+const REST_MS = 1_000;
 
 /** A whole reply. Throws a RouteFailure, or an ApiError where the request is at fault. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
   const response = await send(call, false, AbortSignal.any([call.signal, timeout]));
   const body = parse(await readText(response, REPLY_BYTES_MAX));
-  const message = readErrorMessage(body);
-  if (message !== null) throw new RouteFailure(`The reply is an error: ${message}`);
+  if (readErrorMessage(body) !== null) {
+    throw new RouteFailure(`The reply is an error${codeOf(body)}`);
+  }
   const choices = isObject(body) ? readChoices(body.choices) : null;
   if (!isObject(body) || choices === null) throw new RouteFailure("The reply has no message");
-  return { choices, usage: readUsage(body.usage) };
+  const hasText = choices.some(({ message }) => message.content || message.tool_calls);
+  return { choices, usage: readUsage(body.usage, hasText) };
 }
 
 /** The batches of a stream, one for each read that brought something. */
 export async function* streamUpstream(call: UpstreamCall): AsyncGenerator<ChatBatch> {
-  const silence = new Silence(call.signal, call.provider.firstByteTimeoutMs);
+  const silence = new Silence(call.signal, call.provider);
+  const reply = new StreamedReply();
+  let body: AsyncIterator<Uint8Array> | null = null;
   try {
     const response = await send(call, true, silence.signal);
     if (response.body === null) throw new RouteFailure("The stream has no body");
-    const reader = new SseReader();
-    let finished = false;
-    for await (const bytes of response.body) {
-      const batch = readBatch(reader.push(bytes));
-      if (batch.deltas.length > 0 || batch.usage !== null) {
-        silence.heard(call.provider.idleTimeoutMs);
-        finished ||= batch.deltas.some((delta) => delta.finish_reason !== null);
-        yield batch;
-      }
-      if (batch.done) return;
+    body = response.body[Symbol.asyncIterator]();
+    while (!reply.isDone) {
+      reply.throwIfBroken();
+      const { done, value } = await body.next();
+      if (done) break;
+      const batch = reply.read(value);
+      if (reply.hasSpoken) silence.heard();
+      if (batch === null) continue;
+      silence.isWaiting = false;
+      yield batch;
+      silence.isWaiting = true;
     }
     // Some servers leave the [DONE] out; a reply without an end was cut off.
-    if (!finished) throw new RouteFailure("The stream ended before the reply did");
+    if (!reply.isDone && !reply.isFinished) {
+      throw new RouteFailure("The stream ended before the reply did");
+    }
+  } catch (error) {
+    // Behind the end of a reply there is only its usage, and we can count that ourselves.
+    if (!reply.isFinished || call.signal.aborted) throw error;
+  } finally {
+    if (body !== null && reply.isDone) void endAfter(body, silence);
+    else silence.end();
+  }
+}
+
+/**
+ * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before would
+ * take its connection along.
+ */
+async function endAfter(body: AsyncIterator<Uint8Array>, silence: Silence): Promise<void> {
+  silence.endWithin(REST_MS);
+  try {
+    while (!(await body.next()).done);
+  } catch {
+    // The reply is complete all the same.
   } finally {
     silence.end();
   }
 }
 
-interface ReadBatch extends ChatBatch {
-  readonly done: boolean;
+/** What has come of a streamed reply. */
+class StreamedReply {
+  readonly #reader = new SseReader();
+  #hasText = false;
+  #failure: unknown = null;
+  /** True once the last read brought something of the reply, shown or not. */
+  hasSpoken = false;
+  /** True once a finish_reason has come. */
+  isFinished = false;
+  /** True once [DONE] has come. */
+  isDone = false;
+
+  /** What these bytes bring, or null. A failure behind it is kept for `throwIfBroken`. */
+  read(bytes: Uint8Array): ChatBatch | null {
+    const batch: OpenBatch = { deltas: [], usage: null };
+    this.hasSpoken = false;
+    try {
+      for (const event of this.#reader.push(bytes)) {
+        if (event === "") continue;
+        this.isDone = event === "[DONE]";
+        if (this.isDone) break;
+        this.#take(parse(event), batch);
+      }
+    } catch (error) {
+      this.#failure = error;
+    }
+    return batch.deltas.length > 0 || batch.usage !== null ? batch : null;
+  }
+
+  throwIfBroken(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  #take(chunk: unknown, batch: OpenBatch): void {
+    if (!isObject(chunk)) throw new RouteFailure("A chunk is no object");
+    if (readErrorMessage(chunk) !== null) {
+      throw new RouteFailure(`The stream brought an error${codeOf(chunk)}`);
+    }
+    const { choices } = chunk;
+    this.hasSpoken ||= Array.isArray(choices) && choices.length > 0;
+    for (const delta of readDeltas(choices)) {
+      batch.deltas.push(delta);
+      this.#hasText ||= Boolean(delta.delta.content || delta.delta.tool_calls);
+      this.isFinished ||= delta.finish_reason !== null;
+    }
+    if (chunk.usage) batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
+  }
 }
 
-function readBatch(events: readonly string[]): ReadBatch {
-  const batch = { deltas: [] as ChatBatch["deltas"][number][], usage: null as ChatBatch["usage"] };
-  for (const event of events) {
-    if (event === "[DONE]") return { ...batch, done: true };
-    const chunk = parse(event);
-    const message = readErrorMessage(chunk);
-    if (message !== null) throw new RouteFailure(`The stream brought an error: ${message}`);
-    if (!isObject(chunk)) throw new RouteFailure("A chunk is no object");
-    for (const delta of readDeltas(chunk.choices)) batch.deltas.push(delta);
-    batch.usage = readUsage(chunk.usage) ?? batch.usage;
-  }
-  return { ...batch, done: false };
+interface OpenBatch {
+  readonly deltas: ChatDelta[];
+  usage: ChatBatch["usage"];
 }
 
 async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): Promise<Response> {
@@ -101,7 +173,8 @@ async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): P
   if (response.status === 200) return response;
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
-  throw new RouteFailure(`The server answered ${response.status}: ${text.slice(0, 200)}`);
+  const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
+  throw new RouteFailure(message, !WELL_SERVERS.has(response.status));
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
@@ -118,21 +191,34 @@ function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): st
 
 /** The upstream's words on a bad request, without anything that tells which upstream it is. */
 function callerFault(text: string, provider: ProviderEntry): ApiError {
-  const message = messageOf(text);
-  const host = URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : provider.baseUrl;
-  const isTelling = [provider.apiKey, provider.baseUrl, host, provider.name].some(
-    (secret) => secret !== null && secret !== "" && message.includes(secret),
-  );
-  const said = message === "" || isTelling ? "" : `: ${message}`;
+  const words = readErrorMessage(jsonOrNull(text)) ?? "";
+  const message = words.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
+  const said = message === "" || isTelling(message, provider) ? "" : `: ${message}`;
   return new ApiError("invalid_parameter", `The model did not accept this request${said}`);
 }
 
-function messageOf(text: string): string {
+function isTelling(message: string, { apiKey, baseUrl, name }: ProviderEntry): boolean {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : baseUrl;
+  // "openai" of api.openai.com, for one, also tells who it is.
+  const labels = host.split(".").slice(0, -1);
+  const secrets = [apiKey ?? "", name, host, ...labels.filter((label) => label.length > 3)];
+  const lower = message.toLowerCase();
+  return (
+    TELLING.test(message) ||
+    secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
+  );
+}
+
+function codeOf(body: unknown): string {
+  const code = readErrorCode(body);
+  return code === null ? "" : ` (${code})`;
+}
+
+function jsonOrNull(text: string): unknown {
   try {
-    const message = readErrorMessage(JSON.parse(text)) ?? "";
-    return message.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
+    return JSON.parse(text);
   } catch {
-    return "";
+    return null;
   }
 }
 
@@ -155,52 +241,4 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
     text += decoder.decode(bytes, { stream: true });
   }
   return text + decoder.decode();
-}
-
-/** Ends a request whose upstream is silent for too long, or whose caller is gone. */
-class Silence {
-  readonly #controller = new AbortController();
-  readonly #caller: AbortSignal;
-  readonly #onAbort = () => this.#controller.abort(this.#caller.reason);
-  #timer: Timer;
-  #wasHeard = false;
-  #isStreaming = false;
-
-  constructor(caller: AbortSignal, firstMs: number) {
-    this.#caller = caller;
-    this.#timer = setTimeout(() => this.#giveUp(firstMs), firstMs);
-    caller.addEventListener("abort", this.#onAbort);
-    if (caller.aborted) this.#onAbort();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Something came. From the first time on the time between two of them counts. */
-  heard(idleMs: number): void {
-    this.#wasHeard = true;
-    if (this.#isStreaming) return;
-    this.#isStreaming = true;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#check(idleMs), idleMs);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#caller.removeEventListener("abort", this.#onAbort);
-    // Leaving early, for whatever reason, must end the request as well.
-    this.#controller.abort();
-  }
-
-  /** Setting a timer for each chunk would cost more than the chunk: this one looks back instead. */
-  #check(idleMs: number): void {
-    if (this.#wasHeard) this.#timer = setTimeout(() => this.#check(idleMs), idleMs);
-    else this.#giveUp(idleMs);
-    this.#wasHeard = false;
-  }
-
-  #giveUp(ms: number): void {
-    this.#controller.abort(new RouteFailure(`The server was silent for ${ms} ms`));
-  }
 }

@@ -1,11 +1,12 @@
 // Server-sent events from bytes, as the WHATWG HTML standard says (section 9.2): lines may end in LF,
-// CRLF or CR, comments are skipped, the data lines of an event are joined. Bytes may be cut anywhere.
+// CRLF or CR, comments are skipped, the data lines of an event are joined. Bytes may be cut anywhere,
+// and no way to cut them, nor any content, takes more than linear time.
 
 const LF = 10;
-const CR = 13;
+const SPACE = 32;
 
 /** An event larger than this is no chat chunk. */
-const EVENT_BYTES_MAX = 1024 * 1024;
+const EVENT_LENGTH_MAX = 1024 * 1024;
 
 /** Thrown for a stream that is not what it says it is. */
 export class SseError extends Error {
@@ -16,32 +17,32 @@ export class SseReader {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
   /** Text after the last whole line. */
   #rest = "";
-  #data: string[] = [];
-  #dataLength = 0;
+  #data: string | null = null;
   #skipLineFeed = false;
 
   /** The data of every event that these bytes complete. Throws an SseError. */
   push(bytes: Uint8Array): string[] {
     const events: string[] = [];
-    const text = this.#rest + this.#decode(bytes);
-    let start = 0;
-    if (this.#skipLineFeed && text.length > 0) {
-      if (text.charCodeAt(0) === LF) start = 1;
-      this.#skipLineFeed = false;
-    }
-    for (;;) {
-      const end = lineEnd(text, start);
-      if (end < 0) break;
+    const text = this.#decode(bytes);
+    if (text === "") return events;
+    let start = this.#skipLineFeed && text.charCodeAt(0) === LF ? 1 : 0;
+    this.#skipLineFeed = false;
+    let lf = text.indexOf("\n", start);
+    let cr = text.indexOf("\r", start);
+    while (lf >= 0 || cr >= 0) {
+      const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
       this.#line(text, start, end, events);
       start = end + 1;
-      if (text.charCodeAt(end) !== CR) continue;
-      if (start < text.length) start += text.charCodeAt(start) === LF ? 1 : 0;
-      else this.#skipLineFeed = true;
+      if (end === cr) {
+        if (lf === start) start += 1;
+        else if (start === text.length) this.#skipLineFeed = true;
+        cr = text.indexOf("\r", start);
+      }
+      if (lf >= 0 && lf < start) lf = text.indexOf("\n", start);
     }
-    this.#rest = text.slice(start);
-    if (this.#rest.length + this.#dataLength > EVENT_BYTES_MAX) {
-      throw new SseError("An event is larger than a megabyte");
-    }
+    // Joined without being searched again, however small the pieces are that a line comes in.
+    if (start < text.length) this.#rest += text.slice(start);
+    if (this.#rest.length > EVENT_LENGTH_MAX) throw tooLarge();
     return events;
   }
 
@@ -54,27 +55,32 @@ export class SseReader {
   }
 
   #line(text: string, start: number, end: number, events: string[]): void {
-    if (start === end) {
-      if (this.#data.length > 0) events.push(this.#data.join("\n"));
-      this.#data = [];
-      this.#dataLength = 0;
-      return;
+    if (this.#rest !== "") {
+      const line = this.#rest + text.slice(start, end);
+      this.#rest = "";
+      this.#field(line, 0, line.length);
+    } else if (start < end) {
+      this.#field(text, start, end);
+    } else if (this.#data !== null) {
+      events.push(this.#data);
+      this.#data = null;
     }
+  }
+
+  #field(text: string, start: number, end: number): void {
     // Only `data` matters here; `event`, `id`, `retry` and comments change nothing.
     if (!text.startsWith("data", start)) return;
     let at = start + 4;
-    if (at < end && text[at] !== ":") return;
-    at = Math.min(at + 1, end);
-    if (text[at] === " " && at < end) at += 1;
-    const data = text.slice(at, end);
-    this.#data.push(data);
-    this.#dataLength += data.length;
+    if (at < end) {
+      if (text[at] !== ":") return;
+      at += at + 1 < end && text.charCodeAt(at + 1) === SPACE ? 2 : 1;
+    }
+    const value = text.slice(at, end);
+    this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+    if (this.#data.length > EVENT_LENGTH_MAX) throw tooLarge();
   }
 }
 
-function lineEnd(text: string, start: number): number {
-  const lf = text.indexOf("\n", start);
-  const cr = text.indexOf("\r", start);
-  if (lf < 0) return cr;
-  return cr < 0 ? lf : Math.min(lf, cr);
+function tooLarge(): SseError {
+  return new SseError("An event is larger than a megabyte");
 }

@@ -8,13 +8,14 @@ type Json = Readonly<Record<string, unknown>>;
 /** No reply has more tokens; a count above it is a mistake of the upstream's. */
 const TOKENS_MAX = 100_000_000;
 const CHOICES_MAX = 1;
+const TOOL_CALLS_MAX = 1024;
 
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The usage of a reply, or null when it is missing or makes no sense. */
-export function readUsage(value: unknown): TokenUsage | null {
+/** The usage of a reply, or null when it is missing or makes no sense, as text of no tokens does. */
+export function readUsage(value: unknown, hasText: boolean): TokenUsage | null {
   if (!isObject(value)) return null;
   const details = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
   const promptTokens = value.prompt_tokens;
@@ -22,6 +23,7 @@ export function readUsage(value: unknown): TokenUsage | null {
   const cachedTokens = details.cached_tokens ?? 0;
   if (!isCount(promptTokens) || !isCount(completionTokens) || !isCount(cachedTokens)) return null;
   if (cachedTokens > promptTokens || promptTokens === 0) return null;
+  if (completionTokens === 0 && hasText) return null;
   return { promptTokens, cachedTokens, completionTokens };
 }
 
@@ -37,8 +39,10 @@ export function readChoices(value: unknown): ChatChoice[] | null {
     const message = isObject(choice) ? choice.message : null;
     if (!isObject(choice) || !isObject(message)) return null;
     const toolCalls = readToolCalls(message.tool_calls);
-    const content = typeof message.content === "string" ? message.content : null;
-    if (content === null && toolCalls === null) return null;
+    const content = readContent(message);
+    // All of a reply may be reasoning that is not shown, which its end tells.
+    const hasEnd = typeof choice.finish_reason === "string";
+    if (content === null && toolCalls === null && !hasEnd) return null;
     choices.push({
       index: choices.length,
       message: {
@@ -52,17 +56,29 @@ export function readChoices(value: unknown): ChatChoice[] | null {
   return choices;
 }
 
+/** The text of a message or delta; a refusal is told in a field of its own by some servers. */
+function readContent({ content, refusal }: Json): string | null {
+  if (typeof content === "string") return content;
+  if (Array.isArray(content)) return content.map(readPart).join("");
+  return typeof refusal === "string" ? refusal : null;
+}
+
+/** Parts of another type than text are hidden reasoning. */
+function readPart(part: unknown): string {
+  return isObject(part) && part.type === "text" ? textOr(part.text, "") : "";
+}
+
 function readToolCalls(value: unknown): ToolCall[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const calls: ToolCall[] = [];
-  for (const call of value) {
+  for (const call of value.slice(0, TOOL_CALLS_MAX)) {
     if (!isObject(call) || !isObject(call.function)) continue;
     const { name, arguments: input } = call.function;
     if (typeof name !== "string") continue;
     calls.push({
       id: textOr(call.id, `call_${calls.length}`),
       type: "function",
-      function: { name, arguments: textOr(input, "{}") },
+      function: { name, arguments: textOfJson(input ?? {}) },
     });
   }
   return calls.length === 0 ? null : calls;
@@ -90,24 +106,26 @@ function isEmpty(delta: Json): boolean {
 function readDelta(from: Json): Record<string, unknown> {
   const delta: Record<string, unknown> = {};
   if (from.role === "assistant") delta.role = "assistant";
-  if (typeof from.content === "string") delta.content = from.content;
+  const content = readContent(from);
+  if (content !== null) delta.content = content;
   if (Array.isArray(from.tool_calls)) {
-    const calls = from.tool_calls.filter(isObject).map(readToolCallDelta);
+    const calls = from.tool_calls.slice(0, TOOL_CALLS_MAX).filter(isObject).map(readToolCallDelta);
     if (calls.length > 0) delta.tool_calls = calls;
   }
   return delta;
 }
 
-function readToolCallDelta(from: Json): Json {
-  const call: Record<string, unknown> = {
-    index: Number.isInteger(from.index) ? from.index : 0,
-  };
+function readToolCallDelta(from: Json, position: number): Json {
+  // Some servers send no index, and then whole calls, of which there may be several at once.
+  const isIndex = isCount(from.index) && from.index < TOOL_CALLS_MAX;
+  const call: Record<string, unknown> = { index: isIndex ? from.index : position };
   if (typeof from.id === "string") call.id = from.id;
   if (from.type === "function") call.type = "function";
   if (isObject(from.function)) {
     const called: Record<string, string> = {};
     if (typeof from.function.name === "string") called.name = from.function.name;
-    if (typeof from.function.arguments === "string") called.arguments = from.function.arguments;
+    const input = from.function.arguments ?? null;
+    if (input !== null) called.arguments = textOfJson(input);
     call.function = called;
   }
   return call;
@@ -117,10 +135,21 @@ function textOr(value: unknown, fallback: string): string {
   return typeof value === "string" ? value : fallback;
 }
 
+/** What should be text and is sent as the object that it stands for by some servers. */
+function textOfJson(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** The message of an OpenAI-style error body, or null. */
 export function readErrorMessage(value: unknown): string | null {
   if (!isObject(value) || value.error === undefined || value.error === null) return null;
   if (typeof value.error === "string") return value.error;
   if (!isObject(value.error)) return "unknown error";
   return textOr(value.error.message, "unknown error");
+}
+
+/** The short code of an error, which unlike its message never quotes the request; or null. */
+export function readErrorCode(value: unknown): string | null {
+  const error = isObject(value) && isObject(value.error) ? value.error : {};
+  return typeof error.code === "string" && /^[a-z_]{1,40}$/.test(error.code) ? error.code : null;
 }

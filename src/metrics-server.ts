@@ -1,8 +1,8 @@
 // GET /metrics for Prometheus, on a port of its own that is not the callers'.
 
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { ERRORS, OK } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
+import { ERRORS, OK } from "./core/errors.ts";
+import type { Log } from "./core/log.ts";
 
 /** A registry with the figures of the process itself. */
 export function createRegistry(process: "api" | "worker"): Registry {

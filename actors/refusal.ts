@@ -1,0 +1,32 @@
+// What a refusal that a script decided says to the caller.
+
+import { ApiError } from "../src/core/errors.ts";
+import type { Tier } from "../src/core/limits.ts";
+import { toDecimal } from "../src/core/money.ts";
+import type { AdmitReply } from "./call-scripts.ts";
+import type { AdmitInput } from "./hold.ts";
+
+/** The error of a refusal: the caller's own where it was known before, else one that gives figures. */
+export function refusalError(
+  reply: Extract<AdmitReply, { verdict: "refused" }>,
+  input: AdmitInput,
+  tier: Tier,
+  accessMessage: string | undefined,
+): ApiError {
+  const { code } = reply;
+  if (input.refusal?.code === code) return input.refusal;
+  if (accessMessage !== undefined && code !== "rate_limit_exceeded") {
+    return new ApiError(code, accessMessage);
+  }
+  if (code === "rate_limit_exceeded") {
+    const message = `This key may make ${tier.requestsPerMinute} requests a minute on the ${tier.name} tier`;
+    return new ApiError(code, message, { retryAfterSeconds: reply.window.resetSeconds });
+  }
+  if (code === "too_many_streams") {
+    const message = `The ${tier.name} tier may have ${tier.streams} streams open at once`;
+    return new ApiError(code, message, { retryAfterSeconds: 1 });
+  }
+  const needed = toDecimal(input.bound);
+  const there = toDecimal(reply.spendable);
+  return new ApiError(code, `The call may cost up to $${needed}; $${there} can be spent now`);
+}

@@ -1,0 +1,188 @@
+// Farebox as it runs in production: two processes and two stores, all of them private to this run, with
+// accounts that have paid and whose limits the load does not reach.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AccountActors } from "../actors/account-actors.ts";
+import { readJournal } from "../actors/journal.ts";
+import { makeHome } from "../scripts/home.mjs";
+import { startPostgres } from "../scripts/postgres.mjs";
+import { startRedis } from "../scripts/redis.mjs";
+import { changeAccount, createAccount, createKey, recordPayment } from "../src/calls/administration.ts";
+import { bucketOf } from "../src/core/ids.ts";
+import { usd } from "../src/core/money.ts";
+import { Accounts } from "../src/store/accounts.ts";
+import { Book } from "../src/store/book.ts";
+import { type Database, openDatabase } from "../src/store/database.ts";
+import { Ledger } from "../src/store/ledger.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { openRedis } from "../src/store/redis.ts";
+import { BUN, freePort, type Program, startServer } from "./launch.ts";
+import { MANY_REQUESTS } from "./load.ts";
+import type { Place, Started } from "./targets.ts";
+
+/** An enterprise account may have 400 streams, and each of its keys 10,000 calls a minute. */
+const ACCOUNTS = 8;
+const KEYS_AN_ACCOUNT = 12;
+const PAYMENT = usd("20000");
+
+const SECRETS = { KEY_PEPPER: "benchmark pepper", IP_HASH_SECRET: "benchmark secret" };
+
+export interface Caller {
+  readonly accountId: string;
+  readonly bucket: number;
+  readonly keyId: string;
+  readonly secret: string;
+}
+
+export interface Stores {
+  readonly home: string;
+  readonly redisUrl: string;
+  readonly databaseUrl: string;
+  readonly redisPid: number;
+  readonly database: Database;
+  readonly actors: AccountActors;
+  readonly ledger: Ledger;
+  stop(): Promise<void>;
+}
+
+const log = { info: () => {}, warn: console.error, error: console.error };
+export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+/** Starts Redis and Postgres, as durable as `npm start` makes them. */
+export async function startStores(home: string): Promise<Stores> {
+  makeHome(home);
+  const redis = await startRedis({ home });
+  const postgres = await startPostgres({ home });
+  await migrate(postgres.url);
+  const database = openDatabase(postgres.url);
+  const client = openRedis(redis.url);
+  const actors = new AccountActors({ redis: client, book: new Book(database), now: Date.now, log });
+  const stop = async () => {
+    client.disconnect();
+    await database.close();
+    await Promise.all([redis.stop(), postgres.stop()]);
+  };
+  return {
+    home,
+    redisUrl: redis.url,
+    databaseUrl: postgres.url,
+    redisPid: redis.child.record.pid,
+    database,
+    actors,
+    ledger: new Ledger(database),
+    stop,
+  };
+}
+
+/** Accounts with an enterprise contract and money, and their keys. */
+export async function makeCallers({ database, actors }: Stores): Promise<Caller[]> {
+  const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
+  const onDelayed = (id: string, error: unknown) => log.error(id, error);
+  const deps = { accounts, actors, now: Date.now, onDelayed };
+  const callers: Caller[] = [];
+  for (let made = 0; made < ACCOUNTS; made += 1) {
+    const { id } = await createAccount(deps, { surface: "gateway", email: null });
+    await changeAccount(deps, id, { kind: "contract", contract: "enterprise" });
+    await recordPayment(deps, id, { amount: PAYMENT, paidAt: new Date() });
+    for (let count = 0; count < KEYS_AN_ACCOUNT; count += 1) {
+      const terms = { name: "bench", scopes: ["models"], ipAllowlist: [], monthlyLimit: null } as const;
+      const { id: keyId, key } = await createKey(deps, id, terms);
+      callers.push({ accountId: id, bucket: bucketOf(id), keyId, secret: key });
+    }
+  }
+  // Calls take the callers in turn: neighbours should not share an account.
+  const place = (index: number) => (index % KEYS_AN_ACCOUNT) * ACCOUNTS + index / KEYS_AN_ACCOUNT;
+  return callers
+    .map((caller, index) => ({ caller, place: place(index) }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ caller }) => caller);
+}
+
+/** Starts the API process. Several may run on the same stores. */
+export async function startApi(
+  stores: Stores,
+  place: Place,
+  callers: readonly Caller[],
+): Promise<Started> {
+  const port = await freePort();
+  const program = await startServer({
+    name: `api-${port}`,
+    command: [BUN, "src/main.ts"],
+    env: { ...environment(stores, place), PORT: String(port) },
+    logFolder: place.logFolder,
+    readyUrl: `http://127.0.0.1:${port}/readyz`,
+  });
+  const headers = callers.map(({ secret }) => ({ authorization: `Bearer ${secret}` }));
+  const url = `http://127.0.0.1:${port}/v1/chat/completions`;
+  return { ...program, target: { name: "farebox", url, callers: headers, pid: program.pid } };
+}
+
+/** Starts the worker process. */
+export async function startWorker(stores: Stores, place: Place): Promise<Program> {
+  const port = String(await freePort());
+  return await startServer({
+    name: "worker",
+    command: [BUN, "workers/main.ts"],
+    env: { ...environment(stores, place), METRICS_PORT: port },
+    logFolder: place.logFolder,
+    readyUrl: `http://127.0.0.1:${port}/metrics`,
+  });
+}
+
+/** Waits until Postgres has everything that Redis wrote down. */
+export async function untilFlushed(stores: Stores): Promise<void> {
+  for (const endMs = Date.now() + 60_000; Date.now() < endMs; await Bun.sleep(100)) {
+    if ((await unflushed(stores)) === 0) return;
+  }
+  throw new Error("The worker did not flush the journal within a minute");
+}
+
+/** Entries of all journals that Postgres does not have yet. */
+export async function unflushed({ actors, ledger }: Stores): Promise<number> {
+  const behind = await Promise.all(
+    (await ledger.cursors()).map(async ({ bucket, entry, streamId }) => {
+      const { newest } = await readJournal(actors.scripts.redis, bucket, streamId, 1);
+      return Math.max(0, newest - entry);
+    }),
+  );
+  return behind.reduce((sum, entries) => sum + entries, 0);
+}
+
+/** All that calls were charged, in nano-USD, as the ledger has it. */
+export async function chargedNano({ database }: Stores): Promise<bigint> {
+  const [row] = await database.sql`
+    SELECT coalesce(-sum(paid_delta + free_delta), 0)::bigint AS charged FROM ledger_entries
+    WHERE kind IN ('charge', 'late_charge')`;
+  return BigInt(row?.charged ?? 0);
+}
+
+function environment(stores: Stores, { upstreamUrl }: Place): Record<string, string> {
+  const file = join(stores.home, "farebox.config.json");
+  writeFileSync(file, JSON.stringify(catalogue(upstreamUrl)));
+  return {
+    ...SECRETS,
+    ...MANY_REQUESTS,
+    HOST: "127.0.0.1",
+    METRICS_PORT: "0",
+    REDIS_URL: stores.redisUrl,
+    DATABASE_URL: stores.databaseUrl,
+    FAREBOX_CONFIG: file,
+  };
+}
+
+function catalogue(upstreamUrl: string): object {
+  const model = (id: string) => ({
+    id,
+    label: id,
+    family: "stub",
+    owned_by: "bench",
+    context_length: 128_000,
+    pricing: [{ input_usd_per_m: "0.15", output_usd_per_m: "0.60" }],
+    routes: [{ provider: "stub", model: id }],
+  });
+  return {
+    providers: { stub: { base_url: upstreamUrl, concurrency: 10_000 } },
+    models: ["plain", "chunks-200", "held"].map(model),
+  };
+}

@@ -1,0 +1,75 @@
+// The load generator as the benchmark sees it: a process of its own that runs one plan.
+
+import { join } from "node:path";
+import { BUN } from "./launch.ts";
+
+export interface LoadPlan {
+  readonly url: string;
+  /** The headers of each caller; calls take them in turn. */
+  readonly callers: readonly Readonly<Record<string, string>>[];
+  readonly model: string;
+  readonly stream: boolean;
+  readonly concurrency: number;
+  /** Calls of this first part are made but not timed: the generator itself warms up. */
+  readonly rampMs: number;
+  readonly durationMs: number;
+}
+
+export interface LoadResult {
+  /** All calls, those of the ramp included. */
+  readonly calls: number;
+  readonly failures: number;
+  readonly firstFailure: string | null;
+  readonly callsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Events of all streams. */
+  readonly events: number;
+  /** What the callers were told that they paid, in nano-USD. */
+  readonly costNano: string;
+}
+
+/** Streams that are opened and held. */
+export interface HoldPlan extends Pick<LoadPlan, "url" | "callers" | "model"> {
+  readonly streams: number;
+  readonly holdMs: number;
+}
+
+/** Bun sends at most 256 requests at once unless it is told otherwise. */
+export const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" };
+
+/** Runs a plan to its end. */
+export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+  const output = await startGenerator("load-generator.ts", plan).stdout.text();
+  return JSON.parse(output) as LoadResult;
+}
+
+/** Starts one of the generators; it reads its plan from its argument and ends by itself. */
+export function startGenerator(file: string, plan: object) {
+  const child = Bun.spawn([BUN, join(import.meta.dir, file), JSON.stringify(plan)], {
+    env: { ...process.env, ...MANY_REQUESTS },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const kill = () => child.kill();
+  process.once("exit", kill);
+  void child.exited.then(() => process.removeListener("exit", kill));
+  return child;
+}
+
+/** The body of the calls. */
+export function callBody(plan: Pick<LoadPlan, "model" | "stream">): string {
+  const system = "You are a helpful assistant. Answer in one short paragraph, in plain English.";
+  const question = "What does a prepaid gateway do with a call whose cost is not known beforehand?";
+  return JSON.stringify({
+    model: plan.model,
+    messages: [
+      { role: "system", content: system },
+      { role: "user", content: question },
+    ],
+    max_tokens: 256,
+    temperature: 0.5,
+    ...(plan.stream ? { stream: true } : {}),
+  });
+}

@@ -1,0 +1,104 @@
+// Rounds of load on several targets in turn, so that what else the machine does meanwhile befalls all
+// of them; what is reported is the median round.
+
+import { type LoadPlan, runLoad } from "./load.ts";
+import { cpuSeconds } from "./process-usage.ts";
+import type { Target } from "./targets.ts";
+
+export interface Round {
+  readonly callsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** CPU of the gateway process, in microseconds. */
+  readonly cpuPerCallUs: number;
+  readonly cpuPerEventUs: number;
+  /** CPU of the other processes that work for it, by name. */
+  readonly othersPerCallUs: Readonly<Record<string, number>>;
+  readonly calls: number;
+  readonly costNano: bigint;
+}
+
+export interface Contestant {
+  readonly target: Target;
+  /** Other processes whose CPU is counted with it. */
+  readonly others: Readonly<Record<string, number>>;
+  /** Waits for work that a round leaves behind, so that the next target does not suffer from it. */
+  settle(): Promise<void>;
+}
+
+export type Load = Pick<LoadPlan, "model" | "stream" | "concurrency" | "durationMs">;
+
+export interface RoundsOptions {
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly load: Load;
+  readonly progress: (line: string) => void;
+}
+
+const RAMP_MS = 500;
+
+/** Every target warms up, then each has its rounds, in turn. */
+export async function runRounds(
+  contestants: readonly Contestant[],
+  options: RoundsOptions,
+): Promise<ReadonlyMap<Target["name"], readonly Round[]>> {
+  const { load, warmUpMs, progress } = options;
+  const results = new Map<Target["name"], Round[]>();
+  for (const contestant of contestants) {
+    // The warm-up is paid for too, and counts as a round of no weight.
+    const warmUp = await runRound(contestant, { ...load, durationMs: warmUpMs });
+    results.set(contestant.target.name, [{ ...warmUp, callsPerSecond: Number.NaN }]);
+  }
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const contestant of contestants) {
+      const result = await runRound(contestant, load);
+      results.get(contestant.target.name)?.push(result);
+      const rate = Math.round(result.callsPerSecond);
+      progress(`round ${round}, ${contestant.target.name}: ${rate} calls/s`);
+    }
+  }
+  return results;
+}
+
+async function runRound(contestant: Contestant, load: Load): Promise<Round> {
+  const { target, others } = contestant;
+  const cpu = stopwatch(target.pid);
+  const otherCpus = Object.entries(others).map(([name, pid]) => [name, stopwatch(pid)] as const);
+  const { url, callers } = target;
+  const result = await runLoad({ ...load, url, callers, rampMs: RAMP_MS });
+  if (result.failures > 0) {
+    throw new Error(`${target.name}: ${result.failures} calls failed: ${result.firstFailure}`);
+  }
+  const gatewayUs = cpu();
+  await contestant.settle();
+  return {
+    callsPerSecond: result.callsPerSecond,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    cpuPerCallUs: gatewayUs / result.calls,
+    cpuPerEventUs: gatewayUs / result.events,
+    othersPerCallUs: Object.fromEntries(
+      otherCpus.map(([name, used]) => [name, used() / result.calls]),
+    ),
+    calls: result.calls,
+    costNano: BigInt(result.costNano),
+  };
+}
+
+/** Microseconds of CPU that a process uses from now on. */
+function stopwatch(pid: number): () => number {
+  const before = cpuSeconds(pid);
+  return () => (cpuSeconds(pid) - before) * 1e6;
+}
+
+/** The median of one figure over the rounds, without the warm-up. */
+export function median(rounds: readonly Round[], pick: (round: Round) => number): number {
+  return middle(rounds.filter((round) => !Number.isNaN(round.callsPerSecond)).map(pick));
+}
+
+/** The middle one of some numbers. */
+export function middle(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(half)] ?? Number.NaN) + (sorted[Math.ceil(half)] ?? Number.NaN)) / 2;
+}

@@ -1,0 +1,37 @@
+// Opens many streams and holds them open, reading, for a time. Says on stdout when all are open.
+
+import { callBody, type HoldPlan } from "./load.ts";
+
+const OPENED_AT_ONCE = 20;
+
+const plan = JSON.parse(process.argv[2] ?? "") as HoldPlan;
+const body = callBody({ model: plan.model, stream: true });
+let next = 0;
+
+await Promise.all(Array.from({ length: OPENED_AT_ONCE }, openInTurn));
+console.log("open");
+await Bun.sleep(plan.holdMs);
+// The sockets close with this process: every call ends by a disconnect.
+process.exit(0);
+
+async function openInTurn(): Promise<void> {
+  while (next < plan.streams) {
+    const headers = plan.callers[next++ % plan.callers.length];
+    const response = await fetch(plan.url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body,
+    });
+    if (response.status !== 200 || response.body === null) {
+      throw new Error(`${response.status}: ${await response.text()}`);
+    }
+    const reader = response.body.getReader();
+    await reader.read();
+    void readOn(reader);
+  }
+}
+
+async function readOn(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  while (!(await reader.read()).done);
+  console.error("A stream that was held ended");
+}

@@ -1,0 +1,88 @@
+// What is measured, and the two programs that Farebox is measured against.
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BUN, freePort, type Program, startServer } from "./launch.ts";
+import { MANY_REQUESTS } from "./load.ts";
+
+export interface Target {
+  readonly name: "bare" | "farebox" | "portkey";
+  readonly url: string;
+  readonly callers: readonly Readonly<Record<string, string>>[];
+  readonly pid: number;
+}
+
+export interface Place {
+  readonly logFolder: string;
+  /** Base URL of the stub upstream, with /v1. */
+  readonly upstreamUrl: string;
+}
+
+export type Started = Program & { readonly target: Target };
+
+const PORTKEY = join(import.meta.dir, "node_modules/@portkey-ai/gateway");
+
+/** Starts the upstream of all targets. */
+export async function startUpstream(logFolder: string): Promise<Program & { url: string }> {
+  const port = await freePort();
+  const program = await startServer({
+    name: "upstream",
+    command: [BUN, join(import.meta.dir, "stub-upstream.ts")],
+    env: { PORT: String(port) },
+    logFolder,
+    readyUrl: `http://127.0.0.1:${port}/`,
+  });
+  return { ...program, url: `http://127.0.0.1:${port}/v1` };
+}
+
+/** Starts the proxy that does nothing but pass calls on. */
+export async function startBare({ logFolder, upstreamUrl }: Place): Promise<Started> {
+  const port = await freePort();
+  const program = await startServer({
+    name: "bare",
+    command: [BUN, join(import.meta.dir, "bare-proxy.ts")],
+    env: { ...MANY_REQUESTS, PORT: String(port), UPSTREAM_URL: upstreamUrl },
+    logFolder,
+    readyUrl: `http://127.0.0.1:${port}/`,
+  });
+  const url = `http://127.0.0.1:${port}/v1/chat/completions`;
+  return { ...program, target: { name: "bare", url, callers: [{}], pid: program.pid } };
+}
+
+/** Starts Portkey's gateway on Node, which it is made for. */
+export async function startPortkey({ logFolder, upstreamUrl }: Place): Promise<Started> {
+  installPortkey();
+  const port = await freePort();
+  const server = join(PORTKEY, "build/start-server.js");
+  const program = await startServer({
+    name: "portkey",
+    command: [Bun.which("node") ?? BUN, server, `--port=${port}`, "--headless"],
+    logFolder,
+    readyUrl: `http://127.0.0.1:${port}/`,
+  });
+  const caller = {
+    authorization: "Bearer stub",
+    "x-portkey-provider": "openai",
+    "x-portkey-custom-host": upstreamUrl,
+  };
+  const url = `http://127.0.0.1:${port}/v1/chat/completions`;
+  return { ...program, target: { name: "portkey", url, callers: [caller], pid: program.pid } };
+}
+
+/** Installs what bench/package-lock.json says, unless it is there. */
+function installPortkey(): void {
+  const wanted = readVersion(join(import.meta.dir, "package.json"));
+  if (existsSync(PORTKEY) && readVersion(join(PORTKEY, "package.json")) === wanted) return;
+  console.error("Installing the gateway to compare with; this takes a moment.");
+  const npm = Bun.spawnSync(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: import.meta.dir,
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  if (npm.exitCode !== 0) throw new Error(`'npm ci' in bench/ failed: exit ${npm.exitCode}`);
+}
+
+function readVersion(file: string): string | undefined {
+  const { version, dependencies } = JSON.parse(readFileSync(file, "utf8"));
+  return dependencies?.["@portkey-ai/gateway"] ?? version;
+}

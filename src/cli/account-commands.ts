@@ -1,0 +1,119 @@
+import { type AccountAction, changeAccount, createAccount } from "../calls/administration.ts";
+import { toJsonNumber } from "../core/money.ts";
+import { showAccount } from "./account-show.ts";
+import type { Command } from "./command.ts";
+import { UsageError } from "./command.ts";
+import { dollars } from "./print.ts";
+import { amountOf, emailOf, idOf, oneOf } from "./values.ts";
+
+const create: Command = {
+  name: "account create",
+  words: [],
+  summary: "Make an account; one of the Gateway comes with the free credit",
+  options: {
+    email: { value: "E", help: "how to reach the account holder" },
+    surface: { value: "gateway|application", help: "which surface it is for (gateway)" },
+  },
+  plan(input) {
+    const email = emailOf(input, "email");
+    const surface = oneOf(input, "surface", ["gateway", "application"], "gateway");
+    return async ({ administration }) => {
+      const { id, applied } = await createAccount(administration, { surface, email });
+      return {
+        json: { id, surface, email, applied },
+        text: `Account ${id} is made. A key: farebox key create ${id} --scopes models`,
+      };
+    };
+  },
+};
+
+const show: Command = {
+  name: "account show",
+  words: ["ID"],
+  summary: "Show an account: state, tier, balances, month, keys, payments",
+  options: {},
+  plan(input) {
+    const id = idOf(input, "account");
+    return (stores) => showAccount(stores, id);
+  },
+};
+
+function stateCommand(kind: "suspend" | "resume" | "close", summary: string): Command {
+  return {
+    name: `account ${kind}`,
+    words: ["ID"],
+    summary,
+    options: {},
+    plan(input) {
+      const id = idOf(input, "account");
+      return change(id, { kind });
+    },
+  };
+}
+
+const contract: Command = {
+  name: "account contract",
+  words: ["ID", "enterprise|none"],
+  summary: "Set or end an Enterprise contract, which decides the tier",
+  options: {},
+  plan(input) {
+    const id = idOf(input, "account");
+    const word = input.words[1];
+    if (word !== "enterprise" && word !== "none") {
+      throw new UsageError(`The contract must be 'enterprise' or 'none', but is '${word}'`);
+    }
+    return change(id, { kind: "contract", contract: word === "none" ? null : word });
+  },
+};
+
+const cap: Command = {
+  name: "account cap",
+  words: ["ID"],
+  summary: "Set the account's own monthly cap, below that of its tier",
+  options: { usd: { value: "N|none", help: "USD a month, or none", required: true } },
+  plan(input) {
+    const id = idOf(input, "account");
+    const isNone = input.values.get("usd") === "none";
+    return change(id, { kind: "cap", cap: isNone ? null : amountOf(input, "usd") });
+  },
+};
+
+function change(id: string, action: AccountAction): ReturnType<Command["plan"]> {
+  return async ({ administration }) => {
+    const { account, applied } = await changeAccount(administration, id, action);
+    const ownCap = account.ownCap;
+    const json = {
+      id,
+      state: account.state,
+      state_reason: account.stateReason,
+      contract: account.contract,
+      own_cap_usd:
+        ownCap === null ? null : toJsonNumber(ownCap as Parameters<typeof toJsonNumber>[0]),
+      applied,
+    };
+    return { json, text: `Account ${id}: ${told(action, account.state)}` };
+  };
+}
+
+function told(action: AccountAction, state: string): string {
+  switch (action.kind) {
+    case "contract":
+      return `the contract is ${action.contract ?? "none"}.`;
+    case "cap":
+      return action.cap === null ? "no own cap." : `the own cap is ${dollars(action.cap)} a month.`;
+    case "close":
+      return "closed, and its keys are revoked.";
+    default:
+      return `${state}.`;
+  }
+}
+
+export const accountCommands: readonly Command[] = [
+  create,
+  show,
+  stateCommand("suspend", "Refuse every call of an account; its keys stay"),
+  stateCommand("resume", "Let an account that an operator suspended call again"),
+  stateCommand("close", "Close an account for good and revoke its keys"),
+  contract,
+  cap,
+];

@@ -1,0 +1,193 @@
+import { findAccount } from "../calls/administration.ts";
+import { parseDocument } from "../core/access.ts";
+import { deriveTier, nextTier, type Tier } from "../core/limits.ts";
+import { add, min, type NanoUsd, nano, toJsonNumber, ZERO } from "../core/money.ts";
+import type { AccountRow, KeyRow, PaymentRow } from "../store/accounts.ts";
+import type { Answer } from "./command.ts";
+import { dollars, facts, indented, table, utc } from "./print.ts";
+import type { Stores } from "./stores.ts";
+
+interface Balances {
+  readonly paid: NanoUsd;
+  readonly free: NanoUsd;
+  readonly freeExpiresAt: Date | null;
+  readonly heldPaid: NanoUsd;
+  readonly heldFree: NanoUsd;
+}
+
+interface Month {
+  /** `2026-11`. */
+  readonly name: string;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly cap: NanoUsd;
+  readonly ownCap: NanoUsd | null;
+}
+
+interface Shown {
+  readonly account: AccountRow;
+  readonly tier: Tier;
+  readonly next: Tier | null;
+  readonly balances: Balances;
+  readonly month: Month;
+  readonly openStreams: number;
+  readonly keys: readonly KeyRow[];
+  readonly payments: readonly PaymentRow[];
+}
+
+/** All that an operator may know of an account; its wallet is read at one instant. */
+export async function showAccount(stores: Stores, id: string): Promise<Answer> {
+  const shown = await read(stores, id);
+  return { json: jsonOf(shown), text: textOf(shown) };
+}
+
+async function read({ administration, actors }: Stores, id: string): Promise<Shown> {
+  const { accounts } = administration;
+  const account = await findAccount(administration, id);
+  const state = await actors.of(account.id, account.bucket).state();
+  const { tierInputs, ownCap } = parseDocument(state.document);
+  const tier = deriveTier(tierInputs, state.nowMs);
+  const isOver = state.freeExpiresAtMs !== null && state.nowMs >= state.freeExpiresAtMs;
+  return {
+    account,
+    tier,
+    next: nextTier(tier),
+    balances: {
+      paid: state.paid,
+      free: isOver ? ZERO : state.free,
+      freeExpiresAt: state.freeExpiresAtMs === null ? null : new Date(state.freeExpiresAtMs),
+      heldPaid: state.heldPaid,
+      heldFree: state.heldFree,
+    },
+    month: {
+      name: `${state.month}`.replace(/(..)$/, "-$1"),
+      spent: state.spent,
+      held: state.held,
+      cap: ownCap === null ? tier.monthlyCap : min(ownCap, tier.monthlyCap),
+      ownCap,
+    },
+    openStreams: state.streams,
+    keys: await accounts.listKeys(account),
+    payments: await accounts.listPayments(account),
+  };
+}
+
+function textOf({ account, tier, next, balances, month, ...rest }: Shown): string {
+  const reason = account.stateReason === null ? "" : ` (${account.stateReason})`;
+  const expiry = balances.freeExpiresAt;
+  const held = add(balances.heldPaid, balances.heldFree);
+  const own = month.ownCap === null ? "" : `; own cap ${dollars(month.ownCap)}`;
+  const head = facts([
+    ["account", account.id],
+    ["surface", account.surface],
+    ["email", account.email ?? "-"],
+    ["created", utc(account.createdAt)],
+    ["state", `${account.state}${reason}`],
+    ["tier", `${tier.name}${account.contract === null ? "" : " (by contract)"}`],
+    ["next tier", next === null ? "-" : `${next.name}: ${unlockText(next)}`],
+    ["paid", dollars(balances.paid)],
+    ["free", `${dollars(balances.free)}${expiry === null ? "" : ` until ${utc(expiry)}`}`],
+    ["held", `${dollars(held)} in open calls, ${rest.openStreams} of them streams`],
+    ["month", `${month.name}: ${dollars(month.spent)} of ${dollars(month.cap)} spent${own}`],
+  ]);
+  return [head, `keys\n${keysText(rest.keys)}`, `payments\n${paymentsText(rest.payments)}`].join(
+    "\n\n",
+  );
+}
+
+function unlockText({ unlock }: Tier): string {
+  if (unlock === null) return "by contract";
+  const days = unlock.days === 0 ? "" : ` and ${unlock.days} days since the first payment`;
+  return `${dollars(unlock.paid)} paid${days}`;
+}
+
+function keysText(keys: readonly KeyRow[]): string {
+  if (keys.length === 0) return "  none";
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    key.scopes.join(","),
+    `…${key.lastFour}`,
+    key.monthlyLimit === null ? "-" : `${dollars(key.monthlyLimit)}/month`,
+    key.ipAllowlist.length === 0 ? "any address" : key.ipAllowlist.join(","),
+    key.lastUsedAt === null ? "never used" : `used ${utc(key.lastUsedAt)}`,
+    key.revokedAt === null ? "" : `revoked ${utc(key.revokedAt)}`,
+  ]);
+  return indented(table(rows));
+}
+
+function paymentsText(payments: readonly PaymentRow[]): string {
+  if (payments.length === 0) return "  none";
+  const rows = payments.map(({ id, amount, refunded, paidAt }) => [
+    id,
+    dollars(amount),
+    utc(paidAt),
+    refunded > 0n ? `${dollars(refunded)} refunded` : "",
+  ]);
+  return indented(table(rows));
+}
+
+function jsonOf({ account, tier, next, balances, month, ...rest }: Shown) {
+  return {
+    id: account.id,
+    surface: account.surface,
+    email: account.email,
+    created_at: account.createdAt,
+    state: account.state,
+    state_reason: account.stateReason,
+    contract: account.contract,
+    tier: tierJson(tier),
+    next_tier: next === null ? null : tierJson(next),
+    balance: {
+      paid_usd: toJsonNumber(balances.paid),
+      free_usd: toJsonNumber(balances.free),
+      free_expires_at: balances.freeExpiresAt,
+      held_usd: toJsonNumber(add(balances.heldPaid, balances.heldFree)),
+      held_paid_usd: toJsonNumber(balances.heldPaid),
+      held_free_usd: toJsonNumber(balances.heldFree),
+    },
+    month: {
+      month: month.name,
+      spent_usd: toJsonNumber(month.spent),
+      held_usd: toJsonNumber(month.held),
+      cap_usd: toJsonNumber(month.cap),
+      own_cap_usd: month.ownCap === null ? null : toJsonNumber(month.ownCap),
+    },
+    open_streams: rest.openStreams,
+    keys: rest.keys.map(keyJson),
+    payments: rest.payments.map((payment) => ({
+      id: payment.id,
+      amount_usd: toJsonNumber(nano(payment.amount)),
+      refunded_usd: toJsonNumber(nano(payment.refunded)),
+      paid_at: payment.paidAt,
+    })),
+  };
+}
+
+function tierJson(tier: Tier) {
+  return {
+    name: tier.name,
+    requests_per_minute: tier.requestsPerMinute,
+    streams: tier.streams,
+    monthly_cap_usd: toJsonNumber(tier.monthlyCap),
+    services: tier.services,
+    unlock:
+      tier.unlock === null
+        ? null
+        : { paid_usd: toJsonNumber(tier.unlock.paid), days: tier.unlock.days },
+  };
+}
+
+function keyJson(key: KeyRow) {
+  return {
+    id: key.id,
+    name: key.name,
+    scopes: key.scopes,
+    ip: key.ipAllowlist,
+    monthly_limit_usd: key.monthlyLimit === null ? null : toJsonNumber(key.monthlyLimit),
+    last_four: key.lastFour,
+    created_at: key.createdAt,
+    last_used_at: key.lastUsedAt,
+    revoked_at: key.revokedAt,
+  };
+}

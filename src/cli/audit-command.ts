@@ -1,0 +1,76 @@
+import { findAccount } from "../calls/administration.ts";
+import { type AuditDeps, type AuditReport, audit } from "../calls/audit.ts";
+import { describe } from "../core/difference.ts";
+import { type NanoUsd, toDecimal } from "../core/money.ts";
+import { AuditBook } from "../store/audit.ts";
+import type { Answer, Command } from "./command.ts";
+import { dollars } from "./print.ts";
+import type { Stores } from "./stores.ts";
+import { idOf } from "./values.ts";
+
+/** A credit that Redis was not given within this time was forgotten. */
+const CREDIT_GRACE_MS = 30_000;
+
+const auditCommand: Command = {
+  name: "audit",
+  words: ["[ID]"],
+  summary: "Prove every balance from its entries, and Redis from the ledger",
+  options: {},
+  plan(input) {
+    const id = input.words.length === 0 ? null : idOf(input, "account");
+    return async (stores) => {
+      const account = id === null ? null : await findAccount(stores.administration, id);
+      return answerOf(id, await audit(auditDeps(stores), account));
+    };
+  },
+};
+
+function auditDeps({ actors, database, flush }: Stores): AuditDeps {
+  return {
+    redis: actors.scripts.redis,
+    book: new AuditBook(database),
+    graceMs: CREDIT_GRACE_MS,
+    flush,
+    sleep: Bun.sleep,
+  };
+}
+
+function answerOf(id: string | null, report: AuditReport): Answer {
+  const { difference, accounts, entries, openHolds, wallets } = report;
+  const json = {
+    id,
+    ok: difference === null,
+    difference: difference === null ? null : { ...difference, message: describe(difference) },
+    accounts,
+    entries,
+    balance_usd: number(report.balance),
+    credited_usd: number(report.credited),
+    charged_usd: number(report.charged),
+    expired_usd: number(report.expired),
+    open_holds: openHolds,
+    wallets_in_redis: wallets,
+  };
+  if (difference !== null) {
+    return { json, text: `Difference: ${describe(difference)}`, failed: true };
+  }
+  const parts = [
+    count(accounts, "account"),
+    count(entries, "ledger entry", "ledger entries"),
+    `${dollars(report.balance)} in balances`,
+    count(openHolds, "open hold"),
+  ];
+  return { json, text: `Clean: ${parts.join(", ")}.` };
+}
+
+/** The sum of all accounts may be larger than any of them may be. */
+function number(amount: bigint): object {
+  return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(
+    toDecimal(amount as NanoUsd),
+  );
+}
+
+function count(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
+export const auditCommands: readonly Command[] = [auditCommand];

@@ -1,0 +1,39 @@
+import type { Command } from "./command.ts";
+import { indented, table } from "./print.ts";
+
+/** The help of one command. */
+export function commandHelp(command: Command): string {
+  const options = Object.entries(command.options).map(([name, { value, help, required }]) => [
+    `--${name} ${value}`,
+    required === true ? `${help} (needed)` : help,
+  ]);
+  options.push(["--json", "answer with one JSON object"], ["--help", "show this"]);
+  return [`${usage(command)}\n`, command.summary, "", indented(table(options))].join("\n");
+}
+
+/** All commands, or those of a group. */
+export function overview(commands: readonly Command[]): string {
+  const rows = commands.map((command) => [usage(command), brief(command.summary)]);
+  return [
+    "farebox <command>, against the stores of the Farebox that runs",
+    "",
+    indented(table(rows)),
+    "",
+    "Each takes --json and --help. Exit codes: 0 done, 1 failed, 2 a wrong command line.",
+  ].join("\n");
+}
+
+function usage({ name, words, options }: Command): string {
+  const needed = Object.entries(options).filter(([, { required }]) => required === true);
+  const others = Object.keys(options).length - needed.length;
+  return [
+    `farebox ${name}`,
+    ...words,
+    ...needed.map(([option, { value }]) => `--${option} ${value}`),
+    ...(others > 0 ? ["[options]"] : []),
+  ].join(" ");
+}
+
+function brief(summary: string): string {
+  return summary.split(":")[0] ?? summary;
+}

@@ -1,0 +1,52 @@
+import { createKey, revokeKey } from "../calls/administration.ts";
+import type { Command } from "./command.ts";
+import { addressesOf, amountOf, idOf, nameOf, scopesOf } from "./values.ts";
+
+const create: Command = {
+  name: "key create",
+  words: ["ID"],
+  summary: "Make an API key of an account; it is shown this once",
+  options: {
+    scopes: {
+      value: "a,b",
+      help: "models, search, maps, mail; an application key: models",
+      required: true,
+    },
+    name: { value: "N", help: "what it is for (default)" },
+    ip: { value: "CIDR,...", help: "addresses and blocks it may be used from (any)" },
+    "monthly-limit": { value: "USD", help: "what it may spend in a month (no limit)" },
+  },
+  plan(input) {
+    const account = idOf(input, "account");
+    const terms = {
+      scopes: scopesOf(input, "scopes"),
+      name: nameOf(input, "name", "default"),
+      ipAllowlist: addressesOf(input, "ip"),
+      monthlyLimit: input.values.has("monthly-limit") ? amountOf(input, "monthly-limit") : null,
+    };
+    return async ({ administration }) => {
+      const { id, key, applied } = await createKey(administration, account, terms);
+      const { scopes, name } = terms;
+      return {
+        json: { id, key, account, name, scopes, applied },
+        text: `Key ${id}. Keep it now, it is not shown again:\n${key}`,
+      };
+    };
+  },
+};
+
+const revoke: Command = {
+  name: "key revoke",
+  words: ["KEY-ID"],
+  summary: "Revoke a key; the next call with it is refused",
+  options: {},
+  plan(input) {
+    const keyId = idOf(input, "key");
+    return async ({ administration }) => {
+      const { id, applied } = await revokeKey(administration, keyId);
+      return { json: { id, revoked: true, applied }, text: `Key ${id} is revoked.` };
+    };
+  },
+};
+
+export const keyCommands: readonly Command[] = [create, revoke];

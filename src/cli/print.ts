@@ -1,0 +1,40 @@
+// Plain text for a person: aligned columns, exact amounts, UTC times.
+
+import { type NanoUsd, toDecimal } from "../core/money.ts";
+
+/** `$1.5`, with every digit that the amount has. */
+export function dollars(amount: NanoUsd | bigint): string {
+  return `$${toDecimal(amount as NanoUsd)}`;
+}
+
+/** `2026-11-21 14:30:00 UTC`. */
+export function utc(time: Date): string {
+  return time
+    .toISOString()
+    .replace("T", " ")
+    .replace(/(\.\d+)?Z$/, " UTC");
+}
+
+/** Rows of a label and a value. */
+export function facts(rows: readonly (readonly [label: string, value: string])[]): string {
+  return table(rows.map(([label, value]) => [label, value]));
+}
+
+/** Rows in columns as wide as their widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) {
+      widths[index] = Math.max(widths[index] ?? 0, cell.length);
+    }
+  }
+  return rows
+    .map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  "))
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+/** The text with each line moved to the right. */
+export function indented(text: string): string {
+  return text.replace(/^/gm, "  ");
+}

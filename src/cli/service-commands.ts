@@ -1,0 +1,32 @@
+import { isPauseTarget, PAUSABLE, Pauses } from "../store/pauses.ts";
+import { type Command, UsageError } from "./command.ts";
+
+const TARGETS = `${PAUSABLE.join("|")}|model:ID`;
+
+function switchCommand(verb: "pause" | "resume", summary: string): Command {
+  return {
+    name: `service ${verb}`,
+    words: [TARGETS],
+    summary,
+    options: {},
+    plan({ words }) {
+      const target = words[0] ?? "";
+      if (!isPauseTarget(target)) throw new UsageError(`'${target}' is none of ${TARGETS}`);
+      return async ({ database, warn }) => {
+        const log = { warn: (_: object, message: string) => warn(message) };
+        const changed = await new Pauses({ database, log })[verb](target);
+        const paused = verb === "pause";
+        const before = changed ? "" : " already";
+        return {
+          json: { id: target, paused, changed },
+          text: `${target} is${before} ${paused ? "paused" : "running"}.`,
+        };
+      };
+    },
+  };
+}
+
+export const serviceCommands: readonly Command[] = [
+  switchCommand("pause", "Refuse calls of a service or a model with 503, on every process"),
+  switchCommand("resume", "Let them pass again"),
+];

@@ -1,0 +1,80 @@
+// What the commands work on, opened once per invocation.
+
+import { AccountActors } from "../../actors/account-actors.ts";
+import { flushJournal } from "../../workers/log-flush.ts";
+import type { AdministrationDeps } from "../calls/administration.ts";
+import type { Fork } from "../calls/audit.ts";
+import type { StoreConfig } from "../config.ts";
+import type { RandomBytes } from "../core/ids.ts";
+import { Accounts } from "../store/accounts.ts";
+import { Book } from "../store/book.ts";
+import { type Database, openDatabase } from "../store/database.ts";
+import { Ledger } from "../store/ledger.ts";
+import { openRedis } from "../store/redis.ts";
+
+export interface StoresDeps {
+  readonly config: StoreConfig;
+  readonly now: () => number;
+  readonly random: RandomBytes;
+  /** Told what the operator should know besides the answer. */
+  readonly warn: (line: string) => void;
+}
+
+export interface Stores {
+  readonly database: Database;
+  readonly actors: AccountActors;
+  readonly administration: AdministrationDeps;
+  readonly warn: (line: string) => void;
+  /** Moves what waits in the journal to the book. Rebuilds nothing: it tells what does not fit. */
+  flush(): Promise<readonly Fork[]>;
+  close(): Promise<void>;
+}
+
+/** Opens the stores; nothing connects to Postgres before the first statement. */
+export function openStores({ config, now, random, warn }: StoresDeps): Stores {
+  const redis = openRedis(config.redisUrl);
+  // Each command that fails says so itself; without a listener the client writes to the console.
+  redis.on("error", () => {});
+  const database = openDatabase(config.databaseUrl);
+  const log = {
+    info: () => {},
+    warn: (_: object, message: string) => warn(message),
+    error: (_: object, message: string) => warn(message),
+  };
+  const actors = new AccountActors({ redis, book: new Book(database), now, log });
+  const accounts = new Accounts({ database, random, keyPepper: config.keyPepper });
+  const onDelayed = (accountId: string) =>
+    warn(
+      `Stored, but Redis could not be told of ${accountId} yet: the workers do it when it answers.`,
+    );
+  return {
+    database,
+    actors,
+    administration: { accounts, actors, now, onDelayed },
+    warn,
+    flush: () => flush(actors, database),
+    close: async () => {
+      redis.disconnect();
+      await database.close();
+    },
+  };
+}
+
+async function flush(actors: AccountActors, database: Database): Promise<Fork[]> {
+  const forks = new Map<number, Fork>();
+  const noteReason = (fields: object, message: string) => {
+    if (!("bucket" in fields) || typeof fields.bucket !== "number") return;
+    const cause = "err" in fields && fields.err instanceof Error ? `: ${fields.err.message}` : "";
+    forks.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
+  };
+  await flushJournal({
+    scripts: actors.scripts,
+    ledger: new Ledger(database),
+    log: { info: () => {}, warn: () => {}, error: noteReason },
+    // The workers trim the journal; who only looks leaves it as it is.
+    keepMs: Number.POSITIVE_INFINITY,
+    rebuild: () => Promise.resolve(),
+    onFork: (bucket) => forks.set(bucket, { bucket, reason: "entries that contradict the book" }),
+  });
+  return [...forks.values()];
+}

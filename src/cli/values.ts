@@ -1,0 +1,125 @@
+// Reads the values of options and words; each error names the one that is wrong.
+
+import { allowlist } from "../core/access.ts";
+import { type IdKind, isId } from "../core/ids.ts";
+import { type Scope, SERVICES } from "../core/limits.ts";
+import { type NanoUsd, usd } from "../core/money.ts";
+import { type Input, UsageError } from "./command.ts";
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?$/;
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+const EMAIL_LENGTH_MAX = 254;
+const NAME_LENGTH_MAX = 64;
+
+/** The word at a place, as an id of this kind. */
+export function idOf({ words }: Input, kind: IdKind, place = 0): string {
+  const word = words[place] ?? "";
+  if (!isId(kind, word)) throw new UsageError(`'${word}' is not the id of ${ARTICLES[kind]}`);
+  return word;
+}
+
+const ARTICLES: Readonly<Record<IdKind, string>> = {
+  account: "an account (acct_…)",
+  key: "a key (key_…)",
+  payment: "a payment (pay_…)",
+  request: "a request (req_…)",
+  completion: "a completion",
+};
+
+/** An amount of zero or more, to nine decimals. */
+export function amountOf(input: Input, option: string): NanoUsd {
+  const text = input.values.get(option) ?? "";
+  const amount = checked(option, () => usd(text));
+  if (amount < 0n) throw new UsageError(`--${option} must not be below zero, but is '${text}'`);
+  return amount;
+}
+
+/** An amount above zero. */
+export function positiveAmountOf(input: Input, option: string): NanoUsd {
+  const amount = amountOf(input, option);
+  if (amount > 0n) return amount;
+  throw new UsageError(`--${option} must be above zero`);
+}
+
+/** An ISO date or time; a time without a zone is UTC. Null when the option is not given. */
+export function timeOf(input: Input, option: string): Date | null {
+  const text = input.values.get(option);
+  if (text === undefined) return null;
+  const match = TIME.exec(text);
+  const [, day, minutes, seconds = ":00", zone = "Z"] = match ?? [];
+  const iso = DATE.test(text) ? `${text}T00:00:00Z` : `${day}T${minutes}${seconds}${zone}`;
+  const time = new Date(iso);
+  const date = DATE.test(text) ? text : (day ?? "");
+  // A 30th of February is read as the 2nd of March; only a day that stays itself is one.
+  const isDay = new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date) === true;
+  if ((match === null && !DATE.test(text)) || !isDay || Number.isNaN(time.getTime())) {
+    throw new UsageError(
+      `--${option} must be a date or a time such as 2026-11-21 or 2026-11-21T14:30:00Z, ` +
+        `but is '${text}'`,
+    );
+  }
+  return time;
+}
+
+/** An option that must be one of some words; `fallback` when it is not given. */
+export function oneOf<T extends string>(
+  input: Input,
+  option: string,
+  words: readonly T[],
+  fallback: T,
+): T {
+  const text = input.values.get(option);
+  if (text === undefined) return fallback;
+  const word = words.find((candidate) => candidate === text);
+  if (word !== undefined) return word;
+  throw new UsageError(`--${option} must be one of ${words.join(", ")}, but is '${text}'`);
+}
+
+export function scopesOf(input: Input, option: string): readonly Scope[] {
+  return [...new Set(listOf(input, option))].map((text) => {
+    const scope = SERVICES.find((candidate) => candidate === text);
+    if (scope !== undefined) return scope;
+    throw new UsageError(`--${option} knows ${SERVICES.join(", ")}, but not '${text}'`);
+  });
+}
+
+/** Addresses and CIDR blocks; none when the option is not given. */
+export function addressesOf(input: Input, option: string): readonly string[] {
+  if (!input.values.has(option)) return [];
+  const entries = [...new Set(listOf(input, option))];
+  checked(option, () => allowlist(entries));
+  return entries;
+}
+
+/** A name that can be shown in one line. */
+export function nameOf(input: Input, option: string, fallback: string): string {
+  const name = (input.values.get(option) ?? fallback).trim();
+  const isPlain = /^\P{Cc}+$/u.test(name);
+  if (isPlain && [...name].length <= NAME_LENGTH_MAX) return name;
+  throw new UsageError(
+    `--${option} must have 1 to ${NAME_LENGTH_MAX} characters and no control characters`,
+  );
+}
+
+export function emailOf(input: Input, option: string): string | null {
+  const email = input.values.get(option);
+  if (email === undefined) return null;
+  if (EMAIL.test(email) && email.length <= EMAIL_LENGTH_MAX) return email;
+  throw new UsageError(`--${option} must be an email address, but is '${email}'`);
+}
+
+function listOf({ values }: Input, option: string): string[] {
+  const entries = (values.get(option) ?? "").split(",").map((entry) => entry.trim());
+  if (!entries.includes("")) return entries;
+  throw new UsageError(`--${option} must be a list without gaps, such as a,b`);
+}
+
+function checked<T>(option: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(`--${option}: ${error.message}`);
+  }
+}
