@@ -179,10 +179,9 @@ export class AccountActor implements Account {
     const lost = new Set(reply.lost);
     const document = this.#access?.document;
     for (const hold of calls) {
-      if (lost.has(hold.id)) hold.abort("the lease of its hold was lost");
-      else if (document?.state !== "active" || !document.keys.has(hold.keyId)) {
-        hold.abort("its key was revoked or its account stopped");
-      }
+      if (lost.has(hold.id)) hold.abort(leaseLost());
+      else if (!document?.keys.has(hold.keyId)) hold.abort(invalidKey());
+      else if (document.state !== "active") hold.abort(inactive(document.state));
     }
   }
 
@@ -275,6 +274,14 @@ function capOf(document: AccessDocument, tier: Tier): NanoUsd {
 
 function freeIsOver(state: ViewReply): boolean {
   return state.freeExpiresAtMs !== null && state.nowMs >= state.freeExpiresAtMs;
+}
+
+function leaseLost(): ApiError {
+  return new ApiError("service_unavailable", "The hold of this call was lost");
+}
+
+function inactive(state: string): ApiError {
+  return new ApiError("account_inactive", `This account is ${state}`);
 }
 
 function invalidKey(): ApiError {

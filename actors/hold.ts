@@ -21,7 +21,9 @@ export interface AdmitInput {
   readonly freeEligible: boolean;
   /** Whether the call takes one of the account's stream slots. */
   readonly stream: boolean;
-  /** A refusal that is already known: it is counted and logged, and the window's 429 outranks it. */
+  /**
+   * A refusal that is already known: it is counted and logged, and the window's 429 outranks it.
+   */
   readonly refusal?: ApiError;
   /** Asks again before refusing for money: no count, no log, no refusal if `bound` does not fit. */
   readonly tentative?: boolean;
@@ -107,9 +109,9 @@ export interface AccountView {
 /** The only way to an account's money and limits. Obtained from `AccountActors.of(identity)`. */
 export interface Account {
   /**
-   * Decides on one call in one script. Never throws for a refusal; throws `service_unavailable` when
-   * Redis (or, for a wallet that must be rebuilt, Postgres) does not answer: nothing was charged.
-   * A key that was revoked meanwhile is refused with `invalid_api_key`.
+   * Decides on one call in one script. Never throws for a refusal; throws `service_unavailable`
+   * when Redis (or, for a wallet that must be rebuilt, Postgres) does not answer: nothing was
+   * charged. A key that was revoked meanwhile is refused with `invalid_api_key`.
    */
   admit(input: AdmitInput): Promise<Admission>;
   view(keyId: string): Promise<AccountView>;

@@ -1,6 +1,6 @@
 // A hold in the hands of its owner. It is resolved exactly once, whatever happens to the connection.
 
-import { ERRORS } from "../src/core/errors.ts";
+import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { add, min, type NanoUsd, subtract, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
 import { settle, settleLate } from "./call-scripts.ts";
@@ -55,8 +55,8 @@ export class OpenHold implements Hold {
   }
 
   /** Tells the call that it may not go on. */
-  abort(reason: string): void {
-    this.#aborted.abort(new Error(`The call was stopped: ${reason}`));
+  abort(reason: ApiError): void {
+    this.#aborted.abort(reason);
   }
 
   checkpoint(cost: NanoUsd): void {

@@ -21,15 +21,16 @@ export interface RecoveryDeps {
 }
 
 /**
- * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch, so
- * that its wallets are built anew from Postgres. A bucket that agrees is left as it is. Throws when
- * Redis or Postgres does not answer.
+ * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch,
+ * so that its wallets are built anew from Postgres. A bucket that agrees is left as it is. Throws
+ * when Redis or Postgres does not answer.
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   const { redis, book } = deps;
   const recovered: number[] = [];
   await book.recovery(async (cursors, newEpoch) => {
-    // The cursors were read first: a bucket's entry number only grows, so one that is lower is older.
+    // The cursors were read first: a bucket's entry number only grows, so one that is lower is
+    // older.
     const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
     const steps = [];
     for (const [index, cursor] of cursors.entries()) {

@@ -6,7 +6,9 @@ import { toDecimal } from "../src/core/money.ts";
 import type { AdmitReply } from "./call-scripts.ts";
 import type { AdmitInput } from "./hold.ts";
 
-/** The error of a refusal: the caller's own where it was known before, else one that gives figures. */
+/**
+ * The error of a refusal: the caller's own where it was known before, else one that gives figures.
+ */
 export function refusalError(
   reply: Extract<AdmitReply, { verdict: "refused" }>,
   input: AdmitInput,

@@ -1,5 +1,6 @@
 // Runs Lua scripts by their digest. A server that does not know a script has just been started or
-// promoted, so before loading it the caller's `verify` compares that server with the book of record.
+// promoted, so before loading it the caller's `verify` compares that server with the book of
+// record.
 
 import type { Cluster, Redis } from "ioredis";
 import { ApiError } from "../src/core/errors.ts";
@@ -70,7 +71,9 @@ export class ScriptRunner {
     }
   }
 
-  /** Verifies Redis against the book, then loads all scripts; callers at the same time share one. */
+  /**
+   * Verifies Redis against the book, then loads all scripts; callers at the same time share one.
+   */
   prepare(): Promise<void> {
     this.#preparing ??= this.#verifyAndLoad().finally(() => {
       this.#preparing = null;

@@ -8,7 +8,12 @@ import { readJournal } from "../actors/journal.ts";
 import { makeHome } from "../scripts/home.mjs";
 import { startPostgres } from "../scripts/postgres.mjs";
 import { startRedis } from "../scripts/redis.mjs";
-import { changeAccount, createAccount, createKey, recordPayment } from "../src/calls/administration.ts";
+import {
+  changeAccount,
+  createAccount,
+  createKey,
+  recordPayment,
+} from "../src/calls/administration.ts";
 import { bucketOf } from "../src/core/ids.ts";
 import { usd } from "../src/core/money.ts";
 import { Accounts } from "../src/store/accounts.ts";
@@ -86,7 +91,12 @@ export async function makeCallers({ database, actors }: Stores): Promise<Caller[
     await changeAccount(deps, id, { kind: "contract", contract: "enterprise" });
     await recordPayment(deps, id, { amount: PAYMENT, paidAt: new Date() });
     for (let count = 0; count < KEYS_AN_ACCOUNT; count += 1) {
-      const terms = { name: "bench", scopes: ["models"], ipAllowlist: [], monthlyLimit: null } as const;
+      const terms = {
+        name: "bench",
+        scopes: ["models"],
+        ipAllowlist: [],
+        monthlyLimit: null,
+      } as const;
       const { id: keyId, key } = await createKey(deps, id, terms);
       callers.push({ accountId: id, bucket: bucketOf(id), keyId, secret: key });
     }

@@ -11,12 +11,21 @@ export interface Round {
   readonly p99Ms: number;
   /** CPU of the gateway process, in microseconds. */
   readonly cpuPerCallUs: number;
+  readonly eventsPerSecond: number;
   readonly cpuPerEventUs: number;
   /** CPU of the other processes that work for it, by name. */
   readonly othersPerCallUs: Readonly<Record<string, number>>;
-  readonly calls: number;
   readonly costNano: bigint;
 }
+
+/** What one target did in a run. */
+export interface Series {
+  readonly rounds: Round[];
+  /** What all its calls cost, those of the warm-up included. */
+  costNano: bigint;
+}
+
+export type Results = ReadonlyMap<Target["name"], Series>;
 
 export interface Contestant {
   readonly target: Target;
@@ -41,20 +50,22 @@ const RAMP_MS = 500;
 export async function runRounds(
   contestants: readonly Contestant[],
   options: RoundsOptions,
-): Promise<ReadonlyMap<Target["name"], readonly Round[]>> {
+): Promise<Results> {
   const { load, warmUpMs, progress } = options;
-  const results = new Map<Target["name"], Round[]>();
+  const results = new Map<Target["name"], Series>();
   for (const contestant of contestants) {
-    // The warm-up is paid for too, and counts as a round of no weight.
-    const warmUp = await runRound(contestant, { ...load, durationMs: warmUpMs });
-    results.set(contestant.target.name, [{ ...warmUp, callsPerSecond: Number.NaN }]);
+    const { costNano } = await runRound(contestant, { ...load, durationMs: warmUpMs });
+    results.set(contestant.target.name, { rounds: [], costNano });
   }
   for (let round = 1; round <= options.rounds; round += 1) {
     for (const contestant of contestants) {
       const result = await runRound(contestant, load);
-      results.get(contestant.target.name)?.push(result);
-      const rate = Math.round(result.callsPerSecond);
-      progress(`round ${round}, ${contestant.target.name}: ${rate} calls/s`);
+      const { name } = contestant.target;
+      const series = results.get(name);
+      if (series === undefined) continue;
+      series.rounds.push(result);
+      series.costNano += result.costNano;
+      progress(`round ${round}, ${name}: ${Math.round(result.callsPerSecond)} calls/s`);
     }
   }
   return results;
@@ -65,22 +76,24 @@ async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   const cpu = stopwatch(target.pid);
   const otherCpus = Object.entries(others).map(([name, pid]) => [name, stopwatch(pid)] as const);
   const { url, callers } = target;
+  const startMs = performance.now();
   const result = await runLoad({ ...load, url, callers, rampMs: RAMP_MS });
   if (result.failures > 0) {
     throw new Error(`${target.name}: ${result.failures} calls failed: ${result.firstFailure}`);
   }
   const gatewayUs = cpu();
+  const seconds = (performance.now() - startMs) / 1000;
   await contestant.settle();
   return {
     callsPerSecond: result.callsPerSecond,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
     cpuPerCallUs: gatewayUs / result.calls,
+    eventsPerSecond: result.events / seconds,
     cpuPerEventUs: gatewayUs / result.events,
     othersPerCallUs: Object.fromEntries(
       otherCpus.map(([name, used]) => [name, used() / result.calls]),
     ),
-    calls: result.calls,
     costNano: BigInt(result.costNano),
   };
 }
@@ -91,9 +104,13 @@ function stopwatch(pid: number): () => number {
   return () => (cpuSeconds(pid) - before) * 1e6;
 }
 
-/** The median of one figure over the rounds, without the warm-up. */
-export function median(rounds: readonly Round[], pick: (round: Round) => number): number {
-  return middle(rounds.filter((round) => !Number.isNaN(round.callsPerSecond)).map(pick));
+/** The median of one figure over the rounds of a target. */
+export function median(
+  results: Results,
+  name: Target["name"],
+  pick: (round: Round) => number,
+): number {
+  return middle((results.get(name)?.rounds ?? []).map(pick));
 }
 
 /** The middle one of some numbers. */

@@ -25,13 +25,13 @@ async function openInTurn(): Promise<void> {
     if (response.status !== 200 || response.body === null) {
       throw new Error(`${response.status}: ${await response.text()}`);
     }
-    const reader = response.body.getReader();
-    await reader.read();
-    void readOn(reader);
+    const pieces = response.body[Symbol.asyncIterator]();
+    await pieces.next();
+    void readOn(pieces);
   }
 }
 
-async function readOn(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  while (!(await reader.read()).done);
+async function readOn(pieces: AsyncIterator<Uint8Array>): Promise<void> {
+  while (!(await pieces.next()).done);
   console.error("A stream that was held ended");
 }

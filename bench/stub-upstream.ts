@@ -1,7 +1,8 @@
 // The upstream of every target: it answers at once, and costs as little as it can. The model's name
 // says what is wanted: "plain", "chunks-200" (a stream of 200 chunks) or "held" (one that never ends).
 
-const CONTENT = "The quick brown fox jumps over the lazy dog, and then it rests for a while. ".repeat(3);
+const CONTENT =
+  "The quick brown fox jumps over the lazy dog, and then it rests for a while. ".repeat(3);
 const PROMPT_TOKENS = 60;
 const PLAIN_TOKENS = 50;
 /** The time between two chunks of a stream. */
@@ -15,9 +16,7 @@ const PLAIN = JSON.stringify({
   object: "chat.completion",
   created: 1_700_000_000,
   model: "plain",
-  choices: [
-    { index: 0, message: { role: "assistant", content: CONTENT }, finish_reason: "stop" },
-  ],
+  choices: [{ index: 0, message: { role: "assistant", content: CONTENT }, finish_reason: "stop" }],
   usage: usage(PLAIN_TOKENS),
 });
 const JSON_HEADERS = { "content-type": "application/json" };
@@ -48,7 +47,9 @@ const server = Bun.serve({
     const body = await request.text();
     if (!body.includes('"stream":true')) return new Response(PLAIN, { headers: JSON_HEADERS });
     const chunks = /"model":"chunks-(\d+)"/.exec(body)?.[1];
-    return chunks === undefined ? stream(held, Number.POSITIVE_INFINITY) : stream(running, Number(chunks));
+    return chunks === undefined
+      ? stream(held, Number.POSITIVE_INFINITY)
+      : stream(running, Number(chunks));
   },
 });
 console.log(`The upstream listens on ${server.port}`);

@@ -1,4 +1,5 @@
-// The API process: reads its settings, opens the stores, listens, and drains when it is told to stop.
+// The API process: reads its settings, opens the stores, listens, and drains when it is told to
+// stop.
 
 import { pino } from "pino";
 import { Gauge } from "prom-client";
@@ -15,9 +16,9 @@ import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
 import { createChatProvider } from "./providers/chat/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
 import { warmTokenizer } from "./providers/tokens.ts";
-import { KeyDirectory } from "./store/accounts.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
+import { KeyDirectory } from "./store/key-directory.ts";
 import { Pauses } from "./store/pauses.ts";
 import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
@@ -67,7 +68,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   });
   const app = createApp({
     accounts,
-    keys: new KeyDirectory(database),
+    keys: new KeyDirectory(database, clock.now),
     anonymous: new AnonymousWindow(accounts.scripts),
     catalogue: () => catalogue.current(),
     chat: createChatProvider({

@@ -26,7 +26,9 @@ export interface Completed {
   readonly failed: number;
 }
 
-/** Brings Redis up to what Postgres has. One account that fails does not keep the others waiting. */
+/**
+ * Brings Redis up to what Postgres has. One account that fails does not keep the others waiting.
+ */
 export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   const nowMs = deps.now();
   const unapplied = await deps.store.unapplied(new Date(nowMs - deps.graceMs));

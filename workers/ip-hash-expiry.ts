@@ -6,7 +6,9 @@ export interface IpHashExpiryDeps {
   readonly now: () => number;
 }
 
-/** Clears every keyed hash of a client IP that is older than 90 days (SPEC 8.7). Returns how many. */
+/**
+ * Clears every keyed hash of a client IP that is older than 90 days (SPEC 8.7). Returns how many.
+ */
 export async function expireIpHashes({ upkeep, now }: IpHashExpiryDeps): Promise<number> {
   return await upkeep.clearIpHashes(new Date(now() - IP_HASH_DAYS * DAY_MS));
 }

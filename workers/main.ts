@@ -1,5 +1,5 @@
-// The worker process: BullMQ runs each job on its schedule, on one of however many workers there are.
-// A job that is skipped or run twice does no harm: each does "everything that is due".
+// The worker process: BullMQ runs each job on its schedule, on one of however many workers there
+// are. A job that is skipped or run twice does no harm: each does "everything that is due".
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import { pino } from "pino";

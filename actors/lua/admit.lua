@@ -91,7 +91,8 @@ local hold = {
   paid = bound - from_free, free = from_free, month = month, stream = ARGV[11], checkpoint = 0,
   admitted = now, key = key, facts = ARGV[17],
 }
--- HSET of a new field comes first: Redis refuses it when it is out of memory, so no call starts then.
+-- HSET of a new field comes first: Redis refuses it when it is out of memory, so no call starts
+-- then.
 if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
   hold = parse_hold(redis.call('HGET', holds, request))
   local reply = rate('ok')

@@ -1,5 +1,5 @@
--- Applies one credit. Credits of an account are numbered 1, 2, 3 ... in Postgres and applied in that
--- order, so the last number applied is all that is needed to apply each exactly once.
+-- Applies one credit. Credits of an account are numbered 1, 2, 3 ... in Postgres and applied in
+-- that order, so the last number applied is all that is needed to apply each exactly once.
 --
 -- KEYS  1 meta  2 wallet  3 journal
 -- ARGV  1 now_ms or ''  2 account  3 number  4 purse  5 amount  6 expires_ms or ''

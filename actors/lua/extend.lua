@@ -1,4 +1,5 @@
--- Renews the leases of an account's open calls of one process, with the cost each has streamed so far.
+-- Renews the leases of an account's open calls of one process, with the cost each has streamed so
+-- far.
 --
 -- KEYS  1 meta  2 wallet  3 holds  4 leases
 -- ARGV  1 now_ms or ''  2 version  3 account  4 lease_ms  5.. request, checkpoint, request, ...

@@ -1,6 +1,6 @@
--- Builds a wallet from the book of record, with the credits that its ledger does not have yet, so that
--- no call ever meets it without them. Refused when the wallet is here already, or when one was evicted
--- or its document changed since the book was read: what was read may then be out of date.
+-- Builds a wallet from the book of record, with the credits that its ledger does not have yet, so
+-- that no call ever meets it without them. Refused when the wallet is here already, or when one was
+-- evicted or its document changed since the book was read: what was read may then be out of date.
 --
 -- KEYS  1 meta  2 wallet  3 holds  4 journal
 -- ARGV  1 now_ms or ''  2 account  3 epoch  4 evictions  5 seq  6 paid  7 free  8 free_expires_ms

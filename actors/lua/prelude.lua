@@ -49,8 +49,8 @@ local function month_of(ms)
   return format('%04d%02d', year, month)
 end
 
--- Appends one entry to the bucket's journal under the bucket's next number. Every entry has the same
--- fields in the same order, so that the stream stores their names once.
+-- Appends one entry to the bucket's journal under the bucket's next number. Every entry has the
+-- same fields in the same order, so that the stream stores their names once.
 local function append(meta, journal, entry)
   local number = redis.call('HINCRBY', meta, 'entry', 1)
   redis.call('XADD', journal, '*',
@@ -81,9 +81,9 @@ local function parse_hold(record)
   }
 end
 
--- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. `k` names the keys,
--- `call` gives account, id, outcome, type. Begins with HDEL, which Redis lets run when it is out of
--- memory, and everything after it then runs too: an open call can always be resolved.
+-- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. `k` names the
+-- keys, `call` gives account, id, outcome, type. Begins with HDEL, which Redis lets run when it is
+-- out of memory, and everything after it then runs too: an open call can always be resolved.
 local function resolve(k, hold, cost, call)
   local spent, held = 's' .. hold.month, 'h' .. hold.month
   local key_spent, key_held = spent .. ':' .. hold.key, held .. ':' .. hold.key
@@ -158,9 +158,10 @@ local function apply_credit(k, now, credit)
 end
 
 -- A request window: 61 slots of one second, each 'second * 10^6 + count'. The oldest slot counts
--- whole, so no 60 s, however they are cut, hold more than the limit. `first` is the oldest second that
--- counts anything. A clock a little behind is held at the last second seen; after a jump back beyond
--- the window all that is counted counts as of now, so that it leaves 61 s later at the latest.
+-- whole, so no 60 s, however they are cut, hold more than the limit. `first` is the oldest second
+-- that counts anything. A clock a little behind is held at the last second seen; after a jump back
+-- beyond the window all that is counted counts as of now, so that it leaves 61 s later at the
+-- latest.
 local SLOTS, SCALE = 61, 1000000
 
 local function count_in(packed, second)

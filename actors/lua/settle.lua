@@ -1,4 +1,5 @@
--- Charges a hold what its call cost, at most the hold, and returns the rest. A release is a settle at 0.
+-- Charges a hold what its call cost, at most the hold, and returns the rest. A release is a settle
+-- at 0.
 --
 -- KEYS  1 meta  2 wallet  3 holds  4 leases  5 op  6 journal
 -- ARGV  1 account  2 request  3 cost  4 outcome  5 how long to keep the answer for a repeat, ms

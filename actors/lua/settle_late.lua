@@ -1,8 +1,10 @@
--- Settles a call whose hold is gone: the sweep expired it, or its wallet was rebuilt meanwhile. Takes
--- what is still owed as far as balance, cap and budget allow; the rest is written off, never owed.
+-- Settles a call whose hold is gone: the sweep expired it, or its wallet was rebuilt meanwhile.
+-- Takes what is still owed as far as balance, cap and budget allow; the rest is written off, never
+-- owed.
 --
 -- KEYS  1 meta  2 wallet  3 op  4 journal
--- ARGV  1 now_ms or ''  2 account  3 key  4 request  5 admitted_ms  6 cost  7 cap  8 key budget or ''
+-- ARGV  1 now_ms or ''  2 account  3 key  4 request  5 admitted_ms  6 cost  7 cap  8 key budget or
+-- ''
 --       9 facts  10 outcome  11 how long to keep the answer for a repeat, ms
 -- Reply { 'ok', charged, charged_free } in all, what the sweep took included
 --       { 'recover' } the bucket is not set up
@@ -16,7 +18,9 @@ if not epoch then return { 'recover' } end
 local now, cost = now_ms(ARGV[1]), amount(ARGV[6])
 local cap, budget = amount(ARGV[7]), ARGV[8] ~= '' and amount(ARGV[8]) or nil
 local charged, charged_free, total, total_free, month = 0, 0, 0, 0, month_of(tonumber(ARGV[5]))
-local a, b, c, d, m = string.match(redis.call('GET', op) or '', '^expired (%d+) (%d+) (%d+) (%d+) (%d+)')
+-- What was swept under an older epoch may never have reached the book: it is void like its hold.
+local expired = '^expired (%d+) (%d+) (%d+) (%d+) (%d+) ' .. epoch .. '$'
+local a, b, c, d, m = string.match(redis.call('GET', op) or '', expired)
 if a then
   charged, charged_free, total, total_free, month =
     tonumber(a), tonumber(b), tonumber(c), tonumber(d), m

@@ -1,4 +1,5 @@
--- Turns the refused requests of ended minutes that were only counted into one log row a key and minute.
+-- Turns the refused requests of ended minutes that were only counted into one log row a key and
+-- minute.
 --
 -- KEYS  1 meta  2 refused  3 journal
 -- ARGV  1 now_ms or ''  2 refused rows a minute that have rows of their own

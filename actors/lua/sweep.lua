@@ -22,6 +22,6 @@ local charged, charged_free = resolve(k, hold, hold.checkpoint, {
 })
 redis.call('SET', KEYS[5], table.concat({
   'expired', money(charged), money(charged_free), money(hold.paid + hold.free), money(hold.free),
-  hold.month,
+  hold.month, epoch,
 }, ' '), 'PX', ARGV[5])
 return { 'ok', money(charged) }

@@ -2,7 +2,8 @@
 --
 -- KEYS  1 meta  2 wallet
 -- ARGV  1 now_ms or ''  2 key
--- Reply { 'ok', now_ms, month, version, document, paid, free, free_expires_ms, held_paid, held_free,
+-- Reply { 'ok', now_ms, month, version, document, paid, free, free_expires_ms, held_paid,
+-- held_free,
 --         streams, spent, held, key spent, key held, seq, credits }
 --       { 'recover' }  { 'hydrate' }
 

@@ -147,7 +147,7 @@ function decide(account: AccountRow, action: AccountAction): AccountChange | nul
   }
 }
 
-/** Only what an operator suspended may an operator resume: a payment dispute ends by its own rules. */
+/** An operator resumes what an operator suspended; a payment dispute ends by its own rules. */
 function moved(account: AccountRow, state: AccountState): AccountChange | null {
   const { state: from, stateReason: reason } = account;
   if (from === "suspended" && reason !== OPERATOR) {

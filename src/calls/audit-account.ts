@@ -1,5 +1,5 @@
-// Proves one account: its ledger from its entries, its credits, payments and log from its ledger, and
-// its wallet in Redis from the book and the journal.
+// Proves one account: its ledger from its entries, its credits, payments and log from its ledger,
+// and its wallet in Redis from the book and the journal.
 
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";

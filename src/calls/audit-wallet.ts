@@ -33,7 +33,9 @@ export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
   };
 }
 
-/** True when the bucket vouches for the wallet; any other is void and built anew at its next use. */
+/**
+ * True when the bucket vouches for the wallet; any other is void, and built anew when it is used.
+ */
 export function isInForce({ wallet, epoch }: AccountInspection): boolean {
   return wallet !== null && epoch !== null && wallet.get("epoch") === String(epoch);
 }

@@ -79,9 +79,16 @@ function parsed(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw new UsageError(error.message.split("\n")[0] ?? "");
+    throw wrongWords(error);
   }
+}
+
+/** The parser's own words, without its advice about "--". */
+function wrongWords(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const unknown = /^Unknown option '([^']*)'/.exec(error.message)?.[1];
+  if (unknown !== undefined) return new UsageError(`There is no option ${unknown} here`);
+  return new UsageError(error.message.replaceAll(/\s*\n/g, " "));
 }
 
 function checkComplete(

@@ -39,6 +39,8 @@ async function fileSink(file: string): Promise<Sink> {
 }
 
 function standardOutput(): Sink {
+  // The write itself tells of it; without a listener the process would end with a stack.
+  process.stdout.on("error", () => {});
   return {
     write: (text) =>
       new Promise((resolve, reject) => {

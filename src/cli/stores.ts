@@ -38,7 +38,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
   const database = openDatabase(config.databaseUrl);
   const log = {
     info: () => {},
-    warn: (_: object, message: string) => warn(message),
+    warn: () => {},
     error: (_: object, message: string) => warn(message),
   };
   const actors = new AccountActors({ redis, book: new Book(database), now, log });

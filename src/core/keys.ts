@@ -1,5 +1,6 @@
-// API keys: prefix + 32 random base62 characters (190 bits) + 6 characters of CRC-32, so that a typing
-// error or a made-up key is refused without any look-up, and secret scanners can recognise one.
+// API keys: prefix + 32 random base62 characters (190 bits) + 6 characters of CRC-32, so that a
+// typing error or a made-up key is refused without any look-up, and secret scanners can recognise
+// one.
 
 import type { RandomBytes } from "./ids.ts";
 

@@ -37,7 +37,10 @@ export interface TierInputs {
 
 export const DAY_MS = 86_400_000;
 
-/** The tier an account has at `nowMs` (SPEC 3.4, 8.1). It is derived at each admission, never stored. */
+/**
+ * The tier an account has at `nowMs` (SPEC 3.4, 8.1). It is derived at each admission, never
+ * stored.
+ */
 export function deriveTier(inputs: TierInputs, nowMs: number): Tier {
   if (inputs.contract === "enterprise") return TIERS[5];
   let best: Tier = TIERS[0];

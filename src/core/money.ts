@@ -4,12 +4,16 @@
 /** An exact amount in nano-USD. */
 export type NanoUsd = bigint & { readonly __unit: "nano-usd" };
 
-/** A price in integer pico-USD (1e-12 USD) per unit, so that $0.0375 per million tokens is exact. */
+/**
+ * A price in integer pico-USD (1e-12 USD) per unit, so that $0.0375 per million tokens is exact.
+ */
 export type PicoUsd = bigint & { readonly __unit: "pico-usd" };
 
 export const ZERO = 0n as NanoUsd;
 
-/** The largest amount that a Lua number carries exactly: 2^53 - 1 nano-USD, about 9.0 million USD. */
+/**
+ * The largest amount that a Lua number carries exactly: 2^53 - 1 nano-USD, about 9.0 million USD.
+ */
 export const AMOUNT_MAX = BigInt(Number.MAX_SAFE_INTEGER) as NanoUsd;
 
 const NANO_PER_USD = 1_000_000_000n;

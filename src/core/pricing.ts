@@ -21,8 +21,8 @@ export interface TokenUsage {
 export const MESSAGE_OVERHEAD_TOKENS = 16;
 
 /**
- * An upper bound of the cost: `promptTokens` must not be too low, and the dearest of each price over
- * all bands is taken, so that no band which the real prompt may fall into can cost more.
+ * An upper bound of the cost: `promptTokens` must not be too low, and the dearest of each price
+ * over all bands is taken, so that no band which the real prompt may fall into can cost more.
  */
 export function upperBound(
   bands: readonly PriceBand[],
@@ -30,8 +30,8 @@ export function upperBound(
   outputTokens: number,
 ): NanoUsd {
   return charge([
-    [promptTokens, dearest(bands.flatMap((band) => [band.input, band.cachedInput ?? band.input]))],
-    [outputTokens, dearest(bands.map((band) => band.output))],
+    [promptTokens, dearest(bands, inputPrice)],
+    [outputTokens, dearest(bands, outputPrice)],
   ]);
 }
 
@@ -51,7 +51,7 @@ export function affordableOutputTokens(
   promptTokens: number,
   available: NanoUsd,
 ): number {
-  const output = dearest(bands.map((band) => band.output));
+  const output = dearest(bands, outputPrice);
   const rest = available - upperBound(bands, promptTokens, 0);
   if (rest < 0n) return 0;
   if (output === 0n) return Number.MAX_SAFE_INTEGER;
@@ -60,7 +60,7 @@ export function affordableOutputTokens(
 
 /** The largest number of prompt tokens whose upper bound still fits `available`. */
 export function affordablePromptTokens(bands: readonly PriceBand[], available: NanoUsd): number {
-  const input = dearest(bands.flatMap((band) => [band.input, band.cachedInput ?? band.input]));
+  const input = dearest(bands, inputPrice);
   if (input === 0n) return Number.MAX_SAFE_INTEGER;
   return available < 0n ? 0 : Number((available * 1_000n) / input);
 }
@@ -73,6 +73,20 @@ function bandOf(bands: readonly PriceBand[], promptTokens: number): PriceBand {
   return band;
 }
 
-function dearest(prices: readonly PicoUsd[]): PicoUsd {
-  return prices.reduce((most, one) => (one > most ? one : most));
+function dearest(bands: readonly PriceBand[], priceOf: (band: PriceBand) => PicoUsd): PicoUsd {
+  let most = 0n as PicoUsd;
+  for (const band of bands) {
+    const price = priceOf(band);
+    if (price > most) most = price;
+  }
+  return most;
+}
+
+/** The dearer of what a prompt token can cost in this band. */
+function inputPrice({ input, cachedInput }: PriceBand): PicoUsd {
+  return cachedInput !== null && cachedInput > input ? cachedInput : input;
+}
+
+function outputPrice({ output }: PriceBand): PicoUsd {
+  return output;
 }

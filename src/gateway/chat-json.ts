@@ -20,7 +20,11 @@ export interface CompletionFacts {
 }
 
 /** The body of a reply that came whole. */
-export function completionJson(facts: CompletionFacts, completion: Completion): string {
+export function completionJson(
+  facts: CompletionFacts,
+  completion: Completion,
+  costUsd: string,
+): string {
   const body = JSON.stringify({
     id: sameId(facts.call.requestId, "completion"),
     object: "chat.completion",
@@ -29,7 +33,7 @@ export function completionJson(facts: CompletionFacts, completion: Completion): 
     choices: completion.reply.choices,
     usage: usageJson(completion.usage),
   });
-  return `${body.slice(0, -1)},${svcField(facts, completion.settlement)}}`;
+  return `${body.slice(0, -1)},${svcField(facts, completion.settlement, costUsd)}}`;
 }
 
 /** Turns the events of a call into frames. */
@@ -69,7 +73,7 @@ export class ChatFrames implements FrameSource<StreamEvent> {
         return dataFrame(errorBody(event.error));
       case "end": {
         const usage = JSON.stringify(usageJson(event.usage));
-        const svc = svcField(this.#facts, event.settlement);
+        const svc = svcField(this.#facts, event.settlement, toDecimal(event.settlement.charged));
         return `${this.#head}],"usage":${usage},${svc}}\n\n${DONE_FRAME}`;
       }
     }
@@ -95,9 +99,12 @@ function usageJson(usage: TokenUsage): object {
 }
 
 // Written by hand, since a JSON.stringify that meets raw number literals takes six times as long.
-function svcField({ call }: CompletionFacts, { charged, free }: Settlement): string {
-  const cost = toDecimal(charged);
-  const freeCredit = free === charged ? cost : toDecimal(free);
-  const costs = `"cost_usd":${cost},"free_credit_usd":${freeCredit}`;
+function svcField(
+  { call }: CompletionFacts,
+  { charged, free }: Settlement,
+  costUsd: string,
+): string {
+  const freeUsd = free === charged ? costUsd : toDecimal(free);
+  const costs = `"cost_usd":${costUsd},"free_credit_usd":${freeUsd}`;
   return `"svc":{"request_id":"${call.requestId}",${costs}}`;
 }

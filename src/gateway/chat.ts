@@ -4,6 +4,7 @@ import { completeChat, openChatStream } from "../calls/chat.ts";
 import type { ChatCall } from "../calls/chat-admission.ts";
 import { ApiError } from "../core/errors.ts";
 import { CHAT } from "../core/limits.ts";
+import { toDecimal } from "../core/money.ts";
 import { readJsonObject } from "../http/read-body.ts";
 import { jsonResponse } from "../http/respond.ts";
 import { allowQuiet, endQuiet } from "../http/server.ts";
@@ -38,8 +39,9 @@ async function answerChat(deps: GatewayDeps, call: Call, arrival: Arrival): Prom
   try {
     if (!wanted.stream) {
       const completion = await completeChat(deps.calls, call, wanted);
-      const cost = completion.settlement.charged;
-      return jsonResponse(completionJson(facts, completion), { ...answerFacts(call), cost });
+      const costUsd = toDecimal(completion.settlement.charged);
+      const body = completionJson(facts, completion, costUsd);
+      return jsonResponse(body, { ...answerFacts(call), costUsd });
     }
     const stream = await openChatStream(deps.calls, call, wanted);
     streams = true;

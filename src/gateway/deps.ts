@@ -8,7 +8,7 @@ import type { CallerFacts } from "../http/caller-facts.ts";
 import type { ClientIp } from "../http/client-ip.ts";
 import type { Switches } from "./chat-request.ts";
 
-/** Finds what a key leads to, by its digest. Throws `service_unavailable` when it cannot know. */
+/** Finds what a key leads to, by its digest. Throws when it cannot know. */
 export interface KeyDirectory {
   find(digest: string): Promise<KeyIdentity | null>;
 }

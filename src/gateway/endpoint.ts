@@ -1,6 +1,6 @@
 // The frame of every Gateway request: who asks, and what an answer or an error looks like.
 
-import type { RateLimits } from "../../actors/hold.ts";
+import type { KeyIdentity, RateLimits } from "../../actors/hold.ts";
 import type { Call } from "../calls/call.ts";
 import { ApiError, toApiError } from "../core/errors.ts";
 import { newTimedId } from "../core/ids.ts";
@@ -102,7 +102,7 @@ function checkHost(request: Request): void {
 
 async function identify(deps: GatewayDeps, arrival: Arrival, endpoint: string): Promise<Call> {
   const key = readKey(arrival.request.headers, "gateway");
-  const identity = await deps.keys.find(keyDigest(key, deps.keyPepper));
+  const identity = await findKey(deps, key);
   if (identity === null) throw invalidKey();
   const { requestId, clientIp, arrivedMs, request } = arrival;
   const { country, ipHash } = deps.callerFacts(clientIp);
@@ -117,6 +117,15 @@ async function identify(deps: GatewayDeps, arrival: Arrival, endpoint: string): 
     signal: request.signal,
     rate: null,
   };
+}
+
+async function findKey(deps: GatewayDeps, key: string): Promise<KeyIdentity | null> {
+  try {
+    return await deps.keys.find(keyDigest(key, deps.keyPepper));
+  } catch (cause) {
+    const message = "Keys cannot be looked up right now";
+    throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
+  }
 }
 
 /** `rate` is what the account's own window said, or null where no account was asked. */

@@ -15,7 +15,8 @@ const CLOSE_BRACE = 125;
 
 /**
  * Throws where parsing or what comes after it would be dangerous: `invalid_json` for text that
- * nests too deep, `invalid_parameter` for too many keys. Whether it is JSON at all is not its business.
+ * nests too deep, `invalid_parameter` for too many keys. Whether it is JSON at all is not its
+ * business.
  */
 export function checkJsonShape(text: string): void {
   let depth = 0;

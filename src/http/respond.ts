@@ -3,14 +3,13 @@
 
 import type { RateLimits } from "../../actors/hold.ts";
 import { type ApiError, OK } from "../core/errors.ts";
-import { type NanoUsd, toDecimal, ZERO } from "../core/money.ts";
 
 /** What the headers of an answer are made of. */
 export interface AnswerFacts {
   readonly requestId: string;
   readonly rate: RateLimits;
-  /** What the call was charged. */
-  readonly cost?: NanoUsd;
+  /** What the call was charged, as the decimal digits that its body shows too. */
+  readonly costUsd?: string;
   /** Whether the connection must end with this answer, because not all of the body was read. */
   readonly closes?: boolean;
 }
@@ -42,11 +41,11 @@ export function errorBody(error: ApiError): string {
 
 /** The headers that every answer of the Gateway carries. */
 export function headersOf(facts: AnswerFacts, contentType: string): Record<string, string> {
-  const { requestId, rate, cost = ZERO } = facts;
+  const { requestId, rate, costUsd = "0" } = facts;
   return {
     "content-type": contentType,
     "x-request-id": requestId,
-    "x-svc-cost-usd": toDecimal(cost),
+    "x-svc-cost-usd": costUsd,
     "x-ratelimit-limit-requests": String(rate.limit),
     "x-ratelimit-remaining-requests": String(rate.remaining),
     "x-ratelimit-reset-requests": `${rate.resetSeconds}s`,

@@ -1,10 +1,11 @@
-// Changes to accounts, keys and payments. Each is one transaction that also raises the version of the
-// access document, so that Redis and every process take notice; the caller then hands it to Redis.
+// Changes to accounts, keys and payments. Each is one transaction that also raises the version of
+// the access document, so that Redis and every process take notice; the caller then hands it to
+// Redis.
 
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { AccountState } from "../core/access.ts";
 import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
-import { type KeyIdentity, keyDigest, newKey, type Surface } from "../core/keys.ts";
+import { keyDigest, newKey, type Surface } from "../core/keys.ts";
 import { DAY_MS, FREE_CREDIT, FREE_CREDIT_DAYS, type Scope } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
@@ -264,28 +265,4 @@ async function raiseVersion(tx: Tx, account: number): Promise<AccountState | und
 
 function refuseClosed(state: AccountState | undefined): void {
   if (state === "closed") throw new AccountClosed("The account is closed");
-}
-
-/** Finds the owner of a key by the full digest; what it finds is remembered, for it never changes. */
-export class KeyDirectory {
-  readonly #known = new Map<string, KeyIdentity>();
-
-  constructor(
-    readonly database: Database,
-    readonly knownMax = 100_000,
-  ) {}
-
-  async find(digest: string): Promise<KeyIdentity | null> {
-    const known = this.#known.get(digest);
-    if (known !== undefined) return known;
-    const [row] = await this.database.db
-      .select({ keyId: keys.id, accountId: accounts.id, bucket: accounts.bucket })
-      .from(keys)
-      .innerJoin(accounts, eq(accounts.number, keys.account))
-      .where(eq(keys.digest, digest));
-    if (row === undefined) return null;
-    if (this.#known.size >= this.knownMax) this.#known.clear();
-    this.#known.set(digest, row);
-    return row;
-  }
 }

@@ -1,4 +1,5 @@
-// What the actors read of the book of record: wallets to build, credits to apply, epochs of buckets.
+// What the actors read of the book of record: wallets to build, credits to apply, epochs of
+// buckets.
 
 import { and, asc, desc, eq, gt, gte, isNull, lte, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";

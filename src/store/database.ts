@@ -25,7 +25,9 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   return { db: drizzle(sql), sql, ping: () => sql`SELECT 1`, close: () => sql.end({ timeout: 5 }) };
 }
 
-/** A column of values as the text of a Postgres array, for `unnest`: the fastest way in but COPY. */
+/**
+ * A column of values as the text of a Postgres array, for `unnest`: the fastest way in but COPY.
+ */
 export function arrayText(values: readonly (string | number | null)[]): string {
   return `{${values.map(elementText).join(",")}}`;
 }

@@ -56,8 +56,8 @@ export class Ledger {
   }
 
   /**
-   * Writes batches and cursors in one transaction. A bucket that another process moved meanwhile, or
-   * that was put under another epoch, is left out. Returns the entries written.
+   * Writes batches and cursors in one transaction. A bucket that another process moved meanwhile,
+   * or that was put under another epoch, is left out. Returns the entries written.
    */
   async write(batches: readonly BucketBatch[]): Promise<readonly JournalEntry[]> {
     const { sql } = this.database;

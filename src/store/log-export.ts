@@ -1,5 +1,5 @@
-// The request log of one account as CSV (SPEC 2.8), read with a cursor: however long it is, one page
-// of it is in memory.
+// The request log of one account as CSV (SPEC 2.8), read with a cursor: however long it is, only
+// one page of it is in memory.
 
 import { type CsvCell, csvLine } from "../core/csv.ts";
 import { fromUuid } from "../core/ids.ts";

@@ -26,7 +26,8 @@ export class LogUpkeep {
 
   /**
    * Clears the IP hashes of all rows older than `before`, in short statements, so that nobody waits
-   * for a lock. The first run of a process looks at every month, later ones at those that aged since.
+   * for a lock. The first run of a process looks at every month, later ones at those that aged
+   * since.
    */
   async clearIpHashes(before: Date): Promise<number> {
     let cleared = 0;

@@ -12,8 +12,8 @@ const REQUIRED = [
 ] as const;
 
 /**
- * Resolves with warnings. Throws when a server is too old or says that it runs with an unsafe setting;
- * one that does not let its settings be read (some hosted ones) is only warned about.
+ * Resolves with warnings. Throws when a server is too old or says that it runs with an unsafe
+ * setting; one that does not let its settings be read (some hosted ones) is only warned about.
  */
 export async function checkRedis(redis: Redis | Cluster): Promise<string[]> {
   await redis.ping();

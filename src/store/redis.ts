@@ -4,9 +4,10 @@ import { Cluster, Redis } from "ioredis";
 const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a connection for scripts, or for the job queue. `redis://host:port` is one server; several addresses joined with
- * commas, or `redis+cluster://`, are the seeds of a Redis Cluster. Commands of all accounts share a
- * pipeline; a command that a lost connection leaves unanswered is sent again, once.
+ * Opens a connection for scripts, or for the job queue. `redis://host:port` is one server; several
+ * addresses joined with commas, or `redis+cluster://`, are the seeds of a Redis Cluster. Commands
+ * of all accounts share a pipeline; a command that a lost connection leaves unanswered is sent
+ * again, once.
  */
 export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
   // BullMQ waits for jobs in one long command, and wants its commands tried for ever.

@@ -82,7 +82,10 @@ export const payments = pgTable(
   (table) => [index("payments_account").on(table.account)],
 );
 
-/** Money in. Committed here first, then applied to Redis in the order of `number`, from 1 without gaps. */
+/**
+ * Money in. Committed here first, then applied to Redis in the order of `number`, from 1 without
+ * gaps.
+ */
 export const credits = pgTable(
   "credits",
   {
@@ -107,7 +110,9 @@ export const credits = pgTable(
 export const LEDGER_KINDS = ["credit", "charge", "late_charge", "free_expired"] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
-/** Append-only (a trigger refuses UPDATE and DELETE). Each balance is the one before plus the delta. */
+/**
+ * Append-only (a trigger refuses UPDATE and DELETE). Each balance is the one before plus the delta.
+ */
 export const ledgerEntries = pgTable(
   "ledger_entries",
   {
@@ -141,7 +146,9 @@ export const ledgerEntries = pgTable(
   ],
 );
 
-/** What each key spent in each month: the sum of its ledger charges, kept by the same transaction. */
+/**
+ * What each key spent in each month: the sum of its ledger charges, kept by the same transaction.
+ */
 export const monthSpend = pgTable(
   "month_spend",
   {

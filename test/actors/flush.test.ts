@@ -57,7 +57,7 @@ const KILLED = new Error("killed");
 test("a flusher that dies after its commit leaves nothing to be written twice", async () => {
   const account = await openAccount(world, { paid: usd("10") });
   class DyingLedger extends Ledger {
-    override async write(batches: readonly BucketBatch[]): Promise<number> {
+    override async write(batches: readonly BucketBatch[]): Promise<never> {
       await super.write(batches);
       throw KILLED;
     }

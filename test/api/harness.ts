@@ -1,11 +1,10 @@
 // The API over real HTTP, on a Redis and a Postgres of its own, with a chat upstream that the test
 // scripts.
 
-import { eq } from "drizzle-orm";
 import { Redis } from "ioredis";
 import { AccountActors } from "../../actors/account-actors.ts";
 import { AnonymousWindow } from "../../actors/anonymous-window.ts";
-import type { AccountView, KeyIdentity } from "../../actors/hold.ts";
+import type { AccountView } from "../../actors/hold.ts";
 import { type AppDeps, createApp } from "../../src/app.ts";
 import {
   type Catalogue,
@@ -18,7 +17,7 @@ import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
 import { DAY_MS, FREE_CREDIT_DAYS, type Scope } from "../../src/core/limits.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
-import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
+import { type AccountChange, Accounts, KeyDirectory } from "../../src/store/accounts.ts";
 import { Book } from "../../src/store/book.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
@@ -108,7 +107,7 @@ export class Harness implements AsyncDisposable {
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
-      keys: { find: (digest) => findKey(database, digest) },
+      keys: new KeyDirectory(database, Date.now),
       anonymous: new AnonymousWindow(actors.scripts),
       catalogue: () => catalogue,
       chat,
@@ -369,18 +368,6 @@ async function openStores() {
   };
   const book = new Accounts({ database, random, keyPepper: PEPPER });
   return { server, database, redis, actors, accounts: book, close };
-}
-
-async function findKey(
-  database: ReturnType<typeof openDatabase>,
-  digest: string,
-): Promise<KeyIdentity | null> {
-  const [row] = await database.db
-    .select({ keyId: keys.id, accountId: accounts.id, bucket: accounts.bucket })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.number, keys.account))
-    .where(eq(keys.digest, digest));
-  return row ?? null;
 }
 
 function pairs(list: readonly string[]): [string, string][] {

@@ -80,19 +80,15 @@ test("HEAD /v1/models is GET without its body", async () => {
 test("GET /v1/models and the refusals that need no account go on while Redis is gone", async () => {
   await using other = await Harness.start();
   await other.parts.stores.server.stop();
-  const response = await other.get("/v1/models");
-  expect(response.status).toBe(200);
-  expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("60");
-  expect((await other.get("/v1/me")).status).toBe(401);
-  expect((await other.get("/v1/nothing")).status).toBe(404);
-  expect((await other.get("/healthz")).status).toBe(200);
-  const ready = await other.get("/readyz");
-  expect(ready.status).toBe(503);
-  expect(await ready.json()).toEqual({
+  const paths = ["/v1/models", "/v1/me", "/v1/nothing", "/healthz", "/readyz"];
+  const responses = await Promise.all(paths.map((path) => other.get(path)));
+  expect(responses.map(({ status }) => status)).toEqual([200, 401, 404, 200, 503]);
+  expect(responses[0]?.headers.get("x-ratelimit-remaining-requests")).toBe("60");
+  expect(await responses[4]?.json()).toEqual({
     status: "unavailable",
     checks: { redis: expect.stringMatching(/^(failed|late)$/) },
   });
-});
+}, 20_000);
 
 test("a paid call while Redis is gone is refused with service_unavailable, not lost", async () => {
   await using other = await Harness.start();
@@ -106,4 +102,13 @@ test("a paid call while Redis is gone is refused with service_unavailable, not l
   expect(await response.json()).toMatchObject({ error: { code: "service_unavailable" } });
   expect(response.headers.get("x-ratelimit-limit-requests")).not.toBeNull();
   expect(other.chat.requests).toHaveLength(0);
+}, 20_000);
+
+test("a key that cannot be looked up is service_unavailable and not invalid", async () => {
+  const find = () => Promise.reject(new Error("secret address of the database"));
+  await using other = await Harness.start({ keys: { find } });
+  const response = await other.get("/v1/me", await other.account());
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).toBe("1");
+  expect(await response.text()).not.toContain("secret");
 });

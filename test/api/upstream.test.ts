@@ -1,5 +1,5 @@
-// Paid calls over the real adapter and a server that misbehaves: what the caller sees, and what each
-// way of failing costs.
+// Paid calls over the real adapter and a server that misbehaves: what the caller sees, and what
+// each way of failing costs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Catalogue, catalogueOf } from "../../src/core/catalogue.ts";

@@ -52,7 +52,7 @@ describe("Breaker", () => {
     expect(enter()).not.toBeNull();
   });
 
-  test("doubles the back-off with each failed probe up to a minute, and starts anew once well", () => {
+  test("doubles the back-off with each failed probe up to a minute, and starts anew", () => {
     const { clock, enter, fail } = setUp();
     fail(5);
     for (const backOffMs of [10_000, 20_000, 40_000, 60_000, 60_000]) {

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 
-interface CallParts extends Partial<Omit<UpstreamCall, "provider" | "model" | "fetch">> {
+interface CallParts extends Partial<Omit<UpstreamCall, "provider" | "model">> {
   readonly provider?: Partial<ProviderEntry>;
 }
 
@@ -126,7 +126,7 @@ describe("what goes upstream", () => {
     expect(streamed.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
-  test("names the output limit as the provider does, and sends no key where there is none", async () => {
+  test("names the output limit as the provider does, and a key only if it has one", async () => {
     const provider = { maxTokensField: "max_completion_tokens", apiKey: null } as const;
     const { body, headers } = await seenWhile(completeUpstream(callOf("ok", { provider })));
     expect(body).toMatchObject({ max_completion_tokens: 32 });
@@ -205,7 +205,7 @@ describe("what comes back", () => {
     expect(await outcomeOfStream("nan-literal")).toMatchObject({ text: TEXT, usage: null });
   });
 
-  test("goes on while the server streams hidden reasoning for longer than its idle limit", async () => {
+  test("goes on while the server streams hidden reasoning beyond its idle limit", async () => {
     const provider = { firstByteTimeoutMs: 60, idleTimeoutMs: 60 };
     const { text } = await readAll(streamUpstream(callOf("reasoning", { provider })));
     expect(text).toBe("42");
@@ -219,6 +219,67 @@ describe("what comes back", () => {
       if (texts.length === 1) await Bun.sleep(150);
     }
     expect(texts).toHaveLength(8);
+  });
+});
+
+describe("one read of a stream", () => {
+  const delta = (content: string, finish: string | null = null) =>
+    event({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
+  const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+  const readOnce = (text: string) =>
+    streamUpstream(callOf("ok", { fetch: async () => new Response(text) }));
+
+  test("brings what stands before the failure in it", async () => {
+    const texts: unknown[] = [];
+    const reading = (async () => {
+      const read = readOnce(delta("a") + delta("b") + event({ error: { message: "c" } }));
+      for await (const { deltas } of read) texts.push(deltas.map((one) => one.delta.content));
+    })();
+    expect(await rejection(reading)).toBeInstanceOf(RouteFailure);
+    expect(texts).toEqual([["a", "b"]]);
+  });
+
+  test("brings nothing that comes behind [DONE]", async () => {
+    const text = `${delta("a", "stop")}data: [DONE]\n\n${delta("b")}`;
+    expect((await readAll(readOnce(text))).text).toBe("a");
+  });
+
+  test("may be followed by a flood behind [DONE], which is cut off", async () => {
+    let pulls = 0;
+    let wasAborted = false;
+    const fetchFlood = async (_url: string, { signal }: RequestInit) => {
+      signal?.addEventListener("abort", () => {
+        wasAborted = true;
+      });
+      const pull = (stream: ReadableStreamDefaultController) => {
+        const text = pulls === 0 ? `${delta("a", "stop")}data: [DONE]\n\n` : ": more\n\n";
+        pulls += 1;
+        stream.enqueue(new TextEncoder().encode(text));
+      };
+      return new Response(new ReadableStream({ pull }));
+    };
+    const { text } = await readAll(streamUpstream(callOf("ok", { fetch: fetchFlood })));
+    expect(text).toBe("a");
+    await until(() => wasAborted);
+    expect(pulls).toBeLessThan(20);
+  });
+
+  test("may have events without data, and no object but chunks", async () => {
+    expect((await readAll(readOnce(`data:\n\n${delta("a", "stop")}`))).text).toBe("a");
+    for (const junk of [[1], null, 5, "x"]) {
+      expect(await rejection(readAll(readOnce(event(junk))))).toBeInstanceOf(RouteFailure);
+    }
+  });
+
+  test("of nonsense in every field shows only what makes sense", async () => {
+    const index = -1;
+    const tool_calls = [null, 5, { index, id: 3, type: "x", function: { name: {} } }];
+    const choices = [null, { index: 7, delta: { content: "other" } }, { delta: { tool_calls } }];
+    const text = event({ choices, usage: "x" }) + delta("a", "stop");
+    expect((await readAll(readOnce(text))).deltas).toEqual([
+      { index: 0, delta: { tool_calls: [{ index: 0, function: {} }] }, finish_reason: null },
+      { index: 0, delta: { content: "a" }, finish_reason: "stop" },
+    ]);
   });
 });
 
@@ -273,7 +334,7 @@ interface ToolPiece {
 
 describe("a route fails", () => {
   const both = [
-    "401 403 404 408 429 500 503 redirect redirect-kept bad-json no-object empty no-message",
+    "401 403 404 408 429 500 503 redirect redirect-kept bad-json empty no-message",
     "error-200 hang-before-headers hang-in-error reset-before-headers reset-mid-stream",
     "hang-mid-stream error-mid-stream",
   ].flatMap((moods) => moods.split(" "));
@@ -325,6 +386,17 @@ describe("a route fails", () => {
     }
   });
 });
+
+test("a stream that has no end is refused at a size that no reply has", async () => {
+  const text = `data: {"choices":[{"delta":{"content":"${"x".repeat(900_000)}"}}]}\n\n`;
+  const bytes = new TextEncoder().encode(text);
+  const pull = (stream: ReadableStreamDefaultController) => stream.enqueue(bytes);
+  const fetchEndless = async () => new Response(new ReadableStream({ pull }));
+  const reading = (async () => {
+    for await (const _ of streamUpstream(callOf("ok", { fetch: fetchEndless })));
+  })();
+  expect(String(await rejection(reading))).toContain("larger");
+}, 10_000);
 
 describe("the end of a stream", () => {
   test("leaves the connection open for the next request", async () => {

@@ -29,9 +29,9 @@ export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = 
     kind: "openai",
     baseUrl,
     apiKey: KEY,
-    firstByteTimeoutMs: 300,
-    replyTimeoutMs: 300,
-    idleTimeoutMs: 200,
+    firstByteTimeoutMs: 150,
+    replyTimeoutMs: 150,
+    idleTimeoutMs: 100,
     ...overrides,
   };
 }

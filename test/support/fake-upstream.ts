@@ -1,7 +1,7 @@
-// An OpenAI-compatible server that behaves as its mood says: by default the mood is the model's name.
+// An OpenAI-compatible server that behaves as its mood says; the model's name is the mood.
 // It writes HTTP/1.1 by hand on plain sockets, since no server library breaks the rules on demand.
 //
-// As a process of its own: `bun test/support/fake-upstream.ts --port N`; it prints its address as JSON.
+// As a process: `bun test/support/fake-upstream.ts --port N`; it prints its address as JSON.
 
 import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -141,7 +141,7 @@ async function speak(
   { usage = USAGE as unknown, pauseMs = 0, done = true, rawUsage = "" } = {},
 ): Promise<void> {
   if (!answer.isStream) {
-    const reply = wholeReply({ content: words.join("") }, usage === null ? {} : { usage });
+    const reply = wholeReply({ content: words.join("") }, { usage: usage ?? undefined });
     const text = JSON.stringify(reply);
     return answer.send(200, rawUsage === "" ? text : withRaw(text, rawUsage));
   }
@@ -177,6 +177,11 @@ function withUsage(usage: unknown): Mood {
   return (answer) => speak(answer, WORDS, { usage });
 }
 
+function begin(answer: Answer): void {
+  if (answer.isStream) answer.delta({ content: WORDS[0] });
+  else answer.part('{"choices":[');
+}
+
 const TOOL_CALL = { name: "get_fare", arguments: '{"from":"A","to":"B"}' };
 
 const MOODS: Readonly<Record<string, Mood>> = {
@@ -199,18 +204,14 @@ const MOODS: Readonly<Record<string, Mood>> = {
     answer.head(500, { "content-type": "application/json", "content-length": "500" });
     answer.socket.write('{"error":');
   },
-  "hang-mid-stream": (answer) => {
-    if (answer.isStream) answer.delta({ content: WORDS[0] });
-    else answer.part('{"choices":[');
-  },
+  "hang-mid-stream": (answer) => begin(answer),
   "hang-after-finish": (answer) => {
     answer.delta({ content: WORDS[0] });
     answer.delta({}, "stop");
   },
   "reset-before-headers": (answer) => answer.cut(),
   "reset-mid-stream": async (answer) => {
-    if (answer.isStream) answer.delta({ content: WORDS[0] });
-    else answer.part('{"choices":[');
+    begin(answer);
     await pause(10);
     answer.cut();
   },
@@ -266,11 +267,6 @@ const MOODS: Readonly<Record<string, Mood>> = {
     answer.event('{"choices": [{');
     answer.end();
   },
-  "no-object": (answer) => {
-    if (!answer.isStream) return answer.json(200, [1]);
-    answer.event("[1]");
-    answer.end();
-  },
   empty: (answer) => {
     if (!answer.isStream) return answer.send(200, "");
     answer.part(": nothing\n\n");
@@ -310,13 +306,13 @@ const MOODS: Readonly<Record<string, Mood>> = {
   huge: async (answer) => {
     answer.part('{"choices":[{"message":{"content":"');
     const text = "x".repeat(1024 * 1024);
-    for (let sent = 0; sent < 64 && !answer.isGone; sent += 1) {
+    for (let sent = 0; sent < 48 && !answer.isGone; sent += 1) {
       answer.part(text);
       await pause(1);
     }
   },
   "gzip-bomb": (answer) => {
-    const zipped = gzipSync(Buffer.alloc(256 * 1024 * 1024));
+    const zipped = gzipSync(Buffer.alloc(48 * 1024 * 1024));
     const encoding = { "content-encoding": "gzip", "content-length": String(zipped.length) };
     answer.head(200, { "content-type": "application/json", ...encoding });
     answer.socket.write(zipped);
@@ -472,7 +468,7 @@ function listen(server: Server, port: number, hostname: string): Promise<number>
 
 type Received = Pick<FakeRequest, "path" | "headers" | "text" | "body">;
 
-/** Requests with a content-length, one after the other, as every client sends them that is tested. */
+/** Reads requests with a content-length, one after the other. */
 function readRequests(socket: Socket, take: (request: Received) => void): void {
   let held = Buffer.alloc(0);
   socket.on("data", (bytes) => {

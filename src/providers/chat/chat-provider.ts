@@ -1,5 +1,5 @@
-// Serves a model by its routes in order: the first that answers does, and one that is known to be down
-// is passed over.
+// Serves a model by its routes in order: the first that answers does, and one that is known to be
+// down is passed over.
 
 import type { Catalogue, ModelEntry, ProviderEntry } from "../../core/catalogue.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -27,54 +27,14 @@ type Leave = (result: Leaving) => void;
 type Attempt<Result> = (provider: ProviderEntry, upstreamModel: string) => Promise<Result>;
 
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
-  const breakers = new Map<string, Breaker>();
-
-  function breakerOf(provider: ProviderEntry): Breaker {
-    const name = `${provider.name} ${provider.baseUrl}`;
-    const breaker = breakers.get(name) ?? new Breaker(deps.monotonicMs);
-    breakers.set(name, breaker);
-    return breaker;
-  }
-
-  /** Tries the routes in order. What holds a place gives it back through `leave`. */
-  async function firstRoute<Result>(
-    model: ModelEntry,
-    signal: AbortSignal,
-    attempt: Attempt<Result>,
-  ): Promise<{ result: Result; leave: Leave }> {
-    let cause: unknown;
-    for (const route of model.routes) {
-      const provider = deps.catalogue().providers.get(route.provider);
-      const place = provider && breakerOf(provider).enter(provider.concurrencyMax);
-      if (!provider || !place) continue;
-      try {
-        const result = await attempt(provider, route.model);
-        place.answered();
-        return { result, leave: place.leave };
-      } catch (error) {
-        const isCallers = signal.aborted || error instanceof ApiError;
-        const isWell = error instanceof RouteFailure && !error.blamesServer;
-        place.leave(isCallers || isWell ? "neither" : "failed");
-        if (isCallers) throw error;
-        deps.log.warn({ provider: provider.name, model: model.id, err: error }, "A route failed");
-        cause = error;
-      }
-    }
-    throw new ApiError(
-      "upstream_unreachable",
-      `The model '${model.id}' does not answer right now`,
-      {
-        cause,
-      },
-    );
-  }
+  const routes = new Routes(deps);
 
   async function complete(
     model: ModelEntry,
     request: ChatRequest,
     { signal }: ChatOptions,
   ): Promise<ChatReply> {
-    const { result, leave } = await firstRoute<ChatReply>(
+    const { result, leave } = await routes.first<ChatReply>(
       model,
       signal,
       (provider, upstreamModel) =>
@@ -91,7 +51,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     { signal }: ChatOptions,
   ): Promise<AsyncIterable<ChatBatch>> {
-    const { result, leave } = await firstRoute(model, signal, async (provider, upstreamModel) => {
+    const { result, leave } = await routes.first(model, signal, async (provider, upstreamModel) => {
       const batches =
         provider.kind === "guide"
           ? deps.guide.stream(request, { signal })
@@ -104,6 +64,52 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   return { complete, stream };
 }
 
+/** Finds a route that answers. It knows which providers are full, or were given up for now. */
+class Routes {
+  readonly #deps: ChatProviderDeps;
+  readonly #breakers = new Map<string, Breaker>();
+
+  constructor(deps: ChatProviderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Tries the routes in order. What holds a place gives it back through `leave`. */
+  async first<Result>(
+    model: ModelEntry,
+    signal: AbortSignal,
+    attempt: Attempt<Result>,
+  ): Promise<{ result: Result; leave: Leave }> {
+    const { catalogue, log } = this.#deps;
+    let cause: unknown;
+    for (const route of model.routes) {
+      const provider = catalogue().providers.get(route.provider);
+      const place = provider && this.#breakerOf(provider).enter(provider.concurrencyMax);
+      if (!provider || !place) continue;
+      try {
+        const result = await attempt(provider, route.model);
+        place.answered();
+        return { result, leave: place.leave };
+      } catch (error) {
+        const isCallers = signal.aborted || error instanceof ApiError;
+        const isWell = error instanceof RouteFailure && !error.blamesServer;
+        place.leave(isCallers || isWell ? "neither" : "failed");
+        if (isCallers) throw error;
+        log.warn({ provider: provider.name, model: model.id, err: error }, "A route failed");
+        cause = error;
+      }
+    }
+    const message = `The model '${model.id}' does not answer right now`;
+    throw new ApiError("upstream_unreachable", message, { cause });
+  }
+
+  #breakerOf(provider: ProviderEntry): Breaker {
+    const name = `${provider.name} ${provider.baseUrl}`;
+    const breaker = this.#breakers.get(name) ?? new Breaker(this.#deps.monotonicMs);
+    this.#breakers.set(name, breaker);
+    return breaker;
+  }
+}
+
 function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): UpstreamCall {
   return { ...call, fetch: deps.fetch };
 }
@@ -113,7 +119,7 @@ interface Started {
   readonly rest: AsyncIterator<ChatBatch>;
 }
 
-/** Waits for the first batch with a delta, so that whatever fails before it is still this route's. */
+/** Waits for the first batch with a delta: whatever fails before it is still this route's. */
 async function withFirst(rest: AsyncIterator<ChatBatch>): Promise<Started> {
   let usage: ChatBatch["usage"] = null;
   for (;;) {
@@ -124,7 +130,7 @@ async function withFirst(rest: AsyncIterator<ChatBatch>): Promise<Started> {
   }
 }
 
-/** A started stream. Whichever way it ends, its place is given back, even if nobody ever reads it. */
+/** A started stream. Whichever way it ends, its place is given back, even if nobody reads it. */
 class Relay implements AsyncIterableIterator<ChatBatch> {
   readonly #rest: AsyncIterator<ChatBatch>;
   readonly #model: ModelEntry;

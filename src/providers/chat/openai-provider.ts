@@ -1,5 +1,5 @@
-// One route's request to an OpenAI-compatible server, by plain fetch: a client library costs five to
-// twenty-five times as much for each chunk.
+// One route's request to an OpenAI-compatible server, by plain fetch: a client library costs five
+// to twenty-five times as much for each chunk.
 
 import type { ProviderEntry } from "../../core/catalogue.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -27,7 +27,10 @@ export interface UpstreamCall {
   readonly fetch: Fetch;
 }
 
-const REPLY_BYTES_MAX = 32 * 1024 * 1024;
+/** More than any reply of as many tokens as a caller may ask for. */
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+/** Each token has a chunk of its own around it, and reasoning is not limited. */
+const STREAM_BYTES_MAX = 256 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MESSAGE_MAX = 500;
 /** Statuses by which an upstream blames the request itself: no other route would do better. */
@@ -35,9 +38,11 @@ const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
 /** Statuses that concern one model or one moment. */
 const WELL_SERVERS: ReadonlySet<number> = new Set([403, 404, 429]);
 /** What no caller should be told: addresses, accounts, keys. */
-const TELLING = /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:sk|org|proj|key|acct)[-_]\w/i;
-/** How long the rest of a stream may take behind its [DONE]. */
+const TELLING =
+  /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
+/** How long the rest of a stream may take behind its [DONE], and in how many reads it must come. */
 const REST_MS = 1_000;
+const REST_READS_MAX = 8;
 
 /** A whole reply. Throws a RouteFailure, or an ApiError where the request is at fault. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
@@ -87,13 +92,15 @@ export async function* streamUpstream(call: UpstreamCall): AsyncGenerator<ChatBa
 }
 
 /**
- * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before would
- * take its connection along.
+ * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before
+ * would take its connection along.
  */
 async function endAfter(body: AsyncIterator<Uint8Array>, silence: Silence): Promise<void> {
   silence.endWithin(REST_MS);
   try {
-    while (!(await body.next()).done);
+    for (let reads = 0; reads < REST_READS_MAX; reads += 1) {
+      if ((await body.next()).done) break;
+    }
   } catch {
     // The reply is complete all the same.
   } finally {
@@ -104,6 +111,7 @@ async function endAfter(body: AsyncIterator<Uint8Array>, silence: Silence): Prom
 /** What has come of a streamed reply. */
 class StreamedReply {
   readonly #reader = new SseReader();
+  #bytesRead = 0;
   #hasText = false;
   #failure: unknown = null;
   /** True once the last read brought something of the reply, shown or not. */
@@ -117,7 +125,9 @@ class StreamedReply {
   read(bytes: Uint8Array): ChatBatch | null {
     const batch: OpenBatch = { deltas: [], usage: null };
     this.hasSpoken = false;
+    this.#bytesRead += bytes.byteLength;
     try {
+      if (this.#bytesRead > STREAM_BYTES_MAX) throw tooLarge();
       for (const event of this.#reader.push(bytes)) {
         if (event === "") continue;
         this.isDone = event === "[DONE]";
@@ -230,6 +240,10 @@ function parse(text: string): unknown {
   }
 }
 
+function tooLarge(): RouteFailure {
+  return new RouteFailure("The reply is larger than any reply may be");
+}
+
 async function readText(response: Response, bytesMax: number): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
@@ -237,7 +251,7 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
   let bytesRead = 0;
   for await (const bytes of response.body) {
     bytesRead += bytes.byteLength;
-    if (bytesRead > bytesMax) throw new RouteFailure("The reply is larger than any reply may be");
+    if (bytesRead > bytesMax) throw tooLarge();
     text += decoder.decode(bytes, { stream: true });
   }
   return text + decoder.decode();

@@ -1,8 +1,8 @@
 // Why a route did not serve.
 
 /**
- * A route that did not serve; the next one may. The message is for the operator's log: nothing that the
- * upstream said stands in it, since that may quote the prompt.
+ * A route that did not serve; the next one may. The message is for the operator's log: nothing that
+ * the upstream said stands in it, since that may quote the prompt.
  */
 export class RouteFailure extends Error {
   override readonly name = "RouteFailure";

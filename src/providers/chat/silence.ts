@@ -52,7 +52,7 @@ export class Silence {
     this.#controller.abort();
   }
 
-  /** Setting a timer for each chunk would cost more than the chunk: this one counts its own ticks. */
+  /** A new timer for each chunk would cost more than the chunk: this one counts its own ticks. */
   #tick(): void {
     if (!this.isWaiting) this.#silentTicks = 0;
     else if (this.#silentTicks++ >= TICKS) this.#giveUp(this.#idleMs);

@@ -1,6 +1,6 @@
-// Server-sent events from bytes, as the WHATWG HTML standard says (section 9.2): lines may end in LF,
-// CRLF or CR, comments are skipped, the data lines of an event are joined. Bytes may be cut anywhere,
-// and no way to cut them, nor any content, takes more than linear time.
+// Server-sent events from bytes, as the WHATWG HTML standard says (section 9.2): lines may end in
+// LF, CRLF or CR, comments are skipped, the data lines of an event are joined. Bytes may be cut
+// anywhere, and no way to cut them, nor any content, takes more than linear time.
 
 const LF = 10;
 const SPACE = 32;

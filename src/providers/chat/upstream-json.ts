@@ -14,7 +14,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The usage of a reply, or null when it is missing or makes no sense, as text of no tokens does. */
+/** The usage of a reply, or null if it is missing or makes no sense, as text of no tokens does. */
 export function readUsage(value: unknown, hasText: boolean): TokenUsage | null {
   if (!isObject(value)) return null;
   const details = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};

@@ -1,0 +1,92 @@
+// How fast the journal gets into Postgres, and how much room a row of the request log takes there.
+
+import { newTimedId } from "../src/core/ids.ts";
+import { usd } from "../src/core/money.ts";
+import { flushJournal } from "../workers/log-flush.ts";
+import { type Caller, random, type Stores } from "./farebox.ts";
+import { cpuSeconds } from "./process-usage.ts";
+
+export interface FlushResult {
+  readonly entriesPerSecond: number;
+  /** CPU of this process, which does what the worker does. */
+  readonly cpuPerEntryUs: number;
+}
+
+export interface LogSize {
+  readonly rows: number;
+  readonly bytesPerRow: number;
+}
+
+const CALLS_AT_ONCE = 128;
+const BOUND = usd("0.01");
+const COST = usd("0.0000399");
+
+/** Writes a journal of real calls while no worker runs, then flushes it. */
+export async function measureFlush(
+  stores: Stores,
+  callers: readonly Caller[],
+  entries: number,
+): Promise<FlushResult> {
+  let left = entries;
+  const call = async () => {
+    while (left > 0) await payOneCall(stores, callers[left-- % callers.length]);
+  };
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, call));
+  const { actors, ledger } = stores;
+  const startMs = performance.now();
+  const startCpu = cpuSeconds(process.pid);
+  const moved = await flushJournal({
+    scripts: actors.scripts,
+    ledger,
+    log: { info: () => {}, warn: console.error, error: console.error },
+    keepMs: 120_000,
+    rebuild: () => Promise.reject(new Error("The journal contradicts the book")),
+    onFork: () => {},
+  });
+  const seconds = (performance.now() - startMs) / 1000;
+  if (moved !== entries) throw new Error(`${moved} entries were flushed instead of ${entries}`);
+  const cpuPerEntryUs = ((cpuSeconds(process.pid) - startCpu) * 1e6) / moved;
+  return { entriesPerSecond: moved / seconds, cpuPerEntryUs };
+}
+
+async function payOneCall({ actors }: Stores, caller: Caller | undefined): Promise<void> {
+  if (caller === undefined) throw new Error("There is no caller");
+  const admission = await actors.of(caller.accountId, caller.bucket).admit({
+    requestId: newTimedId("request", random, Date.now()),
+    keyId: caller.keyId,
+    scope: "models",
+    clientIp: "127.0.0.1",
+    facts: {
+      endpoint: "/v1/chat/completions",
+      service: "models",
+      model: "plain",
+      country: "DE",
+      ipHash: "0011223344556677",
+    },
+    bound: BOUND,
+    freeEligible: true,
+    stream: false,
+    elapsedMs: 1,
+  });
+  if (admission.verdict !== "admitted") throw new Error(`A call was ${admission.verdict}`);
+  await admission.hold.settle(COST, {
+    status: 200,
+    errorCode: null,
+    latencyMs: 812,
+    firstTokenMs: null,
+    promptTokens: 60,
+    cachedTokens: 0,
+    completionTokens: 50,
+  });
+}
+
+/** The request log with its indexes, after a VACUUM, over its rows. */
+export async function measureLog({ database: { sql } }: Stores): Promise<LogSize> {
+  await sql`VACUUM ANALYZE request_log`;
+  const [row] = await sql`
+    SELECT (SELECT count(*) FROM request_log)::int AS rows,
+      (SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits
+        WHERE inhparent = 'request_log'::regclass)::float8 AS bytes`;
+  const rows = Number(row?.rows ?? 0);
+  return { rows, bytesPerRow: Number(row?.bytes ?? 0) / rows };
+}

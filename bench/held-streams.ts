@@ -1,0 +1,45 @@
+// What an open stream costs in memory: how much a gateway grows while many are held open.
+
+import type { HoldPlan } from "./load.ts";
+import { startGenerator } from "./load.ts";
+import { residentBytes } from "./process-usage.ts";
+import { middle } from "./rounds.ts";
+import type { Target } from "./targets.ts";
+
+const WARM_UP_STREAMS = 100;
+/** Time for what the streams before left behind to be collected. */
+const SETTLE_MS = 3_000;
+const HOLD_MS = 6_000;
+const SAMPLE_MS = 200;
+
+/** Bytes that the process of a fresh target grows by for each stream it holds open. */
+export async function bytesPerStream(target: Target, streams: number): Promise<number> {
+  const { url, callers } = target;
+  const plan = { url, callers, model: "held" };
+  await whileHeld({ ...plan, streams: WARM_UP_STREAMS, holdMs: 1_000 }, async () => {});
+  await Bun.sleep(SETTLE_MS);
+  const before = await typicalBytes(target.pid, 1_000);
+  const held = await whileHeld({ ...plan, streams, holdMs: HOLD_MS }, async () => {
+    await Bun.sleep(SETTLE_MS);
+    return await typicalBytes(target.pid, HOLD_MS - SETTLE_MS - 1_000);
+  });
+  await Bun.sleep(1_000);
+  return (held - before) / streams;
+}
+
+async function whileHeld<Result>(plan: HoldPlan, measure: () => Promise<Result>): Promise<Result> {
+  const holder = startGenerator("stream-holder.ts", plan);
+  const { value } = await holder.stdout.getReader().read();
+  if (value === undefined) throw new Error("The streams could not be opened");
+  const result = await measure();
+  await holder.exited;
+  return result;
+}
+
+async function typicalBytes(pid: number, forMs: number): Promise<number> {
+  const samples: number[] = [];
+  for (const endMs = Date.now() + forMs; Date.now() < endMs; await Bun.sleep(SAMPLE_MS)) {
+    samples.push(residentBytes(pid));
+  }
+  return middle(samples);
+}

@@ -1,0 +1,158 @@
+// The figures of a run as a table, and as ratios against what was aimed for.
+
+import type { FlushResult, LogSize } from "./flush.ts";
+import { median, middle, type Results, type Round } from "./rounds.ts";
+import type { Target } from "./targets.ts";
+
+export interface Measurements {
+  readonly calls: Results;
+  readonly streams: Results;
+  /** How many streams were held open, and what each took, by target. */
+  readonly heldStreams: number;
+  readonly streamBytes: Readonly<Record<"bare" | "farebox", number>>;
+  readonly flush: FlushResult;
+  readonly log: LogSize;
+  readonly charged: { readonly byCallersNano: bigint; readonly byLedgerNano: bigint };
+}
+
+interface Aim {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+const CALL_ROWS = [
+  ["calls/s", (round: Round) => round.callsPerSecond, 0],
+  ["p50 ms", (round: Round) => round.p50Ms, 1],
+  ["p99 ms", (round: Round) => round.p99Ms, 1],
+  ["gateway CPU us/call", (round: Round) => round.cpuPerCallUs, 1],
+  ["Redis CPU us/call", (round: Round) => round.othersPerCallUs.redis, 1],
+  ["worker CPU us/call", (round: Round) => round.othersPerCallUs.worker, 1],
+] as const;
+
+const STREAM_ROWS = [
+  ["chunks/s", (round: Round) => round.eventsPerSecond, 0],
+  ["gateway CPU us/chunk", (round: Round) => round.cpuPerEventUs, 2],
+  ["Redis CPU us/stream", (round: Round) => round.othersPerCallUs.redis, 1],
+] as const;
+
+/** The aims of the project and how this run stands to them. */
+export function aimsOf(run: Measurements): Aim[] {
+  const cpu = ratio(run.calls, "farebox", "bare", (round) => round.cpuPerCallUs);
+  const speed = ratio(run.calls, "farebox", "portkey", (round) => round.callsPerSecond);
+  const chunk = ratio(run.streams, "farebox", "bare", (round) => round.cpuPerEventUs);
+  const redis = median(run.calls, "farebox", (round) => round.othersPerCallUs.redis ?? Number.NaN);
+  return [
+    {
+      what: "gateway CPU of a billed call, to the bare proxy's",
+      value: cpu,
+      unit: "x",
+      atMost: 1.7,
+    },
+    { what: "Redis CPU of a billed call", value: redis, unit: "us", atMost: 25 },
+    { what: "calls/s, to Portkey's", value: speed, unit: "x", atLeast: 6 },
+    { what: "gateway CPU of a streamed chunk, to bare", value: chunk, unit: "x", atMost: 1.5 },
+    {
+      what: `memory of an open stream (${run.heldStreams} open)`,
+      value: run.streamBytes.farebox / 1024,
+      unit: "KB",
+      atMost: 30,
+    },
+    {
+      what: "journal entries flushed a second",
+      value: run.flush.entriesPerSecond,
+      unit: "",
+      atLeast: 20_000,
+    },
+    {
+      what: "a row of the request log, indexes included",
+      value: run.log.bytesPerRow,
+      unit: "bytes",
+      atMost: 250,
+    },
+  ];
+}
+
+/** The median over the rounds of one target's figure against another's in the same round. */
+function ratio(
+  results: Results,
+  over: Target["name"],
+  under: Target["name"],
+  pick: (round: Round) => number,
+): number {
+  const below = results.get(under)?.rounds ?? [];
+  const above = results.get(over)?.rounds ?? [];
+  const pairs = above.flatMap((round, index) => {
+    const other = below[index];
+    return other === undefined ? [] : [pick(round) / pick(other)];
+  });
+  return middle(pairs);
+}
+
+/** The whole run as text. */
+export function printReport(run: Measurements): void {
+  console.log("\nCalls that are not streamed");
+  printTable(run.calls, ["bare", "farebox", "portkey"], CALL_ROWS);
+  console.log("\nStreams of 200 chunks");
+  printTable(run.streams, ["bare", "farebox"], STREAM_ROWS);
+  const [bare, farebox] = [run.streamBytes.bare, run.streamBytes.farebox].map((bytes) =>
+    (bytes / 1024).toFixed(1),
+  );
+  console.log(`\nMemory of an open stream: bare ${bare} KB, farebox ${farebox} KB`);
+  console.log(
+    `Flush: ${Math.round(run.flush.entriesPerSecond)} entries/s, ` +
+      `${run.flush.cpuPerEntryUs.toFixed(1)} us of CPU each`,
+  );
+  console.log(`Request log: ${run.log.bytesPerRow.toFixed(0)} bytes a row, ${run.log.rows} rows`);
+  const dollars = (Number(run.charged.byLedgerNano) / 1e9).toFixed(6);
+  console.log(`Billed: $${dollars}, the same by the callers' headers and by the ledger\n`);
+  for (const aim of aimsOf(run)) console.log(`${isMet(aim) ? "met   " : "MISSED"} ${lineOf(aim)}`);
+}
+
+function lineOf({ what, value, unit, atMost, atLeast }: Aim): string {
+  const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;
+  const shown = value >= 1000 ? value.toFixed(0) : value.toFixed(2);
+  return `${what}: ${shown} ${unit} (${bound})`.replace("  ", " ");
+}
+
+function isMet({ value, atMost, atLeast }: Aim): boolean {
+  return atMost === undefined ? value >= (atLeast ?? 0) : value <= atMost;
+}
+
+type Row = readonly [name: string, pick: (round: Round) => number | undefined, digits: number];
+
+function printTable(
+  results: Results,
+  names: readonly Target["name"][],
+  rows: readonly Row[],
+): void {
+  const others = names.filter((name) => name !== "farebox");
+  const head = [...names, ...others.map((name) => `farebox/${name}`)];
+  console.log(["".padEnd(22), ...head.map((name) => name.padStart(16))].join(""));
+  for (const [label, pick, digits] of rows) {
+    const figure = (round: Round) => pick(round) ?? Number.NaN;
+    const values = names.map((name) => shown(median(results, name, figure), digits));
+    const ratios = others.map((name) => shown(ratio(results, "farebox", name, figure), 2));
+    const cells = [...values, ...ratios].map((cell) => cell.padStart(16));
+    console.log([label.padEnd(22), ...cells].join(""));
+  }
+}
+
+function shown(value: number, digits: number): string {
+  return Number.isNaN(value) ? "" : value.toFixed(digits);
+}
+
+/** The whole run as JSON, every round included. */
+export function toJson(run: Measurements): string {
+  const plain = {
+    ...run,
+    calls: Object.fromEntries(run.calls),
+    streams: Object.fromEntries(run.streams),
+    aims: aimsOf(run).map((aim) => ({ ...aim, met: isMet(aim) })),
+  };
+  const replace = (_key: string, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value;
+  return `${JSON.stringify(plain, replace, 2)}\n`;
+}

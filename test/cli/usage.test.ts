@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { UsageError } from "../../src/cli/command.ts";
+import { planOf } from "../../src/cli/commands.ts";
+import { openWorld, type World } from "../support/world.ts";
+import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
+
+let world: World;
+let cli: Cli;
+beforeAll(async () => {
+  world = await openWorld();
+  cli = await cliOf(world);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const ID = "acct_0000000000000000000000";
+const PAY = ["payment", "record", ID];
+const KEY = ["key", "create", ID, "--scopes", "models"];
+const EXPORT = ["log", "export", ID, "--from", "2026-01-01", "--to"];
+
+describe("a wrong command line exits 2 and names what is wrong", () => {
+  const cases: readonly (readonly [words: readonly string[], named: string])[] = [
+    [[], "farebox <command>"],
+    [["acount"], "There is no command 'acount'. There are: account create"],
+    [["account"], "There is no command 'account'. There are: account create"],
+    [["account", "delete"], "There is no command 'account delete'"],
+    [["account", "show"], "'account show' needs ID"],
+    [["account", "show", "acct_1"], "'acct_1' is not the id of an account"],
+    [["account", "show", ID, "more"], "'more' is one word too many"],
+    [["account", "create", "--mail", "a@b.de"], "There is no option --mail here"],
+    [["account", "create", "--email", "nobody"], "--email must be an email address"],
+    [["account", "create", "--surface", "api"], "--surface must be one of gateway, application"],
+    [["account", "contract", ID, "pro"], "must be 'enterprise' or 'none', but is 'pro'"],
+    [["account", "cap", ID], "needs --usd N|none"],
+    [["account", "cap", ID, "--usd", "many"], "--usd: 'many' is not a decimal USD amount"],
+    [PAY, "needs --usd N"],
+    [[...PAY, "--usd"], "--usd"],
+    [[...PAY, "--usd", "-5"], "--usd"],
+    [[...PAY, "--usd=-5"], "--usd must not be below zero"],
+    [[...PAY, "--usd", "0"], "--usd must be above zero"],
+    [[...PAY, "--usd", "1e3"], "--usd: '1e3' is not a decimal"],
+    [[...PAY, "--usd", "1.0000000001"], "at most 9 decimals"],
+    [[...PAY, "--usd", "99999999999"], "--usd: Amount"],
+    [[...PAY, "--usd", "1", "--usd", "2"], "--usd is given more than once"],
+    [[...PAY, "--usd", "1", "--at", "yesterday"], "--at must be a date or a time"],
+    [[...PAY, "--usd", "1", "--at", "2026-02-30"], "--at must be a date or a time"],
+    [[...PAY, "--usd", "1", "--at", "2026-02-03T25:00"], "--at must be a date or a time"],
+    [[...PAY, "--usd", "1", "--at", "2999-01-01"], "--at must not lie in the future"],
+    [["key", "create", ID], "needs --scopes a,b"],
+    [["key", "create", ID, "--scopes", ""], "--scopes must be a list without gaps"],
+    [["key", "create", ID, "--scopes", "models,"], "--scopes must be a list without gaps"],
+    [["key", "create", ID, "--scopes", "chat"], "--scopes knows models, search, maps, mail"],
+    [[...KEY, "--ip", "10.0.0.0/33"], "--ip: '10.0.0.0/33' is neither"],
+    [[...KEY, "--ip", "example.org"], "--ip: 'example.org' is neither"],
+    [[...KEY, "--name", ""], "--name must have 1 to 64 characters"],
+    [[...KEY, "--name", "a\nb"], "--name must have 1 to 64 characters"],
+    [[...KEY, "--monthly-limit", "x"], "--monthly-limit: 'x'"],
+    [["key", "revoke", ID], "is not the id of a key"],
+    [["service", "pause", "news"], "'news' is none of chat|search|maps|mail|model:ID"],
+    [["service", "pause", "model:"], "'model:' is none of"],
+    [["log", "export", ID, "--from", "2026-01-01"], "needs --to ISO-TIME"],
+    [[...EXPORT, "2026-01-01"], "--from must be before --to"],
+    [[...EXPORT, "2026-01-02", "--json"], "--json needs --out"],
+    [["audit", "all"], "'all' is not the id of an account"],
+  ];
+
+  test.each(cases.map(([words, named]) => [words.join(" "), words, named] as const))(
+    "farebox %s",
+    (_, words, named) => {
+      expect(() => planOf(words, Date.now())).toThrow(UsageError);
+      expect(() => planOf(words, Date.now())).toThrow(named);
+    },
+  );
+
+  test("as a process, with nothing on stdout and no stores at hand", async () => {
+    const blind = await cliOf(world, { env: { REDIS_URL: "", DATABASE_URL: "" } });
+    const outcome = await blind(...PAY, "--usd", "many");
+    const err = "--usd: 'many' is not a decimal USD amount with at most 9 decimals\n";
+    expect(outcome).toEqual({ code: 2, out: "", err });
+    expect(await blind()).toMatchObject({ code: 2, out: "" });
+  });
+
+  test("with --json the error is an object too", async () => {
+    const { code, out } = await cli("account", "show", "x", "--json");
+    expect(code).toBe(2);
+    expect(JSON.parse(out)).toEqual({
+      error: { code: "usage", message: expect.stringContaining("'x' is not the id") },
+    });
+    const missing = await cli("account", "show", ID, "--json");
+    expect(missing.code).toBe(1);
+    expect(JSON.parse(missing.out).error).toEqual({
+      code: "not_found",
+      message: `There is no account ${ID}`,
+    });
+  });
+});
+
+test("--help shows the whole, a group or one command, and needs no stores", async () => {
+  const blind = await cliOf(world, { env: { REDIS_URL: "", DATABASE_URL: "" } });
+  const all = await blind("--help");
+  expect(all.code).toBe(0);
+  expect(all.out).toContain("farebox account create");
+  expect(all.out).toContain("farebox audit [ID]");
+  const group = await blind("key", "--help");
+  expect(group.out).toContain("farebox key revoke KEY-ID");
+  expect(group.out).not.toContain("farebox account");
+  const one = await blind("payment", "record", "--help");
+  expect(one.code).toBe(0);
+  expect(one.out).toStartWith("farebox payment record ID --usd N [options]\n");
+  expect(one.out).toContain("--at ISO-TIME");
+});
+
+test("a setting that is missing, and a store that is away, are told and exit 1", async () => {
+  const unset = await cliOf(world, { env: { DATABASE_URL: "" } });
+  expect(await unset("audit")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("DATABASE_URL is not set"),
+  });
+  const away = await cliOf(world, { env: { DATABASE_URL: "postgres://127.0.0.1:1/x" } });
+  const { code, err } = await away("account", "show", ID);
+  expect([code, err]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
+  expect(err).not.toContain("    at ");
+}, 20_000);
+
+test("service pause and resume are seen at once and may be said twice", async () => {
+  const paused = jsonOf(await cli("service", "pause", "model:a/b-1", "--json"));
+  expect(paused).toEqual({ id: "model:a/b-1", paused: true, changed: true });
+  expect((await cli("service", "pause", "model:a/b-1")).out).toBe(
+    "model:a/b-1 is already paused.\n",
+  );
+  const resumed = jsonOf(await cli("service", "resume", "model:a/b-1", "--json"));
+  expect(resumed).toEqual({ id: "model:a/b-1", paused: false, changed: true });
+  expect((await cli("service", "resume", "chat")).out).toBe("chat is already running.\n");
+});

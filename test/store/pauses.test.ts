@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { isPauseTarget, Pauses } from "../../src/store/pauses.ts";
+import {
+  createTestDatabase,
+  startPrivatePostgres,
+  type TestDatabase,
+} from "../support/services.ts";
+
+let own: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  own = await createTestDatabase();
+  database = openDatabase(own.url);
+});
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+});
+
+const log = { warn: () => {} };
+
+async function until(holds: () => boolean, withinMs = 2_000): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`It did not hold within ${withinMs} ms`);
+    await Bun.sleep(5);
+  }
+}
+
+test("a pause and a resume reach every process at once, and what was there at its start", async () => {
+  const one = new Pauses({ database, log });
+  await one.start();
+  expect(one.isPaused("chat")).toBe(false);
+  const operator = new Pauses({ database, log });
+  expect(await operator.pause("chat")).toBe(true);
+  expect(await operator.pause("chat")).toBe(false);
+  await until(() => one.isPaused("chat"));
+  expect(one.isPaused("search")).toBe(false);
+  const late = new Pauses({ database, log });
+  await late.start();
+  expect(late.isPaused("chat")).toBe(true);
+  expect(await operator.resume("chat")).toBe(true);
+  expect(await operator.resume("chat")).toBe(false);
+  await until(() => !one.isPaused("chat") && !late.isPaused("chat"));
+  await Promise.all([one.stop(), late.stop()]);
+});
+
+test("a process that stopped listening no longer follows", async () => {
+  const one = new Pauses({ database, log });
+  await one.start();
+  await one.stop();
+  await new Pauses({ database, log }).pause("maps");
+  await Bun.sleep(50);
+  expect(one.isPaused("maps")).toBe(false);
+  await new Pauses({ database, log }).resume("maps");
+});
+
+test("a change that was not announced is found by reading again", async () => {
+  const one = new Pauses({ database, log, reloadMs: 20 });
+  await one.start();
+  await database.sql`ALTER TABLE pauses DISABLE TRIGGER pauses_changed`;
+  await database.sql`INSERT INTO pauses (target) VALUES ('mail')`;
+  await until(() => one.isPaused("mail"));
+  await database.sql`ALTER TABLE pauses ENABLE TRIGGER pauses_changed`;
+  await database.sql`DELETE FROM pauses`;
+  await until(() => !one.isPaused("mail"));
+  await one.stop();
+});
+
+test("without Postgres the last set stays in force, and changes are heard again after", async () => {
+  await using server = await startPrivatePostgres();
+  await migrate(server.url);
+  const away = openDatabase(server.url);
+  // Only announcements count here: the next reading of its own is an hour off.
+  const one = new Pauses({ database: away, log, reloadMs: 3_600_000 });
+  await one.start();
+  await one.pause("model:a");
+  await server.kill9();
+  await Bun.sleep(300);
+  expect(one.isPaused("model:a")).toBe(true);
+  await expect(one.pause("chat")).rejects.toThrow();
+  expect(one.isPaused("model:a")).toBe(true);
+  await server.start();
+  const operator = openDatabase(server.url);
+  const other = new Pauses({ database: operator, log });
+  await other.pause("search");
+  await until(() => one.isPaused("search"), 20_000);
+  // What comes after the reconnection is announced on the new connection.
+  await other.pause("mail");
+  await until(() => one.isPaused("mail"), 2_000);
+  await one.stop();
+  await Promise.all([away.close(), operator.close()]);
+}, 40_000);
+
+test("only services and models can be paused", async () => {
+  for (const target of ["chat", "search", "maps", "mail", "model:gpt-5", "model:a/b:c"]) {
+    expect(isPauseTarget(target)).toBe(true);
+  }
+  for (const target of ["", "models", "model:", "model:a b", "Chat", "chat ", "model:\n"]) {
+    expect(isPauseTarget(target)).toBe(false);
+    expect(new Pauses({ database, log }).pause(target)).rejects.toThrow(RangeError);
+  }
+});

@@ -1,0 +1,274 @@
+// The whole product as it runs in production: API and worker processes on a durable Redis of their
+// own and a migrated Postgres, in front of a fake upstream. Everything ends with the test.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
+import {
+  type AccountAction,
+  changeAccount,
+  createAccount,
+  createKey,
+  recordPayment,
+} from "../../src/calls/administration.ts";
+import { type AuditReport, audit } from "../../src/calls/audit.ts";
+import { openStores, type Stores } from "../../src/cli/stores.ts";
+import { bucketOf } from "../../src/core/ids.ts";
+import type { Scope } from "../../src/core/limits.ts";
+import { usd } from "../../src/core/money.ts";
+import { AuditBook } from "../../src/store/audit.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { type FakeUpstream, startFakeUpstream } from "./fake-upstream.ts";
+import { Program, type StartOptions } from "./program.ts";
+import {
+  createTestDatabase,
+  type PrivateRedis,
+  type PrivateStore,
+  startPrivatePostgres,
+  startPrivateRedis,
+} from "./services.ts";
+import { random } from "./world.ts";
+
+export const SECRETS = {
+  KEY_PEPPER: "the pepper of the product tests",
+  IP_HASH_SECRET: "the IP secret of the product tests",
+} as const;
+
+/** A model of the catalogue; the fake upstream behaves as `mood` says. */
+export interface ProductModel {
+  readonly id: string;
+  readonly mood?: string;
+  readonly input?: string;
+  readonly output?: string;
+  readonly freeEligible?: boolean;
+}
+
+export interface ProductOptions {
+  readonly apis?: number;
+  readonly workers?: number;
+  /** A Postgres that may be killed, instead of a database of the shared one. */
+  readonly ownPostgres?: boolean;
+  readonly redisSettings?: Readonly<Record<string, string>>;
+  /** Models that answer as the fake upstream's moods do. */
+  readonly models?: readonly ProductModel[];
+  /** An upstream of the test's own, instead of the fake one. */
+  readonly upstreamUrl?: string;
+  /** False where a test makes more requests than it wants to keep. */
+  readonly record?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface ProductAccount {
+  readonly id: string;
+  readonly bucket: number;
+  readonly key: string;
+  readonly keyId: string;
+}
+
+export interface AccountTerms {
+  readonly paid?: string;
+  readonly contract?: "enterprise";
+  readonly email?: string;
+  readonly scopes?: readonly Scope[];
+  readonly ip?: readonly string[];
+}
+
+/** An API process: the same port in all its lives. */
+export class Api extends Program {
+  readonly url: string;
+
+  constructor(options: ConstructorParameters<typeof Program>[0], port: number) {
+    super(options);
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  /** Calls of this process that hold money now. */
+  async openCalls(): Promise<number> {
+    return (await this.metric("farebox_open_calls")) ?? Number.NaN;
+  }
+}
+
+interface Parts {
+  readonly home: string;
+  readonly redis: PrivateRedis;
+  readonly postgres: PrivateStore | null;
+  readonly databaseUrl: string;
+  readonly upstream: FakeUpstream;
+  readonly upstreamUrl: string;
+  readonly apis: readonly Api[];
+  readonly workers: readonly Program[];
+  readonly operator: Stores;
+  readonly resources: AsyncDisposableStack;
+}
+
+export class Product implements AsyncDisposable {
+  readonly redis: PrivateRedis;
+  readonly apis: readonly Api[];
+  readonly workers: readonly Program[];
+  readonly upstream: FakeUpstream;
+  /** What the command-line tool works with. */
+  readonly operator: Stores;
+
+  constructor(readonly parts: Parts) {
+    this.redis = parts.redis;
+    this.apis = parts.apis;
+    this.workers = parts.workers;
+    this.upstream = parts.upstream;
+    this.operator = parts.operator;
+  }
+
+  api(index: number): Api {
+    const api = this.apis[index];
+    if (api === undefined) throw new Error(`There is no API process ${index}`);
+    return api;
+  }
+
+  get programs(): readonly Program[] {
+    return [...this.apis, ...this.workers];
+  }
+
+  /** The Postgres of this product alone. */
+  get postgres(): PrivateStore {
+    if (this.parts.postgres === null) throw new Error("This product has no Postgres of its own");
+    return this.parts.postgres;
+  }
+
+  /** A new account with a key. */
+  async account(terms: AccountTerms = {}): Promise<ProductAccount> {
+    const { administration } = this.operator;
+    const email = terms.email ?? null;
+    const { id } = await createAccount(administration, { surface: "gateway", email });
+    if (terms.contract !== undefined) {
+      const action: AccountAction = { kind: "contract", contract: terms.contract };
+      await changeAccount(administration, id, action);
+    }
+    if (terms.paid !== undefined) await this.pay(id, terms.paid);
+    const { id: keyId, key } = await this.newKey(id, terms);
+    return { id, bucket: bucketOf(id), key, keyId };
+  }
+
+  async pay(accountId: string, amount: string): Promise<void> {
+    const payment = { amount: usd(amount), paidAt: new Date() };
+    await recordPayment(this.operator.administration, accountId, payment);
+  }
+
+  newKey(accountId: string, terms: Pick<AccountTerms, "scopes" | "ip"> = {}) {
+    return createKey(this.operator.administration, accountId, {
+      name: "test",
+      scopes: terms.scopes ?? ["models"],
+      ipAllowlist: terms.ip ?? [],
+      monthlyLimit: null,
+    });
+  }
+
+  /** Flushes, then proves every account. */
+  audit(): Promise<AuditReport> {
+    const { actors, database, flush } = this.operator;
+    const redis = actors.scripts.redis;
+    const book = new AuditBook(database);
+    return audit({ redis, book, graceMs: 0, flush, sleep: Bun.sleep }, null);
+  }
+
+  /** Replaces the catalogue; every process finds it within about a second. */
+  writeCatalogue(models: readonly ProductModel[]): void {
+    writeCatalogue(this.parts.home, this.parts.upstreamUrl, models);
+  }
+
+  /** The environment of the programs, also for the command-line tool. */
+  get env(): Readonly<Record<string, string>> {
+    return environment(this.parts);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.parts.resources.disposeAsync();
+  }
+}
+
+/** Starts a product; what was started ends again when a part of it fails. */
+export async function startProduct(options: ProductOptions = {}): Promise<Product> {
+  await using resources = new AsyncDisposableStack();
+  const folder = temporaryFolder("farebox-product-");
+  resources.defer(() => folder.remove());
+  const home = folder.path;
+  mkdirSync(join(home, "logs"));
+  const redis = resources.use(
+    await startPrivateRedis({ settings: { ...options.redisSettings } }),
+  );
+  const postgres =
+    options.ownPostgres === true ? resources.use(await startPrivatePostgres()) : null;
+  const databaseUrl = postgres?.url ?? resources.use(await createTestDatabase()).url;
+  if (postgres !== null) await migrate(databaseUrl);
+  const upstream = await startFakeUpstream({ record: options.record ?? true });
+  resources.defer(() => upstream.stop());
+  const upstreamUrl = options.upstreamUrl ?? upstream.baseUrl;
+  writeCatalogue(home, upstreamUrl, options.models ?? [{ id: "ok" }]);
+  const operator = openOperator(redis.url, databaseUrl);
+  resources.defer(() => operator.close());
+
+  const env = { ...environment({ home, redis, databaseUrl }), ...options.env };
+  const logFile = (name: string) => join(home, "logs", `${name}.log`);
+  const apis: Api[] = [];
+  for (let index = 0; index < (options.apis ?? 2); index += 1) {
+    const [name, port] = [`api-${index}`, await freePort()];
+    const own = { ...env, PORT: String(port) };
+    apis.push(new Api({ name, file: "src/main.ts", env: own, logFile: logFile(name) }, port));
+  }
+  const workers = Array.from({ length: options.workers ?? 1 }, (_, index) => {
+    const name = `worker-${index}`;
+    return new Program({ name, file: "workers/main.ts", env, logFile: logFile(name) });
+  });
+  resources.defer(async () => {
+    // By force after a while: a test that failed may have left streams open.
+    await Promise.all([...apis, ...workers].map((program) => program.stop(3_000)));
+  });
+  await startAll([...apis, ...workers]);
+  const stores = { redis, postgres, databaseUrl };
+  const programs = { apis, workers, operator };
+  const kept = resources.move();
+  return new Product({ home, ...stores, upstream, upstreamUrl, ...programs, resources: kept });
+}
+
+async function startAll(programs: readonly Program[], options: StartOptions = {}): Promise<void> {
+  const starts = await Promise.allSettled(programs.map((program) => program.start(options)));
+  for (const start of starts) if (start.status === "rejected") throw start.reason;
+}
+
+/** The stores as the command-line tool opens them. */
+export function openOperator(redisUrl: string, databaseUrl: string): Stores {
+  const { KEY_PEPPER: keyPepper, IP_HASH_SECRET: ipHashSecret } = SECRETS;
+  const config = { redisUrl, databaseUrl, keyPepper, ipHashSecret };
+  return openStores({ config, now: Date.now, random, warn: () => {} });
+}
+
+function environment(
+  parts: Pick<Parts, "home" | "redis" | "databaseUrl">,
+): Record<string, string> {
+  return {
+    ...SECRETS,
+    REDIS_URL: parts.redis.url,
+    DATABASE_URL: parts.databaseUrl,
+    METRICS_PORT: "0",
+    FAREBOX_CONFIG: catalogueFile(parts.home),
+  };
+}
+
+function catalogueFile(home: string): string {
+  return join(home, "catalogue.json");
+}
+
+function writeCatalogue(home: string, baseUrl: string, models: readonly ProductModel[]): void {
+  const catalogue = {
+    providers: { fake: { base_url: baseUrl, concurrency: 10_000 } },
+    models: models.map((model) => ({
+      id: model.id,
+      label: model.id,
+      family: "fake",
+      owned_by: "fake",
+      context_length: 128_000,
+      free_credit_eligible: model.freeEligible ?? true,
+      pricing: [{ input_usd_per_m: model.input ?? "1", output_usd_per_m: model.output ?? "2" }],
+      routes: [{ provider: "fake", model: model.mood ?? model.id }],
+    })),
+  };
+  writeFileSync(catalogueFile(home), JSON.stringify(catalogue));
+}

@@ -1,0 +1,119 @@
+// A program of the product as a process of the operating system: started on the leash of
+// scripts/processes.mjs, killed, started again, its output kept in one file over all its lives.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Child, lastWords, launch } from "../../scripts/processes.mjs";
+
+const PROJECT = join(import.meta.dir, "../..");
+const READY_MS = 30_000;
+/** Both programs log it last of all, but for one line, when they have started. */
+const READY = "Metrics are served";
+
+export interface ProgramOptions {
+  readonly name: string;
+  /** The file to run, seen from the project's folder. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+}
+
+/** What one start has besides. */
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly preload?: string;
+}
+
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export class Program {
+  #child: Child | null = null;
+  #logStart = 0;
+
+  constructor(readonly options: ProgramOptions) {}
+
+  get isRunning(): boolean {
+    return this.#child !== null && this.#child.exit() === null;
+  }
+
+  /** How the present run ends. */
+  get exited(): Child["exited"] {
+    return this.#running().exited;
+  }
+
+  /** Starts it and waits until it serves. */
+  async start(more: StartOptions = {}): Promise<void> {
+    if (this.isRunning) throw new Error(`${this.options.name} runs already`);
+    const { name, file, env, logFile } = this.options;
+    this.#logStart = logText(logFile).length;
+    const preload = more.preload === undefined ? [] : ["--preload", more.preload];
+    const child = launch({
+      name,
+      command: [process.execPath, ...preload, file],
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, ...more.env },
+      cwd: PROJECT,
+      logFile,
+    });
+    this.#child = child;
+    for (const endMs = performance.now() + READY_MS; performance.now() < endMs; ) {
+      if (this.#metricsPort() !== null) return;
+      if (child.exit() !== null) throw new Error(`${name} ended:\n${lastWords(logFile)}`);
+      await Bun.sleep(5);
+    }
+    await child.kill9();
+    throw new Error(`${name} did not start:\n${lastWords(logFile)}`);
+  }
+
+  /** Ends it as a crash would. */
+  async kill9(): Promise<void> {
+    await this.#running().kill9();
+  }
+
+  /** SIGTERM, and the wait for its end; by force after the time. */
+  async stop(timeoutMs?: number): Promise<void> {
+    if (this.isRunning) await this.#running().stop(timeoutMs);
+  }
+
+  /** What it has logged, in all its runs. */
+  get log(): readonly LogLine[] {
+    return linesOf(logText(this.options.logFile));
+  }
+
+  /** A figure of its metrics now; null when it does not tell one of this name. */
+  async metric(name: string): Promise<number | null> {
+    const reply = await fetch(`http://127.0.0.1:${this.#metricsPort()}/metrics`);
+    const row = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(await reply.text());
+    return row === null ? null : Number(row[1]);
+  }
+
+  #running(): Child {
+    if (this.#child === null) throw new Error(`${this.options.name} was never started`);
+    return this.#child;
+  }
+
+  #metricsPort(): number | null {
+    const lines = linesOf(logText(this.options.logFile).slice(this.#logStart));
+    const port = lines.find(({ msg }) => msg === READY)?.port;
+    return typeof port === "number" ? port : null;
+  }
+}
+
+function logText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Whole lines of JSON; a runtime that dies writes others. */
+function linesOf(text: string): LogLine[] {
+  return text.split("\n").flatMap((line) => {
+    if (!line.startsWith("{") || !line.endsWith("}")) return [];
+    return [JSON.parse(line) as LogLine];
+  });
+}

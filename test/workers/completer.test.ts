@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { completeChanges } from "../../workers/completer.ts";
+import { found } from "../cli/audit-lab.ts";
+import {
+  balances,
+  hold,
+  nano,
+  openAccount,
+  openWorld,
+  silent,
+  usd,
+  verdict,
+  type World,
+} from "../support/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts) {
+  const { store } = world;
+  return completeChanges({ store, accounts, log: silent, now: Date.now, graceMs: -1_000 });
+}
+
+test("what a process committed before it died reaches Redis, each credit once", async () => {
+  const account = await openAccount(world);
+  expect(await complete()).toMatchObject({ failed: 0 });
+  expect(await balances(account)).toMatchObject({ paid: nano(0n), free: usd("5") });
+  // Committed, and then nobody told Redis: a payment, a suspension, a revocation.
+  await world.store.recordPayment(account.row, { amount: usd("7"), paidAt: new Date() });
+  await world.store.revokeKey(account.keyId, new Date());
+  expect((await balances(account)).paid).toBe(nano(0n));
+  const done = await Promise.all([complete(), complete(), complete()]);
+  expect(done.every(({ failed }) => failed === 0)).toBe(true);
+  expect(await balances(account)).toMatchObject({ paid: usd("7"), free: usd("5") });
+  await expect(verdict(account, usd("1"))).rejects.toThrow("revoked");
+  await world.flush();
+  expect(await complete()).toEqual({ applied: 0, expired: 0, failed: 0 });
+  expect(await found(world, account)).toBe("");
+});
+
+test("a change that is being made at this moment is left to who makes it", async () => {
+  const account = await openAccount(world);
+  await account.actor.configure();
+  await world.flush();
+  const young = await world.store.unapplied(new Date(Date.now() - 60_000));
+  expect(young.map(({ id }) => id)).not.toContain(account.row.id);
+});
+
+test("free credit whose time is over leaves the purse with an entry of its own", async () => {
+  const createdAt = new Date(Date.now() - 90 * 86_400_000 - 1);
+  const account = await openAccount(world, { createdAt, paid: usd("1") });
+  await account.actor.applyCredits();
+  const other = await openAccount(world);
+  await other.actor.applyCredits();
+  await world.flush();
+  expect(await complete()).toMatchObject({ expired: 1 });
+  expect(await balances(account)).toMatchObject({ paid: usd("1"), free: nano(0n) });
+  expect((await balances(other)).free).toBe(usd("5"));
+  await world.flush();
+  expect(await complete()).toMatchObject({ expired: 0 });
+  const rows = await world.database.sql`
+    SELECT kind, free_delta FROM ledger_entries WHERE account = ${account.row.number}
+    ORDER BY seq DESC LIMIT 1`;
+  expect([...rows]).toEqual([{ kind: "free_expired", free_delta: -5_000_000_000n }]);
+  expect(await found(world, account)).toBe("");
+});
+
+test("free credit that an open call holds past its time goes when the call is settled", async () => {
+  const createdAt = new Date(Date.now() - 90 * 86_400_000 + 1_500);
+  const account = await openAccount(world, { createdAt });
+  const open = await hold(account, usd("2"));
+  await Bun.sleep(1_600);
+  await world.flush();
+  await complete();
+  await open.settle(usd("0.5"), {
+    status: 200,
+    errorCode: null,
+    latencyMs: 1,
+    firstTokenMs: null,
+    promptTokens: 1,
+    cachedTokens: 0,
+    completionTokens: 1,
+  });
+  await world.flush();
+  await complete();
+  expect(await balances(account)).toEqual({ paid: nano(0n), free: nano(0n), held: nano(0n) });
+  expect(await found(world, account)).toBe("");
+});
+
+test("one account that fails does not keep the others waiting", async () => {
+  const bad = await openAccount(world, { paid: usd("1") });
+  const good = await openAccount(world, { paid: usd("2") });
+  const broken = () => Promise.reject(new Error("no"));
+  const result = await complete({
+    of: (id, bucket) =>
+      id === bad.row.id
+        ? { configure: broken, applyCredits: broken, expireFree: broken }
+        : world.accounts.of(id, bucket),
+  });
+  expect(result.failed).toBe(1);
+  expect((await balances(good)).paid).toBe(usd("2"));
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { DAY_MS } from "../../src/core/limits.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { LogUpkeep } from "../../src/store/log-upkeep.ts";
+import { expireIpHashes } from "../../workers/ip-hash-expiry.ts";
+import { makePartitions } from "../../workers/partitions.ts";
+import { createTestDatabase, type TestDatabase } from "../support/services.ts";
+
+let own: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  own = await createTestDatabase();
+  database = openDatabase(own.url);
+});
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+});
+
+async function partitions(): Promise<string[]> {
+  const rows = await database.sql`
+    SELECT inhrelid::regclass::text AS name FROM pg_inherits
+    WHERE inhparent = 'request_log'::regclass ORDER BY 1`;
+  return rows.map((row) => String(row.name));
+}
+
+test("this month's partition and the next two are made, by many processes at once", async () => {
+  const now = () => Date.UTC(2031, 10, 30, 23, 59);
+  const upkeep = new LogUpkeep(database);
+  await Promise.all(Array.from({ length: 6 }, () => makePartitions({ upkeep, now })));
+  const names = ["request_log_203111", "request_log_203112", "request_log_203201"];
+  expect(await partitions()).toEqual(names);
+  await makePartitions({ upkeep, now: () => Date.UTC(2032, 0, 1) });
+  const later = ["request_log_203202", "request_log_203203"];
+  expect(await partitions()).toEqual([...names, ...later]);
+  await database.sql`
+    INSERT INTO request_log SELECT at, 1, 1, gen_random_uuid(), 0, 1, NULL, 0, 0, 0, 1, 200,
+      '/v1/me', 'account', NULL, NULL, NULL, NULL
+    FROM unnest(ARRAY['2031-11-30T23:59:59.999Z', '2031-12-01T00:00Z']::timestamptz[]) at`;
+  const rows = await database.sql`
+    SELECT tableoid::regclass::text AS name FROM request_log ORDER BY at`;
+  expect(rows.map((row) => row.name)).toEqual(["request_log_203111", "request_log_203112"]);
+});
+
+test("IP hashes go when they are 90 days old, in every month, and nothing else does", async () => {
+  const upkeep = new LogUpkeep(database);
+  const nowMs = Date.UTC(2026, 9, 20, 12);
+  const now = () => nowMs;
+  for (const month of ["2026-05-01", "2026-07-01", "2026-10-01"]) {
+    await database.sql`SELECT ensure_request_log_partition(${month}::text::date)`;
+  }
+  const limit = nowMs - 90 * DAY_MS;
+  const times = [Date.UTC(2026, 4, 3), limit - 1, limit, nowMs].map((ms) =>
+    new Date(ms).toISOString(),
+  );
+  // So many that a partition has more pages than one statement clears.
+  for (const at of times) {
+    await database.sql`
+      INSERT INTO request_log SELECT ${at}::text::timestamptz, 2, 1, gen_random_uuid(), 0, 1, NULL,
+        0, 0, 0, 1, 200, '/v1/me', 'account', NULL, NULL, 'DE', decode('0011223344556677', 'hex')
+      FROM generate_series(1, 25000)`;
+  }
+  expect(await expireIpHashes({ upkeep, now })).toBe(50_000);
+  const rows = await database.sql`
+    SELECT at, count(*) AS rows, count(ip_hash) AS hashes, count(country) AS countries
+    FROM request_log WHERE account = 2 GROUP BY at ORDER BY at`;
+  expect(rows.map((row) => [Number(row.rows), Number(row.hashes), Number(row.countries)])).toEqual([
+    [25_000, 0, 25_000],
+    [25_000, 0, 25_000],
+    [25_000, 25_000, 25_000],
+    [25_000, 25_000, 25_000],
+  ]);
+  expect(await expireIpHashes({ upkeep, now })).toBe(0);
+  // The next hour of the same process clears what aged since; another process looks at all.
+  expect(await expireIpHashes({ upkeep, now: () => nowMs + 1 })).toBe(25_000);
+  await database.sql`UPDATE request_log SET ip_hash = '\\x01' WHERE at < '2026-06-01' AND account = 2`;
+  const fresh = new LogUpkeep(database);
+  expect(await expireIpHashes({ upkeep: fresh, now })).toBe(25_000);
+}, 30_000);

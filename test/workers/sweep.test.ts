@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/limits.ts";
+import { HOLD_EXPIRED, sweepExpired } from "../../workers/sweep.ts";
+import { found } from "../cli/audit-lab.ts";
+import {
+  ask,
+  balances,
+  DONE,
+  hold,
+  nano,
+  openAccount,
+  openWorld,
+  type TestAccount,
+  usd,
+  type World,
+} from "../support/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const sweep = () => sweepExpired({ scripts: world.accounts.scripts });
+
+/** Lets the leases of an account's holds run out. */
+async function abandon(account: TestAccount, ...ids: string[]): Promise<void> {
+  const members = ids.flatMap((id) => [Date.now() - 1, `${account.row.id}/${id}`]);
+  await world.redis.zadd(account.actor.keys.leases, ...members);
+}
+
+test("a hold whose owner is gone is settled to its checkpoint and logged as expired", async () => {
+  const account = await openAccount(world, { paid: usd("10") });
+  const streamed = await hold(account, usd("8"), { stream: true });
+  streamed.checkpoint(usd("6.5"));
+  await account.actor.renewLeases();
+  const silent = await hold(account, usd("2"));
+  await abandon(account, streamed.id, silent.id);
+  expect(await sweep()).toEqual({ expired: 2, summaries: 0 });
+  expect(await balances(account)).toEqual({ paid: usd("8.5"), free: nano(0n), held: nano(0n) });
+  await world.flush();
+  const rows = await world.database.sql`
+    SELECT cost, status, error_code FROM request_log WHERE account = ${account.row.number}
+    ORDER BY cost DESC`;
+  const expired = { status: 500, error_code: HOLD_EXPIRED };
+  expect([...rows]).toEqual([
+    { cost: 6_500_000_000n, ...expired },
+    { cost: 0n, ...expired },
+  ]);
+  expect(await found(world, account)).toBe("");
+});
+
+test("a hold with a live lease is left alone, and a second sweep finds nothing", async () => {
+  const account = await openAccount(world, { paid: usd("10") });
+  const open = await hold(account, usd("3"));
+  expect(await sweep()).toEqual({ expired: 0, summaries: 0 });
+  expect((await balances(account)).held).toBe(usd("3"));
+  await abandon(account, open.id);
+  expect((await sweep()).expired).toBe(1);
+  expect((await sweep()).expired).toBe(0);
+});
+
+test("an owner that comes back after the sweep pays what it still owes, once", async () => {
+  const account = await openAccount(world, { paid: usd("10") });
+  const open = await hold(account, usd("5"), { freeEligible: false });
+  open.checkpoint(usd("1"));
+  await account.actor.renewLeases();
+  await abandon(account, open.id);
+  await sweep();
+  expect((await balances(account)).paid).toBe(usd("9"));
+  expect(await open.settle(usd("4"), DONE)).toMatchObject({ charged: usd("4") });
+  expect((await balances(account)).paid).toBe(usd("6"));
+  expect(await found(world, account)).toBe("");
+});
+
+test("sweeps of several processes at once expire each hold once, however many there are", async () => {
+  const account = await openAccount(world, { paid: usd("1000"), paidAt: new Date(0) });
+  const holds = [];
+  for (let n = 0; n < 450; n += 1) holds.push(await hold(account, usd("0.5")));
+  await abandon(account, ...holds.map(({ id }) => id));
+  const others = [world.process(), world.process()].map(({ scripts }) => sweepExpired({ scripts }));
+  const swept = await Promise.all([sweep(), ...others]);
+  expect(swept.reduce((sum, { expired }) => sum + expired, 0)).toBe(450);
+  expect(await balances(account)).toEqual({ paid: usd("1000"), free: usd("5"), held: nano(0n) });
+});
+
+test("refused requests beyond those with rows become one summary of the ended minute", async () => {
+  const account = await openAccount(world);
+  await account.actor.applyCredits();
+  const minute = Math.floor(Date.now() / 60_000) - 1;
+  const field = `${account.row.id}|${account.keyId}|${minute}`;
+  const facts = JSON.stringify(ask(account.keyId, usd("1")).facts);
+  const count = REFUSED_ROWS_PER_MINUTE + 23;
+  await world.redis.hset(account.actor.keys.refused, field, count, `${field}|facts`, facts);
+  expect((await sweep()).summaries).toBe(1);
+  expect((await sweep()).summaries).toBe(0);
+  await world.flush();
+  const rows = await world.database.sql`
+    SELECT requests, error_code FROM request_log WHERE account = ${account.row.number}`;
+  expect([...rows]).toEqual([{ requests: 23, error_code: "refused_summary" }]);
+});
