@@ -78,6 +78,8 @@ async function main() {
   const env = {
     ...process.env,
     ...kept,
+    // Bun's own bound of 256 would let one upstream that hangs stop all others.
+    BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
     PORT: String(port),
     FAREBOX_HOME: home,
     REDIS_URL: stores.redisUrl,

@@ -30,6 +30,8 @@ export interface ServerConfig extends StoreConfig {
   readonly journalKeepMs: number;
   /** How long a wallet must be unused to leave Redis. */
   readonly walletIdleMs: number;
+  /** How many upstream requests Bun runs at once; more wait, whichever upstream they are for. */
+  readonly outgoingRequestsMax: number;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;
 }
@@ -73,6 +75,7 @@ export function loadServerConfig(
     logLevel: oneOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
     journalKeepMs: whole(env, "JOURNAL_KEEP_SECONDS", 120, 86_400) * 1000,
     walletIdleMs: whole(env, "WALLET_IDLE_SECONDS", 86_400, 31_536_000) * 1000,
+    outgoingRequestsMax: whole(env, "BUN_CONFIG_MAX_HTTP_REQUESTS", 256, 65_336),
     environment: env,
   });
 }

@@ -24,6 +24,9 @@ import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
 
 const METRICS_PORT = 9464;
+/** With fewer, hanging requests to one upstream would soon make all others wait. */
+const OUTGOING_REQUESTS_WANTED = 1_000;
+const MORE = "set BUN_CONFIG_MAX_HTTP_REQUESTS to more";
 const PROJECT = `${import.meta.dir}/..`;
 
 const clock: Clock = {
@@ -55,6 +58,9 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
+  if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
+    log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
+  }
   const database = openDatabase(config.databaseUrl);
   const accounts = new AccountActors({ redis, book: new Book(database), now: clock.now, log });
   const pauses = new Pauses({ database, log });

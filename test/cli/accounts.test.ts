@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
-import { KeyDirectory } from "../../src/store/accounts.ts";
+import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { ask, openWorld, usd, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
+import { CLI_PEPPER, type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 let world: World;
 let cli: Cli;
@@ -32,7 +32,7 @@ async function verdictOf(account: string, keyId: string, more = {}): Promise<str
 }
 
 describe("account", () => {
-  test("create makes an account with the free credit, or one of the Application surface", async () => {
+  test("create makes a Gateway account with free credit, or an application account", async () => {
     const id = await newAccount("--email", "ann@example.org");
     expect(jsonOf(await cli("account", "show", id, "--json"))).toMatchObject({
       id,
@@ -157,7 +157,7 @@ describe("key", () => {
     );
     expect(made).toMatchObject({ account: id, name: "ci", scopes: ["models", "search"] });
     expect(isWellFormedKey("gateway", made.key)).toBe(true);
-    const digest = keyDigest(made.key, "test pepper of sixteen");
+    const digest = keyDigest(made.key, CLI_PEPPER);
     expect(await new KeyDirectory(world.database, Date.now).find(digest)).toMatchObject({
       keyId: made.id,
       accountId: id,
@@ -187,7 +187,7 @@ describe("key", () => {
 });
 
 describe("payment", () => {
-  test("a payment credits the wallet exactly and counts for the tier from its time on", async () => {
+  test("a payment is credited exactly and counts for the tier from its time on", async () => {
     const id = await newAccount();
     const long = new Date(Date.now() - 8 * 86_400_000).toISOString();
     const made = jsonOf(

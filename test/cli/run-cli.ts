@@ -6,6 +6,9 @@ import type { World } from "../support/world.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
+/** The pepper that the tool makes keys with. */
+export const CLI_PEPPER = "test pepper of sixteen";
+
 export interface CliOutcome {
   readonly code: number;
   readonly out: string;
@@ -21,22 +24,8 @@ export type Cli = (...args: readonly string[]) => Promise<CliOutcome>;
 
 /** The tool with the world's stores in its environment. */
 export async function cliOf(world: World, options: CliOptions = {}): Promise<Cli> {
-  const redisUrl = await testRedisUrl();
   return async (...args) => {
-    const child = Bun.spawn([process.execPath, join(ROOT, "src/cli/main.ts"), ...args], {
-      cwd: options.cwd ?? ROOT,
-      env: {
-        PATH: process.env.PATH ?? "",
-        REDIS_URL: redisUrl,
-        DATABASE_URL: world.databaseUrl,
-        // The pepper of the world, so that both make and find the same keys.
-        KEY_PEPPER: "test pepper of sixteen",
-        IP_HASH_SECRET: "test secret of sixteen",
-        ...options.env,
-      },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
+    const child = await startCli(world, args, options);
     const [out, err, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
@@ -44,6 +33,28 @@ export async function cliOf(world: World, options: CliOptions = {}): Promise<Cli
     ]);
     return { code, out, err };
   };
+}
+
+/** The tool as a process that runs. */
+export async function startCli(
+  world: World,
+  args: readonly string[],
+  options: CliOptions = {},
+): Promise<Bun.Subprocess<"ignore", "pipe", "pipe">> {
+  return Bun.spawn([process.execPath, join(ROOT, "src/cli/main.ts"), ...args], {
+    cwd: options.cwd ?? ROOT,
+    env: {
+      PATH: process.env.PATH ?? "",
+      REDIS_URL: await testRedisUrl(),
+      DATABASE_URL: world.databaseUrl,
+      KEY_PEPPER: CLI_PEPPER,
+      IP_HASH_SECRET: "test secret of sixteen",
+      ...options.env,
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
 }
 
 /** The one JSON object of an answer that must have come with exit code 0. */

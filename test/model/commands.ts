@@ -43,7 +43,7 @@ const bound = fc.oneof(
 const admit = fc.record({
   do: fc.constant("admit" as const),
   process,
-  key: fc.nat(1),
+  key: fc.oneof({ arbitrary: fc.constant(0), weight: 2 }, fc.nat(1)),
   nano: bound,
   freeEligible: fc.oneof({ arbitrary: fc.constant(true), weight: 3 }, fc.boolean()),
   stream: fc.boolean(),
@@ -101,8 +101,11 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { arbitrary: plain("resend"), weight: 60 },
 );
 
-/** Runs of commands; the same seed gives the same runs. */
+/** Runs of commands; the same seed gives the same runs. In one of four time hardly passes. */
 export function randomRuns(seed: number, runs: number, length: number): Command[][] {
   const run = fc.array(command, { minLength: length, maxLength: length });
-  return fc.sample(run, { seed, numRuns: runs });
+  const passes = ({ do: name }: Command) => name === "clock" || name === "edge";
+  return fc
+    .sample(run, { seed, numRuns: runs })
+    .map((commands, index) => (index % 4 === 0 ? commands.filter((c) => !passes(c)) : commands));
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csvLine } from "../../src/core/csv.ts";
 import { exportLog, LOG_COLUMNS } from "../../src/store/log-export.ts";
-import { type Cli, cliOf, jsonOf } from "../cli/run-cli.ts";
+import { type Cli, cliOf, jsonOf, startCli } from "../cli/run-cli.ts";
 import {
   ask,
   DONE,
@@ -93,7 +93,7 @@ test("a summary row stands for many refused requests and has no request id", asy
   expect(row).toContain('"m",429,"refused_summary",0,,0,0,0,37,0,');
 });
 
-test("only that account's rows from --from until before --to, in order, over many pages", async () => {
+test("only that account's rows of that time, in order, over many pages", async () => {
   const account = await openAccount(world, { paid: usd("5") });
   const other = await openAccount(world, { paid: usd("5") });
   for (const each of [account, other]) await (await hold(each, usd("1"))).release(DONE);
@@ -135,4 +135,22 @@ test("the command writes what was called a moment ago, to stdout or into a file"
   expect(readdirSync(folder)).toEqual(["log.csv"]);
   const unwritable = await inFolder(...words, "--out", "missing/log.csv");
   expect([unwritable.code, unwritable.err]).toEqual([1, expect.stringContaining("ENOENT")]);
+}, 20_000);
+
+test("a reader of stdout that goes away early ends the export quietly", async () => {
+  const account = await openAccount(world);
+  const { number } = account.row;
+  await world.database.sql`SELECT ensure_request_log_partition('2026-03-01')`;
+  await world.database.sql`
+    INSERT INTO request_log SELECT '2026-03-01T00:00Z'::timestamptz + n * interval '1 ms',
+      ${number}, (SELECT min(number) FROM keys WHERE account = ${number}), gen_random_uuid(), 1, 1,
+      NULL, 1, 0, 1, 1, 200, '/v1/me', 'account', NULL, NULL, NULL, NULL
+    FROM generate_series(1, 50000) n`;
+  const words = ["log", "export", account.row.id, "--from", "2026-03-01", "--to", "2026-04-01"];
+  const child = await startCli(world, words);
+  const reader = child.stdout.getReader();
+  expect((await reader.read()).done).toBe(false);
+  await reader.cancel();
+  expect(await new Response(child.stderr).text()).toBe("");
+  expect(await child.exited).toBe(0);
 }, 20_000);

@@ -29,7 +29,7 @@ async function until(holds: () => boolean, withinMs = 2_000): Promise<void> {
   }
 }
 
-test("a pause and a resume reach every process at once, and what was there at its start", async () => {
+test("a pause and a resume reach every process at once, also one that starts later", async () => {
   const one = new Pauses({ database, log });
   await one.start();
   expect(one.isPaused("chat")).toBe(false);
@@ -69,7 +69,7 @@ test("a change that was not announced is found by reading again", async () => {
   await one.stop();
 });
 
-test("without Postgres the last set stays in force, and changes are heard again after", async () => {
+test("without Postgres the last set stays in force; then changes are heard again", async () => {
   await using server = await startPrivatePostgres();
   await migrate(server.url);
   const away = openDatabase(server.url);

@@ -68,7 +68,7 @@ test("free credit whose time is over leaves the purse with an entry of its own",
   expect(await found(world, account)).toBe("");
 });
 
-test("free credit that an open call holds past its time goes when the call is settled", async () => {
+test("free credit that a call holds past its time goes when the call is settled", async () => {
   const createdAt = new Date(Date.now() - 90 * 86_400_000 + 1_500);
   const account = await openAccount(world, { createdAt });
   const open = await hold(account, usd("2"));

@@ -73,7 +73,8 @@ test("IP hashes go when they are 90 days old, in every month, and nothing else d
   expect(await expireIpHashes({ upkeep, now })).toBe(0);
   // The next hour of the same process clears what aged since; another process looks at all.
   expect(await expireIpHashes({ upkeep, now: () => nowMs + 1 })).toBe(25_000);
-  await database.sql`UPDATE request_log SET ip_hash = '\\x01' WHERE at < '2026-06-01' AND account = 2`;
+  await database.sql`
+    UPDATE request_log SET ip_hash = '\\x01' WHERE at < '2026-06-01' AND account = 2`;
   const fresh = new LogUpkeep(database);
   expect(await expireIpHashes({ upkeep: fresh, now })).toBe(25_000);
 }, 30_000);

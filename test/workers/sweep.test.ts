@@ -73,7 +73,7 @@ test("an owner that comes back after the sweep pays what it still owes, once", a
   expect(await found(world, account)).toBe("");
 });
 
-test("sweeps of several processes at once expire each hold once, however many there are", async () => {
+test("sweeps of several processes at once expire each of many holds once", async () => {
   const account = await openAccount(world, { paid: usd("1000"), paidAt: new Date(0) });
   const holds = [];
   for (let n = 0; n < 450; n += 1) holds.push(await hold(account, usd("0.5")));
