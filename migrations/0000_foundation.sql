@@ -126,8 +126,11 @@ CREATE UNIQUE INDEX "ledger_credit" ON "ledger_entries" USING btree ("account","
 CREATE INDEX "payments_account" ON "payments" USING btree ("account");--> statement-breakpoint
 CREATE UNIQUE INDEX "request_log_request" ON "request_log" USING btree ("request","at");--> statement-breakpoint
 CREATE INDEX "request_log_account" ON "request_log" USING btree ("account","at");--> statement-breakpoint
+CREATE INDEX "request_log_at" ON "request_log" USING brin ("at");--> statement-breakpoint
 CREATE FUNCTION "ensure_request_log_partition"("month_start" date) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+	-- Two sessions that make the same table at once would fail, in spite of IF NOT EXISTS.
+	PERFORM pg_advisory_xact_lock(720314003);
 	EXECUTE format(
 		'CREATE TABLE IF NOT EXISTS %I PARTITION OF request_log FOR VALUES FROM (%L) TO (%L)',
 		'request_log_' || to_char(month_start, 'YYYYMM'),

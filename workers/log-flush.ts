@@ -28,6 +28,8 @@ export interface FlushDeps {
 const ENTRIES_A_BUCKET = 1_000;
 /** Class 23 of SQLSTATE: a row contradicts what the book holds. */
 const INTEGRITY = /^23/;
+/** The driver's own codes, and classes 08, 53 and 57: connection, resources, operator. */
+const AWAY = /^(CONNECTION_|CONNECT_|E[A-Z]+$|08|53|57)/;
 
 /** Flushes what every bucket has by now. Returns the number of entries moved. */
 export async function flushJournal(deps: FlushDeps): Promise<number> {
@@ -70,23 +72,28 @@ async function readBatches(
   return batches;
 }
 
-/** All buckets in one transaction; if one of them is at fault, each on its own. */
+/**
+ * All buckets in one transaction; if one of them is at fault, each on its own, so that it keeps no
+ * other waiting. A fault that cannot be explained is thrown once the others are written.
+ */
 async function writeBatches(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<number> {
   try {
     return await write(deps, batches);
   } catch (error) {
-    if (!contradicts(error)) throw error;
+    if (isAway(error)) throw error;
   }
   let written = 0;
+  let unexplained: unknown = null;
   for (const batch of batches) {
     try {
       written += await write(deps, [batch]);
     } catch (error) {
-      if (!contradicts(error)) throw error;
-      deps.onFork(batch.bucket);
-      await handleFork(deps, batch, error);
+      if (isAway(error)) throw error;
+      if (contradicts(error)) await handleContradiction(deps, batch, error);
+      else unexplained = error;
     }
   }
+  if (unexplained !== null) throw unexplained;
   return written;
 }
 
@@ -96,26 +103,36 @@ async function write(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<
   return entries.length;
 }
 
-/**
- * A row that contradicts the book is void: the bucket is rebuilt from the book, which costs the
- * operator the debits that were not flushed and no customer a credit. Entries that are missing in
- * between mean that Postgres was put back further than the journal is kept: only a person can tell
- * which of the two is right, so the bucket waits.
- */
-async function handleFork(deps: FlushDeps, batch: BucketBatch, error: unknown): Promise<void> {
-  const { bucket } = batch;
+async function handleContradiction(
+  deps: FlushDeps,
+  { bucket }: BucketBatch,
+  error: unknown,
+): Promise<void> {
+  deps.onFork(bucket);
+  // Entries that are missing in between mean that Postgres was put back further than the journal is
+  // kept: only a person can tell which of the two is right, so the bucket waits.
   if (error instanceof JournalGap && error.found > error.expected) {
     deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
     return;
   }
+  // A row that contradicts the book is void: the bucket is rebuilt from the book, which costs the
+  // operator the debits that were not flushed, and no customer a credit.
   deps.log.error({ bucket, err: error }, "The journal contradicts the book: rebuilding the bucket");
   await deps.rebuild(bucket);
 }
 
 /** True for what no repetition mends. */
 function contradicts(error: unknown): boolean {
-  if (error instanceof JournalGap) return true;
-  return error instanceof Error && "code" in error && INTEGRITY.test(String(error.code));
+  return error instanceof JournalGap || INTEGRITY.test(codeOf(error));
+}
+
+/** True when Postgres did not answer, or said that it is going: the next round tries again. */
+function isAway(error: unknown): boolean {
+  return AWAY.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 async function trim(deps: FlushDeps, cursors: readonly BucketCursor[]): Promise<void> {

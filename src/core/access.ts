@@ -4,7 +4,7 @@
 import { BlockList, isIP } from "node:net";
 import type { ErrorCode } from "./errors.ts";
 import { deriveTier, type Scope, type Tier, type TierInputs } from "./limits.ts";
-import { type NanoUsd, nano } from "./money.ts";
+import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
 
 export type AccountState = "active" | "suspended" | "closed";
 
@@ -53,7 +53,7 @@ export function parseDocument(json: string): AccessDocument {
     state: stored.state,
     stateReason: stored.state_reason,
     tierInputs: {
-      netPaid: nano(stored.net_paid),
+      netPaid: capped(stored.net_paid),
       firstPaymentAtMs: stored.first_payment_ms,
       contract: stored.contract,
     },
@@ -71,6 +71,12 @@ export function parseDocument(json: string): AccessDocument {
       ]),
     ),
   };
+}
+
+/** What an account paid in its lifetime may pass what one amount can be; no tier asks for so much. */
+function capped(netPaid: string): NanoUsd {
+  const paid = BigInt(netPaid);
+  return paid > AMOUNT_MAX ? AMOUNT_MAX : nano(paid);
 }
 
 /** A list of addresses and CIDR blocks. Throws a RangeError that names an entry that is neither. */

@@ -186,11 +186,12 @@ export class Accounts {
         .innerJoin(accounts, eq(accounts.number, keys.account))
         .where(eq(keys.id, keyId));
       if (row === undefined) return null;
+      // The account first, as everywhere: a closing at the same time must not wait in a circle.
+      await raiseVersion(tx, row.number);
       await tx
         .update(keys)
         .set({ revokedAt: now })
         .where(and(eq(keys.id, keyId), isNull(keys.revokedAt)));
-      await raiseVersion(tx, row.number);
       return { id: row.id, bucket: row.bucket };
     });
   }

@@ -2,8 +2,6 @@
 
 import type { Database } from "./database.ts";
 
-/** Any fixed number: processes that make partitions take turns. */
-const PARTITION_LOCK = 720_314_003;
 const PAGES_A_CHUNK = 256;
 
 export class LogUpkeep {
@@ -14,14 +12,11 @@ export class LogUpkeep {
 
   /** Makes the partitions of a month and of the `ahead` months behind it. */
   async ensurePartitions(month: Date, ahead: number): Promise<void> {
-    await this.database.sql.begin(async (tx) => {
-      // Two processes that make the same table at once would fail, in spite of IF NOT EXISTS.
-      await tx`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`;
-      for (let step = 0; step <= ahead; step += 1) {
-        const start = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + step, 1));
-        await tx`SELECT ensure_request_log_partition(${start.toISOString().slice(0, 10)}::date)`;
-      }
-    });
+    for (let step = 0; step <= ahead; step += 1) {
+      const start = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + step, 1));
+      const day = start.toISOString().slice(0, 10);
+      await this.database.sql`SELECT ensure_request_log_partition(${day}::date)`;
+    }
   }
 
   /**

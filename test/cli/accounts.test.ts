@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { ask, openWorld, usd, type World } from "../support/world.ts";
 import { CLI_PEPPER, type Cli, cliOf, jsonOf } from "./run-cli.ts";
+
+// Each step is a process of its own.
+setDefaultTimeout(30_000);
 
 let world: World;
 let cli: Cli;

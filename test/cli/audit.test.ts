@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bucketKeys } from "../../actors/keys.ts";
 import { audit } from "../../src/calls/audit.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
@@ -13,6 +13,9 @@ import {
   foundAtOnce,
 } from "./audit-lab.ts";
 import { cliOf, jsonOf } from "./run-cli.ts";
+
+// Each step is a process of its own.
+setDefaultTimeout(30_000);
 
 let world: World;
 beforeAll(async () => {

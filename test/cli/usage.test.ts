@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { UsageError } from "../../src/cli/command.ts";
 import { planOf } from "../../src/cli/commands.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
+
+// Each step is a process of its own.
+setDefaultTimeout(30_000);
 
 let world: World;
 let cli: Cli;

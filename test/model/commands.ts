@@ -15,6 +15,8 @@ export type Command =
     }
   | { readonly do: "settle"; readonly pick: number; readonly permille: number }
   | { readonly do: "stream"; readonly pick: number; readonly permille: number }
+  /** Streams a part, renews the lease, and is not heard of until the sweep has settled it. */
+  | { readonly do: "vanish"; readonly pick: number; readonly permille: number }
   | { readonly do: "renew"; readonly process: number }
   | { readonly do: "crash"; readonly process: number }
   | { readonly do: "sweep" }
@@ -75,6 +77,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { arbitrary: admit, weight: 360 },
   { arbitrary: fc.record({ do: fc.constant("settle" as const), pick, permille }), weight: 220 },
   { arbitrary: fc.record({ do: fc.constant("stream" as const), pick, permille }), weight: 60 },
+  { arbitrary: fc.record({ do: fc.constant("vanish" as const), pick, permille }), weight: 25 },
   { arbitrary: ofProcess("renew"), weight: 50 },
   { arbitrary: plain("sweep"), weight: 40 },
   { arbitrary: fc.record({ do: fc.constant("clock" as const), ms: clockMs }), weight: 100 },
@@ -104,7 +107,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 /** Runs of commands; the same seed gives the same runs. In one of four time hardly passes. */
 export function randomRuns(seed: number, runs: number, length: number): Command[][] {
   const run = fc.array(command, { minLength: length, maxLength: length });
-  const passes = ({ do: name }: Command) => name === "clock" || name === "edge";
+  const passes = ({ do: name }: Command) => ["clock", "edge", "vanish"].includes(name);
   return fc
     .sample(run, { seed, numRuns: runs })
     .map((commands, index) => (index % 4 === 0 ? commands.filter((c) => !passes(c)) : commands));

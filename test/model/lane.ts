@@ -10,6 +10,7 @@ import { type RedisClient, type Script, ScriptRunner } from "../../actors/script
 import { sweep } from "../../actors/wallet-scripts.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";
+import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
 import { Book, type CreditRecord, type Cursor } from "../../src/store/book.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -143,6 +144,8 @@ export class Lane {
         return await this.#settle(this.#pick(command.pick), command.permille);
       case "stream":
         return this.#stream(this.#pick(command.pick), command.permille);
+      case "vanish":
+        return await this.#vanish(this.#pick(command.pick), command.permille);
       case "renew":
         return await this.#renew(command.process);
       case "crash":
@@ -240,6 +243,13 @@ export class Lane {
     const call = id === null ? undefined : this.model.calls.get(id);
     if (mine !== undefined && call !== undefined)
       mine.hold.checkpoint(nano(partOf(call, permille)));
+  }
+
+  async #vanish(id: string | null, permille: number): Promise<void> {
+    this.#stream(id, permille);
+    await this.#renew(this.#open.get(id ?? "")?.process ?? 0);
+    this.nowMs += LEASE_MS;
+    await this.#sweep();
   }
 
   async #renew(process: number): Promise<void> {

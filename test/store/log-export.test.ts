@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,9 @@ import {
   usd,
   type World,
 } from "../support/world.ts";
+
+// Each step is a process of its own.
+setDefaultTimeout(30_000);
 
 let world: World;
 let cli: Cli;

@@ -26,7 +26,7 @@ const OUTCOME = {
   completionTokens: 1,
 };
 
-export function accessSuite({ open, redisUrl }: Place): void {
+export const accessSuite = ({ open, redisUrl }: Place): void =>
   describe("access", () => {
     let world: World;
     beforeAll(async () => {
@@ -120,4 +120,3 @@ export function accessSuite({ open, redisUrl }: Place): void {
       expect(await codeIn(world.accounts, account)).toBe("invalid_api_key");
     });
   });
-}

@@ -6,7 +6,7 @@ import { TestClock } from "../actor-process.ts";
 import { expectSound } from "./book-check.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
-export function capSuite(open: WorldFactory): void {
+export const capSuite = (open: WorldFactory): void =>
   describe("caps", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     let world: World;
@@ -135,4 +135,3 @@ export function capSuite(open: WorldFactory): void {
       }
     });
   });
-}

@@ -17,7 +17,7 @@ import type { WorldFactory } from "./world-factory.ts";
 const PAID_ONLY = { freeEligible: false };
 const NONE = usd("0");
 
-export function freeCreditSuite(open: WorldFactory): void {
+export const freeCreditSuite = (open: WorldFactory): void =>
   describe("free credit", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     let world: World;
@@ -113,4 +113,3 @@ export function freeCreditSuite(open: WorldFactory): void {
       expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: NONE });
     });
   });
-}

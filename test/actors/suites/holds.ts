@@ -20,7 +20,7 @@ import type { WorldFactory } from "./world-factory.ts";
 const NONE = usd("0");
 const LEASE_MS = 60_000;
 
-export function holdSuite(open: WorldFactory): void {
+export const holdSuite = (open: WorldFactory): void =>
   describe("holds", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     let world: World;
@@ -213,4 +213,3 @@ export function holdSuite(open: WorldFactory): void {
       expect(stolen.code).toBe("invalid_api_key");
     });
   });
-}

@@ -91,7 +91,7 @@ async function codeOf(world: World, causes: readonly Cause[]): Promise<string> {
   }
 }
 
-export function refusalSuite(open: WorldFactory): void {
+export const refusalSuite = (open: WorldFactory): void =>
   describe("refusals", () => {
     let world: World;
     beforeAll(async () => {
@@ -124,4 +124,3 @@ export function refusalSuite(open: WorldFactory): void {
       expect([paid, free, heldPaid, heldFree]).toEqual([usd("50"), usd("5"), usd("0"), usd("0")]);
     });
   });
-}

@@ -42,7 +42,7 @@ function busiest(times: readonly number[]): number {
   }, 0);
 }
 
-export function windowSuite(open: WorldFactory): void {
+export const windowSuite = (open: WorldFactory): void =>
   describe("the request window", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     let world: World;
@@ -131,10 +131,9 @@ export function windowSuite(open: WorldFactory): void {
       }
     });
   });
-}
 
 /** For a client that sends nothing twice: the bare count of callers without a key is not repeatable. */
-export function randomWindowSuite(open: WorldFactory): void {
+export const randomWindowSuite = (open: WorldFactory): void =>
   describe("the request window at random times", () => {
     let world: World;
     beforeAll(async () => {
@@ -166,4 +165,3 @@ export function randomWindowSuite(open: WorldFactory): void {
       await fc.assert(holds, { numRuns: 60 });
     });
   });
-}

@@ -1,0 +1,74 @@
+// The wallet against its model: random runs of everything that may happen, many at once. The seed is
+// printed; MODEL_SEED runs it again, MODEL_RUNS runs more or fewer.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { faultOf, type LedgerRow } from "../actors/suites/book-check.ts";
+import { openWorld, type World } from "../support/world.ts";
+import { randomRuns } from "./commands.ts";
+import { type Failure, ModelRun } from "./model-run.ts";
+
+const COMMANDS = 100;
+const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+/** As many runs as given, of 100 commands each. */
+export function walletModelSuite(usualRuns: number, timeoutMs: number): void {
+  const runs = Number(process.env.MODEL_RUNS ?? usualRuns);
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  }, 60_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test(
+    `a wallet is what its model says after every command (seed ${seed})`,
+    async () => {
+      console.info(`model test: seed ${seed}; MODEL_SEED=${seed} runs it again`);
+      const model = new ModelRun(world);
+      const failure = await model.run(randomRuns(seed, runs, COMMANDS));
+      if (failure !== null) throw await explained(model, failure);
+      expect(model.finished).toHaveLength(runs);
+      await expectBooksAgree(world, model);
+    },
+    timeoutMs,
+  );
+}
+
+async function explained(model: ModelRun, failure: Failure): Promise<Error> {
+  const small = await model.shrink(failure);
+  const commands = small.commands.map((command) => JSON.stringify(command)).join("\n");
+  return new Error(`Run ${small.run} of seed ${seed} fails by\n${commands}\n${small.error}`, {
+    cause: small.error,
+  });
+}
+
+/** Postgres, once all is flushed: the ledgers, the months and the log of every account of the test. */
+async function expectBooksAgree(world: World, model: ModelRun): Promise<void> {
+  const { sql } = world.database;
+  const rows = await sql<LedgerRow[]>`SELECT * FROM ledger_entries ORDER BY account, seq`;
+  const ledgers = Map.groupBy(rows, (row) => row.account);
+  const months = await sql`SELECT account, month, sum(spent)::text AS spent FROM month_spend
+    GROUP BY account, month`;
+  const spentOf = Map.groupBy(months, (row) => row.account as bigint);
+  for (const { account, lane } of model.finished) {
+    const ledger = ledgers.get(account.number) ?? [];
+    const last = ledger.at(-1);
+    const { seq, paid, free, spent } = lane.model.ledger;
+    expect(faultOf(ledger)).toBeNull();
+    expect([ledger.length, last?.paid_after ?? 0n, last?.free_after ?? 0n]).toEqual([
+      seq,
+      paid,
+      free,
+    ]);
+    const expected = [...spent].filter(([field]) => !field.includes(":"));
+    const booked = (spentOf.get(account.number) ?? []).map((row) => [
+      String(row.month),
+      BigInt(row.spent),
+    ]);
+    expect(booked.sort()).toEqual(expected.sort());
+  }
+  const [faults] = await sql`
+    SELECT count(*) - count(DISTINCT request) AS repeated,
+      (SELECT sum(paid_delta + free_delta) FROM ledger_entries WHERE request IS NOT NULL)::text AS paid,
+      (-sum(cost))::text AS logged FROM request_log`;
+  expect([faults?.repeated, faults?.logged]).toEqual([0n, faults?.paid]);
+}
