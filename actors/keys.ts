@@ -1,5 +1,5 @@
-// The names of everything an account has in Redis. All keys of a bucket share one hash tag, so that a
-// script may touch any of them together on Redis Cluster.
+// The names of everything an account has in Redis. All keys of a bucket share one hash tag, so that
+// a script may touch any of them together on Redis Cluster.
 
 /** The keys of one bucket. */
 export interface BucketKeys {

@@ -1,4 +1,5 @@
-// A hold in the hands of its owner. It is resolved exactly once, whatever happens to the connection.
+// A hold in the hands of its owner. It is resolved exactly once, whatever happens to the
+// connection.
 
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { add, min, type NanoUsd, subtract, ZERO } from "../src/core/money.ts";

@@ -21,7 +21,8 @@ export function refusalError(
     return new ApiError(code, accessMessage);
   }
   if (code === "rate_limit_exceeded") {
-    const message = `This key may make ${tier.requestsPerMinute} requests a minute on the ${tier.name} tier`;
+    const limit = tier.requestsPerMinute;
+    const message = `The ${tier.name} tier allows a key ${limit} requests a minute`;
     return new ApiError(code, message, { retryAfterSeconds: reply.window.resetSeconds });
   }
   if (code === "too_many_streams") {

@@ -37,7 +37,7 @@ const FULL: Scale = {
   roundMs: 5_000,
   streamRounds: 5,
   streamRoundMs: 5_000,
-  warmUpMs: 4_000,
+  warmUpMs: 10_000,
   heldStreams: 1_000,
   entries: 50_000,
 };
@@ -46,7 +46,7 @@ const QUICK: Scale = {
   roundMs: 2_000,
   streamRounds: 2,
   streamRoundMs: 2_000,
-  warmUpMs: 2_000,
+  warmUpMs: 2_500,
   heldStreams: 1_000,
   entries: 20_000,
 };

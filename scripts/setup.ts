@@ -1,5 +1,5 @@
-// Prepares the stores before the servers start: migrates, makes room in the request log, and makes the
-// demonstration account once. Run by `npm start`.
+// Prepares the stores before the servers start: migrates, makes room in the request log, and makes
+// the demonstration account once. Run by `npm start`.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { AccountActors } from "../actors/account-actors.ts";

@@ -23,8 +23,8 @@ if not epoch then return { 'recover' } end
 local month = month_of(now)
 local spent, held = 's' .. month, 'h' .. month
 local key_spent, key_held = spent .. ':' .. key, held .. ':' .. key
-local w = redis.call('HMGET', wallet, 'epoch', 'version', 'paid', 'free', 'free_expires', 'held_paid',
-  'held_free', 'streams', spent, held, key_spent, key_held)
+local w = redis.call('HMGET', wallet, 'epoch', 'version', 'paid', 'free', 'free_expires',
+  'held_paid', 'held_free', 'streams', spent, held, key_spent, key_held)
 if w[1] ~= epoch then return { 'hydrate' } end
 if w[2] ~= ARGV[2] then return { 'stale', w[2], redis.call('HGET', wallet, 'document') } end
 

@@ -22,7 +22,9 @@ redis.call('DEL', KEYS[2], KEYS[3])
 redis.call('HSET', KEYS[2], 'epoch', ARGV[3], 'seq', ARGV[5], 'paid', money(amount(ARGV[6])),
   'free', money(amount(ARGV[7])), 'free_expires', ARGV[8], 'credits', ARGV[9], 'version', ARGV[10],
   'document', ARGV[11], 'held_paid', '0', 'held_free', '0', 'streams', '0')
-for i = first_month, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], money(amount(ARGV[i + 1]))) end
+for i = first_month, #ARGV, 2 do
+  redis.call('HSET', KEYS[2], ARGV[i], money(amount(ARGV[i + 1])))
+end
 local k = { meta = KEYS[1], wallet = KEYS[2], journal = KEYS[4], account = ARGV[2] }
 for i = 13, first_month - 1, 4 do
   apply_credit(k, now, {

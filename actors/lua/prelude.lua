@@ -87,13 +87,14 @@ end
 local function resolve(k, hold, cost, call)
   local spent, held = 's' .. hold.month, 'h' .. hold.month
   local key_spent, key_held = spent .. ':' .. hold.key, held .. ':' .. hold.key
-  local w = redis.call('HMGET', k.wallet, 'paid', 'free', 'held_paid', 'held_free', 'streams', 'seq',
-    spent, held, key_spent, key_held)
+  local w = redis.call('HMGET', k.wallet, 'paid', 'free', 'held_paid', 'held_free', 'streams',
+    'seq', spent, held, key_spent, key_held)
   local total = hold.paid + hold.free
   local charged = math.min(cost, total)
   local charged_free = math.min(charged, hold.free)
   local charged_paid = charged - charged_free
-  local paid, free = stored(w[1]) + hold.paid - charged_paid, stored(w[2]) + hold.free - charged_free
+  local paid = stored(w[1]) + hold.paid - charged_paid
+  local free = stored(w[2]) + hold.free - charged_free
   local held_paid, held_free = stored(w[3]) - hold.paid, stored(w[4]) - hold.free
   local seq = charged > 0 and stored(w[6]) + 1 or nil
 
@@ -114,6 +115,13 @@ local function resolve(k, hold, cost, call)
   return charged, charged_free
 end
 
+-- Keeps the answer of a settled call for a client library that sends its script again.
+local function remember(op, charged, charged_free, ms)
+  local all, free = money(charged), money(charged_free)
+  redis.call('SET', op, table.concat({ 'done', all, free }, ' '), 'PX', ms)
+  return { 'ok', all, free }
+end
+
 -- What resolves a repeated settle or release: the stored answer of the first.
 local function answer_again(op)
   local done = redis.call('GET', op)
@@ -126,7 +134,8 @@ end
 
 -- Free credit whose time is over leaves the purse with a ledger entry of its own.
 local function expire_free(meta, wallet, journal, account, now)
-  local w = redis.call('HMGET', wallet, 'free', 'free_expires', 'paid', 'held_paid', 'held_free', 'seq')
+  local w = redis.call('HMGET', wallet, 'free', 'free_expires', 'paid', 'held_paid', 'held_free',
+    'seq')
   local free, expires = stored(w[1]), stored(w[2])
   if free == 0 or expires == 0 or now < expires then return end
   local seq = stored(w[6]) + 1
@@ -147,7 +156,9 @@ local function apply_credit(k, now, credit)
   amount(money(paid + stored(w[3]) + to_paid))
   amount(money(free + stored(w[4]) + to_free))
   local expires = stored(w[6])
-  if to_free > 0 and credit.expires ~= '' then expires = math.max(expires, tonumber(credit.expires)) end
+  if to_free > 0 and credit.expires ~= '' then
+    expires = math.max(expires, tonumber(credit.expires))
+  end
   redis.call('HSET', k.wallet, 'paid', money(paid + to_paid), 'free', money(free + to_free),
     'free_expires', string.format('%.0f', expires), 'credits', credit.number, 'seq', money(seq))
   append(k.meta, k.journal, {
@@ -170,11 +181,11 @@ local function count_in(packed, second)
 end
 
 local function restart_window(key, second, total)
-  local text = string.format('%.0f', second)
+  local text, slot = string.format('%.0f', second), string.format('%.0f', second * SCALE + total)
   local fields = { 'last', text, 'first', text, 'total', total }
   for i = 0, SLOTS - 1 do
     fields[#fields + 1] = 'c' .. i
-    fields[#fields + 1] = i == second % SLOTS and string.format('%.0f', second * SCALE + total) or '0'
+    fields[#fields + 1] = i == second % SLOTS and slot or '0'
   end
   redis.call('HSET', key, unpack(fields))
   redis.call('PEXPIRE', key, SLOTS * 1000)

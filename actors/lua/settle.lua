@@ -15,5 +15,4 @@ local k = { meta = KEYS[1], wallet = KEYS[2], holds = KEYS[3], leases = KEYS[4],
 local charged, charged_free = resolve(k, parse_hold(record), amount(ARGV[3]), {
   account = ARGV[1], id = ARGV[2], type = 'call', outcome = ARGV[4],
 })
-redis.call('SET', KEYS[5], table.concat({ 'done', money(charged), money(charged_free) }, ' '), 'PX', ARGV[5])
-return { 'ok', money(charged), money(charged_free) }
+return remember(KEYS[5], charged, charged_free, ARGV[5])

@@ -29,8 +29,8 @@ end
 local owed = math.max(0, math.min(cost, total) - charged)
 local spent, held = 's' .. month, 'h' .. month
 local key_spent, key_held = spent .. ':' .. ARGV[3], held .. ':' .. ARGV[3]
-local w = redis.call('HMGET', wallet, 'paid', 'free', 'free_expires', 'held_paid', 'held_free', 'seq',
-  spent, held, key_spent, key_held)
+local w = redis.call('HMGET', wallet, 'paid', 'free', 'free_expires', 'held_paid', 'held_free',
+  'seq', spent, held, key_spent, key_held)
 if redis.call('HGET', wallet, 'epoch') ~= epoch then w = {} end
 local paid, free = stored(w[1]), stored(w[2])
 local room = math.min(owed, cap - stored(w[7]) - stored(w[8]))
@@ -55,6 +55,4 @@ append(meta, journal, {
   paid_after = paid - take_paid + stored(w[4]), free_after = free - take_free + stored(w[5]),
   month = month, written_off = cost - charged - taken,
 })
-charged, charged_free = charged + taken, charged_free + take_free
-redis.call('SET', op, table.concat({ 'done', money(charged), money(charged_free) }, ' '), 'PX', ARGV[11])
-return { 'ok', money(charged), money(charged_free) }
+return remember(op, charged + taken, charged_free + take_free, ARGV[11])

@@ -73,7 +73,9 @@ export function parseDocument(json: string): AccessDocument {
   };
 }
 
-/** What an account paid in its lifetime may pass what one amount can be; no tier asks for so much. */
+/**
+ * What an account paid in its lifetime may pass what one amount can be; no tier asks for so much.
+ */
 function capped(netPaid: string): NanoUsd {
   const paid = BigInt(netPaid);
   return paid > AMOUNT_MAX ? AMOUNT_MAX : nano(paid);

@@ -80,8 +80,8 @@ export class Ledger {
     const column = (pick: (entry: JournalEntry) => string | number | null) =>
       arrayText(rows.map(pick));
     await tx`
-      INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
-        request, key, month, credit, at)
+      INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after,
+        free_after, request, key, month, credit, at)
       SELECT * FROM unnest(
         ${column((e) => this.#account(e))}::text::bigint[],
         ${column((e) => Number(e.seq))}::text::bigint[],
@@ -134,7 +134,8 @@ export class Ledger {
     if (rows.length > 0) {
       await tx`
         INSERT INTO month_spend (account, month, key, spent)
-        SELECT * FROM unnest(${column(0)}::text::bigint[], ${column(1)}::text::int[], ${column(2)}::text::bigint[],
+        SELECT * FROM unnest(${column(0)}::text::bigint[], ${column(1)}::text::int[],
+          ${column(2)}::text::bigint[],
           ${column(3)}::text::bigint[])
         ON CONFLICT (account, month, key) DO UPDATE SET spent = month_spend.spent + excluded.spent`;
     }
@@ -165,13 +166,13 @@ export class Ledger {
       if (key !== "" && !this.#keys.has(key)) keys.add(key);
     }
     if (accounts.size > 0) {
-      const rows =
-        await sql`SELECT id, number FROM accounts WHERE id = ANY(${arrayText([...accounts])}::text::text[])`;
+      const rows = await sql`
+        SELECT id, number FROM accounts WHERE id = ANY(${arrayText([...accounts])}::text::text[])`;
       for (const row of rows) this.#accounts.set(String(row.id), Number(row.number));
     }
     if (keys.size > 0) {
-      const rows =
-        await sql`SELECT id, number FROM keys WHERE id = ANY(${arrayText([...keys])}::text::text[])`;
+      const rows = await sql`
+        SELECT id, number FROM keys WHERE id = ANY(${arrayText([...keys])}::text::text[])`;
       for (const row of rows) this.#keys.set(String(row.id), Number(row.number));
     }
   }
@@ -206,7 +207,8 @@ async function lockCursors(
 ): Promise<ReadonlyMap<number, BucketCursor>> {
   const buckets = batches.map((batch) => batch.bucket);
   const rows = await tx`
-    SELECT bucket, epoch, entry, stream_id FROM journal_cursors WHERE bucket = ANY(${arrayText(buckets)}::text::smallint[])
+    SELECT bucket, epoch, entry, stream_id FROM journal_cursors
+    WHERE bucket = ANY(${arrayText(buckets)}::text::smallint[])
     ORDER BY bucket FOR UPDATE SKIP LOCKED`;
   return new Map(
     rows.map((row) => [
@@ -246,6 +248,7 @@ async function moveCursors(
     UPDATE journal_cursors SET entry = moved.entry, stream_id = moved.stream_id
     FROM unnest(${arrayText(moved.map((m) => m.bucket))}::text::smallint[],
       ${arrayText(moved.map((m) => m.last.number))}::text::bigint[],
-      ${arrayText(moved.map((m) => m.last.streamId))}::text::text[]) AS moved(bucket, entry, stream_id)
+      ${arrayText(moved.map((m) => m.last.streamId))}::text::text[])
+      AS moved(bucket, entry, stream_id)
     WHERE journal_cursors.bucket = moved.bucket`;
 }

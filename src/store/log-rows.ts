@@ -98,18 +98,21 @@ export async function insertLogRows(
     INSERT INTO request_log (at, account, key, request, cost, latency_ms, first_token_ms,
       prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint, service, model,
       error_code, country, ip_hash)
-    SELECT at, account, key, request, cost, latency_ms, first_token_ms, prompt_tokens, cached_tokens,
-      completion_tokens, requests, status, endpoint::logged_endpoint, service::logged_service, model,
-      error_code, country, decode(ip_hash, 'hex')
-    FROM unnest(${column("at")}::text::timestamptz[], ${column("account")}::text::bigint[],
-      ${column("key")}::text::bigint[], ${column("request")}::text::uuid[], ${column("cost")}::text::bigint[],
-      ${column("latencyMs")}::text::int[], ${column("firstTokenMs")}::text::int[],
-      ${column("promptTokens")}::text::int[], ${column("cachedTokens")}::text::int[],
-      ${column("completionTokens")}::text::int[], ${column("requests")}::text::int[],
-      ${column("status")}::text::smallint[], ${column("endpoint")}::text::text[], ${column("service")}::text::text[],
-      ${column("model")}::text::text[], ${column("errorCode")}::text::text[], ${column("country")}::text::text[],
-      ${column("ipHash")}::text::text[])
-    AS row(at, account, key, request, cost, latency_ms, first_token_ms, prompt_tokens, cached_tokens,
-      completion_tokens, requests, status, endpoint, service, model, error_code, country, ip_hash)
+    SELECT at, account, key, request, cost, latency_ms, first_token_ms, prompt_tokens,
+      cached_tokens, completion_tokens, requests, status, endpoint::logged_endpoint,
+      service::logged_service, model, error_code, country, decode(ip_hash, 'hex')
+    FROM unnest(
+      ${column("at")}::text::timestamptz[], ${column("account")}::text::bigint[],
+      ${column("key")}::text::bigint[], ${column("request")}::text::uuid[],
+      ${column("cost")}::text::bigint[], ${column("latencyMs")}::text::int[],
+      ${column("firstTokenMs")}::text::int[], ${column("promptTokens")}::text::int[],
+      ${column("cachedTokens")}::text::int[], ${column("completionTokens")}::text::int[],
+      ${column("requests")}::text::int[], ${column("status")}::text::smallint[],
+      ${column("endpoint")}::text::text[], ${column("service")}::text::text[],
+      ${column("model")}::text::text[], ${column("errorCode")}::text::text[],
+      ${column("country")}::text::text[], ${column("ipHash")}::text::text[])
+    AS row(at, account, key, request, cost, latency_ms, first_token_ms, prompt_tokens,
+      cached_tokens, completion_tokens, requests, status, endpoint, service, model, error_code,
+      country, ip_hash)
     ON CONFLICT (request, at) DO NOTHING`;
 }

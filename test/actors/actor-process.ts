@@ -1,5 +1,5 @@
-// Processes as tests of money need them: on connections of their own, on a clock that the test moves,
-// and with a client whose scripts can be watched, delayed or sent twice.
+// Processes as tests of money need them: on connections of their own, on a clock that the test
+// moves, and with a client whose scripts can be watched, delayed or sent twice.
 
 import { AccountActors } from "../../actors/account-actors.ts";
 import type { RedisClient } from "../../actors/script.ts";

@@ -40,7 +40,8 @@ async function expectEveryCredit(world: World, account: TestAccount): Promise<vo
   await account.actor.applyCredits();
   await expectSound(world, account);
   const credits = await world.database.sql`
-    SELECT number, purse, amount FROM credits WHERE account = ${account.row.number} ORDER BY number`;
+    SELECT number, purse, amount FROM credits WHERE account = ${account.row.number}
+    ORDER BY number`;
   const applied = (await ledgerOf(world, account)).filter((row) => row.kind === "credit");
   expect(applied.map((row) => [row.credit, row.paid_delta + row.free_delta])).toEqual(
     credits.map((row) => [row.number, row.amount]),
@@ -123,7 +124,7 @@ async function restart(store: PrivateRedis, world: World, cutBytes: number): Pro
   await answers(world.redis);
 }
 
-test("a Redis whose last writes were cut off loses no credit and goes below zero nowhere", async () => {
+test("a Redis whose last writes were cut off loses no credit and never goes below 0", async () => {
   await using store = await startPrivateRedis();
   await using world = await openWorld({ redisUrl: store.url });
   world.redis.on("error", () => {});

@@ -1,4 +1,4 @@
-// What may happen to a wallet, as data: a run is a list of these, and the same list runs the same way.
+// What may happen to a wallet, as data: a run is a list of these, and the same list runs alike.
 
 import fc from "fast-check";
 

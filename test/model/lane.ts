@@ -1,5 +1,5 @@
-// One bucket of the real stores and the model of one account in it, driven by the same commands. After
-// each command the two must agree in everything.
+// One bucket of the real stores and the model of one account in it, driven by the same commands.
+// After each command the two must agree in everything.
 
 import { AccountActor, type ActorDeps } from "../../actors/account-actor.ts";
 import { bucketKeys, opKey, windowKey } from "../../actors/keys.ts";
@@ -111,7 +111,7 @@ export class Lane {
     for (const process of [0, 1]) this.#actors[process] = this.#newActor();
   }
 
-  /** Does one command to both and compares them. Throws a Difference, or what the real one throws. */
+  /** Does one command to both and compares them. Throws what differs, or what the real one did. */
   async step(command: Command): Promise<void> {
     await this.#guarded(this.#do(command));
     await this.#inspector.compare(command.do);

@@ -59,7 +59,8 @@ export async function makeAccounts(
   }));
   const numbers = await sql`
     INSERT INTO accounts (id, surface, bucket, own_cap)
-    SELECT id, 'gateway', bucket, own_cap FROM jsonb_to_recordset(${JSON.stringify(place)}::text::jsonb)
+    SELECT id, 'gateway', bucket, own_cap
+    FROM jsonb_to_recordset(${JSON.stringify(place)}::text::jsonb)
       AS row(id text, bucket smallint, own_cap bigint) RETURNING id, number`;
   const numberOf = new Map(numbers.map((row) => [String(row.id), row.number as bigint]));
   const made = rows.map(({ id, bucket, kind, keys }) => ({

@@ -1,5 +1,5 @@
-// The model test is worth what it catches: each invariant has a script with one fault that breaks it,
-// which a short run must find; the scripts as they are must pass the same run.
+// The model test is worth what it catches: each invariant has a script with one fault that breaks
+// it, which a short run must find; the scripts as they are must pass the same run.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { admit, extend, settle, settleLate } from "../../actors/call-scripts.ts";

@@ -1,5 +1,5 @@
-// The wallet against its model: random runs of everything that may happen, many at once. The seed is
-// printed; MODEL_SEED runs it again, MODEL_RUNS runs more or fewer.
+// The wallet against its model: random runs of everything that may happen, many at once. The seed
+// is printed; MODEL_SEED runs it again, MODEL_RUNS runs more or fewer.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { faultOf, type LedgerRow } from "../actors/suites/book-check.ts";
@@ -41,7 +41,7 @@ async function explained(model: ModelRun, failure: Failure): Promise<Error> {
   });
 }
 
-/** Postgres, once all is flushed: the ledgers, the months and the log of every account of the test. */
+/** Postgres, once all is flushed: ledgers, months and log of every account of the test. */
 async function expectBooksAgree(world: World, model: ModelRun): Promise<void> {
   const { sql } = world.database;
   const rows = await sql<LedgerRow[]>`SELECT * FROM ledger_entries ORDER BY account, seq`;
@@ -68,7 +68,8 @@ async function expectBooksAgree(world: World, model: ModelRun): Promise<void> {
   }
   const [faults] = await sql`
     SELECT count(*) - count(DISTINCT request) AS repeated,
-      (SELECT sum(paid_delta + free_delta) FROM ledger_entries WHERE request IS NOT NULL)::text AS paid,
+      (SELECT sum(paid_delta + free_delta) FROM ledger_entries
+        WHERE request IS NOT NULL)::text AS paid,
       (-sum(cost))::text AS logged FROM request_log`;
   expect([faults?.repeated, faults?.logged]).toEqual([0n, faults?.paid]);
 }

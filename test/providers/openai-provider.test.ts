@@ -318,8 +318,8 @@ describe("tool calls", () => {
     expect(first.map(({ index }) => index)).toEqual([0, 0, 0]);
     const both = pieces.slice(3).map(({ id, index }) => [id, index]);
     expect(both).toEqual([
-      ["b", 0],
-      ["c", 1],
+      ["b", 1],
+      ["c", 2],
     ]);
     expect(deltas.at(-1)?.finish_reason).toBe("tool_calls");
     expect(usage).toEqual(USAGE);

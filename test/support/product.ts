@@ -191,9 +191,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   resources.defer(() => folder.remove());
   const home = folder.path;
   mkdirSync(join(home, "logs"));
-  const redis = resources.use(
-    await startPrivateRedis({ settings: { ...options.redisSettings } }),
-  );
+  const redis = resources.use(await startPrivateRedis({ settings: { ...options.redisSettings } }));
   const postgres =
     options.ownPostgres === true ? resources.use(await startPrivatePostgres()) : null;
   const databaseUrl = postgres?.url ?? resources.use(await createTestDatabase()).url;
@@ -240,9 +238,7 @@ export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   return openStores({ config, now: Date.now, random, warn: () => {} });
 }
 
-function environment(
-  parts: Pick<Parts, "home" | "redis" | "databaseUrl">,
-): Record<string, string> {
+function environment(parts: Pick<Parts, "home" | "redis" | "databaseUrl">): Record<string, string> {
   return {
     ...SECRETS,
     REDIS_URL: parts.redis.url,

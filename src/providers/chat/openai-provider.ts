@@ -14,6 +14,7 @@ import {
   readErrorCode,
   readErrorMessage,
   readUsage,
+  ToolCallIndexes,
 } from "./upstream-json.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -111,6 +112,7 @@ async function endAfter(body: AsyncIterator<Uint8Array>, silence: Silence): Prom
 /** What has come of a streamed reply. */
 class StreamedReply {
   readonly #reader = new SseReader();
+  readonly #toolCalls = new ToolCallIndexes();
   #bytesRead = 0;
   #hasText = false;
   #failure: unknown = null;
@@ -151,7 +153,7 @@ class StreamedReply {
     }
     const { choices } = chunk;
     this.hasSpoken ||= Array.isArray(choices) && choices.length > 0;
-    for (const delta of readDeltas(choices)) {
+    for (const delta of readDeltas(choices, this.#toolCalls)) {
       batch.deltas.push(delta);
       this.#hasText ||= Boolean(delta.delta.content || delta.delta.tool_calls);
       this.isFinished ||= delta.finish_reason !== null;

@@ -21,7 +21,9 @@ export interface ToolCall {
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly maxTokens: number;
-  /** Checked OpenAI parameters that are forwarded as they are: temperature, tools, stop and so on. */
+  /**
+   * Checked OpenAI parameters that are forwarded as they are: temperature, tools, stop and so on.
+   */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
@@ -37,7 +39,9 @@ export interface ChatChoice {
 
 export interface ChatReply {
   readonly choices: readonly ChatChoice[];
-  /** Null when the upstream sent none that makes sense: integers, not negative, cached <= prompt. */
+  /**
+   * Null when the upstream sent none that makes sense: integers, not negative, cached <= prompt.
+   */
   readonly usage: TokenUsage | null;
 }
 
@@ -60,8 +64,8 @@ export interface ChatOptions {
 }
 
 /**
- * Serves a model by its routes in order. Both verbs throw an ApiError: `upstream_unreachable` when no
- * route answered, `invalid_parameter` when the upstream blames the request.
+ * Serves a model by its routes in order. Both verbs throw an ApiError: `upstream_unreachable` when
+ * no route answered, `invalid_parameter` when the upstream blames the request.
  */
 export interface ChatProvider {
   complete(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ChatReply>;

@@ -84,13 +84,13 @@ function readToolCalls(value: unknown): ToolCall[] | null {
   return calls.length === 0 ? null : calls;
 }
 
-/** The deltas of a chunk; one that says nothing is left out. */
-export function readDeltas(value: unknown): ChatDelta[] {
+/** The deltas of a chunk; one that says nothing is left out. `calls` lasts as long as the stream. */
+export function readDeltas(value: unknown, calls: ToolCallIndexes): ChatDelta[] {
   if (!Array.isArray(value)) return [];
   const deltas: ChatDelta[] = [];
   for (const choice of value) {
     if (!isObject(choice) || (choice.index ?? 0) !== 0) continue;
-    const delta = isObject(choice.delta) ? readDelta(choice.delta) : {};
+    const delta = isObject(choice.delta) ? readDelta(choice.delta, calls) : {};
     const finish = typeof choice.finish_reason === "string" ? choice.finish_reason : null;
     if (finish === null && isEmpty(delta)) continue;
     deltas.push({ index: 0, delta, finish_reason: finish });
@@ -103,22 +103,37 @@ function isEmpty(delta: Json): boolean {
   return true;
 }
 
-function readDelta(from: Json): Record<string, unknown> {
+function readDelta(from: Json, indexes: ToolCallIndexes): Record<string, unknown> {
   const delta: Record<string, unknown> = {};
   if (from.role === "assistant") delta.role = "assistant";
   const content = readContent(from);
   if (content !== null) delta.content = content;
   if (Array.isArray(from.tool_calls)) {
-    const calls = from.tool_calls.slice(0, TOOL_CALLS_MAX).filter(isObject).map(readToolCallDelta);
+    const pieces = from.tool_calls.slice(0, TOOL_CALLS_MAX).filter(isObject);
+    const calls = pieces.map((piece) => readToolCallDelta(piece, indexes));
     if (calls.length > 0) delta.tool_calls = calls;
   }
   return delta;
 }
 
-function readToolCallDelta(from: Json, position: number): Json {
-  // Some servers send no index, and then whole calls, of which there may be several at once.
-  const isIndex = isCount(from.index) && from.index < TOOL_CALLS_MAX;
-  const call: Record<string, unknown> = { index: isIndex ? from.index : position };
+/**
+ * Which call of a stream a piece belongs to. Some servers send no index; then a piece with an id is a
+ * call of its own, in whichever chunk it comes: clients would join two calls of one index.
+ */
+export class ToolCallIndexes {
+  #last = 0;
+  #next = 0;
+
+  of(piece: Json): number {
+    if (isCount(piece.index) && piece.index < TOOL_CALLS_MAX) this.#last = piece.index;
+    else if (typeof piece.id === "string") this.#last = this.#next;
+    this.#next = Math.max(this.#next, this.#last + 1);
+    return this.#last;
+  }
+}
+
+function readToolCallDelta(from: Json, indexes: ToolCallIndexes): Json {
+  const call: Record<string, unknown> = { index: indexes.of(from) };
   if (typeof from.id === "string") call.id = from.id;
   if (from.type === "function") call.type = "function";
   if (isObject(from.function)) {

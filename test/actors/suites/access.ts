@@ -90,7 +90,7 @@ export const accessSuite = ({ open, redisUrl }: Place): void =>
       expect(await codeIn(other.accounts, account)).toBe("invalid_api_key");
     });
 
-    test("an open call of a revoked key is told to end at the next renewal, others go on", async () => {
+    test("an open call of a revoked key ends at the next renewal, others go on", async () => {
       await using other = await second();
       const account = await openAccount(world);
       const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };

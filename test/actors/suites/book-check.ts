@@ -34,7 +34,7 @@ export async function logOf(world: World, account: TestAccount): Promise<LogEntr
     SELECT * FROM request_log WHERE account = ${account.row.number} ORDER BY at, status`;
 }
 
-/** The first thing wrong with a ledger, or null: numbers from 1, balances that add up, none negative. */
+/** What is wrong with a ledger, or null: numbers from 1, balances that add up, none negative. */
 export function faultOf(rows: readonly LedgerRow[]): string | null {
   let [seq, paid, free] = [0n, 0n, 0n];
   for (const row of rows) {

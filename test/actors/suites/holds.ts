@@ -1,4 +1,4 @@
-// Holds: each is resolved exactly once, for at most itself, whoever dies and whatever is sent again.
+// Holds: each is resolved exactly once, for at most itself, whoever dies or sends again.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
@@ -114,7 +114,7 @@ export const holdSuite = (open: WorldFactory): void =>
       expect(await logOf(world, mine)).toMatchObject([{ error_code: "insufficient_credits" }]);
     });
 
-    test("the sweep spares a renewed lease and charges the last checkpoint of a lost one", async () => {
+    test("the sweep spares a renewed lease and charges a lost one's checkpoint", async () => {
       const mine = await account();
       const open1 = await hold(mine, usd("4"), { stream: true });
       expect(await sweepOne(world, mine, open1.id)).toBe("alive");
@@ -134,7 +134,7 @@ export const holdSuite = (open: WorldFactory): void =>
       expect(open1.signal.aborted).toBe(true);
     });
 
-    test("an owner that comes back after the sweep pays the rest, on the same log row", async () => {
+    test("an owner that comes back after the sweep pays the rest, on one log row", async () => {
       const mine = await account();
       const open1 = await hold(mine, usd("4"));
       open1.checkpoint(usd("1"));

@@ -74,7 +74,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
     afterAll(() => world[Symbol.asyncDispose]());
     const second = async () => slowProcess(world, await redisUrl());
 
-    test("a key revoked while another process builds the wallet is refused afterwards", async () => {
+    test("a key revoked while another process builds the wallet is refused", async () => {
       await using other = await second();
       const account = await openAccount(world);
       const gate = new Gate();
@@ -89,7 +89,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       expect(await verdictOf(world.accounts, account)).toBe("invalid_api_key");
     });
 
-    test("a call beside the first one of an account is not refused for credit on its way", async () => {
+    test("a call beside an account's first is not refused for credit on its way", async () => {
       await using other = await second();
       const account = await openAccount(world, { paid: usd("10") });
       const creditsAfter = other.book.creditsAfter.bind(other.book);
@@ -105,7 +105,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: nano(0n) });
     });
 
-    test("a wallet read before an eviction is not built after it from the old reading", async () => {
+    test("a wallet read before an eviction is not built after it as it was", async () => {
       await using other = await second();
       const account = await openAccount(world, { paid: usd("10") });
       const gate = new Gate();
@@ -150,7 +150,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       expect(await balances(account)).toEqual({ paid: nano(0n), free: usd("4"), held: nano(0n) });
     });
 
-    test("two processes that use, flush and evict one wallet at once never invent a cent", async () => {
+    test("two processes that use, flush and evict one wallet invent no cent", async () => {
       await using other = await second();
       const account = await openAccount(world, { paid: usd("100"), paidAt: new Date(0) });
       const spend = async (accounts: AccountActors) => {

@@ -132,7 +132,7 @@ export const windowSuite = (open: WorldFactory): void =>
     });
   });
 
-/** For a client that sends nothing twice: the bare count of callers without a key is not repeatable. */
+/** For a client that sends nothing twice: the count of callers without a key is not repeatable. */
 export const randomWindowSuite = (open: WorldFactory): void =>
   describe("the request window at random times", () => {
     let world: World;

@@ -2,7 +2,7 @@ import { testRedisUrl } from "../../support/services.ts";
 import { openWorld, type World, type WorldOptions } from "../../support/world.ts";
 import { sendTwice } from "../actor-process.ts";
 
-/** Opens a world on one kind of stores; every suite of money is given one, and runs on each kind. */
+/** Opens a world on one kind of stores; each suite of money is given one, and runs on each kind. */
 export type WorldFactory = (options?: WorldOptions) => Promise<World>;
 
 /** A kind of stores, and where a second process finds the same ones. */
