@@ -35,9 +35,9 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
     const steps = [];
     for (const [index, cursor] of cursors.entries()) {
       if (cursor.bucket !== deps.force && agrees(states[index] ?? null, cursor)) continue;
-      const epoch = await newEpoch(cursor.bucket);
+      const raised = await newEpoch(cursor.bucket);
       recovered.push(cursor.bucket);
-      steps.push({ apply: () => setUp(redis, cursor, epoch) });
+      steps.push({ apply: () => setUp(redis, raised) });
     }
     return steps;
   });
@@ -54,8 +54,8 @@ async function readState(redis: RedisClient, bucket: number): Promise<BucketStat
   return { epoch: Number(epoch), entry: Number(entry ?? 0) };
 }
 
-async function setUp(redis: RedisClient, cursor: Cursor, epoch: number): Promise<void> {
-  const input = { keys: bucketKeys(cursor.bucket), epoch, entry: cursor.entry };
+async function setUp(redis: RedisClient, { bucket, epoch, entry }: Cursor): Promise<void> {
+  const input = { keys: bucketKeys(bucket), epoch, entry };
   const keys = recover.keys(input);
   // By its source: the script is needed before the server has been given any.
   await redis.eval(recover.source, keys.length, ...keys, ...recover.args(input));

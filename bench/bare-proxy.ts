@@ -1,4 +1,5 @@
-// What a proxy costs that does nothing but pass a call on: the floor that Farebox is measured against.
+// What a proxy costs that does nothing but pass a call on: the floor that Farebox is measured
+// against.
 
 import { Elysia } from "elysia";
 

@@ -1,5 +1,5 @@
-// Farebox as it runs in production: two processes and two stores, all of them private to this run, with
-// accounts that have paid and whose limits the load does not reach.
+// Farebox as it runs in production: two processes and two stores, all of them private to this
+// run, with accounts that have paid and whose limits the load does not reach.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

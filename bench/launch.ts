@@ -1,4 +1,5 @@
-// Starts the programs of the benchmark on the leash of scripts/processes.mjs, so that none outlives it.
+// Starts the programs of the benchmark on the leash of scripts/processes.mjs, so that none
+// outlives it.
 
 import { join } from "node:path";
 import * as processes from "../scripts/processes.mjs";

@@ -1,11 +1,13 @@
-// `bun run bench`: Farebox with billing against a proxy without, and against Portkey's gateway, all on
-// this machine and in one run. docs/performance.md says what the figures mean.
+// `bun run bench`: Farebox with billing against a proxy without, and against Portkey's gateway,
+// all on this machine and in one run. docs/performance.md says what the figures mean.
 
 import { parseArgs } from "node:util";
 import { temporaryFolder } from "../scripts/processes.mjs";
 import {
+  type Caller,
   chargedNano,
   makeCallers,
+  type Stores,
   startApi,
   startStores,
   startWorker,
@@ -13,9 +15,10 @@ import {
 } from "./farebox.ts";
 import { measureFlush, measureLog } from "./flush.ts";
 import { bytesPerStream } from "./held-streams.ts";
+import type { Program } from "./launch.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
-import { type Contestant, runRounds } from "./rounds.ts";
-import { startBare, startPortkey, startUpstream } from "./targets.ts";
+import { type Contestant, type Results, runRounds } from "./rounds.ts";
+import { type Place, startBare, startPortkey, startUpstream } from "./targets.ts";
 
 const USAGE = `Usage: bun run bench [--quick] [--json FILE]
 
@@ -72,6 +75,14 @@ async function main(): Promise<void> {
   if (aimsOf(run).some(({ value }) => Number.isNaN(value))) process.exitCode = 1;
 }
 
+interface Setting {
+  readonly scale: Scale;
+  readonly stores: Stores;
+  readonly callers: readonly Caller[];
+  readonly place: Place;
+  readonly worker: Program;
+}
+
 async function measure(scale: Scale): Promise<Measurements> {
   const folder = temporaryFolder("farebox-bench-");
   cleanup.defer(() => folder.remove());
@@ -82,58 +93,9 @@ async function measure(scale: Scale): Promise<Measurements> {
   const upstream = started(await startUpstream(folder.path));
   const place = { logFolder: folder.path, upstreamUrl: upstream.url };
   const worker = started(await startWorker(stores, place));
-  const api = started(await startApi(stores, place, callers));
-  const bare = started(await startBare(place));
-  const portkey = started(await startPortkey(place));
+  const setting = { scale, stores, callers, place, worker };
 
-  const alone = { others: {}, settle: () => Promise.resolve() };
-  const contestants: Contestant[] = [
-    { target: bare.target, ...alone },
-    {
-      target: api.target,
-      others: { redis: stores.redisPid, worker: worker.pid },
-      settle: () => untilFlushed(stores),
-    },
-    { target: portkey.target, ...alone },
-  ];
-  const calls = await runRounds(contestants, {
-    rounds: scale.rounds,
-    warmUpMs: scale.warmUpMs,
-    load: {
-      model: "plain",
-      stream: false,
-      concurrency: CALLS_AT_ONCE,
-      durationMs: scale.roundMs,
-    },
-    progress,
-  });
-  await portkey.stop();
-  const streams = await runRounds(contestants.slice(0, 2), {
-    rounds: scale.streamRounds,
-    warmUpMs: scale.warmUpMs,
-    load: {
-      model: "chunks-200",
-      stream: true,
-      concurrency: STREAMS_AT_ONCE,
-      durationMs: scale.streamRoundMs,
-    },
-    progress,
-  });
-  const charged = {
-    byCallersNano: [calls, streams].reduce(
-      (sum, results) => sum + (results.get("farebox")?.costNano ?? 0n),
-      0n,
-    ),
-    byLedgerNano: await chargedNano(stores),
-  };
-  if (charged.byCallersNano === 0n || charged.byCallersNano !== charged.byLedgerNano) {
-    throw new Error(
-      `The callers were told ${charged.byCallersNano} nano-USD, ` +
-        `the ledger has ${charged.byLedgerNano}`,
-    );
-  }
-  await Promise.all([bare.stop(), api.stop()]);
-
+  const loads = await runLoads(setting);
   progress(`holding ${scale.heldStreams} streams open`);
   // Fresh processes: one that has worked hard has memory to spare, which would hide the growth.
   const streamBytes = {
@@ -145,7 +107,56 @@ async function measure(scale: Scale): Promise<Measurements> {
   progress(`flushing ${scale.entries} entries`);
   const flush = await measureFlush(stores, callers, scale.entries);
   const log = await measureLog(stores);
-  return { calls, streams, heldStreams: scale.heldStreams, streamBytes, flush, log, charged };
+  return { ...loads, heldStreams: scale.heldStreams, streamBytes, flush, log };
+}
+
+async function runLoads(setting: Setting) {
+  const { scale, stores, callers, place, worker } = setting;
+  const api = started(await startApi(stores, place, callers));
+  const bare = started(await startBare(place));
+  const portkey = started(await startPortkey(place));
+  const alone = { others: {}, settle: () => Promise.resolve() };
+  const others = { redis: stores.redisPid, worker: worker.pid };
+  const contestants: Contestant[] = [
+    { target: bare.target, ...alone },
+    { target: api.target, others, settle: () => untilFlushed(stores) },
+    { target: portkey.target, ...alone },
+  ];
+  const { warmUpMs } = scale;
+  const calls = await runRounds(contestants, {
+    rounds: scale.rounds,
+    warmUpMs,
+    load: {
+      model: "plain",
+      stream: false,
+      concurrency: CALLS_AT_ONCE,
+      durationMs: scale.roundMs,
+    },
+    progress,
+  });
+  await portkey.stop();
+  const streams = await runRounds(contestants.slice(0, 2), {
+    rounds: scale.streamRounds,
+    warmUpMs,
+    load: {
+      model: "chunks-200",
+      stream: true,
+      concurrency: STREAMS_AT_ONCE,
+      durationMs: scale.streamRoundMs,
+    },
+    progress,
+  });
+  await Promise.all([bare.stop(), api.stop()]);
+  return { calls, streams, charged: await proveBilling(stores, [calls, streams]) };
+}
+
+/** What callers were told that they paid must be what the ledger says, and more than nothing. */
+async function proveBilling(stores: Stores, runs: readonly Results[]) {
+  const costs = runs.map((results) => results.get("farebox")?.costNano ?? 0n);
+  const byCallersNano = costs.reduce((sum, cost) => sum + cost, 0n);
+  const byLedgerNano = await chargedNano(stores);
+  if (byCallersNano > 0n && byCallersNano === byLedgerNano) return { byCallersNano, byLedgerNano };
+  throw new Error(`Callers paid ${byCallersNano} nano-USD, the ledger has ${byLedgerNano}`);
 }
 
 async function held(starting: ReturnType<typeof startBare>, scale: Scale): Promise<number> {

@@ -1,5 +1,5 @@
-// Rounds of load on several targets in turn, so that what else the machine does meanwhile befalls all
-// of them; what is reported is the median round.
+// Rounds of load on several targets in turn, so that what else the machine does meanwhile befalls
+// all of them; what is reported is the median round.
 
 import { type LoadPlan, runLoad } from "./load.ts";
 import { cpuSeconds } from "./process-usage.ts";

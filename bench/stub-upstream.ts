@@ -1,5 +1,6 @@
-// The upstream of every target: it answers at once, and costs as little as it can. The model's name
-// says what is wanted: "plain", "chunks-200" (a stream of 200 chunks) or "held" (one that never ends).
+// The upstream of every target: it answers at once, and costs as little as it can. The model's
+// name says what is wanted: "plain", "chunks-200" (a stream of 200 chunks) or "held" (one that
+// never ends).
 
 const CONTENT =
   "The quick brown fox jumps over the lazy dog, and then it rests for a while. ".repeat(3);

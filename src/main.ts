@@ -9,6 +9,7 @@ import { createApp } from "./app.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "./config.ts";
 import { CatalogueError } from "./core/catalogue-file.ts";
 import type { Clock } from "./core/clock.ts";
+import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { createRegistry, serveMetrics } from "./metrics-server.ts";
@@ -24,6 +25,7 @@ import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
 
 const METRICS_PORT = 9464;
+const SETTLE_LOOK_MS = 20;
 /** With fewer, hanging requests to one upstream would soon make all others wait. */
 const OUTGOING_REQUESTS_WANTED = 1_000;
 const MORE = "set BUN_CONFIG_MAX_HTTP_REQUESTS to more";
@@ -110,6 +112,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 
   return async () => {
     await app.server?.stop();
+    await settleOpenCalls(accounts, log);
     accounts.stop();
     catalogue.close();
     await pauses.stop();
@@ -117,6 +120,14 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     redis.disconnect();
     await database.close();
   };
+}
+
+/** Waits for settlements that Redis has not taken yet; by their leases' end the sweep has them. */
+async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void> {
+  const endMs = clock.monotonicMs() + LEASE_MS;
+  while (accounts.openCalls > 0 && clock.monotonicMs() < endMs) await Bun.sleep(SETTLE_LOOK_MS);
+  const calls = accounts.openCalls;
+  if (calls > 0) log.error({ calls }, "Calls were left to the sweep: Redis did not settle them");
 }
 
 try {

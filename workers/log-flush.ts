@@ -65,7 +65,8 @@ async function readBatches(
     if (page === undefined || page.epoch === null) continue;
     if (page.epoch !== cursor.epoch || page.newest < cursor.entry) isOutOfStep = true;
     else if (page.entries.length > 0) {
-      batches.push({ bucket: cursor.bucket, epoch: cursor.epoch, entries: page.entries });
+      const { bucket, epoch, entry: after } = cursor;
+      batches.push({ bucket, epoch, after, entries: page.entries });
     }
   }
   if (isOutOfStep) await deps.scripts.prepare();

@@ -99,7 +99,7 @@ export class Book {
   async recovery(
     rebuild: (
       cursors: readonly Cursor[],
-      newEpoch: (bucket: number) => Promise<number>,
+      newEpoch: (bucket: number) => Promise<Cursor>,
     ) => Promise<readonly { readonly apply: () => Promise<void> }[]>,
   ): Promise<void> {
     const steps = await this.database.db.transaction(async (tx) => {
@@ -111,14 +111,15 @@ export class Book {
   }
 }
 
-async function newEpoch(tx: Queries, bucket: number): Promise<number> {
+/** The cursor under its new epoch; a flusher may have moved it since it was read. */
+async function newEpoch(tx: Queries, bucket: number): Promise<Cursor> {
   const [row] = await tx
     .update(journalCursors)
     .set({ epoch: sql`${journalCursors.epoch} + 1`, streamId: "0-0" })
     .where(eq(journalCursors.bucket, bucket))
-    .returning({ epoch: journalCursors.epoch });
+    .returning();
   if (row === undefined) throw new Error(`Bucket ${bucket} has no journal cursor`);
-  return row.epoch;
+  return row;
 }
 
 async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord | null> {

@@ -13,6 +13,8 @@ type Tx = TransactionSql<{ bigint: bigint }>;
 export interface BucketBatch {
   readonly bucket: number;
   readonly epoch: number;
+  /** The number of the entry behind which these were read. */
+  readonly after: number;
   readonly entries: readonly JournalEntry[];
 }
 
@@ -226,6 +228,9 @@ async function lockCursors(
 /** The entries of a batch that the locked cursor has not passed; they must follow it directly. */
 function entriesBehind(batch: BucketBatch, cursor: BucketCursor | undefined): JournalEntry[] {
   if (cursor === undefined || cursor.epoch !== batch.epoch) return [];
+  // A Redis that is older than the book and wrote on repeats numbers: none of it may be taken.
+  const first = batch.entries[0]?.number ?? batch.after + 1;
+  if (first !== batch.after + 1) throw new JournalGap(batch.bucket, batch.after + 1, first);
   const rest = batch.entries.filter((entry) => entry.number > cursor.entry);
   for (const [index, entry] of rest.entries()) {
     const expected = cursor.entry + 1 + index;

@@ -150,7 +150,7 @@ test("calls go on while Postgres is away, and all of them are booked when it is 
   expect(await verdict(account, usd("14.77"))).toBe("admitted");
 }, 30_000);
 
-test.failing("a rebuild goes on from the entry that a flusher commits meanwhile", async () => {
+test("a rebuild goes on from the entry that a flusher commits meanwhile", async () => {
   await using fresh = await openWorld();
   const account = await openAccount(fresh, { paid: usd("10") });
   const { bucket } = account.row;
@@ -184,7 +184,7 @@ async function waitsForLock({ database }: World): Promise<void> {
   }
 }
 
-test.failing("a journal older than the book is never taken in part", async () => {
+test("a journal older than the book is never taken in part", async () => {
   await using fresh = await openWorld();
   const account = await openAccount(fresh, { paid: usd("10") });
   const { keys, row } = { ...account.actor, row: account.row };

@@ -1,0 +1,217 @@
+// What callers say and who they are is in no store, no log and no queue. Each secret is a random word
+// that is then searched for in the raw bytes of everything that the product wrote.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Redis } from "ioredis";
+import { eventually } from "../support/eventually.ts";
+import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+
+/** A word that nothing else contains. */
+function canary(name: string): string {
+  return `canary${name}${randomBytes(9).toString("hex")}`;
+}
+
+const SECRETS = {
+  prompt: canary("Prompt"),
+  system: canary("System"),
+  completion: canary("Completion"),
+  toolArguments: canary("Arguments"),
+  toolAnswer: canary("ToolAnswer"),
+  toolSchema: canary("Schema"),
+  upstreamError: canary("Upstream"),
+  badJson: canary("BadJson"),
+  badField: canary("BadField"),
+  unknownModel: canary("Model"),
+  path: canary("Path"),
+  query: canary("Query"),
+  header: canary("Header"),
+  wrongKey: canary("WrongKey"),
+} as const;
+/** Documentation addresses, so that no log of a network can have them by chance. */
+const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
+const REFUSED_CLIENT = "2001:db8:77:4242::99aa";
+/** What may be kept, to show that the search finds what is there. */
+const KEPT = canary("email");
+
+let product: Product;
+let upstream: Bun.Server<undefined>;
+let account: ProductAccount;
+
+beforeAll(async () => {
+  upstream = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answerUpstream });
+  product = await startProduct({
+    apis: 1,
+    ownPostgres: true,
+    upstreamUrl: `http://127.0.0.1:${upstream.port}/v1`,
+    models: ["echo", "400", "500", "junk", "cut"].map((id) => ({ id })),
+    // Nothing of what Redis writes is packed.
+    redisSettings: { rdbcompression: "no", loglevel: "debug" },
+    env: { TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "trace" },
+  });
+  account = await product.account({ paid: "50", contract: "enterprise", email: `${KEPT}@a.org` });
+}, 30_000);
+afterAll(async () => {
+  await product[Symbol.asyncDispose]();
+  await upstream.stop(true);
+});
+
+/** An upstream that quotes what it was asked, in replies as in errors. */
+async function answerUpstream(request: Request): Promise<Response> {
+  const asked = await request.text();
+  const { model, stream } = JSON.parse(asked) as { model: string; stream?: boolean };
+  const said = `${SECRETS.completion} ${asked}`;
+  const message = `${SECRETS.upstreamError} ${asked}`;
+  if (/^\d+$/.test(model)) return Response.json({ error: { message } }, { status: Number(model) });
+  if (model === "junk") return new Response(message);
+  const delta = { role: "assistant", content: said };
+  if (stream !== true) {
+    const called = { name: "look", arguments: SECRETS.toolArguments };
+    const tool_calls = [{ id: "call_1", type: "function", function: called }];
+    const choices = [{ index: 0, message: { ...delta, tool_calls }, finish_reason: "stop" }];
+    return Response.json({ choices });
+  }
+  const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+  const end = model === "cut" ? "data: {broken\n\n" : "data: [DONE]\n\n";
+  return new Response(chunk + end, { headers: { "content-type": "text/event-stream" } });
+}
+
+async function post(
+  body: string | object,
+  headers: Record<string, string> = {},
+  path = "/v1/chat/completions",
+): Promise<number> {
+  const reply = await fetch(product.api(0).url + path, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${account.key}`,
+      "x-forwarded-for": CLIENT,
+      "user-agent": SECRETS.header,
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  await reply.text().catch(() => "");
+  return reply.status;
+}
+
+function chat(model: string, more: object = {}): object {
+  const called = { name: "look", arguments: SECRETS.toolArguments };
+  return {
+    model,
+    messages: [
+      { role: "system", content: SECRETS.system },
+      { role: "user", content: SECRETS.prompt },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call_1", type: "function", function: called }],
+      },
+      { role: "tool", tool_call_id: "call_1", content: SECRETS.toolAnswer },
+    ],
+    tools: [
+      {
+        type: "function",
+        function: { name: "look", description: SECRETS.toolSchema, parameters: { type: "object" } },
+      },
+    ],
+    ...more,
+  };
+}
+
+/** Calls that are served, refused and that fail, each with its secrets. */
+async function speak(): Promise<void> {
+  for (const stream of [false, true]) {
+    expect(await post(chat("echo", { stream }))).toBe(200);
+    expect(await post(chat("400", { stream }))).toBe(400);
+    expect(await post(chat("500", { stream }))).toBe(502);
+    expect(await post(chat("junk", { stream }))).toBe(502);
+  }
+  expect(await post(chat("cut", { stream: true }))).toBe(200);
+  expect(await post(`{"messages": "${SECRETS.badJson}`)).toBe(400);
+  expect(await post({ ...chat("echo"), temperature: SECRETS.badField })).toBe(400);
+  expect(await post({ ...chat("echo"), [SECRETS.badField]: SECRETS.badField })).toBeDefined();
+  expect(await post({ ...chat("echo"), messages: [{ role: SECRETS.badField }] })).toBe(400);
+  expect(await post(chat(SECRETS.unknownModel))).toBe(404);
+  expect(await post(chat("echo"), {}, `/v1/${SECRETS.path}`)).toBe(404);
+  expect(await post(chat("echo"), {}, `/v1/chat/completions?q=${SECRETS.query}`)).toBe(200);
+  const authorization = `Bearer svc_live_${SECRETS.wrongKey}`;
+  expect(await post(chat("echo"), { authorization })).toBe(401);
+  const narrow = await product.newKey(account.id, { ip: ["192.0.2.1"] });
+  const other = { authorization: `Bearer ${narrow.key}`, "x-forwarded-for": REFUSED_CLIENT };
+  expect(await post(chat("echo"), other)).toBe(403);
+}
+
+/** Calls while Redis dies: what is logged then has the command that failed. */
+async function speakThroughOutage(): Promise<void> {
+  const calls = Array.from({ length: 10 }, () => post(chat("echo")));
+  await product.redis.kill9();
+  expect(await post(chat("echo"))).toBe(503);
+  await Promise.all(calls);
+  await product.redis.start();
+  await eventually("calls are served again", async () => (await post(chat("echo"))) === 200);
+}
+
+/** Has the stores write all that they hold to their files. */
+async function persist(): Promise<void> {
+  const redis = new Redis(product.redis.url);
+  await redis.bgrewriteaof();
+  await eventually("the append-only file is rewritten", async () => {
+    return (await redis.info("persistence")).includes("aof_rewrite_in_progress:0");
+  });
+  await redis.save();
+  redis.disconnect();
+  await product.operator.database.sql`CHECKPOINT`;
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+/** Every row of every table as text; a data file may hold a long value packed. */
+async function tables(): Promise<string> {
+  const { sql } = product.operator.database;
+  const names = await sql`SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+    WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`;
+  const texts = [];
+  for (const { name } of names) {
+    const rows = await sql.unsafe(`SELECT t::text AS row FROM ${name} t`);
+    texts.push(`${name}\n`, ...rows.map((row) => `${row.row}\n`));
+  }
+  return texts.join("");
+}
+
+test("nothing that a caller says, and no key or address, is kept anywhere", async () => {
+  await speak();
+  await speakThroughOutage();
+  await eventually("all calls are in the log", async () => {
+    await product.operator.flush();
+    const [row] = await product.operator.database
+      .sql`SELECT count(*)::int AS rows FROM request_log`;
+    return row?.rows >= 16;
+  });
+  await persist();
+  const { home } = product.parts;
+  const places = [home, dirname(product.redis.dir), dirname(product.postgres.dir)];
+  const files = places.flatMap(filesBelow).map((path) => [path, readFileSync(path)] as const);
+  files.push(["tables", Buffer.from(await tables())]);
+
+  const findAll = (word: string) => files.filter(([, bytes]) => bytes.includes(word));
+  expect(findAll(KEPT).length).toBeGreaterThanOrEqual(3);
+  expect(findAll("/v1/chat/completions").length).toBeGreaterThanOrEqual(3);
+  expect(files.some(([path]) => path.endsWith(".rdb"))).toBe(true);
+  const secret = account.key.slice("svc_live_".length);
+  const words = { ...SECRETS, key: secret, keyStart: secret.slice(0, 16), CLIENT, REFUSED_CLIENT };
+  const found = Object.entries(words).flatMap(([name, word]) =>
+    [word, Buffer.from(word).toString("base64").slice(0, -4), Buffer.from(word).toString("hex")]
+      .flatMap(findAll)
+      .map(([path]) => `${name} in ${path}`),
+  );
+  expect(found).toEqual([]);
+  const bytes = files.reduce((sum, [, { length }]) => sum + length, 0);
+  console.log(`${files.length} files, ${(bytes / 1e6).toFixed(0)} MB searched`);
+}, 60_000);

@@ -1,0 +1,158 @@
+// Changes while the product runs: a process that is told to stop, switches, configuration, keys.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { revokeKey } from "../../src/calls/administration.ts";
+import { toUuid } from "../../src/core/ids.ts";
+import { Pauses } from "../../src/store/pauses.ts";
+import { askChat, postChat, readStream } from "../support/chat-client.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Api, type Product, type ProductAccount, startProduct } from "../support/product.ts";
+
+/** Some 0.6 seconds long. */
+const STREAM = { id: "stream", mood: "tokens-40-every-15" };
+const MODELS = [{ id: "ok" }, STREAM];
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct({ models: MODELS });
+});
+afterAll(() => product[Symbol.asyncDispose]());
+
+/** Opens streams and waits until each has brought a first piece of text. */
+async function openStreams(api: Api, account: ProductAccount, count: number) {
+  const aborts = Array.from({ length: count }, () => new AbortController());
+  const started = aborts.map(() => Promise.withResolvers<void>());
+  const streams = aborts.map(async ({ signal }, index) => {
+    const options = { model: "stream", stream: true, signal };
+    const response = await postChat(api.url, account.key, options);
+    return await readStream(response, () => started[index]?.resolve());
+  });
+  await Promise.all(started.map(({ promise }) => promise));
+  const abort = () => {
+    for (const controller of aborts) controller.abort();
+  };
+  return { answers: Promise.all(streams), abort };
+}
+
+async function heldOf({ id, bucket }: ProductAccount) {
+  const state = await product.operator.actors.of(id, bucket).state();
+  return { held: state.heldPaid + state.heldFree, streams: state.streams };
+}
+
+test("a process that is told to stop ends its streams, and loses none", async () => {
+  const account = await product.account({ paid: "10", contract: "enterprise" });
+  const leaving = product.api(0);
+  const { answers } = await openStreams(leaving, account, 50);
+  const stopping = leaving.stop();
+  await eventually("it takes no new connection", async () => {
+    const refused = await askChat(leaving.url, account.key).catch(() => null);
+    return refused === null;
+  });
+  expect(leaving.isRunning).toBe(true);
+  expect(await askChat(product.api(1).url, account.key)).toMatchObject({ status: 200 });
+  const ended = await answers;
+  expect(ended.every(({ isWhole, code }) => isWhole && code === null)).toBe(true);
+  await stopping;
+  expect(await leaving.exited).toEqual({ code: 0, signal: null });
+  expect(await heldOf(account)).toEqual({ held: 0n, streams: 0 });
+
+  const { sql } = product.operator.database;
+  const requests = ended.map(({ requestId }) => toUuid(requestId));
+  await eventually("all of them are in the log", async () => {
+    const rows = await sql`SELECT cost FROM request_log WHERE request IN ${sql(requests)}`;
+    return rows.length === 50;
+  });
+  const [charged] = await sql`SELECT -sum(paid_delta + free_delta)::bigint AS sum
+    FROM ledger_entries WHERE request IN ${sql(requests)}`;
+  const told = ended.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
+  expect(BigInt(charged?.sum ?? 0)).toBe(told);
+  expect(await product.audit()).toMatchObject({ difference: null });
+  await leaving.start();
+});
+
+test("a process that is told to stop settles the streams that their callers leave", async () => {
+  const account = await product.account({ paid: "10", contract: "enterprise" });
+  const leaving = product.api(0);
+  for (let round = 0; round < 3; round += 1) {
+    const { answers, abort } = await openStreams(leaving, account, 50);
+    const stopping = leaving.stop();
+    abort();
+    await Promise.all([answers, stopping]);
+    expect(await leaving.exited).toEqual({ code: 0, signal: null });
+    expect(await heldOf(account)).toEqual({ held: 0n, streams: 0 });
+    await leaving.start();
+  }
+}, 20_000);
+
+test("a process that is told to stop while Redis is away settles when it is back", async () => {
+  const account = await product.account({ paid: "10", contract: "enterprise" });
+  const leaving = product.api(0);
+  const { answers } = await openStreams(leaving, account, 10);
+  await product.redis.kill9();
+  const stopping = leaving.stop();
+  const ended = await answers;
+  expect(ended.every(({ isWhole, cost }) => isWhole && cost !== null)).toBe(true);
+  await product.redis.start();
+  await stopping;
+  expect(await leaving.exited).toEqual({ code: 0, signal: null });
+  expect(await heldOf(account)).toEqual({ held: 0n, streams: 0 });
+  await leaving.start();
+}, 20_000);
+
+test("a switch counts on every process, and costs nothing", async () => {
+  const account = await product.account({ contract: "enterprise" });
+  const { database } = product.operator;
+  const pauses = new Pauses({ database, log: { warn: () => {} } });
+  const askAll = (model: string) =>
+    Promise.all(product.apis.map(({ url }) => askChat(url, account.key, { model })));
+  for (const [target, others] of [
+    ["chat", 503],
+    ["model:ok", 200],
+  ] as const) {
+    await pauses.pause(target);
+    await eventually("every process refuses", async () => {
+      const answers = await askAll("ok");
+      return answers.every(({ code, cost }) => code === "model_unavailable" && cost === 0n);
+    });
+    expect((await askAll("stream")).map(({ status }) => status)).toEqual([others, others]);
+    await pauses.resume(target);
+    await eventually("every process serves", async () => {
+      return (await askAll("ok")).every(({ status }) => status === 200);
+    });
+  }
+});
+
+test("a new configuration counts on every process without a restart", async () => {
+  const account = await product.account({ contract: "enterprise" });
+  const born = product.apis.map(({ log }) => log.length);
+  const askAll = () =>
+    Promise.all(product.apis.map(({ url }) => askChat(url, account.key, { model: "new" })));
+  expect((await askAll()).map(({ code }) => code)).toEqual(Array(2).fill("model_not_found"));
+  product.writeCatalogue([...MODELS, { id: "new", mood: "ok", input: "3", output: "7" }]);
+  await eventually("every process serves the new model", async () => {
+    return (await askAll()).every(({ cost }) => cost === 92_000n);
+  });
+  product.writeCatalogue(MODELS);
+  await eventually("no process serves it any more", async () => {
+    return (await askAll()).every(({ code }) => code === "model_not_found");
+  });
+  for (const [index, { log, isRunning }] of product.apis.entries()) {
+    expect(isRunning).toBe(true);
+    const since = log.slice(born[index] ?? 0).map(({ msg }) => msg);
+    expect(since.filter((msg) => msg.startsWith("Farebox listens"))).toEqual([]);
+  }
+}, 20_000);
+
+test("a revoked key is refused by the next request on the other process", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const account = await product.account();
+    for (const { url } of product.apis) {
+      expect(await askChat(url, account.key)).toMatchObject({ status: 200 });
+    }
+    await revokeKey(product.operator.administration, account.keyId);
+    for (const { url } of [...product.apis].reverse()) {
+      const { status, code, cost } = await askChat(url, account.key);
+      expect([status, code, cost]).toEqual([401, "invalid_api_key", 0n]);
+    }
+  }
+});

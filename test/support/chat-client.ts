@@ -1,0 +1,116 @@
+// Raw chat calls against a running API, for tests that count what comes back.
+
+import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
+
+export interface ChatAnswer {
+  readonly status: number;
+  readonly requestId: string;
+  /** The code of an error. */
+  readonly code: string | null;
+  /** What the answer says that it cost; null when it ended before it said so. */
+  readonly cost: NanoUsd | null;
+}
+
+export interface ChatOptions {
+  readonly model?: string;
+  readonly stream?: boolean;
+  readonly maxTokens?: number;
+  readonly prompt?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Posts a chat call and resolves with its headers. */
+export function postChat(url: string, key: string, options: ChatOptions = {}): Promise<Response> {
+  const { model = "ok", stream = false, maxTokens, prompt = "Hello", signal } = options;
+  const body = {
+    model,
+    stream,
+    messages: [{ role: "user", content: prompt }],
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+  };
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** Makes a call that is not streamed, and reads all of it. */
+export async function askChat(url: string, key: string, options: ChatOptions = {}) {
+  return await readAnswer(await postChat(url, key, options));
+}
+
+/** Reads an answer that came whole. */
+export async function readAnswer(response: Response): Promise<ChatAnswer> {
+  const body = (await response.json()) as {
+    readonly error?: { readonly code: string };
+    readonly svc?: { readonly cost_usd: number };
+  };
+  const { status, headers } = response;
+  const shown = headers.get("x-svc-cost-usd") ?? "0";
+  const cost = body.svc === undefined ? nano(0n) : usd(body.svc.cost_usd.toFixed(9));
+  if (usd(shown) !== cost) throw new Error(`The header says ${shown}, the body ${cost} nano-USD`);
+  const requestId = headers.get("x-request-id") ?? "";
+  return { status, requestId, code: body.error?.code ?? null, cost };
+}
+
+/** What a streamed answer brought until its end, or until it broke off. */
+export interface StreamedAnswer extends ChatAnswer {
+  readonly text: string;
+  /** Whether it came to its [DONE]. */
+  readonly isWhole: boolean;
+}
+
+/** Reads a streamed answer; `onText` is told of each piece of text. */
+export async function readStream(
+  response: Response,
+  onText: (text: string) => void = () => {},
+): Promise<StreamedAnswer> {
+  if (response.status !== 200) {
+    return { ...(await readAnswer(response)), text: "", isWhole: true };
+  }
+  const requestId = response.headers.get("x-request-id") ?? "";
+  const state = { text: "", isWhole: false, cost: null as NanoUsd | null, code: null };
+  try {
+    for await (const frame of framesOf(response)) readFrame(frame, state, onText);
+  } catch {
+    // The other side is gone; what came is what there is.
+  }
+  return { status: 200, requestId, ...state };
+}
+
+interface StreamState {
+  text: string;
+  isWhole: boolean;
+  cost: NanoUsd | null;
+  code: string | null;
+}
+
+function readFrame(frame: string, state: StreamState, onText: (text: string) => void): void {
+  if (frame === "[DONE]") {
+    state.isWhole = true;
+    return;
+  }
+  const { choices, svc, error } = JSON.parse(frame) as {
+    readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
+    readonly svc?: { readonly cost_usd: number };
+    readonly error?: { readonly code: string };
+  };
+  if (svc !== undefined) state.cost = usd(svc.cost_usd.toFixed(9));
+  if (error !== undefined) state.code = error.code;
+  const text = choices?.[0]?.delta.content ?? "";
+  state.text += text;
+  if (text !== "") onText(text);
+}
+
+async function* framesOf(response: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let held = "";
+  for await (const bytes of response.body ?? []) {
+    held += decoder.decode(bytes, { stream: true });
+    const frames = held.split("\n\n");
+    held = frames.pop() ?? "";
+    for (const frame of frames) yield frame.slice("data: ".length);
+  }
+}
