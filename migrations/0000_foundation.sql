@@ -12,6 +12,7 @@ CREATE TABLE "accounts" (
 	"own_cap" bigint,
 	"version" integer DEFAULT 1 NOT NULL,
 	"applied_version" integer DEFAULT 0 NOT NULL,
+	"changed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "accounts_id_unique" UNIQUE("id")
 );

@@ -258,7 +258,7 @@ export class Accounts {
 async function raiseVersion(tx: Tx, account: number): Promise<AccountState | undefined> {
   const [row] = await tx
     .update(accounts)
-    .set({ version: sql`${accounts.version} + 1` })
+    .set({ version: sql`${accounts.version} + 1`, changedAt: sql`now()` })
     .where(eq(accounts.number, account))
     .returning({ state: accounts.state });
   return row?.state;

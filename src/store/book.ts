@@ -104,6 +104,12 @@ export class Book {
   ): Promise<void> {
     const steps = await this.database.db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
+      // A replica that took over may have missed the documents it was given last: they are given
+      // again, by whoever finishes what is unapplied.
+      await tx
+        .update(accounts)
+        .set({ appliedVersion: 0 })
+        .where(gt(accounts.changedAt, sql`now() - interval '1 hour'`));
       const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
       return rebuild(cursors, (bucket) => newEpoch(tx, bucket));
     });

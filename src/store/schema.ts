@@ -41,6 +41,8 @@ export const accounts = pgTable("accounts", {
   version: integer("version").notNull().default(1),
   /** The version that Redis was last given; behind `version` after a crash between the two. */
   appliedVersion: integer("applied_version").notNull().default(0),
+  /** When `version` was last raised. */
+  changedAt: at("changed_at").notNull().defaultNow(),
   createdAt: at("created_at").notNull().defaultNow(),
 });
 

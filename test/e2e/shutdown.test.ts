@@ -151,8 +151,8 @@ test("a revoked key is refused by the next request on the other process", async 
     }
     await revokeKey(product.operator.administration, account.keyId);
     for (const { url } of [...product.apis].reverse()) {
-      const { status, code, cost } = await askChat(url, account.key);
-      expect([status, code, cost]).toEqual([401, "invalid_api_key", 0n]);
+      const answer = await askChat(url, account.key);
+      expect(answer).toMatchObject({ status: 401, code: "invalid_api_key", cost: 0n });
     }
   }
 });

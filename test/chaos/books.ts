@@ -1,0 +1,120 @@
+// After the faults: what the books must say, whatever died.
+
+import { LEASE_MS } from "../../src/core/limits.ts";
+import { toUuid } from "../../src/core/ids.ts";
+import { describe as describeDifference } from "../../src/core/difference.ts";
+import { sweepExpired } from "../../workers/sweep.ts";
+import { eventually } from "../support/eventually.ts";
+import type { Product } from "../support/product.ts";
+import type { Told } from "./load.ts";
+
+/** Fails a proof. */
+export function must(isSo: boolean, what: () => string): void {
+  if (!isSo) throw new Error(what());
+}
+
+/** Waits until no live process holds money for a call. */
+export async function untilCallsEnd({ apis }: Product): Promise<void> {
+  await eventually(
+    "every call was settled",
+    async () => {
+      const open = await Promise.all(
+        apis.filter((api) => api.isRunning).map((api) => api.openCalls()),
+      );
+      return open.every((calls) => calls === 0);
+    },
+    30_000,
+  );
+}
+
+/** Resolves the holds of dead processes as the sweep will when their leases end. */
+export async function sweepDead({ operator }: Product): Promise<number> {
+  const { scripts } = operator.actors;
+  const later = Date.now() + LEASE_MS + 1_000;
+  const { expired } = await sweepExpired({ scripts, scriptTime: () => later });
+  return expired;
+}
+
+export interface Proof {
+  readonly served: number;
+  readonly brokenOff: number;
+  readonly unknown: number;
+  readonly swept: number;
+  readonly charged: bigint;
+}
+
+/** Ends everything, and proves the books against what the callers were told. */
+export async function proveBooks(product: Product, told: readonly Told[]): Promise<Proof> {
+  await untilCallsEnd(product);
+  const swept = await sweepDead(product);
+  const report = await product.audit();
+  const { difference, openHolds, charged } = report;
+  must(difference === null, () => `audit: ${difference && describeDifference(difference)}`);
+  must(openHolds === 0, () => `${openHolds} holds are open`);
+  const charges = await chargesOf(product);
+  const unseen = new Set(charges.keys());
+  for (const one of told) {
+    if (one.requestId === null) continue;
+    const request = toUuid(one.requestId);
+    unseen.delete(request);
+    const is = charges.get(request) ?? { times: 0, amount: 0n };
+    checkCharge(one, is);
+  }
+  checkUnseen(told, charges, unseen);
+  return {
+    served: told.filter(({ status, cost }) => status === 200 && cost !== null).length,
+    brokenOff: told.filter(({ status, cost }) => status === 200 && cost === null).length,
+    unknown: told.filter(({ requestId }) => requestId === null).length,
+    swept,
+    charged,
+  };
+}
+
+interface Charge {
+  readonly times: number;
+  readonly amount: bigint;
+}
+
+function checkCharge(told: Told, is: Charge): void {
+  const { requestId, status, cost, costMax } = told;
+  must(is.times <= 1, () => `${requestId} was charged ${is.times} times`);
+  if (status === 200 && cost !== null) {
+    must(is.amount === cost, () => `${requestId} was told ${cost} and charged ${is.amount}`);
+  } else if (status === 200) {
+    must(is.amount <= costMax, () => `${requestId} got ${costMax}, was charged ${is.amount}`);
+  } else {
+    must(is.amount === 0n, () => `${requestId} ended in ${status}, was charged ${is.amount}`);
+  }
+}
+
+/** A call whose caller heard nothing may have been charged; nobody else may. */
+function checkUnseen(
+  told: readonly Told[],
+  charges: ReadonlyMap<string, Charge>,
+  unseen: ReadonlySet<string>,
+): void {
+  const unknown = told.filter(({ requestId }) => requestId === null);
+  must(unseen.size <= unknown.length, () => {
+    return `${unseen.size} charges have no call, and ${unknown.length} calls no answer`;
+  });
+  const most = unknown.reduce((max, { costMax }) => (costMax > max ? costMax : max), 0n);
+  for (const request of unseen) {
+    const amount = charges.get(request)?.amount ?? 0n;
+    must(amount <= most, () => `${request} was charged ${amount}, and held ${most} at most`);
+  }
+}
+
+async function chargesOf({ operator }: Product): Promise<Map<string, Charge>> {
+  const rows = await operator.database.sql`
+    SELECT request::text, count(*)::int AS times, (-sum(paid_delta + free_delta))::text AS amount
+    FROM ledger_entries WHERE request IS NOT NULL GROUP BY request`;
+  return new Map(
+    rows.map(({ request, times, amount }) => [request, { times, amount: BigInt(amount) }]),
+  );
+}
+
+/** The epochs of all buckets; one that is raised means that a bucket was built anew. */
+export async function epochsOf({ operator }: Product): Promise<string> {
+  const rows = await operator.database.sql`SELECT epoch FROM journal_cursors ORDER BY bucket`;
+  return rows.map(({ epoch }) => epoch).join(" ");
+}

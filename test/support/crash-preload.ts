@@ -1,0 +1,48 @@
+// Lets an API process kill itself at a chosen moment: `bun --preload` runs this before the program.
+// CRASH_AT is `point:n`: at the n-th time that the process is at that point, it is gone.
+
+import { Redis } from "ioredis";
+import { admit, settle } from "../../actors/call-scripts.ts";
+
+export const CRASH_POINTS = [
+  /** Redis holds the money, and nobody knows of it yet. */
+  "after-admit",
+  /** The upstream has answered, and Redis does not know the cost. */
+  "before-settle",
+  /** Redis was sent the cost; it may have it or not. */
+  "amid-settle",
+  /** The call is charged, and the caller has no answer yet. */
+  "after-settle",
+] as const;
+
+export type CrashPoint = (typeof CRASH_POINTS)[number];
+
+type Evalsha = (this: Redis, sha: string, ...rest: readonly unknown[]) => Promise<unknown>;
+
+function crash(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+function arm(point: string, at: number): void {
+  let passed = 0;
+  const pass = () => {
+    passed += 1;
+    if (passed === at) crash();
+  };
+  const evalsha = Redis.prototype.evalsha as unknown as Evalsha;
+  const armed: Evalsha = async function (sha, ...rest) {
+    const script = sha === admit.sha ? "admit" : sha === settle.sha ? "settle" : null;
+    if (script === null || !point.endsWith(script)) return await evalsha.call(this, sha, ...rest);
+    if (point.startsWith("before")) pass();
+    const reply = evalsha.call(this, sha, ...rest);
+    // The client writes what is called in one turn at the end of that turn.
+    if (point.startsWith("amid")) setImmediate(pass);
+    const answer = await reply;
+    if (point.startsWith("after")) pass();
+    return answer;
+  };
+  Object.defineProperty(Redis.prototype, "evalsha", { value: armed, configurable: true });
+}
+
+const [point = "", at = ""] = (process.env.CRASH_AT ?? "").split(":");
+if (point !== "") arm(point, Number(at));
