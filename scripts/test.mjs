@@ -1,94 +1,163 @@
-// `npm test [-- <arguments of bun test>]`: the test suite on a Redis and a Postgres of its own.
+// `npm test [-- <parts of file names, options of bun test>]`: the test suite on stores of its own.
 //
-// The suites below test/long run only with FAREBOX_LONG=1. The last line is always the count.
+// Files run in as many lanes as there are processors, each file in a process and each lane with a
+// Redis of its own. The suites below test/long run only with FAREBOX_LONG=1. The last line is
+// always the count.
 
 import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { makeHome, PROJECT } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf, temporaryFolder } from "./processes.mjs";
+import { startRedis } from "./redis.mjs";
 import { startStores } from "./services.mjs";
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Count
  * @typedef {{ exitCode: number, output: string }} Outcome
+ * @typedef {{ bun: string, options: string[], redisUrl: string, databaseUrl: string }} Lane
  */
 
-/** How much of the end of the output is kept to find the summary in. */
-const TAIL_CHARACTERS = 100_000;
+const LANES_MAX = 4;
+/** A test that hangs ends; a busy machine is no reason to fail. */
+const TIMEOUT_MS = 60_000;
+/** These take longest, so they start first. */
+const LONGEST = ["test/model/", "test/chaos/", "test/e2e/", "test/actors/"];
 
 let interrupted = false;
-/** @type {import("node:child_process").ChildProcess | null} */
-let tests = null;
+/** @type {Set<import("node:child_process").ChildProcess>} */
+const running = new Set();
 
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
   process.on(signal, () => {
     interrupted = true;
-    tests?.kill("SIGTERM");
+    for (const child of running) child.kill("SIGTERM");
   });
 }
 
 main().catch((error) => {
   console.error(error instanceof Error ? error.message : error);
-  report({ passed: 0, failed: 1, skipped: 0 }, 1);
+  report({ passed: 0, failed: 1, skipped: 0 });
 });
 
 async function main() {
   await ensurePackages({ dev: true, progress: say });
-  const bun = ensureBun();
+  const given = process.argv.slice(2);
+  const options = given.filter((argument) => argument.startsWith("-"));
+  const names = given.filter((argument) => !argument.startsWith("-"));
+  const files = testFiles().filter(
+    (file) => names.length === 0 || names.some((name) => file.includes(name.replace(/^\.\//, ""))),
+  );
+  if (files.length === 0) throw new Error(`No test file has ${names.join(" or ")} in its name.`);
+  const lanes = Math.min(files.length, LANES_MAX, Math.max(2, availableParallelism()));
   const home = temporaryFolder("farebox-test-");
   try {
-    makeHome(home.path);
-    // What these tests prove about crashes they prove on stores of their own, which are durable.
-    const stores = await startStores({ home: home.path, durable: false, progress: say });
-    try {
-      const outcome = await runTests(bun, stores);
-      report(count(outcome), outcome.exitCode);
-    } finally {
-      await stores.stop();
-    }
+    await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (all) => {
+      const total = { passed: 0, failed: 0, skipped: 0 };
+      await Promise.all(all.map((lane) => runLane(lane, files, total)));
+      report(total);
+    });
   } finally {
     home.remove();
   }
 }
 
 /**
- * @param {string} bun
- * @param {import("./services.mjs").Stores} stores
+ * What these tests prove about crashes they prove on stores of their own, which are durable.
+ * @param {string} home
+ * @param {{ lanes: number, bun: string, options: string[] }} settings
+ * @param {(lanes: Lane[]) => Promise<void>} use
+ */
+async function withLanes(home, { lanes, bun, options }, use) {
+  makeHome(home);
+  const stores = await startStores({ home, durable: false, progress: say });
+  /** @type {import("./redis.mjs").Service[]} */
+  const more = [];
+  try {
+    for (let lane = 1; lane < lanes; lane += 1) {
+      const laneHome = join(home, `lane-${lane}`);
+      makeHome(laneHome);
+      more.push(await startRedis({ home: laneHome, progress: say }));
+    }
+    const urls = [stores.redisUrl, ...more.map((redis) => redis.url)];
+    const { databaseUrl } = stores;
+    await use(urls.map((redisUrl) => ({ bun, options, redisUrl, databaseUrl })));
+  } finally {
+    await Promise.all(more.map((redis) => redis.stop()));
+    await stores.stop();
+  }
+}
+
+/** All test files, the longest first. */
+function testFiles() {
+  const folder = join(PROJECT, "test");
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
+    .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
+    .filter((file) => process.env.FAREBOX_LONG === "1" || !file.startsWith("test/long/"));
+  const rank = (/** @type {string} */ file) => {
+    const at = LONGEST.findIndex((prefix) => file.startsWith(prefix));
+    return at < 0 ? LONGEST.length : at;
+  };
+  return files.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+/**
+ * Takes files off the list until none is left.
+ * @param {Lane} lane
+ * @param {string[]} files
+ * @param {Count} total
+ */
+async function runLane(lane, files, total) {
+  for (let file = files.shift(); file !== undefined && !interrupted; file = files.shift()) {
+    const outcome = await runFile(lane, file);
+    process.stdout.write(outcome.output);
+    const counted = count(outcome);
+    total.passed += counted.passed;
+    total.failed += counted.failed;
+    total.skipped += counted.skipped;
+  }
+  if (interrupted) total.failed += 1;
+}
+
+/**
+ * @param {Lane} lane
+ * @param {string} file
  * @returns {Promise<Outcome>}
  */
-function runTests(bun, stores) {
-  if (interrupted) return Promise.resolve({ exitCode: 130, output: "" });
-  const long = process.env.FAREBOX_LONG === "1" ? [] : ["--path-ignore-patterns=test/long/**"];
-  const child = spawn(bun, ["test", ...long, ...process.argv.slice(2)], {
+function runFile({ bun, options, redisUrl, databaseUrl }, file) {
+  const child = spawn(bun, ["test", `--timeout=${TIMEOUT_MS}`, ...options, `./${file}`], {
     cwd: PROJECT,
     env: {
       ...process.env,
       ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}),
-      TEST_REDIS_URL: stores.redisUrl,
-      TEST_DATABASE_URL: stores.databaseUrl,
+      TEST_REDIS_URL: redisUrl,
+      TEST_DATABASE_URL: databaseUrl,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  tests = child;
+  running.add(child);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8");
     stream.on("data", (chunk) => {
-      process.stdout.write(chunk);
-      output = (output + chunk).slice(-TAIL_CHARACTERS);
+      output += chunk;
     });
   }
   return new Promise((resolve) => {
-    child.on("error", () => resolve({ exitCode: 127, output }));
-    child.on("close", (code, signal) =>
-      resolve({ exitCode: exitCodeOf({ code, signal }), output }),
-    );
+    child.on("error", (error) => resolve({ exitCode: 127, output: `${output}${error.message}\n` }));
+    child.on("close", (code, signal) => {
+      running.delete(child);
+      resolve({ exitCode: exitCodeOf({ code, signal }), output });
+    });
   });
 }
 
 /**
- * Reads Bun's summary. A run that failed without a failed test counts as one failure.
+ * Reads Bun's summary. A file that failed without a failed test counts as one failure.
  * @param {Outcome} outcome
  * @returns {Count}
  */
@@ -108,15 +177,12 @@ function count({ exitCode, output }) {
   };
 }
 
-/**
- * @param {Count} counted
- * @param {number} exitCode
- */
-function report({ passed, failed, skipped }, exitCode) {
-  if (exitCode !== 0 && failed === 1 && passed === 0)
-    console.log("The tests did not run to the end.");
+/** @param {Count} counted */
+function report({ passed, failed, skipped }) {
+  const nothing = passed === 0 && failed === 0;
+  if (nothing) console.log("No test ran.");
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-  process.exitCode = exitCode === 0 && failed > 0 ? 1 : exitCode;
+  process.exitCode = failed > 0 || nothing ? 1 : 0;
 }
 
 /** @param {string} line */

@@ -1,8 +1,8 @@
 // After the faults: what the books must say, whatever died.
 
-import { LEASE_MS } from "../../src/core/limits.ts";
-import { toUuid } from "../../src/core/ids.ts";
 import { describe as describeDifference } from "../../src/core/difference.ts";
+import { toUuid } from "../../src/core/ids.ts";
+import { LEASE_MS } from "../../src/core/limits.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Product } from "../support/product.ts";
@@ -40,7 +40,8 @@ export interface Proof {
   readonly brokenOff: number;
   readonly unknown: number;
   readonly swept: number;
-  readonly charged: bigint;
+  /** What each call was charged, by its request. */
+  readonly charges: ReadonlyMap<string, Charge>;
 }
 
 /** Ends everything, and proves the books against what the callers were told. */
@@ -48,7 +49,7 @@ export async function proveBooks(product: Product, told: readonly Told[]): Promi
   await untilCallsEnd(product);
   const swept = await sweepDead(product);
   const report = await product.audit();
-  const { difference, openHolds, charged } = report;
+  const { difference, openHolds } = report;
   must(difference === null, () => `audit: ${difference && describeDifference(difference)}`);
   must(openHolds === 0, () => `${openHolds} holds are open`);
   const charges = await chargesOf(product);
@@ -66,11 +67,11 @@ export async function proveBooks(product: Product, told: readonly Told[]): Promi
     brokenOff: told.filter(({ status, cost }) => status === 200 && cost === null).length,
     unknown: told.filter(({ requestId }) => requestId === null).length,
     swept,
-    charged,
+    charges,
   };
 }
 
-interface Charge {
+export interface Charge {
   readonly times: number;
   readonly amount: bigint;
 }

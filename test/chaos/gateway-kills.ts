@@ -2,11 +2,13 @@
 // call.
 
 import { join } from "node:path";
+import { toUuid } from "../../src/core/ids.ts";
+import { LEASE_RENEWAL_MS } from "../../src/core/limits.ts";
 import { CRASH_POINTS, type CrashPoint } from "../support/crash-points.ts";
-import { type Api, type Product, startProduct } from "../support/product.ts";
-import { proveBooks } from "./books.ts";
-import { callOnce, Load, MODELS, type Told } from "./load.ts";
+import { type Api, startProduct } from "../support/product.ts";
 import { openAccounts } from "./accounts.ts";
+import { must, type Proof, proveBooks } from "./books.ts";
+import { callOnce, Load, MODELS, type Told } from "./load.ts";
 import type { Random } from "./random.ts";
 
 const PRELOAD = join(import.meta.dir, "../support/crash-preload.ts");
@@ -15,14 +17,16 @@ const LONG_STREAMS = 4;
 
 type Death = "any moment" | CrashPoint;
 
-export interface KillOptions {
-  readonly kills: number;
+export interface ChaosOptions {
+  /** How often. */
+  readonly times: number;
   readonly random: Random;
+  /** Told the figures. */
   readonly say: (line: string) => void;
 }
 
 /** Kills one process after the other while a second one serves; then proves the books. */
-export async function killGateways({ kills, random, say }: KillOptions): Promise<void> {
+export async function killGateways({ times: kills, random, say }: ChaosOptions): Promise<void> {
   await using product = await startProduct({ apis: 3, models: MODELS, record: false });
   const accounts = await openAccounts(product);
   const [steady, victim, holder] = [product.api(0), product.api(1), product.api(2)];
@@ -31,24 +35,34 @@ export async function killGateways({ kills, random, say }: KillOptions): Promise
   const held = Array.from({ length: LONG_STREAMS }, () =>
     callOnce(holder, random.pick(accounts.slice(0, -1)), "long"),
   );
+  const startMs = performance.now();
   const deaths = new Map<Death, number>();
   for (let kill = 0; kill < kills; kill += 1) {
     const death = random.pick<Death>(["any moment", "any moment", ...CRASH_POINTS]);
     deaths.set(death, (deaths.get(death) ?? 0) + 1);
     await killOnce(victim, load, death, random);
   }
+  const heldMs = performance.now() - startMs;
   await holder.kill9();
-  const told: (Told | null)[] = await Promise.all(held);
+  const cut = (await Promise.all(held)).flatMap((one) => one ?? []);
   await load.stop();
-  const all = [...load.told, ...told.flatMap((one) => one ?? [])];
-  const proof = await proveBooks(product, all);
+  const proof = await proveBooks(product, [...load.told, ...cut]);
+  const checkpoints = cut.filter((one) => (chargeOf(proof, one) ?? 0n) > 0n).length;
+  // The second renewal has what was streamed until the first.
+  if (heldMs > 3 * LEASE_RENEWAL_MS) {
+    must(checkpoints === LONG_STREAMS, () => `${checkpoints} of the long streams were charged`);
+  }
   const kinds = [...deaths].map(([death, times]) => `${times} ${death}`).join(", ");
-  say(`${kills} gateway kills (${kinds}) and ${LONG_STREAMS} long streams:`);
+  say(`${kills} gateway kills: ${kinds}; ${LONG_STREAMS} long streams`);
   say(
     `  ${proof.served} calls served, ${proof.brokenOff} broke off, ${proof.unknown} unanswered, ` +
-      `${load.count(402)} refused for money, ${proof.swept} holds swept; audit clean`,
+      `${load.count(402)} refused for money, ${proof.swept} holds swept, ` +
+      `${checkpoints} charged by their checkpoint; audit clean`,
   );
-  await checkLongStreams(product, told);
+}
+
+function chargeOf({ charges }: Proof, { requestId }: Told): bigint | undefined {
+  return requestId === null ? undefined : charges.get(toUuid(requestId))?.amount;
 }
 
 async function killOnce(victim: Api, load: Load, death: Death, random: Random): Promise<void> {
@@ -63,10 +77,4 @@ async function killOnce(victim: Api, load: Load, death: Death, random: Random): 
     await victim.exited;
   }
   await load.servedMore(1);
-}
-
-/** A stream that outlived a lease renewal was charged what its last checkpoint said. */
-async function checkLongStreams(product: Product, told: readonly (Told | null)[]): Promise<void> {
-  void product;
-  void told;
 }

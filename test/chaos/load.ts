@@ -5,18 +5,21 @@ import { postChat, readAnswer, readStream } from "../support/chat-client.ts";
 import type { Api, Product, ProductAccount } from "../support/product.ts";
 import type { Random } from "./random.ts";
 
-/** Every reply is one of these; at $100 and $200 a million a nearly empty purse is soon empty. */
+/** Dear, so that a purse can be emptied: 12 prompt tokens and 8 of output are $0.14. */
+const PRICES = { input: "5000", output: "10000" } as const;
 export const MODELS = [
-  { id: "ok", input: "100", output: "200" },
-  { id: "stream", mood: "tokens-12-every-10", input: "100", output: "200" },
-  { id: "long", mood: "tokens-4000-every-20", input: "100", output: "200" },
+  { id: "ok", ...PRICES },
+  { id: "stream", mood: "tokens-12-every-10", ...PRICES },
+  { id: "long", mood: "tokens-4000-every-20", ...PRICES },
 ] as const;
 
 const PROMPT = "Hello";
-/** What the fake upstream says that a prompt took. */
-const PROMPT_TOKENS = 12;
-const NANO_A_PROMPT_TOKEN = 100_000n;
-const NANO_A_TOKEN = 200_000n;
+/** No tokenizer takes it for more. */
+const PROMPT_TOKENS_MAX = 21n;
+const NANO_A_PROMPT_TOKEN = 5_000_000n;
+const NANO_A_TOKEN = 10_000_000n;
+const MAX_TOKENS = 50;
+const MAX_LONG_TOKENS = 4_000;
 
 /** How one call ended, as far as its caller knows. */
 export interface Told {
@@ -37,8 +40,6 @@ export interface LoadOptions {
   /** The processes that are asked; all of them unless given. */
   readonly apis?: readonly Api[];
 }
-
-const MAX_TOKENS = 50;
 
 export class Load {
   readonly told: Told[] = [];
@@ -88,7 +89,8 @@ export class Load {
       const told = await callOnce(api, random.pick(accounts), random.pick(["ok", "stream"]));
       if (told === null) this.refused += 1;
       else this.told.push(told);
-      if (told?.status !== 200) await Bun.sleep(5);
+      // What is tested needs the processor more.
+      await Bun.sleep(random.between(1, 40));
     }
   }
 }
@@ -101,7 +103,7 @@ export async function callOnce(
   onText: (text: string) => void = () => {},
 ): Promise<Told | null> {
   const stream = model !== "ok";
-  const maxTokens = model === "long" ? 4_000 : MAX_TOKENS;
+  const maxTokens = model === "long" ? MAX_LONG_TOKENS : MAX_TOKENS;
   const unknown = { requestId: null, account, status: null, cost: null };
   const costMax = costOf(maxTokens);
   let response: Response;
@@ -133,13 +135,12 @@ async function readStreamed(
   if (answer.isWhole) {
     return { requestId, account, status, cost: answer.cost, costMax: answer.cost ?? 0n };
   }
-  // An account that is told of an error in the stream pays for what came, too.
   return { requestId, account, status, cost: null, costMax: costOf(countTokens(answer.text)) };
 }
 
-/** The cost of a reply of so many tokens. */
+/** The most that a reply of so many tokens may cost. */
 function costOf(tokens: number): bigint {
-  return BigInt(PROMPT_TOKENS) * NANO_A_PROMPT_TOKEN + BigInt(tokens) * NANO_A_TOKEN;
+  return PROMPT_TOKENS_MAX * NANO_A_PROMPT_TOKEN + BigInt(tokens) * NANO_A_TOKEN;
 }
 
 function isRefusal(error: unknown): boolean {

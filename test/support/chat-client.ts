@@ -32,6 +32,8 @@ export function postChat(url: string, key: string, options: ChatOptions = {}): P
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(body),
+    // On a connection of its own: one that is used again may make the client send a call twice.
+    keepalive: false,
     ...(signal === undefined ? {} : { signal }),
   });
 }

@@ -1,21 +1,8 @@
 // Lets an API process kill itself at a chosen moment: `bun --preload` runs this before the program.
-// CRASH_AT is `point:n`: at the n-th time that the process is at that point, it is gone.
+// CRASH_AT is `point:n`: at the n-th time that it is at that point (crash-points.ts), it is gone.
 
 import { Redis } from "ioredis";
 import { admit, settle } from "../../actors/call-scripts.ts";
-
-export const CRASH_POINTS = [
-  /** Redis holds the money, and nobody knows of it yet. */
-  "after-admit",
-  /** The upstream has answered, and Redis does not know the cost. */
-  "before-settle",
-  /** Redis was sent the cost; it may have it or not. */
-  "amid-settle",
-  /** The call is charged, and the caller has no answer yet. */
-  "after-settle",
-] as const;
-
-export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 type Evalsha = (this: Redis, sha: string, ...rest: readonly unknown[]) => Promise<unknown>;
 
