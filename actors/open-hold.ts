@@ -2,7 +2,7 @@
 // connection.
 
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
-import { add, min, type NanoUsd, subtract, ZERO } from "../src/core/money.ts";
+import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
 import { settle, settleLate } from "./call-scripts.ts";
 import type { AdmitInput, Hold, Outcome, Settlement } from "./hold.ts";
@@ -19,8 +19,6 @@ interface HoldTerms {
 /** A settlement is tried again until Redis takes it; by then the lease decides. */
 const RETRIES_MAX = 600;
 const RETRY_MS = 1_000;
-/** How long the caller waits for Redis before its reply goes out with the cost computed here. */
-const WAIT_MS = 2_000;
 
 const ABANDONED: Outcome = {
   status: ERRORS.internal_error.status,
@@ -36,7 +34,7 @@ export class OpenHold implements Hold {
   readonly id: string;
   readonly amount: NanoUsd;
   streamedCost: NanoUsd = ZERO;
-  readonly #aborted = new AbortController();
+  #aborted: AbortController | null = null;
   #settlement: Promise<Settlement> | null = null;
 
   constructor(
@@ -52,11 +50,14 @@ export class OpenHold implements Hold {
   }
 
   get signal(): AbortSignal {
+    // Only streams ask for it.
+    this.#aborted ??= new AbortController();
     return this.#aborted.signal;
   }
 
   /** Tells the call that it may not go on. */
   abort(reason: ApiError): void {
+    this.#aborted ??= new AbortController();
     this.#aborted.abort(reason);
   }
 
@@ -85,39 +86,38 @@ export class OpenHold implements Hold {
 
   async #resolve(cost: NanoUsd, outcome: Outcome): Promise<Settlement> {
     this.checkpoint(cost);
-    const delivered = this.#deliver(cost, outcome);
-    const computed = this.#computed(cost);
-    const { promise: waited, resolve } = Promise.withResolvers<Settlement>();
-    const timer = setTimeout(() => resolve(computed), WAIT_MS);
+    const text = JSON.stringify(outcome);
     try {
-      return await Promise.race([delivered, waited]);
-    } finally {
-      clearTimeout(timer);
+      return await this.#send(cost, text);
+    } catch (error) {
+      this.account.deps.onSettleRetry(this.id, error);
+      void this.#deliverLater(cost, text);
+      return this.#computed(cost);
     }
   }
 
   /** Keeps trying; the lease is renewed meanwhile, so the hold waits for its settlement. */
-  async #deliver(cost: NanoUsd, outcome: Outcome): Promise<Settlement> {
-    const text = JSON.stringify(outcome);
+  async #deliverLater(cost: NanoUsd, outcome: string): Promise<void> {
     for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
+      await Bun.sleep(RETRY_MS);
       try {
-        const settlement = await this.#send(cost, text);
-        this.account.openHolds.delete(this.id);
-        return settlement;
+        await this.#send(cost, outcome);
+        return;
       } catch (error) {
         this.account.deps.onSettleRetry(this.id, error);
-        await Bun.sleep(RETRY_MS);
       }
     }
     this.account.openHolds.delete(this.id);
-    return this.#computed(cost);
   }
 
   async #send(cost: NanoUsd, outcome: string): Promise<Settlement> {
     const { accountId, keys, deps } = this.account;
     const call = { account: accountId, keys, requestId: this.id, cost, outcome };
     const settled = await deps.scripts.run(settle, call);
-    if (settled !== null) return settled;
+    if (settled !== null) {
+      this.account.openHolds.delete(this.id);
+      return settled;
+    }
     const late = await deps.scripts.run(settleLate, {
       ...call,
       nowMs: deps.scriptTime(),
@@ -127,11 +127,7 @@ export class OpenHold implements Hold {
       budget: this.terms.budget,
       facts: JSON.stringify(this.terms.input.facts),
     });
+    this.account.openHolds.delete(this.id);
     return late ?? { charged: ZERO, free: ZERO };
-  }
-
-  /** The part of the hold that came from the paid purse. */
-  get paidPart(): NanoUsd {
-    return subtract(this.amount, this.terms.free);
   }
 }

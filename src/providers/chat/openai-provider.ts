@@ -247,6 +247,9 @@ function tooLarge(): RouteFailure {
 }
 
 async function readText(response: Response, bytesMax: number): Promise<string> {
+  const declared = response.headers.get("content-length");
+  const isPlain = !response.headers.has("content-encoding");
+  if (isPlain && declared !== null && Number(declared) <= bytesMax) return await response.text();
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   let text = "";

@@ -1,0 +1,41 @@
+// The kinds of chaos, and how much of each there is: what CI runs, and what a person runs overnight.
+
+import { cutAof } from "./aof-cuts.ts";
+import { type ChaosOptions, killGateways } from "./gateway-kills.ts";
+import { takePostgresAway } from "./postgres-outage.ts";
+import { anySeed, Random } from "./random.ts";
+import { killRedis } from "./redis-kills.ts";
+
+export interface Kind {
+  /** What `times` counts. */
+  readonly counts: string;
+  readonly quick: number;
+  readonly long: number;
+  readonly run: (options: ChaosOptions) => Promise<void>;
+}
+
+export const KINDS = {
+  gateway: { counts: "kills", quick: 20, long: 500, run: killGateways },
+  redis: { counts: "kills", quick: 10, long: 200, run: killRedis },
+  cuts: { counts: "cuts", quick: 50, long: 500, run: cutAof },
+  postgres: { counts: "seconds", quick: 4, long: 600, run: takePostgresAway },
+} as const satisfies Record<string, Kind>;
+
+export type KindName = keyof typeof KINDS;
+
+/** Runs one kind so many times; the same seed makes the same choices. */
+export async function runChaos(
+  name: KindName,
+  times: number,
+  { seed = anySeed(), say = console.log as (line: string) => void } = {},
+): Promise<void> {
+  const startMs = performance.now();
+  try {
+    await KINDS[name].run({ times, random: new Random(seed), say });
+  } catch (error) {
+    throw new Error(`Chaos '${name}' failed; again with --only ${name} --seed ${seed}`, {
+      cause: error,
+    });
+  }
+  say(`  ${((performance.now() - startMs) / 1_000).toFixed(1)} s, seed ${seed}`);
+}
