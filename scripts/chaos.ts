@@ -1,4 +1,5 @@
-// `bun run chaos [--quick]`: kills processes and stores under load, and proves the books after each kind.
+// `bun run chaos [--quick]`: kills processes and stores under load, and proves the books after each
+// kind.
 
 import { parseArgs } from "node:util";
 import { KINDS, type KindName, runChaos } from "../test/chaos/kinds.ts";
@@ -18,7 +19,8 @@ ${NAMES.map(optionLine).join("\n")}
 
 function optionLine(name: KindName): string {
   const { counts, quick, long } = KINDS[name];
-  return `  --${name} N`.padEnd(19) + `${counts}; ${long}, or ${quick} with --quick`;
+  const option = `  --${name} N`.padEnd(19);
+  return `${option}${counts}; ${long}, or ${quick} with --quick`;
 }
 
 function whole(name: string, text: string): number {

@@ -26,8 +26,11 @@ export function newId(kind: IdKind, random: RandomBytes): string {
 /** An id whose first 48 bits are the time, so that an index on it grows at its end. */
 export function newTimedId(kind: IdKind, random: RandomBytes, nowMs: number): string {
   const bytes = random(16);
-  new DataView(bytes.buffer, bytes.byteOffset).setUint16(0, Math.floor(nowMs / 2 ** 32));
-  new DataView(bytes.buffer, bytes.byteOffset).setUint32(2, nowMs % 2 ** 32);
+  let time = nowMs;
+  for (let at = 5; at >= 0; at--) {
+    bytes[at] = time % 256;
+    time = Math.floor(time / 256);
+  }
   return withPrefix(kind, base62(bytes));
 }
 
@@ -73,8 +76,8 @@ const DIGITS = 3;
 const RADIX = 62 ** DIGITS;
 
 function base62(bytes: Uint8Array): string {
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const limbs = [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
+  // Not through a DataView: to ask small bytes for their buffer moves them to the heap.
+  const limbs = [limb(bytes, 0), limb(bytes, 4), limb(bytes, 8), limb(bytes, 12)];
   let text = "";
   while (text.length < LENGTH) {
     let rest = 0;
@@ -88,6 +91,11 @@ function base62(bytes: Uint8Array): string {
     text = threeDigits(rest) + text;
   }
   return text.slice(-LENGTH);
+}
+
+function limb(bytes: Uint8Array, at: number): number {
+  const low = ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
+  return (bytes[at] ?? 0) * 2 ** 24 + low;
 }
 
 function threeDigits(value: number): string {

@@ -108,13 +108,13 @@ function restart(home: string, { port }: Service): Promise<Service> {
   return startRedis({ home, port });
 }
 
-/** What came back must be what was there after one of the acknowledged changes: the last one in it. */
+/** What came back must be what was there after the last acknowledged change that is in the file. */
 async function checkBeginning(operator: Stores, history: History, cut: number): Promise<void> {
   const { accounts, moments } = history;
   const found = await stateOf(operator.actors.scripts.redis, accounts);
   const last = moments.findLastIndex(({ aofBytes }) => aofBytes <= cut);
   const expected = moments[last]?.state;
-  // A state before the last account was made has fewer of them; such a cut is compared by its length.
+  // Before the last account was made there were fewer of them.
   if (expected === undefined || expected.length < 2) return;
   const isSame = found === expected || found.startsWith(expected.slice(0, -1));
   must(isSame, () => `Not the state after change ${last} (${moments[last]?.what})\n${found}`);

@@ -1,5 +1,5 @@
-// API processes killed under load: at any moment, in the middle of streams, and at named points of a
-// call.
+// API processes killed under load: at any moment, in the middle of streams, and at named points of
+// a call.
 
 import { join } from "node:path";
 import { toUuid } from "../../src/core/ids.ts";

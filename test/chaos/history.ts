@@ -1,5 +1,5 @@
-// A history of every kind of change to a few wallets, one script after the other, with what Redis held
-// after each and how long its append-only file was then.
+// A history of every kind of change to a few wallets, one script after the other, with what Redis
+// held after each and how long its append-only file was then.
 
 import type { AccountActor } from "../../actors/account-actor.ts";
 import type { Hold } from "../../actors/hold.ts";

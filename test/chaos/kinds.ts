@@ -1,4 +1,5 @@
-// The kinds of chaos, and how much of each there is: what CI runs, and what a person runs overnight.
+// The kinds of chaos, and how much of each there is: what CI runs, and what a person lets run for
+// longer.
 
 import { cutAof } from "./aof-cuts.ts";
 import { type ChaosOptions, killGateways } from "./gateway-kills.ts";

@@ -1,4 +1,5 @@
-// Five hundred calls at the same moment on a balance that pays for a few: over HTTP, on two processes.
+// Five hundred calls at the same moment on a balance that pays for a few: over HTTP, on two
+// processes.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { nano, toDecimal } from "../../src/core/money.ts";

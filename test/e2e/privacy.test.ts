@@ -1,5 +1,5 @@
-// What callers say and who they are is in no store, no log and no queue. Each secret is a random word
-// that is then searched for in the raw bytes of everything that the product wrote.
+// What callers say and who they are is in no store, no log and no queue. Each secret is a random
+// word that is then searched for in the raw bytes of everything that the product wrote.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";

@@ -1,5 +1,5 @@
-// The official OpenAI client against two API processes and a worker: what a customer sees, and that it
-// is what the books say.
+// The official OpenAI client against two API processes and a worker: what a customer sees, and that
+// it is what the books say.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
@@ -111,7 +111,7 @@ describe("the OpenAI client", () => {
     expect(chunks.slice(0, -1).every((chunk) => !("svc" in chunk))).toBe(true);
   });
 
-  test("is told errors as its own classes, with code and request id, and pays nothing", async () => {
+  test("is told errors as its own classes, with code and id, and pays nothing", async () => {
     const account = await product.account();
     const create = (body: object, key = account.key) =>
       failure(client({ key }).chat.completions.create({ ...PLAIN, ...body }));

@@ -84,7 +84,9 @@ function readToolCalls(value: unknown): ToolCall[] | null {
   return calls.length === 0 ? null : calls;
 }
 
-/** The deltas of a chunk; one that says nothing is left out. `calls` lasts as long as the stream. */
+/**
+ * The deltas of a chunk; one that says nothing is left out. `calls` lasts as long as the stream.
+ */
 export function readDeltas(value: unknown, calls: ToolCallIndexes): ChatDelta[] {
   if (!Array.isArray(value)) return [];
   const deltas: ChatDelta[] = [];
@@ -117,8 +119,8 @@ function readDelta(from: Json, indexes: ToolCallIndexes): Record<string, unknown
 }
 
 /**
- * Which call of a stream a piece belongs to. Some servers send no index; then a piece with an id is a
- * call of its own, in whichever chunk it comes: clients would join two calls of one index.
+ * Which call of a stream a piece belongs to. Some servers send no index; then a piece with an id is
+ * a call of its own, in whichever chunk it comes: clients would join two calls of one index.
  */
 export class ToolCallIndexes {
   #last = 0;
