@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { toUuid } from "../../src/core/ids.ts";
 import { LEASE_RENEWAL_MS } from "../../src/core/limits.ts";
 import { CRASH_POINTS, type CrashPoint } from "../support/crash-points.ts";
-import { type Api, startProduct } from "../support/product.ts";
+import { type Api, type Product, startProduct } from "../support/product.ts";
 import { openAccounts } from "./accounts.ts";
 import { must, type Proof, proveBooks } from "./books.ts";
 import { callOnce, Load, MODELS, type Told } from "./load.ts";
@@ -14,6 +14,8 @@ import type { Random } from "./random.ts";
 const PRELOAD = join(import.meta.dir, "../support/crash-preload.ts");
 const CALLERS = 8;
 const LONG_STREAMS = 4;
+/** Every so many kills the worker is killed, too. */
+const KILLS_A_WORKER = 5;
 
 type Death = "any moment" | CrashPoint;
 
@@ -25,7 +27,7 @@ export interface ChaosOptions {
   readonly say: (line: string) => void;
 }
 
-/** Kills one process after the other while a second one serves; then proves the books. */
+/** Kills one API process after the other while a second one serves; then proves the books. */
 export async function killGateways({ times: kills, random, say }: ChaosOptions): Promise<void> {
   await using product = await startProduct({ apis: 3, models: MODELS, record: false });
   const accounts = await openAccounts(product);
@@ -41,6 +43,7 @@ export async function killGateways({ times: kills, random, say }: ChaosOptions):
     const death = random.pick<Death>(["any moment", "any moment", ...CRASH_POINTS]);
     deaths.set(death, (deaths.get(death) ?? 0) + 1);
     await killOnce(victim, load, death, random);
+    if (kill % KILLS_A_WORKER === 0) await killWorkers(product);
   }
   const heldMs = performance.now() - startMs;
   await holder.kill9();
@@ -63,6 +66,14 @@ export async function killGateways({ times: kills, random, say }: ChaosOptions):
 
 function chargeOf({ charges }: Proof, { requestId }: Told): bigint | undefined {
   return requestId === null ? undefined : charges.get(toUuid(requestId))?.amount;
+}
+
+/** The flush must move each entry once, wherever it is interrupted. */
+async function killWorkers({ workers }: Product): Promise<void> {
+  for (const worker of workers) {
+    await worker.kill9();
+    await worker.start();
+  }
 }
 
 async function killOnce(victim: Api, load: Load, death: Death, random: Random): Promise<void> {
