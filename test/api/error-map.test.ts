@@ -1,4 +1,5 @@
-// Every code of the error table with a request that provokes it. A row without one does not compile.
+// Every code of the error table with a request that provokes it. A row without one does not
+// compile.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";

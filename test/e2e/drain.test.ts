@@ -16,7 +16,7 @@ const COST = 8_000_000n;
 let product: Product;
 beforeAll(async () => {
   product = await startProduct({ models: [MODEL], record: false });
-});
+}, 60_000);
 afterAll(() => product[Symbol.asyncDispose]());
 
 test("500 parallel calls on a balance worth K over two processes: exactly K pass", async () => {

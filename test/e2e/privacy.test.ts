@@ -52,7 +52,7 @@ beforeAll(async () => {
     env: { TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "trace" },
   });
   account = await product.account({ paid: "50", contract: "enterprise", email: `${KEPT}@a.org` });
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await product[Symbol.asyncDispose]();
   await upstream.stop(true);

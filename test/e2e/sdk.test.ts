@@ -19,7 +19,7 @@ beforeAll(async () => {
   product = await startProduct({
     models: [{ id: "ok" }, { id: "long", mood: "tokens-2000-every-10" }, { id: "503" }],
   });
-});
+}, 60_000);
 afterAll(() => product[Symbol.asyncDispose]());
 
 function client(account: Pick<ProductAccount, "key">, api = 0, more: object = {}): OpenAI {

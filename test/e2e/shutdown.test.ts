@@ -15,7 +15,7 @@ const MODELS = [{ id: "ok" }, STREAM];
 let product: Product;
 beforeAll(async () => {
   product = await startProduct({ models: MODELS });
-});
+}, 60_000);
 afterAll(() => product[Symbol.asyncDispose]());
 
 /** Opens streams and waits until each has brought a first piece of text. */
