@@ -77,5 +77,5 @@ function cutOf(text: string): number {
 }
 
 function isInk(text: string, at: number): boolean {
-  return at < text.length && text.charCodeAt(at) > 32;
+  return /\S/.test(text.charAt(at));
 }

@@ -28,6 +28,15 @@ describe("TokenMeter", () => {
     );
   });
 
+  test("a no-break space is space: text is not cut beside it", () => {
+    for (const text of ["\u00a0 \u00a0 pellentesque", "a\u00a0 b"]) {
+      const meter = new TokenMeter();
+      meter.add([delta(text)]);
+      meter.settledTokens();
+      expect(meter.tokens()).toBe(countTokens(text));
+    }
+  });
+
   test("counts names and arguments of tool calls", () => {
     const meter = new TokenMeter();
     const call = { index: 0, function: { name: "get_fare", arguments: '{"from":' } };
