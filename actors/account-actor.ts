@@ -14,10 +14,10 @@ import type { Book } from "../src/store/book.ts";
 import { type AdmitReply, admit, extend, type ViewReply, view } from "./call-scripts.ts";
 import type { Account, AccountView, Admission, AdmitInput, RateLimits } from "./hold.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
-import { OpenHold } from "./open-hold.ts";
+import { OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { RedisClock } from "./redis-clock.ts";
-import { refusalError } from "./refusal.ts";
-import type { ScriptRunner, ScriptTime } from "./script.ts";
+import { inactive, invalidKey, leaseLost, refusalError } from "./refusal.ts";
+import { type ScriptRunner, type ScriptTime, unavailable } from "./script.ts";
 import { configure, credit, evict, expireFree, hydrate } from "./wallet-scripts.ts";
 
 export interface ActorDeps {
@@ -58,7 +58,12 @@ export class AccountActor implements Account {
       const nowMs = this.deps.clock.now();
       const { tier, refusal } = decideAccess(access.document, key, { ...input, nowMs });
       const code = refusal?.code ?? input.refusal?.code ?? null;
-      const reply = await this.#run(input, access, key, tier, code);
+      const reply = await this.#run(input, access, key, tier, code).catch((error) => {
+        // Redis may have run the script, or may run it yet: what it held must not wait for its
+        // lease.
+        void releaseWhenBack(this, input.requestId);
+        throw error;
+      });
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") this.#adopt(reply.version, reply.document);
       else return this.#answer(reply, input, access.document, key, tier, refusal?.message);
@@ -111,12 +116,12 @@ export class AccountActor implements Account {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const meta = await this.deps.scripts.redis.hmget(this.keys.meta, "epoch", "evictions");
       if (meta[0] === null || meta[0] === undefined) await this.deps.scripts.prepare();
-      const record = await this.deps.book.readWallet(this.accountId);
+      const record = await fromBook(this.deps.book.readWallet(this.accountId));
       if (record === null) throw invalidKey();
       const reply = await this.deps.scripts.run(hydrate, {
         ...this.#subject(),
         ...record,
-        pending: await this.deps.book.creditsAfter(this.accountId, record.credits),
+        pending: await fromBook(this.deps.book.creditsAfter(this.accountId, record.credits)),
         epoch: meta[0] ?? "",
         evictions: meta[1] ?? "0",
       });
@@ -133,7 +138,7 @@ export class AccountActor implements Account {
         await this.hydrate();
         continue;
       }
-      const missing = await this.deps.book.creditsAfter(this.accountId, wallet.credits);
+      const missing = await fromBook(this.deps.book.creditsAfter(this.accountId, wallet.credits));
       const replies = [];
       for (const record of missing) {
         replies.push(await this.deps.scripts.run(credit, { ...this.#subject(), ...record }));
@@ -145,7 +150,7 @@ export class AccountActor implements Account {
 
   /** Hands the newest access document to Redis, where every process finds it at its next call. */
   async configure(): Promise<void> {
-    const stored = await this.deps.book.readDocument(this.accountId);
+    const stored = await fromBook(this.deps.book.readDocument(this.accountId));
     if (stored === null) throw invalidKey();
     await this.deps.scripts.run(configure, { ...this.#subject(), ...stored });
     await this.deps.book.markApplied(this.accountId, stored.version);
@@ -205,7 +210,7 @@ export class AccountActor implements Account {
       streamLimit: tier.streams,
       cap: capOf(access.document, tier),
       budget: key.monthlyLimit,
-      tentative: input.tentative ?? false,
+      attempt: input.tentative ? "tentative" : input.counted ? "second" : "only",
       facts: JSON.stringify(input.facts),
       elapsedMs: Math.round(input.elapsedMs),
     });
@@ -261,6 +266,13 @@ export class AccountActor implements Account {
   }
 }
 
+/** A book that does not answer is no mistake of ours: the call can be tried again. */
+function fromBook<Value>(reading: Promise<Value>): Promise<Value> {
+  return reading.catch((error) => {
+    throw unavailable(error);
+  });
+}
+
 const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "key_budget_exceeded",
   "monthly_limit_reached",
@@ -274,18 +286,6 @@ function capOf(document: AccessDocument, tier: Tier): NanoUsd {
 
 function freeIsOver(state: ViewReply): boolean {
   return state.freeExpiresAtMs !== null && state.nowMs >= state.freeExpiresAtMs;
-}
-
-function leaseLost(): ApiError {
-  return new ApiError("service_unavailable", "The hold of this call was lost");
-}
-
-function inactive(state: string): ApiError {
-  return new ApiError("account_inactive", `This account is ${state}`);
-}
-
-function invalidKey(): ApiError {
-  return new ApiError("invalid_api_key", "This API key is wrong or was revoked");
 }
 
 /** What an account owns in all: both purses and what is held of them. */

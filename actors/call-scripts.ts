@@ -44,7 +44,8 @@ export interface AdmitArgs extends Timed, OfAccount {
   readonly streamLimit: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
-  readonly tentative: boolean;
+  /** `tentative` may be answered `short` and is counted; `second` follows such an answer. */
+  readonly attempt: "only" | "tentative" | "second";
   readonly facts: string;
   readonly elapsedMs: number;
 }
@@ -96,7 +97,7 @@ export const admit = defineScript<AdmitArgs, AdmitReply>(preludeLua + admitLua, 
     a.cap.toString(),
     a.budget === null ? "" : a.budget.toString(),
     LEASE_MS,
-    a.tentative ? 1 : 0,
+    a.attempt,
     a.facts,
     a.elapsedMs,
     REFUSED_ROWS_PER_MINUTE,

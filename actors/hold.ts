@@ -25,8 +25,10 @@ export interface AdmitInput {
    * A refusal that is already known: it is counted and logged, and the window's 429 outranks it.
    */
   readonly refusal?: ApiError;
-  /** Asks again before refusing for money: no count, no log, no refusal if `bound` does not fit. */
+  /** Asks again before refusing for money: counted, but neither refused nor logged if short. */
   readonly tentative?: boolean;
+  /** The second try of a call whose first was answered `short`: the window counted it then. */
+  readonly counted?: boolean;
   /** Milliseconds since the request arrived, for the log row of a refusal. */
   readonly elapsedMs: number;
 }

@@ -19,6 +19,8 @@ interface HoldTerms {
 /** A settlement is tried again until Redis takes it; by then the lease decides. */
 const RETRIES_MAX = 600;
 const RETRY_MS = 1_000;
+/** An admission that was given up may still be on its way; after so long the lease ends anyway. */
+const RELEASES_MAX = 60;
 
 const ABANDONED: Outcome = {
   status: ERRORS.internal_error.status,
@@ -129,5 +131,23 @@ export class OpenHold implements Hold {
     });
     this.account.openHolds.delete(this.id);
     return late ?? { charged: ZERO, free: ZERO };
+  }
+}
+
+/**
+ * Releases what an admission without an answer may have held, as soon as Redis is back. Where it
+ * held nothing, nothing happens. Should this process die before, the lease ends it.
+ */
+export async function releaseWhenBack(account: AccountActor, requestId: string): Promise<void> {
+  const { accountId, keys, deps } = account;
+  const outcome = JSON.stringify(ABANDONED);
+  const call = { account: accountId, keys, requestId, cost: ZERO, outcome };
+  for (let attempt = 0; attempt < RELEASES_MAX; attempt++) {
+    await Bun.sleep(RETRY_MS);
+    try {
+      if ((await deps.scripts.run(settle, call)) !== null) return;
+    } catch (error) {
+      deps.onSettleRetry(requestId, error);
+    }
   }
 }

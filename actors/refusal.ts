@@ -33,3 +33,18 @@ export function refusalError(
   const there = toDecimal(reply.spendable);
   return new ApiError(code, `The call may cost up to $${needed}; $${there} can be spent now`);
 }
+
+/** The lease of a call's hold ran out, or its wallet was rebuilt. */
+export function leaseLost(): ApiError {
+  return new ApiError("service_unavailable", "The hold of this call was lost");
+}
+
+/** The account was suspended or closed under a running call. */
+export function inactive(state: string): ApiError {
+  return new ApiError("account_inactive", `This account is ${state}`);
+}
+
+/** The key is in no access document. */
+export function invalidKey(): ApiError {
+  return new ApiError("invalid_api_key", "This API key is wrong or was revoked");
+}

@@ -1,7 +1,6 @@
 // The API process: reads its settings, opens the stores, listens, and drains when it is told to
 // stop.
 
-import { pino } from "pino";
 import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
@@ -11,6 +10,7 @@ import { CatalogueError } from "./core/catalogue-file.ts";
 import type { Clock } from "./core/clock.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
+import { createLog } from "./create-log.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { createRegistry, serveMetrics } from "./metrics-server.ts";
 import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
@@ -44,7 +44,7 @@ const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 async function main(): Promise<void> {
   const config = loadServerConfig(METRICS_PORT);
-  const log = pino({ level: config.logLevel, base: { process: "api" } });
+  const log = createLog("api", config.logLevel);
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
   const stop = await start(config, log);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -2,10 +2,10 @@
 // are. A job that is skipped or run twice does no harm: each does "everything that is due".
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
-import { pino } from "pino";
 import { AccountActors } from "../actors/account-actors.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "../src/config.ts";
 import type { Log } from "../src/core/log.ts";
+import { createLog } from "../src/create-log.ts";
 import { createRegistry, serveMetrics } from "../src/metrics-server.ts";
 import { Accounts } from "../src/store/accounts.ts";
 import { Book } from "../src/store/book.ts";
@@ -42,7 +42,7 @@ interface ScheduledJob {
 
 async function main(): Promise<void> {
   const config = loadServerConfig(METRICS_PORT);
-  const log = pino({ level: config.logLevel, base: { process: "worker" } });
+  const log = createLog("worker", config.logLevel);
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
   const stop = await start(config, log);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -61,6 +61,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   // Whatever else waits, the log must have a place for its rows.
   await jobs["request-log-partitions"]?.run();
 
+  accounts.start();
   const connection = queueConnection(config.queueRedisUrl);
   const queue = new Queue(QUEUE, { connection, prefix: PREFIX });
   const worker = new Worker(QUEUE, (job) => runJob(jobs, job.name), {
@@ -84,6 +85,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     clearInterval(keeping);
     await Promise.race([worker.close(), Bun.sleep(CLOSE_MS_MAX)]);
     await queue.close();
+    accounts.stop();
     await metrics.stop();
     redis.disconnect();
     await database.close();

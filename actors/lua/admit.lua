@@ -4,11 +4,12 @@
 -- ARGV  1 now_ms or ''  2 version  3 account  4 key  5 request  6 refusal code or ''
 --       7 refusal outranks the window (0/1)  8 window limit  9 amount  10 free credit may pay (0/1)
 --       11 takes a stream slot (0/1)  12 stream limit  13 cap  14 key budget or ''  15 lease_ms
---       16 tentative (0/1)  17 facts  18 outcome of a refusal  19 refused rows a minute
+--       16 attempt: only, tentative or second  17 facts  18 outcome of a refusal
+--       19 refused rows a minute
 -- Reply { 'ok', now_ms, remaining, reset_ms, hold_paid, hold_free, admitted_ms }
 --       { 'recover' } the bucket is not set up; { 'hydrate' } the wallet is not here
 --       { 'stale', version, document } decide again by this document
---       { 'short', spendable } tentative only: nothing was changed
+--       { 'short', spendable } tentative only: counted, nothing else was changed
 --       { error_code, now_ms, remaining, reset_ms, spendable } refused; no money was changed
 
 local meta, wallet, holds, leases = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -40,7 +41,8 @@ local budget_room = budget and budget - stored(w[11]) - stored(w[12]) or AMOUNT_
 local spendable = math.max(0, math.min(paid + usable_free, cap_room, budget_room))
 
 -- In the order of the error table.
-local window_full = requests.total >= limit
+local is_counted = ARGV[16] == 'second'
+local window_full = requests.total >= limit and not is_counted
 local code = nil
 if refusal ~= '' and ARGV[7] == '1' then code = refusal
 elseif window_full then code = 'rate_limit_exceeded'
@@ -53,7 +55,12 @@ end
 
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
-if for_money and ARGV[16] == '1' and redis.call('HEXISTS', holds, request) == 0 then
+if for_money and ARGV[16] == 'tentative' and redis.call('HEXISTS', holds, request) == 0 then
+  -- It is counted here, so that the window also bounds how often a prompt is tokenised.
+  if not redis.call('GET', op) then
+    count_request(window, requests)
+    redis.call('SET', op, 'short', 'PX', 60000)
+  end
   return { 'short', money(spendable) }
 end
 
@@ -67,8 +74,8 @@ if code then
   local record = redis.call('HGET', holds, request)
   if not record then
     local before = redis.call('GET', op)
-    if before then return cjson.decode(before) end
-    if not window_full then count_request(window, requests) end
+    if before and before ~= 'short' then return cjson.decode(before) end
+    if not window_full and not is_counted then count_request(window, requests) end
     local field = account .. '|' .. key .. '|' .. money(math.floor(now / 60000))
     local rows = redis.call('HINCRBY', refused, field, 1)
     local reply = rate(code)
@@ -104,7 +111,7 @@ redis.call('HSET', wallet, 'paid', money(paid - hold.paid), 'free', money(free -
   'held_paid', money(stored(w[6]) + hold.paid), 'held_free', money(stored(w[7]) + hold.free),
   'streams', money(stored(w[8]) + stream), held, money(stored(w[10]) + bound),
   key_held, money(stored(w[12]) + bound), 'used', money(now))
-count_request(window, requests)
+if not is_counted then count_request(window, requests) end
 if free_is_over then expire_free(meta, wallet, journal, account, now) end
 local reply = rate('ok')
 reply[5], reply[6], reply[7] = money(hold.paid), money(hold.free), money(now)

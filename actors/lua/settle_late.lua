@@ -26,12 +26,14 @@ if a then
     tonumber(a), tonumber(b), tonumber(c), tonumber(d), m
 end
 
-local owed = math.max(0, math.min(cost, total) - charged)
+-- The sweep charged the last checkpoint, by our own count: what the call cost may be more or less.
+local owed = math.min(cost, total) - charged
 local spent, held = 's' .. month, 'h' .. month
 local key_spent, key_held = spent .. ':' .. ARGV[3], held .. ':' .. ARGV[3]
 local w = redis.call('HMGET', wallet, 'paid', 'free', 'free_expires', 'held_paid', 'held_free',
   'seq', spent, held, key_spent, key_held)
-if redis.call('HGET', wallet, 'epoch') ~= epoch then w = {} end
+local is_here = redis.call('HGET', wallet, 'epoch') == epoch
+if not is_here then w = {} end
 local paid, free = stored(w[1]), stored(w[2])
 local room = math.min(owed, cap - stored(w[7]) - stored(w[8]))
 if budget then room = math.min(room, budget - stored(w[9]) - stored(w[10])) end
@@ -39,12 +41,16 @@ room = math.max(0, room)
 local usable_free = (stored(w[3]) == 0 or now < stored(w[3])) and free or 0
 local take_free = math.min(room, usable_free, total_free - charged_free)
 local take_paid = math.min(room - take_free, paid)
+if owed < 0 and is_here then
+  take_paid = -math.min(-owed, charged - charged_free)
+  take_free = owed - take_paid
+end
 local taken = take_free + take_paid
-local seq = taken > 0 and stored(w[6]) + 1 or nil
+local seq = taken ~= 0 and stored(w[6]) + 1 or nil
 
 -- A removal comes first: Redis lets it run when it is out of memory, and then all that follows.
 redis.call('DEL', op)
-if taken > 0 then
+if taken ~= 0 then
   redis.call('HSET', wallet, 'paid', money(paid - take_paid), 'free', money(free - take_free),
     'seq', money(seq), spent, money(stored(w[7]) + taken), key_spent, money(stored(w[9]) + taken))
 end
@@ -53,6 +59,6 @@ append(meta, journal, {
   at = tonumber(ARGV[5]), facts = ARGV[9], outcome = ARGV[10], seq = seq,
   paid_delta = -take_paid, free_delta = -take_free,
   paid_after = paid - take_paid + stored(w[4]), free_after = free - take_free + stored(w[5]),
-  month = month, written_off = cost - charged - taken,
+  month = month, written_off = math.max(0, cost - charged - taken),
 })
 return remember(op, charged + taken, charged_free + take_free, ARGV[11])

@@ -46,6 +46,7 @@ export interface Demand extends Pick<AdmitInput, "scope" | "bound" | "freeEligib
 
 export interface AdmitOptions {
   readonly tentative?: boolean;
+  readonly counted?: boolean;
   readonly refusal?: ApiError;
 }
 

@@ -8,7 +8,7 @@ import { CHAT } from "../core/limits.ts";
 import { type NanoUsd, toDecimal } from "../core/money.ts";
 import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../core/pricing.ts";
 import type { ChatRequest } from "../providers/chat/provider.ts";
-import { countPrompt, promptTokensMax } from "../providers/tokens.ts";
+import { countPrompt, promptTokensMax, templateTokensMax } from "../providers/tokens.ts";
 import { admit, type Call, type CallDeps, type Demand } from "./call.ts";
 
 export interface ChatCall {
@@ -18,7 +18,7 @@ export interface ChatCall {
 }
 
 /** By how much another model's tokenizer may count more tokens than ours. */
-const TOKENIZER_MARGIN = 1.1;
+const TOKENIZER_MARGIN = 1.3;
 
 const WHAT_IS_LEFT: Partial<Record<ErrorCode, string>> = {
   key_budget_exceeded: "The monthly budget of the key has",
@@ -36,7 +36,7 @@ export async function admitChat(deps: CallDeps, call: Call, chat: ChatCall): Pro
 
   const tightTokens = await tightPromptBound(chat, looseTokens, first.funds);
   const tight = demandOf(chat, upperBound(bands, tightTokens, chat.request.maxTokens));
-  const second = await admit(deps, call, tight);
+  const second = await admit(deps, call, tight, { counted: true });
   if (second.verdict === "admitted") return second.hold;
   if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
   if (second.funds === null) throw second.error;
@@ -61,7 +61,9 @@ function demandOf(chat: ChatCall, bound: NanoUsd): Demand {
 async function tightPromptBound(chat: ChatCall, loose: number, funds: Funds): Promise<number> {
   const payable = affordablePromptTokens(chat.model.bands, funds.spendable);
   const counted = await countPrompt(chat.request, payable);
-  return counted > payable ? loose : Math.min(loose, Math.ceil(counted * TOKENIZER_MARGIN));
+  if (counted > payable) return loose;
+  const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(chat.request);
+  return Math.min(loose, tight);
 }
 
 function moneyMessage(code: ErrorCode, bound: NanoUsd, there: NanoUsd, tokens: number): string {

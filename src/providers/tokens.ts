@@ -47,13 +47,12 @@ export function countPromptTokens(messages: readonly ChatMessage[], toolsJson: s
  * ends early, with what was counted so far, once there are more than `tokensMax`.
  */
 export async function countPrompt(
-  { messages, parameters }: ChatRequest,
+  request: ChatRequest,
   tokensMax = Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  const tools = parameters.tools === undefined ? "" : JSON.stringify(parameters.tools);
   let tokens = 0;
   let length = 0;
-  for (const piece of [tools, ...messages.flatMap(textsOf)].flatMap(piecesOf)) {
+  for (const piece of partsOf(request).flatMap(piecesOf)) {
     length += piece.length;
     if (length > PIECE_LENGTH) {
       length = piece.length;
@@ -62,28 +61,37 @@ export async function countPrompt(
     tokens += countTokens(piece);
     if (tokens > tokensMax) return tokens;
   }
-  return tokens + messages.length * TEMPLATE_TOKENS;
+  return tokens + request.messages.length * TEMPLATE_TOKENS;
 }
 
 /**
  * An upper bound of the prompt's tokens that costs next to nothing: a token of a byte-level
  * tokenizer is at least one byte.
  */
-export function promptTokensMax({ messages, parameters }: ChatRequest): number {
-  let bound = MESSAGE_OVERHEAD_TOKENS;
+export function promptTokensMax(request: ChatRequest): number {
+  return partsOf(request).reduce(
+    (bound, part) => bound + Buffer.byteLength(part),
+    templateTokensMax(request),
+  );
+}
+
+/** What a model's chat template may put around the parts of a prompt, at most. */
+export function templateTokensMax({ messages, parameters }: ChatRequest): number {
+  const tools = parameters.tools === undefined ? 0 : TOOLS_PREAMBLE_TOKENS;
+  return MESSAGE_OVERHEAD_TOKENS * (messages.length + 1) + tools;
+}
+
+/** Everything of a request that a model may be shown; the bound and the count take the same. */
+function partsOf({ messages, parameters }: ChatRequest): string[] {
+  const parts: string[] = [];
   for (const message of messages) {
-    bound += MESSAGE_OVERHEAD_TOKENS + bytesOf(message.content) + bytesOf(message.name);
-    if (message.tool_call_id !== undefined) bound += bytesOf(message.tool_call_id);
-    if (message.tool_calls !== undefined) bound += bytesOf(JSON.stringify(message.tool_calls));
+    parts.push(message.content ?? "", message.name ?? "", message.tool_call_id ?? "");
+    if (message.tool_calls !== undefined) parts.push(JSON.stringify(message.tool_calls));
   }
-  if (parameters.tools !== undefined) {
-    bound += TOOLS_PREAMBLE_TOKENS + bytesOf(JSON.stringify(parameters.tools));
+  for (const shown of [parameters.tools, parameters.response_format]) {
+    if (shown !== undefined) parts.push(JSON.stringify(shown));
   }
-  // A model may be shown the schema that its reply must follow.
-  if (parameters.response_format !== undefined) {
-    bound += bytesOf(JSON.stringify(parameters.response_format));
-  }
-  return bound;
+  return parts;
 }
 
 export interface TextStart {
@@ -164,10 +172,6 @@ function isLetterOrDigit(code: number): boolean {
 // A surrogate without its other half is a character of its own: a long run of such must be cut too.
 function isWithinPair(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
-}
-
-function bytesOf(text: string | null | undefined): number {
-  return text === null || text === undefined ? 0 : Buffer.byteLength(text);
 }
 
 function tokenizer(): Tokenizer {

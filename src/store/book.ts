@@ -49,6 +49,12 @@ export interface Cursor {
 /** The transaction or the pool: both run queries. */
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
+/** Says what Redis must be given, by the cursors and a function that raises a bucket's epoch. */
+type Rebuild = (
+  cursors: readonly Cursor[],
+  newEpoch: (bucket: number) => Promise<Cursor>,
+) => Promise<readonly { readonly apply: () => Promise<void> }[]>;
+
 export class Book {
   constructor(readonly database: Database) {}
 
@@ -96,25 +102,24 @@ export class Book {
    * Lets one process at a time compare Redis with the cursors. `rebuild` is given the cursors and a
    * function that puts a bucket under a new epoch, which is committed when `rebuild` returns.
    */
-  async recovery(
-    rebuild: (
-      cursors: readonly Cursor[],
-      newEpoch: (bucket: number) => Promise<Cursor>,
-    ) => Promise<readonly { readonly apply: () => Promise<void> }[]>,
-  ): Promise<void> {
+  async recovery(rebuild: Rebuild): Promise<void> {
     const steps = await this.database.db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
-      // A replica that took over may have missed the documents it was given last: they are given
-      // again, by whoever finishes what is unapplied.
-      await tx
-        .update(accounts)
-        .set({ appliedVersion: 0 })
-        .where(gt(accounts.changedAt, sql`now() - interval '1 hour'`));
-      const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
-      return rebuild(cursors, (bucket) => newEpoch(tx, bucket));
+      return await recover(tx, rebuild);
     });
     for (const step of steps) await step.apply();
   }
+}
+
+async function recover(tx: Queries, rebuild: Rebuild): ReturnType<Rebuild> {
+  const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
+  const steps = await rebuild(cursors, (bucket) => newEpoch(tx, bucket));
+  // A server that is older than the book lost access documents too, and a replica that took over
+  // may have missed the latest: they are given again, by whoever finishes what is unapplied.
+  const lost =
+    steps.length > 0 ? undefined : gt(accounts.changedAt, sql`now() - interval '1 hour'`);
+  await tx.update(accounts).set({ appliedVersion: 0 }).where(lost);
+  return steps;
 }
 
 /** The cursor under its new epoch; a flusher may have moved it since it was read. */

@@ -63,7 +63,9 @@ export class Ledger {
    */
   async write(batches: readonly BucketBatch[]): Promise<readonly JournalEntry[]> {
     const { sql } = this.database;
-    await this.#learnNumbers(batches.flatMap((batch) => batch.entries));
+    const all = batches.flatMap((batch) => batch.entries);
+    await this.#learnNumbers(all);
+    await this.#ensurePartitions(all);
     return await sql.begin(async (tx) => {
       const locked = await lockCursors(tx, batches);
       const entries = batches.flatMap((batch) => entriesBehind(batch, locked.get(batch.bucket)));
@@ -107,7 +109,6 @@ export class Ledger {
       const row = logRowOf(entry, { account: this.#account(entry), key: this.#key(entry) });
       (entry.type === "late" ? late : rows).push(row);
     }
-    await this.#ensurePartitions(tx, rows);
     if (rows.length > 0) await insertLogRows(tx, rows);
     for (const row of late) {
       // The sweep logged this call when its hold expired; its owner came back and knows better.
@@ -150,10 +151,12 @@ export class Ledger {
     }
   }
 
-  async #ensurePartitions(tx: Tx, rows: readonly LogRow[]): Promise<void> {
-    for (const month of new Set(rows.map((row) => row.at.slice(0, 7)))) {
+  /** Outside the transaction: what is remembered here must be there, whatever becomes of that. */
+  async #ensurePartitions(entries: readonly JournalEntry[]): Promise<void> {
+    const { sql } = this.database;
+    for (const month of new Set(entries.map(({ atMs }) => isoTime(atMs).slice(0, 7)))) {
       if (this.#partitions.has(month)) continue;
-      await tx`SELECT ensure_request_log_partition(${`${month}-01`}::date)`;
+      await sql`SELECT ensure_request_log_partition(${`${month}-01`}::date)`;
       this.#partitions.add(month);
     }
   }

@@ -212,7 +212,10 @@ export class WalletModel {
     const known = call.refusal?.code ?? null;
     const before = outranking ?? (isFull ? "rate_limit_exceeded" : known);
     const short = before === null ? money() : null;
-    if (short !== null && call.tentative) return { verdict: "short", spendable };
+    if (short !== null && call.tentative) {
+      window.count(nowMs);
+      return { verdict: "short", spendable };
+    }
     const code = before ?? short ?? streams();
     if (code !== null) {
       if (!isFull) window.count(nowMs);
@@ -325,7 +328,13 @@ export class WalletModel {
     const { hold } = tombstone;
     const owed = least(cost, hold.paid + hold.free) - tombstone.charged;
     const so = { charged: tombstone.charged, free: tombstone.chargedFree };
-    if (!this.here || owed <= 0n) return so;
+    if (!this.here || owed === 0n) return so;
+    if (owed < 0n) {
+      const paidBack = least(-owed, so.charged - so.free);
+      const freeBack = -owed - paidBack;
+      this.#charge(hold, owed, -freeBack);
+      return { charged: so.charged + owed, free: so.free - freeBack };
+    }
     const { month, cap, budget, key } = hold;
     const capRoom = cap - this.spent(month, null) - this.held(month, null);
     const keyRoom =

@@ -22,7 +22,7 @@ type Layer =
 const LAYERS: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/main\.ts$/, "main"],
   [/^src\/app\.ts$/, "app"],
-  [/^src\/(config|metrics-server)\.ts$/, "config"],
+  [/^src\/(config|create-log|metrics-server)\.ts$/, "config"],
   [/^src\/(gateway|application|console)\//, "surface"],
   [/^src\/(calls|http|providers|store|core|cli)\//, "core"],
   [/^actors\//, "actors"],
