@@ -8,8 +8,8 @@ import { askChat, postChat, readStream } from "../support/chat-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, type Product, type ProductAccount, startProduct } from "../support/product.ts";
 
-/** Some 0.6 seconds long. */
-const STREAM = { id: "stream", mood: "tokens-40-every-15" };
+/** Some 4 seconds long: longer than a busy machine takes to notice that a process is leaving. */
+const STREAM = { id: "stream", mood: "tokens-40-every-100" };
 const MODELS = [{ id: "ok" }, STREAM];
 
 let product: Product;
