@@ -41,7 +41,9 @@ local budget_room = budget and budget - stored(w[11]) - stored(w[12]) or AMOUNT_
 local spendable = math.max(0, math.min(paid + usable_free, cap_room, budget_room))
 
 -- In the order of the error table.
-local is_counted = ARGV[16] == 'second'
+-- Counted before: by the first try, or by this one when it was sent before.
+local is_counted = ARGV[16] == 'second' or (ARGV[16] == 'tentative' and requests.total >= limit
+  and redis.call('GET', op) == 'short')
 local window_full = requests.total >= limit and not is_counted
 local code = nil
 if refusal ~= '' and ARGV[7] == '1' then code = refusal
