@@ -179,8 +179,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     breaks: "I17: no more requests than the window has",
     script: admit,
-    good: "requests.total >= limit",
-    bad: "requests.total > limit",
+    good: "window_full = requests.total >= limit",
+    bad: "window_full = requests.total > limit",
   },
   {
     breaks: "I17: what is counted stays counted for 60 s",
