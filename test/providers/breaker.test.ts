@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Breaker } from "../../src/providers/chat/breaker.ts";
+import { Breaker } from "../../src/providers/breaker.ts";
 
 function setUp() {
   const clock = { ms: 1_000 };

@@ -8,7 +8,7 @@ import {
   type UpstreamCall,
 } from "../../src/providers/chat/openai-provider.ts";
 import type { ChatRequest } from "../../src/providers/chat/provider.ts";
-import { RouteFailure } from "../../src/providers/chat/route-failure.ts";
+import { RouteFailure } from "../../src/providers/route-failure.ts";
 import {
   idle,
   KEY,

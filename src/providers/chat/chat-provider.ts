@@ -4,16 +4,13 @@
 import type { Catalogue, ModelEntry, ProviderEntry } from "../../core/catalogue.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { Breaker, type Leaving } from "./breaker.ts";
+import type { Leaving } from "../breaker.ts";
+import { Fallback } from "../fallback.ts";
+import { RouteFailure } from "../route-failure.ts";
+import type { Fetch } from "../upstream-http.ts";
 import type { Guide } from "./guide.ts";
-import {
-  completeUpstream,
-  type Fetch,
-  streamUpstream,
-  type UpstreamCall,
-} from "./openai-provider.ts";
+import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
 import type { ChatBatch, ChatOptions, ChatProvider, ChatReply, ChatRequest } from "./provider.ts";
-import { RouteFailure } from "./route-failure.ts";
 
 export interface ChatProviderDeps {
   readonly catalogue: () => Catalogue;
@@ -24,23 +21,38 @@ export interface ChatProviderDeps {
 }
 
 type Leave = (result: Leaving) => void;
-type Attempt<Result> = (provider: ProviderEntry, upstreamModel: string) => Promise<Result>;
+
+interface ServedRoute {
+  readonly server: ProviderEntry;
+  readonly upstreamModel: string;
+}
 
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
-  const routes = new Routes(deps);
+  const fallback = new Fallback(deps);
+  const ask = <Result>(
+    model: ModelEntry,
+    signal: AbortSignal,
+    attempt: (route: ServedRoute) => Promise<Result>,
+  ) =>
+    fallback.first({
+      candidates: routesOf(model, deps.catalogue()),
+      attempt,
+      signal,
+      subject: model.id,
+      message: `The model '${model.id}' does not answer right now`,
+    });
 
   async function complete(
     model: ModelEntry,
     request: ChatRequest,
     { signal }: ChatOptions,
   ): Promise<ChatReply> {
-    const { result, leave } = await routes.first<ChatReply>(
-      model,
-      signal,
-      (provider, upstreamModel) =>
-        provider.kind === "guide"
-          ? deps.guide.complete(request, { signal })
-          : completeUpstream(callOf(deps, { provider, model: upstreamModel, request, signal })),
+    const { result, leave } = await ask<ChatReply>(model, signal, ({ server, upstreamModel }) =>
+      server.kind === "guide"
+        ? deps.guide.complete(request, { signal })
+        : completeUpstream(
+            callOf(deps, { provider: server, model: upstreamModel, request, signal }),
+          ),
     );
     leave("ok");
     return plausible(result, model);
@@ -51,11 +63,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     { signal }: ChatOptions,
   ): Promise<AsyncIterable<ChatBatch>> {
-    const { result, leave } = await routes.first(model, signal, async (provider, upstreamModel) => {
+    const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
       const batches =
-        provider.kind === "guide"
+        server.kind === "guide"
           ? deps.guide.stream(request, { signal })
-          : streamUpstream(callOf(deps, { provider, model: upstreamModel, request, signal }));
+          : streamUpstream(
+              callOf(deps, { provider: server, model: upstreamModel, request, signal }),
+            );
       return await withFirst(batches[Symbol.asyncIterator]());
     });
     return new Relay(result, { model, signal, leave });
@@ -64,50 +78,12 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   return { complete, stream };
 }
 
-/** Finds a route that answers. It knows which providers are full, or were given up for now. */
-class Routes {
-  readonly #deps: ChatProviderDeps;
-  readonly #breakers = new Map<string, Breaker>();
-
-  constructor(deps: ChatProviderDeps) {
-    this.#deps = deps;
-  }
-
-  /** Tries the routes in order. What holds a place gives it back through `leave`. */
-  async first<Result>(
-    model: ModelEntry,
-    signal: AbortSignal,
-    attempt: Attempt<Result>,
-  ): Promise<{ result: Result; leave: Leave }> {
-    const { catalogue, log } = this.#deps;
-    let cause: unknown;
-    for (const route of model.routes) {
-      const provider = catalogue().providers.get(route.provider);
-      const place = provider && this.#breakerOf(provider).enter(provider.concurrencyMax);
-      if (!provider || !place) continue;
-      try {
-        const result = await attempt(provider, route.model);
-        place.answered();
-        return { result, leave: place.leave };
-      } catch (error) {
-        const isCallers = signal.aborted || error instanceof ApiError;
-        const isWell = error instanceof RouteFailure && !error.blamesServer;
-        place.leave(isCallers || isWell ? "neither" : "failed");
-        if (isCallers) throw error;
-        log.warn({ provider: provider.name, model: model.id, err: error }, "A route failed");
-        cause = error;
-      }
-    }
-    const message = `The model '${model.id}' does not answer right now`;
-    throw new ApiError("upstream_unreachable", message, { cause });
-  }
-
-  #breakerOf(provider: ProviderEntry): Breaker {
-    const name = `${provider.name} ${provider.baseUrl}`;
-    const breaker = this.#breakers.get(name) ?? new Breaker(this.#deps.monotonicMs);
-    this.#breakers.set(name, breaker);
-    return breaker;
-  }
+/** The model's routes, without those whose provider the catalogue no longer has. */
+function routesOf(model: ModelEntry, { providers }: Catalogue): ServedRoute[] {
+  return model.routes.flatMap(({ provider, model: upstreamModel }) => {
+    const server = providers.get(provider);
+    return server === undefined ? [] : [{ server, upstreamModel }];
+  });
 }
 
 function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): UpstreamCall {

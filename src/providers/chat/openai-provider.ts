@@ -3,8 +3,9 @@
 
 import type { ProviderEntry } from "../../core/catalogue.ts";
 import { ApiError } from "../../core/errors.ts";
+import { RouteFailure } from "../route-failure.ts";
+import { type Fetch, parseJson, readText, tooLarge } from "../upstream-http.ts";
 import type { ChatBatch, ChatDelta, ChatReply, ChatRequest } from "./provider.ts";
-import { RouteFailure } from "./route-failure.ts";
 import { Silence } from "./silence.ts";
 import { SseReader } from "./sse-reader.ts";
 import {
@@ -16,8 +17,6 @@ import {
   readUsage,
   ToolCallIndexes,
 } from "./upstream-json.ts";
-
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface UpstreamCall {
   readonly provider: ProviderEntry;
@@ -49,7 +48,7 @@ const REST_READS_MAX = 8;
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
   const response = await send(call, false, AbortSignal.any([call.signal, timeout]));
-  const body = parse(await readText(response, REPLY_BYTES_MAX));
+  const body = parseJson(await readText(response, REPLY_BYTES_MAX));
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
   }
@@ -134,7 +133,7 @@ class StreamedReply {
         if (event === "") continue;
         this.isDone = event === "[DONE]";
         if (this.isDone) break;
-        this.#take(parse(event), batch);
+        this.#take(parseJson(event), batch);
       }
     } catch (error) {
       this.#failure = error;
@@ -232,32 +231,4 @@ function jsonOrNull(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new RouteFailure("The server sent something that is not JSON");
-  }
-}
-
-function tooLarge(): RouteFailure {
-  return new RouteFailure("The reply is larger than any reply may be");
-}
-
-async function readText(response: Response, bytesMax: number): Promise<string> {
-  const declared = response.headers.get("content-length");
-  const isPlain = !response.headers.has("content-encoding");
-  if (isPlain && declared !== null && Number(declared) <= bytesMax) return await response.text();
-  if (response.body === null) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytesRead = 0;
-  for await (const bytes of response.body) {
-    bytesRead += bytes.byteLength;
-    if (bytesRead > bytesMax) throw tooLarge();
-    text += decoder.decode(bytes, { stream: true });
-  }
-  return text + decoder.decode();
 }

@@ -1,7 +1,7 @@
 // How long an upstream may say nothing.
 
 import type { ProviderEntry } from "../../core/catalogue.ts";
-import { RouteFailure } from "./route-failure.ts";
+import { RouteFailure } from "../route-failure.ts";
 
 /** Ticks that make up the time which a stream may be silent. */
 const TICKS = 4;

@@ -1,0 +1,36 @@
+// What every request to an upstream server has in common.
+
+import { RouteFailure } from "./route-failure.ts";
+
+/** The platform's `fetch`, passed in so that tests need no global. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The text of a body; throws a RouteFailure once it is longer than `bytesMax`. */
+export async function readText(response: Response, bytesMax: number): Promise<string> {
+  const declared = response.headers.get("content-length");
+  const isPlain = !response.headers.has("content-encoding");
+  if (isPlain && declared !== null && Number(declared) <= bytesMax) return await response.text();
+  if (response.body === null) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytesRead = 0;
+  for await (const bytes of response.body) {
+    bytesRead += bytes.byteLength;
+    if (bytesRead > bytesMax) throw tooLarge();
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Parses what a server sent as JSON; throws a RouteFailure that does not quote it. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RouteFailure("The server sent something that is not JSON");
+  }
+}
+
+export function tooLarge(): RouteFailure {
+  return new RouteFailure("The reply is larger than any reply may be");
+}
