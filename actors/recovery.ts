@@ -16,8 +16,11 @@ export interface RecoveryDeps {
   readonly redis: RedisClient;
   readonly book: Book;
   readonly onRecovered: (buckets: readonly number[]) => void;
-  /** A bucket that is rebuilt although its numbers agree: its journal contradicts the book. */
-  readonly force?: number;
+  /**
+   * A bucket that is rebuilt although its numbers agree: its journal contradicts the book. With an
+   * epoch only if that is still in force, so that of many who find this out one rebuilds it.
+   */
+  readonly force?: { readonly bucket: number; readonly epoch?: number };
 }
 
 /**
@@ -27,21 +30,26 @@ export interface RecoveryDeps {
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   const { redis, book } = deps;
-  const recovered: number[] = [];
+  let recovered: readonly number[] = [];
   await book.recovery(async (cursors, newEpoch) => {
     // The cursors were read first: a bucket's entry number only grows, so one that is lower is
     // older.
     const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
-    const steps = [];
+    const raised: Cursor[] = [];
     for (const [index, cursor] of cursors.entries()) {
-      if (cursor.bucket !== deps.force && agrees(states[index] ?? null, cursor)) continue;
-      const raised = await newEpoch(cursor.bucket);
-      recovered.push(cursor.bucket);
-      steps.push({ apply: () => setUp(redis, raised) });
+      const state = states[index] ?? null;
+      if (agrees(state, cursor) && !isForced(deps, cursor)) continue;
+      raised.push(await newEpoch(cursor.bucket, state?.epoch ?? 0));
     }
-    return steps;
+    await Promise.all(raised.map((cursor) => setUp(redis, cursor)));
+    recovered = raised.map(({ bucket }) => bucket);
+    return recovered;
   });
   if (recovered.length > 0) deps.onRecovered(recovered);
+}
+
+function isForced({ force }: RecoveryDeps, { bucket, epoch }: Cursor): boolean {
+  return force?.bucket === bucket && (force.epoch ?? epoch) === epoch;
 }
 
 function agrees(state: BucketState | null, cursor: Cursor): boolean {

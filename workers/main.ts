@@ -112,7 +112,7 @@ function schedule(parts: Parts): Readonly<Record<string, ScheduledJob>> {
     ledger,
     log,
     keepMs: config.journalKeepMs,
-    rebuild: (bucket: number) => accounts.rebuild(bucket),
+    rebuild: (bucket: number, epoch: number) => accounts.rebuild(bucket, epoch),
     onFork: metrics.onFork,
     onWritten: metrics.onWritten,
   };

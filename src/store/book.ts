@@ -49,11 +49,14 @@ export interface Cursor {
 /** The transaction or the pool: both run queries. */
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
-/** Says what Redis must be given, by the cursors and a function that raises a bucket's epoch. */
+/**
+ * Brings Redis to the cursors and says which buckets were rebuilt. `newEpoch` puts a bucket under
+ * an epoch that is newer than its cursor's and the one that Redis names.
+ */
 type Rebuild = (
   cursors: readonly Cursor[],
-  newEpoch: (bucket: number) => Promise<Cursor>,
-) => Promise<readonly { readonly apply: () => Promise<void> }[]>;
+  newEpoch: (bucket: number, inRedis: number) => Promise<Cursor>,
+) => Promise<readonly number[]>;
 
 export class Book {
   constructor(readonly database: Database) {}
@@ -99,34 +102,32 @@ export class Book {
   }
 
   /**
-   * Lets one process at a time compare Redis with the cursors. `rebuild` is given the cursors and a
-   * function that puts a bucket under a new epoch, which is committed when `rebuild` returns.
+   * Lets one process at a time compare Redis with the cursors. Redis is given a new epoch before it
+   * is committed here: until then nobody else may look, nor write to the bucket's cursor, so what
+   * is served under that epoch is never taken for what an older one left. Should the commit fail,
+   * Redis is a step ahead, which the next to look finds and rebuilds above it.
    */
   async recovery(rebuild: Rebuild): Promise<void> {
-    const steps = await this.database.db.transaction(async (tx) => {
+    await this.database.db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
-      return await recover(tx, rebuild);
+      const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
+      const rebuilt = await rebuild(cursors, (...of) => newEpoch(tx, ...of));
+      // A server that is older than the book lost access documents too, and a replica that took
+      // over may have missed the latest: they are given again, by whoever finishes what is
+      // unapplied.
+      const lost =
+        rebuilt.length > 0 ? undefined : gt(accounts.changedAt, sql`now() - interval '1 hour'`);
+      await tx.update(accounts).set({ appliedVersion: 0 }).where(lost);
     });
-    for (const step of steps) await step.apply();
   }
 }
 
-async function recover(tx: Queries, rebuild: Rebuild): ReturnType<Rebuild> {
-  const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
-  const steps = await rebuild(cursors, (bucket) => newEpoch(tx, bucket));
-  // A server that is older than the book lost access documents too, and a replica that took over
-  // may have missed the latest: they are given again, by whoever finishes what is unapplied.
-  const lost =
-    steps.length > 0 ? undefined : gt(accounts.changedAt, sql`now() - interval '1 hour'`);
-  await tx.update(accounts).set({ appliedVersion: 0 }).where(lost);
-  return steps;
-}
-
 /** The cursor under its new epoch; a flusher may have moved it since it was read. */
-async function newEpoch(tx: Queries, bucket: number): Promise<Cursor> {
+async function newEpoch(tx: Queries, bucket: number, inRedis: number): Promise<Cursor> {
+  const { epoch } = journalCursors;
   const [row] = await tx
     .update(journalCursors)
-    .set({ epoch: sql`${journalCursors.epoch} + 1`, streamId: "0-0" })
+    .set({ epoch: sql`greatest(${epoch}, ${inRedis}::bigint) + 1`, streamId: "0-0" })
     .where(eq(journalCursors.bucket, bucket))
     .returning();
   if (row === undefined) throw new Error(`Bucket ${bucket} has no journal cursor`);

@@ -42,7 +42,7 @@ function flusher(more: Partial<FlushDeps> = {}): () => Promise<number> {
     ledger: new Ledger(world.database),
     log: silent,
     keepMs: 60_000,
-    rebuild: (bucket) => world.accounts.rebuild(bucket),
+    rebuild: (bucket, epoch) => world.accounts.rebuild(bucket, epoch),
     onFork: () => {
       throw new Error("The journal and the book disagree");
     },
@@ -201,7 +201,7 @@ test("a journal older than the book is never taken in part", async () => {
     ledger: new Ledger(fresh.database),
     log: silent,
     keepMs: 60_000,
-    rebuild: (bucket) => fresh.accounts.rebuild(bucket),
+    rebuild: (bucket, epoch) => fresh.accounts.rebuild(bucket, epoch),
     onFork: (bucket) => forks.push(bucket),
   });
   expect(forks).toEqual([row.bucket]);

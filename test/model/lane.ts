@@ -307,7 +307,7 @@ export class Lane {
     this.model.rebuild();
     const { redis } = this.deps;
     const deps = { redis, book: this.book, onRecovered: () => {} };
-    await verifyBuckets({ ...deps, force: this.account.bucket });
+    await verifyBuckets({ ...deps, force: { bucket: this.account.bucket } });
   }
 
   async #lose(): Promise<void> {
