@@ -7,6 +7,7 @@ import { Ledger } from "../../src/store/ledger.ts";
 import { eventually } from "../support/eventually.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
+  ask,
   balances,
   DONE,
   hold,
@@ -89,6 +90,48 @@ test("what is spent after one process rebuilt a bucket outlasts the other's reco
   await expectSound(world, account);
 });
 
+/** Makes Redis what it was before the last change of the account's access document. */
+async function forgetChange({ actor }: TestAccount, change: () => Promise<unknown>) {
+  const [version, document] = await world.redis.hmget(actor.keys.wallet, "version", "document");
+  await change();
+  await actor.configure();
+  await world.redis.hset(actor.keys.wallet, { version, document });
+}
+
+async function codeIn({ accounts }: Pick<ActorProcess, "accounts">, account: TestAccount) {
+  const actor = accounts.of(account.row.id, account.row.bucket);
+  const answer = await actor
+    .admit(ask(account.keyId, usd("1")))
+    .catch((error) => ({ verdict: "refused" as const, error }));
+  return answer.verdict === "refused" ? answer.error.code : answer.verdict;
+}
+
+test("a key that a Redis come back older took for good is refused by the first call", async () => {
+  await using other = await second();
+  const account = await openAccount(world);
+  await spend(account, "1");
+  await forgetChange(account, () => world.store.revokeKey(account.keyId, new Date()));
+  expect(await codeIn(other, account)).toBe("admitted");
+  await world.redis.script("FLUSH");
+  await using third = await second();
+  expect(await codeIn(third, account)).toBe("invalid_api_key");
+  expect(await codeIn(other, account)).toBe("invalid_api_key");
+  expect(await codeIn(world, account)).toBe("invalid_api_key");
+});
+
+test("where a bucket came back older, documents of all others are given, however old", async () => {
+  const account = await openAccount(world);
+  await spend(account, "1");
+  await forgetChange(account, () =>
+    world.store.change(account.row, { state: "suspended", stateReason: "dispute" }, new Date()),
+  );
+  await world.database.sql`UPDATE accounts SET changed_at = now() - interval '3 days'`;
+  await world.redis.del(`{b${(account.row.bucket + 1) % 64}}:meta`);
+  await world.redis.script("FLUSH");
+  await using other = await second();
+  expect(await codeIn(other, account)).toBe("account_inactive");
+});
+
 test("a bucket that two find contradicting is rebuilt once", async () => {
   await using other = await second();
   const account = await openAccount(world, { paid: usd("10") });
@@ -106,11 +149,8 @@ test("a bucket that two find contradicting is rebuilt once", async () => {
 
 test("a recovery that dies before its commit is done again above what it left", async () => {
   class DyingBook extends Book {
-    override recovery(rebuild: Parameters<Book["recovery"]>[0]): Promise<void> {
-      return super.recovery(async (...of) => {
-        await rebuild(...of);
-        throw new Error("killed");
-      });
+    override lostDocuments(): never {
+      throw new Error("killed");
     }
   }
   await using dying = await second((database) => new DyingBook(database));
