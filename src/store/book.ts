@@ -55,25 +55,26 @@ interface Recovery {
   giveDocuments(documents: readonly AccountDocument[]): Promise<void>;
 }
 
+/** Every reading ends within the time that its database gives Postgres. */
 export class Book {
   constructor(readonly database: Database) {}
 
   /** Null when there is no such account. */
   readWallet(accountId: string): Promise<WalletRecord | null> {
-    return this.database.db.transaction((tx) => readWallet(tx, accountId), {
-      isolationLevel: "repeatable read",
-      accessMode: "read only",
-    });
+    return this.#snapshot((tx) => readWallet(tx, accountId));
   }
 
   /** The credits with a number above `after`, in order. */
   async creditsAfter(accountId: string, after: number): Promise<CreditRecord[]> {
-    const rows = await this.database.db
-      .select({ credit: credits })
-      .from(credits)
-      .innerJoin(accounts, eq(accounts.number, credits.account))
-      .where(and(eq(accounts.id, accountId), gt(credits.number, after)))
-      .orderBy(asc(credits.number));
+    const rows = await this.database.answered(
+      this.database.db
+        .select({ credit: credits })
+        .from(credits)
+        .innerJoin(accounts, eq(accounts.number, credits.account))
+        .where(and(eq(accounts.id, accountId), gt(credits.number, after)))
+        .orderBy(asc(credits.number))
+        .execute(),
+    );
     return rows.map(({ credit }) => ({
       number: credit.number,
       purse: credit.purse,
@@ -84,10 +85,17 @@ export class Book {
 
   /** The access document and its version; null when there is no such account. */
   readDocument(accountId: string): Promise<{ version: number; document: string } | null> {
-    return this.database.db.transaction((tx) => readDocument(tx, accountId), {
-      isolationLevel: "repeatable read",
-      accessMode: "read only",
-    });
+    return this.#snapshot((tx) => readDocument(tx, accountId));
+  }
+
+  #snapshot<Value>(read: (tx: Queries) => Promise<Value>): Promise<Value> {
+    const { database } = this;
+    return database.answered(
+      database.db.transaction(read, {
+        isolationLevel: "repeatable read",
+        accessMode: "read only",
+      }),
+    );
   }
 
   /** Notes that Redis has the document of this version. */
@@ -105,12 +113,15 @@ export class Book {
    * Redis is a step ahead, which the next to look finds and rebuilds above it.
    */
   async recovery({ rebuild, giveDocuments }: Recovery): Promise<void> {
-    await this.database.db.transaction(async (tx) => {
+    const { db, answered } = this.database;
+    const recovering = db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
       const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
       const rebuilt = await rebuild(cursors, (...of) => newEpoch(tx, ...of));
       for await (const page of this.lostDocuments(tx, rebuilt)) await giveDocuments(page);
     });
+    // One that takes longer goes on; who asks again finds what it did.
+    await answered(recovering);
   }
 
   /** Pages of the documents that a Redis may have lost of which these buckets were rebuilt. */

@@ -82,16 +82,20 @@ export class KeyDirectory {
   }
 
   async #lookUp(digests: readonly string[]): Promise<ReadonlyMap<string, KeyIdentity>> {
-    const rows = await this.database.db
-      .select({
-        digest: keys.digest,
-        keyId: keys.id,
-        accountId: accounts.id,
-        bucket: accounts.bucket,
-      })
-      .from(keys)
-      .innerJoin(accounts, eq(accounts.number, keys.account))
-      .where(inArray(keys.digest, [...digests]));
+    const fields = {
+      digest: keys.digest,
+      keyId: keys.id,
+      accountId: accounts.id,
+      bucket: accounts.bucket,
+    };
+    const rows = await this.database.answered(
+      this.database.db
+        .select(fields)
+        .from(keys)
+        .innerJoin(accounts, eq(accounts.number, keys.account))
+        .where(inArray(keys.digest, [...digests]))
+        .execute(),
+    );
     const found = new Map(rows.map(({ digest, ...identity }) => [digest, identity]));
     const untilMs = this.now() + UNKNOWN_MS;
     for (const digest of digests) {
