@@ -135,7 +135,9 @@ async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void>
 try {
   await main();
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof CatalogueError)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof CatalogueError)
+    process.stderr.write(`${error.message}\n`);
+  // As the log shows it: what the runtime prints of an error may hold the address of a store.
+  else createLog("api", "info").error({ err: error }, "The API could not start");
   process.exit(1);
 }

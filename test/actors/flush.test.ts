@@ -113,6 +113,23 @@ test("entries stay in Redis behind the cursor for as long as they are kept", asy
   await expectSound(world, account);
 });
 
+test("a flush that fails has made its month's partition, which later ones rely on", async () => {
+  const clock = new TestClock("2031-03-15T12:00:30.000Z");
+  await using scripted = await openWorld(clock.options);
+  const account = await openAccount(scripted, { createdAt: clock.daysAgo(0) });
+  await spend(account, 3);
+  const { sql } = scripted.database;
+  await sql`CREATE FUNCTION break_log() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the disk is full' USING ERRCODE = '53100'; END $$`;
+  await sql`CREATE TRIGGER broken BEFORE UPDATE ON journal_cursors EXECUTE FUNCTION break_log()`;
+  // One flusher, which remembers what partitions it made.
+  await expect(scripted.flush()).rejects.toThrow("the disk is full");
+  await sql`DROP TRIGGER broken ON journal_cursors`;
+  await scripted.flush();
+  await expectSound(scripted, account);
+  expect(await logOf(scripted, account)).toHaveLength(3);
+});
+
 test("more than 100 refused requests a minute become one row for the rest", async () => {
   const clock = new TestClock("2031-03-15T12:00:30.000Z");
   await using scripted = await openWorld(clock.options);
