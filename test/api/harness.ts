@@ -26,7 +26,7 @@ import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
 
-const PEPPER = "pepper of the tests";
+export const PEPPER = "pepper of the tests";
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 /** $1 per million prompt tokens, $2 per million output tokens: 1,000 and 2,000 nano a token. */
