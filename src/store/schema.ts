@@ -4,6 +4,7 @@
 import { sql } from "drizzle-orm";
 import {
   bigint,
+  boolean,
   check,
   customType,
   foreignKey,
@@ -24,27 +25,35 @@ const at = (name: string) => timestamp(name, { withTimezone: true });
 const number = (name: string) => bigint(name, { mode: "number" });
 const money = (name: string) => bigint(name, { mode: "bigint" });
 
-export const accounts = pgTable("accounts", {
-  number: number("number").primaryKey().generatedAlwaysAsIdentity(),
-  id: text("id").notNull().unique(),
-  surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
-  email: text("email"),
-  /** The Redis bucket of all the account's keys; fixed at creation. */
-  bucket: smallint("bucket").notNull(),
-  state: text("state", { enum: ["active", "suspended", "closed"] })
-    .notNull()
-    .default("active"),
-  stateReason: text("state_reason"),
-  contract: text("contract", { enum: ["enterprise"] }),
-  ownCap: money("own_cap"),
-  /** Raised by every change of the access document; Redis and each process compare it. */
-  version: integer("version").notNull().default(1),
-  /** The version that Redis was last given; behind `version` after a crash between the two. */
-  appliedVersion: integer("applied_version").notNull().default(0),
-  /** When `version` was last raised. */
-  changedAt: at("changed_at").notNull().defaultNow(),
-  createdAt: at("created_at").notNull().defaultNow(),
-});
+export const accounts = pgTable(
+  "accounts",
+  {
+    number: number("number").primaryKey().generatedAlwaysAsIdentity(),
+    id: text("id").notNull().unique(),
+    surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
+    email: text("email"),
+    /** The Redis bucket of all the account's keys; fixed at creation. */
+    bucket: smallint("bucket").notNull(),
+    state: text("state", { enum: ["active", "suspended", "closed"] })
+      .notNull()
+      .default("active"),
+    stateReason: text("state_reason"),
+    contract: text("contract", { enum: ["enterprise"] }),
+    ownCap: money("own_cap"),
+    /** Raised by every change of the access document; Redis and each process compare it. */
+    version: integer("version").notNull().default(1),
+    /** The version that Redis was last given; behind `version` after a crash between the two. */
+    appliedVersion: integer("applied_version").notNull().default(0),
+    /** When `version` was last raised. */
+    changedAt: at("changed_at").notNull().defaultNow(),
+    createdAt: at("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("accounts_unapplied")
+      .on(table.number)
+      .where(sql`${table.appliedVersion} < ${table.version}`),
+  ],
+);
 
 export const keys = pgTable(
   "keys",
@@ -102,9 +111,17 @@ export const credits = pgTable(
       .unique()
       .references(() => payments.number),
     createdAt: at("created_at").notNull().defaultNow(),
+    /** Its ledger entry is here; written with that entry. */
+    booked: boolean("booked").notNull().default(false),
+    /** Free credit whose time is over, and of which its account owns nothing any more. */
+    ended: boolean("ended").notNull().default(false),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.number] }),
+    index("credits_unbooked").on(table.createdAt).where(sql`NOT ${table.booked}`),
+    index("credits_running")
+      .on(table.expiresAt)
+      .where(sql`${table.purse} = 'free' AND NOT ${table.ended}`),
     check("credits_positive", sql`${table.amount} > 0`),
   ],
 );
