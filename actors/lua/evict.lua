@@ -12,7 +12,8 @@ if epoch and w[3] ~= epoch then
   redis.call('DEL', KEYS[2], KEYS[3])
   return { 'ok' }
 end
-if w[1] ~= ARGV[2] or redis.call('EXISTS', KEYS[3]) == 1 then return { 'kept' } end
+if w[1] ~= ARGV[2] then return { 'kept' } end
+if redis.call('EXISTS', KEYS[3]) == 1 then return { 'kept' } end
 redis.call('DEL', KEYS[2])
 redis.call('HINCRBY', KEYS[1], 'evictions', 1)
 return { 'ok' }
