@@ -3,8 +3,9 @@
 
 import { openDataFile } from "../data-file.ts";
 import type { IndexAnswer, IndexMessage, IndexQuestion, IndexStart } from "./index-messages.ts";
+import { searchBoth } from "./merged-search.ts";
 import { OwnDocuments } from "./own-documents.ts";
-import { createIndexTables, type IndexHit, IndexWriter, SearchIndex } from "./search-index.ts";
+import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
 import { shippedDocuments, shippedVersion } from "./shipped-documents.ts";
 
 declare const self: Worker & {
@@ -64,10 +65,8 @@ function fail(error: unknown): never {
 
 function answer({ id, query }: IndexQuestion): IndexAnswer {
   try {
-    const hits: IndexHit[] = [];
-    for (const index of [own?.index(), shipped]) hits.push(...(index?.search(query) ?? []));
-    hits.sort((one, other) => other.score - one.score);
-    return { type: "hits", id, hits: hits.slice(0, query.limit) };
+    if (shipped === null) return { type: "failed", id, reason: "it is not open" };
+    return { type: "hits", id, hits: searchBoth(shipped, own?.index() ?? null, query) };
   } catch (error) {
     // Without the message of the error, which may quote the query.
     return { type: "failed", id, reason: error instanceof Error ? error.name : "unknown" };

@@ -28,6 +28,8 @@ export interface IndexQuery {
 }
 
 export interface IndexHit {
+  /** The number of the document in its index. */
+  readonly id: number;
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
@@ -130,16 +132,38 @@ export class SearchIndex {
           `WHERE terms MATCH ?${where} ORDER BY rank LIMIT ?`,
       )
       .all(match, ...values, query.limit);
-    return found.map(({ id, text, ...hit }) => ({
+    return found.map(({ text, ...hit }) => ({
       ...hit,
-      snippet: text.length <= SNIPPET_CHARACTERS_MAX ? text : this.#excerpt(match, id),
+      snippet: text.length <= SNIPPET_CHARACTERS_MAX ? text : this.#excerpt(match, hit.id),
     }));
+  }
+
+  /** How many documents a match has. */
+  count(match: string): number {
+    const count = "SELECT count(*) AS n FROM terms WHERE terms MATCH ?";
+    return this.db.query<{ n: number }, [string]>(count).get(match)?.n ?? 0;
+  }
+
+  /** How well these documents fit a match; those that do not fit are left out. */
+  scoresOf(match: string, ids: readonly number[]): { id: number; score: number }[] {
+    return this.db
+      .query<{ id: number; score: number }, [string, string]>(
+        "SELECT rowid AS id, -rank AS score FROM terms " +
+          "WHERE terms MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
+      )
+      .all(match, JSON.stringify(ids));
   }
 
   /** Whether it can say of any document how fresh it is. */
   get hasDates(): boolean {
     const first = "SELECT 1 FROM documents WHERE date IS NOT NULL LIMIT 1";
     return this.db.query(first).get() !== null;
+  }
+
+  /** Not less than its number of documents, and known without counting them. */
+  get idMax(): number {
+    const most = "SELECT max(id) AS id FROM documents";
+    return this.db.query<{ id: number | null }, []>(most).get()?.id ?? 0;
   }
 
   get size(): number {
@@ -158,16 +182,21 @@ export class SearchIndex {
 }
 
 interface Found extends Omit<IndexHit, "snippet"> {
-  readonly id: number;
   readonly text: string;
 }
 
 /** A query of FTS5 made of quoted words alone, so that nothing in it is an operator. */
 export function matchOf(query: string): string | null {
+  const matches = matchesOf(query);
+  return matches.length === 0 ? null : matches.join(" OR ");
+}
+
+/** The words of a query, each once and quoted; those that say nothing only where all do. */
+export function matchesOf(query: string): string[] {
   const all = [...new Set(query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])];
   const telling = all.filter((word) => !STOP_WORDS.has(word));
   const words = (telling.length > 0 ? telling : all).slice(0, WORDS_MAX);
-  return words.length === 0 ? null : words.map((word) => `"${word}"`).join(" OR ");
+  return words.map((word) => `"${word}"`);
 }
 
 function filtersOf(query: IndexQuery): { where: string; values: string[] } {
