@@ -1,5 +1,5 @@
-// What each search service answers, as its documentation shows it: contract from documentation. Each
-// has a first page that the mappers are held against, with what strangers may put into it.
+// What each search service answers, as its documentation shows it: contract from documentation.
+// Each has a page that the mappers are held against, with what strangers may put into it.
 
 import type { SearchKind } from "../../src/core/search-catalogue.ts";
 
