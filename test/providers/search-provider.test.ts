@@ -213,7 +213,7 @@ test("a rate limit of one moment is no reason to leave a provider alone", async 
   expect(fake("brave").questions).toHaveLength(7);
 });
 
-test("a caller who leaves ends the request to the provider, and no other one is asked", async () => {
+test("a caller who leaves ends the provider's request, and no other one is asked", async () => {
   fake("brave").mood = "hang";
   const leave = new AbortController();
   const servers = searchOver([at("brave", { timeoutMs: 5_000 }), at("exa")]);

@@ -26,7 +26,8 @@ export const SERVICE_SECRET = "internal-7c1d quota of ops@secret.example";
 
 /** Moods in which a service is of no use. */
 export const BAD_MOODS =
-  "400 401 403 404 408 422 429 500 503 redirect bad-json not-json wrong-shape null list huge stall hang";
+  "400 401 403 404 408 422 429 500 503 redirect bad-json not-json wrong-shape null list huge " +
+  "stall hang";
 
 const HUGE_BYTES = 6 * 1024 * 1024;
 

@@ -6,7 +6,9 @@ const TAG = /<(?:!--[\s\S]*?--|!doctype[^>]*|\/?[a-z][^<>]*)>/gi;
 const HIDDEN = /<(script|style|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/gi;
 const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z][a-z0-9]{1,9}));/gi;
 // Controls, marks that turn the direction of text, and characters that show nothing.
-const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+const UNSEEN = String.raw`\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
+const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "gu");
+const NOT_ONE_LINE = new RegExp(`[^\\S ]| {2}|[${UNSEEN}]`, "u");
 /** More than any text that is shown, so that cutting comes before the costly parts. */
 const RAW_FACTOR = 4;
 
@@ -56,13 +58,20 @@ const NAMED: Readonly<Record<string, string>> = {
 /** HTML, or text that may have some of it, as one line of plain text; "" for what is no text. */
 export function textOfHtml(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
-  let text = value.slice(0, charactersMax * RAW_FACTOR).replace(HIDDEN, " ");
+  // Most texts have neither tags nor entities, and looking for a character costs nothing.
+  const start = value.slice(0, charactersMax * RAW_FACTOR);
+  const text = start.includes("<") ? withoutTags(start) : start;
+  return plainText(text.includes("&") ? decodeEntities(text) : text, charactersMax);
+}
+
+function withoutTags(html: string): string {
+  let text = html.replace(HIDDEN, " ");
   // What a removed tag leaves may be a tag again.
   for (let before = ""; before !== text; ) {
     before = text;
     text = text.replace(TAG, (tag) => (INLINE.test(tag) ? "" : " "));
   }
-  return plainText(decodeEntities(text), charactersMax);
+  return text;
 }
 
 /** Tags inside of words, such as the emphasis of what was searched for. */
@@ -71,12 +80,9 @@ const INLINE = /^<\/?(?:a|abbr|b|code|em|i|mark|s|span|strong|sub|sup|u)\b/i;
 /** Text as one line, cut at a word where it is too long. */
 export function plainText(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
-  const line = value
-    .slice(0, charactersMax * RAW_FACTOR)
-    .toWellFormed()
-    .replace(/\s+/g, " ")
-    .replace(UNSEEN, "")
-    .trim();
+  const start = value.slice(0, charactersMax * RAW_FACTOR).toWellFormed();
+  const isOneLine = !NOT_ONE_LINE.test(start);
+  const line = (isOneLine ? start : start.replace(/\s+/g, " ").replace(EACH_UNSEEN, "")).trim();
   const characters = line.length > charactersMax ? [...line] : [];
   if (characters.length <= charactersMax) return line;
   const cut = characters.slice(0, charactersMax - 1).join("");

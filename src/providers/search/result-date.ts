@@ -32,10 +32,11 @@ export function dayOf(value: unknown, nowMs: number): string | null {
   }
   const iso = ISO.exec(text)?.[1];
   // Without a zone the day is what is written, wherever this machine stands.
-  const timeMs = Date.parse(iso === undefined ? `${text} UTC` : `${iso}T00:00:00Z`);
+  const timeMs = Date.parse(iso ?? `${text} UTC`);
   const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;
   if (Number.isNaN(known) || known > nowMs + DAY_MS) return null;
   const day = dayAt(known);
+  // A 30th of February is read as the 2nd of March.
   return iso === undefined || day === iso ? day : null;
 }
 

@@ -125,11 +125,14 @@ export class SearchIndex {
     const match = matchOf(query.query);
     if (match === null) return [];
     const { where, values } = filtersOf(query);
+    // Only filters need to look at every document that has a word of the query.
+    const filtered = where === "" ? "" : "JOIN documents d ON d.id = terms.rowid";
     const found = this.db
       .query<Found, (string | number)[]>(
-        "SELECT d.id, d.title, d.url, d.text, d.date, -rank AS score " +
-          "FROM terms JOIN documents d ON d.id = terms.rowid " +
-          `WHERE terms MATCH ?${where} ORDER BY rank LIMIT ?`,
+        "SELECT documents.id, title, url, text, date, -score AS score FROM " +
+          `(SELECT terms.rowid AS best, rank AS score FROM terms ${filtered} ` +
+          `WHERE terms MATCH ?${where} ORDER BY rank LIMIT ?) ` +
+          "JOIN documents ON documents.id = best ORDER BY score DESC",
       )
       .all(match, ...values, query.limit);
     return found.map(({ text, ...hit }) => ({
