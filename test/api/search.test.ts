@@ -284,7 +284,7 @@ describe("the order of refusals", () => {
     await refusedWith(await api.postTo(BATCH, free, Array(11).fill(bad)), "tier_required");
   });
 
-  test("the body comes before what nobody can serve, that before a pause, and money last", async () => {
+  test("the body comes first, then what nobody can serve, then a pause, then money", async () => {
     const poor = await payer({ ownCap: "0" });
     const unable = new ApiError("invalid_parameter", "country cannot be served");
     api.search.refusal = () => unable;
@@ -318,7 +318,7 @@ describe("the order of refusals", () => {
     expect((await api.postTo(ONE, await payer(), { query: "x" })).status).toBe(200);
   });
 
-  test("the window's 429 comes before what is wrong with the body; a batch counts once", async () => {
+  test("the window comes before what is wrong with the body; a batch counts once", async () => {
     const account = await payer();
     const batch = [{ query: "a" }, { query: "b" }];
     const first = await api.postTo(BATCH, account, batch);
