@@ -46,7 +46,8 @@ export async function searchOnce(
 
 /**
  * Several queries under one hold, a few at a time, answered in their order. A query that fails
- * costs nothing and spoils no other. The costs add up to what is charged, to the last digit.
+ * costs nothing and spoils no other. The costs add up to what is charged, to the last digit. A
+ * caller who leaves pays for the queries that were answered by then.
  */
 export async function searchBatch(
   deps: CallDeps,
@@ -57,7 +58,6 @@ export async function searchBatch(
   const resultsMax = requests.reduce((sum, { maxResults }) => sum + maxResults, 0);
   const hold = await admitSearch(deps, call, charge([[resultsMax, pricePerResult]]));
   const replies = await askAll(deps, call, requests);
-  if (call.signal.aborted) return await giveBack(deps, call, hold, clientLeft());
   let results = 0;
   let cost = ZERO;
   const found = replies.map((reply): Found => {
@@ -67,9 +67,14 @@ export async function searchBatch(
     cost = charge([[results, pricePerResult]]);
     return { reply, cost: subtract(cost, before) };
   });
-  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const outcome = { ...end, requests: requests.length };
-  return { found, settlement: await settle(deps, { hold, cost, outcome }) };
+  const hasLeft = call.signal.aborted;
+  const end = hasLeft
+    ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
+    : { status: OK, errorCode: null };
+  const outcome = { ...outcomeOf(deps, call, end), requests: requests.length };
+  const settlement = await settle(deps, { hold, cost, outcome });
+  if (hasLeft) throw clientLeft();
+  return { found, settlement };
 }
 
 /**
@@ -98,7 +103,7 @@ async function askAll(
   call: Call,
   requests: readonly SearchRequest[],
 ): Promise<(SearchReply | ApiError)[]> {
-  const replies: (SearchReply | ApiError)[] = [];
+  const replies: (SearchReply | ApiError)[] = requests.map(clientLeft);
   const left = requests.entries();
   const work = async () => {
     for (const [index, request] of left) {

@@ -430,6 +430,27 @@ describe("a batch", () => {
     expect(most).toBe(8);
   });
 
+  test("whose caller leaves costs what was found by then, and asks for no more", async () => {
+    const account = await payer();
+    api.search.reply = (request, { signal }) =>
+      request.query === "fast"
+        ? Promise.resolve(replyOf(2))
+        : new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => reject(new Error("The caller left")));
+          });
+    const leave = new AbortController();
+    const batch = [{ query: "fast" }, ...Array(9).fill({ query: "slow" })];
+    const asked = api.postTo(BATCH, account, batch, { signal: leave.signal });
+    await until(() => api.search.requests.length === 9, "all that are asked at once are");
+    leave.abort();
+    await asked.catch(() => {});
+    await until(() => api.openCalls === 0, "the call is over");
+    expect((await api.view(account)).paid).toBe(usd("4.999"));
+    expect(api.search.requests).toHaveLength(9);
+    const [entry] = await api.journal(account);
+    expect(JSON.parse(entry?.outcome ?? "{}")).toMatchObject({ status: 499, requests: 10 });
+  });
+
   test("is one row of the log, with the number of its queries", async () => {
     const account = await payer();
     await api.postTo(BATCH, account, Array(4).fill({ query: "x", max_results: 1 }));
