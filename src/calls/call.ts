@@ -5,20 +5,24 @@ import type {
   Admission,
   AdmitInput,
   CallFacts,
+  Hold,
   KeyIdentity,
   Outcome,
   RateLimits,
 } from "../../actors/hold.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
+import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
 import type { ChatProvider } from "../providers/chat/provider.ts";
+import type { SearchProvider } from "../providers/search/provider.ts";
 
 /** What the use cases need of the rest of the program. */
 export interface CallDeps {
   readonly accounts: AccountActors;
   readonly chat: ChatProvider;
+  readonly search: SearchProvider;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -80,6 +84,14 @@ export async function admit(
   return admission;
 }
 
+/** The hold of a call that is asked for once. Throws the refusal. */
+export async function takeHold(deps: CallDeps, call: Call, demand: Demand): Promise<Hold> {
+  const admission = await admit(deps, call, demand);
+  if (admission.verdict === "admitted") return admission.hold;
+  if (admission.verdict === "refused") throw admission.error;
+  throw new Error("A final admission was answered 'short'");
+}
+
 /**
  * Lets the account count and log a request that is already known to be refused, and throws the
  * refusal: this one, or one that comes before it in the error table.
@@ -112,9 +124,6 @@ export function outcomeOf(
   return {
     ...end,
     latencyMs: elapsedMs(deps, call),
-    firstTokenMs: null,
-    promptTokens: 0,
-    cachedTokens: 0,
-    completionTokens: 0,
+    ...NOTHING_COUNTED,
   };
 }

@@ -16,16 +16,18 @@ export interface Tier {
   /** What unlocks the tier; null where it comes by sign-up or contract. */
   readonly unlock: { readonly paid: NanoUsd; readonly days: number } | null;
   readonly services: readonly Scope[];
+  /** Queries of one batch search (SPEC 4.4). */
+  readonly batchSearches: number;
 }
 
-/** SPEC 8.1 and 8.2, lowest first. */
+/** SPEC 4.4, 8.1 and 8.2, lowest first. */
 export const TIERS = [
-  tier("free", 20, 2, "5", null, ["models"]),
-  tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"]),
-  tier("build", 300, 20, "1000", ["50", 7], SERVICES),
-  tier("scale", 1000, 50, "5000", ["250", 14], SERVICES),
-  tier("pro", 3000, 100, "25000", ["1000", 30], SERVICES),
-  tier("enterprise", 10_000, 400, "250000", null, SERVICES),
+  tier("free", 20, 2, "5", null, ["models"], 0),
+  tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"], 10),
+  tier("build", 300, 20, "1000", ["50", 7], SERVICES, 50),
+  tier("scale", 1000, 50, "5000", ["250", 14], SERVICES, 100),
+  tier("pro", 3000, 100, "25000", ["1000", 30], SERVICES, 100),
+  tier("enterprise", 10_000, 400, "250000", null, SERVICES, 100),
 ] as const satisfies readonly Tier[];
 
 export interface TierInputs {
@@ -67,6 +69,7 @@ function tier(
   monthlyCap: string,
   unlock: readonly [paid: string, days: number] | null,
   services: readonly Scope[],
+  batchSearches: number,
 ): Tier {
   return {
     name,
@@ -75,6 +78,7 @@ function tier(
     monthlyCap: usd(monthlyCap),
     unlock: unlock && { paid: usd(unlock[0]), days: unlock[1] },
     services,
+    batchSearches,
   };
 }
 
@@ -92,6 +96,19 @@ export const CHAT = {
   streamIdleMs: 90_000,
   streamMaxMs: 15 * 60_000,
   bodyBytesMax: 4 * 1024 * 1024,
+} as const;
+
+/** What SPEC 4.3 leaves open (docs/search.md). */
+export const SEARCH = {
+  queryCharactersMax: 400,
+  maxResultsDefault: 10,
+  maxResultsMax: 20,
+  pageMax: 10,
+  domainsMax: 20,
+  bodyBytesMax: 64 * 1024,
+  batchBodyBytesMax: 1024 * 1024,
+  /** Queries of one batch that are asked at once. */
+  batchAtOnce: 8,
 } as const;
 
 export const JSON_DEPTH_MAX = 64;

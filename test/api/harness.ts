@@ -1,4 +1,4 @@
-// The API over real HTTP, on a Redis and a Postgres of its own, with a chat upstream that the test
+// The API over real HTTP, on a Redis and a Postgres of its own, with upstreams that the test
 // scripts.
 
 import { Redis } from "ioredis";
@@ -26,6 +26,7 @@ import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
+import { ScriptedSearch } from "./scripted-search.ts";
 
 export const PEPPER = "pepper of the tests";
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -78,6 +79,11 @@ export interface JournalEntry {
   readonly outcome: string;
 }
 
+interface RequestOptions {
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
 interface LogLine {
   readonly level: string;
   readonly fields: object;
@@ -89,6 +95,7 @@ interface Parts {
   readonly port: number;
   readonly stores: Awaited<ReturnType<typeof openStores>>;
   readonly chat: ScriptedChat;
+  readonly search: ScriptedSearch;
   readonly paused: Set<string>;
   readonly logged: readonly LogLine[];
   readonly stop: () => Promise<void>;
@@ -106,6 +113,7 @@ export class Harness implements AsyncDisposable {
     };
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
+    const search = new ScriptedSearch();
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
@@ -113,6 +121,7 @@ export class Harness implements AsyncDisposable {
       anonymous: new AnonymousWindow(actors.scripts),
       catalogue: () => catalogue,
       chat,
+      search,
       switches: { isPaused: (target) => paused.has(target) },
       checks: { redis: () => redis.ping() },
       clock: realClock,
@@ -130,7 +139,7 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, paused, logged, stop });
+    return new Harness({ url, port, stores, chat, search, paused, logged, stop });
   }
 
   get paused(): Set<string> {
@@ -139,6 +148,10 @@ export class Harness implements AsyncDisposable {
 
   get chat(): ScriptedChat {
     return this.parts.chat;
+  }
+
+  get search(): ScriptedSearch {
+    return this.parts.search;
   }
 
   /** What the service logged as an error. */
@@ -268,14 +281,24 @@ export class Harness implements AsyncDisposable {
   post(
     account: Pick<TestAccount, "key"> | null,
     body: object | string | Uint8Array,
-    init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+    init: RequestOptions = {},
+  ): Promise<Response> {
+    return this.postTo("/v1/chat/completions", account, body, init);
+  }
+
+  /** Posts to any path, as `post` does. */
+  postTo(
+    path: string,
+    account: Pick<TestAccount, "key"> | null,
+    body: object | string | Uint8Array,
+    init: RequestOptions = {},
   ): Promise<Response> {
     const headers = {
       "content-type": "application/json",
       ...(account && { authorization: `Bearer ${account.key}` }),
       ...init.headers,
     };
-    return fetch(`${this.parts.url}/v1/chat/completions`, {
+    return fetch(this.parts.url + path, {
       method: "POST",
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       ...init,

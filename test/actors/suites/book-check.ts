@@ -3,6 +3,7 @@
 import { expect } from "bun:test";
 import type { ViewReply } from "../../../actors/call-scripts.ts";
 import { sweep } from "../../../actors/wallet-scripts.ts";
+import { NOTHING_COUNTED } from "../../../src/core/journal.ts";
 import { add, type NanoUsd } from "../../../src/core/money.ts";
 import type { TestAccount, World } from "../../support/world.ts";
 
@@ -76,10 +77,7 @@ const SWEPT = {
   status: 500,
   errorCode: "internal_error",
   latencyMs: 0,
-  firstTokenMs: null,
-  promptTokens: 0,
-  cachedTokens: 0,
-  completionTokens: 0,
+  ...NOTHING_COUNTED,
 };
 
 /** Sweeps one call as the worker does. */
