@@ -1,10 +1,11 @@
 // The only reader of the environment. Parsed once, checked, frozen; every fault names its variable.
 
+import { join, resolve } from "node:path";
 import { allowlist } from "./core/access.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What every program of Farebox needs to reach the stores. */
+/** What every program of Farebox needs to reach the stores and the data files. */
 export interface StoreConfig {
   /** The money Redis: `redis://…`, or the seeds of a Redis Cluster, joined with commas. */
   readonly redisUrl: string;
@@ -13,6 +14,8 @@ export interface StoreConfig {
   readonly keyPepper: string;
   /** Keys the hashes of client addresses. */
   readonly ipHashSecret: string;
+  /** The folder of the files that are made from data: indexes of search and maps. */
+  readonly dataDirectory: string;
 }
 
 export interface ServerConfig extends StoreConfig {
@@ -39,6 +42,7 @@ export interface ServerConfig extends StoreConfig {
 const SECRET_LENGTH_MIN = 16;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 const CATALOGUE_FILE = "farebox.config.json";
+const DATA_DIRECTORY = join(import.meta.dir, "../.farebox/data");
 
 /** Thrown for a variable that is missing or wrong; the message is for the operator. */
 export class ConfigError extends Error {
@@ -52,6 +56,7 @@ export function loadStoreConfig(env: Environment = process.env): StoreConfig {
     databaseUrl: required(env, "DATABASE_URL"),
     keyPepper: secret(env, "KEY_PEPPER"),
     ipHashSecret: secret(env, "IP_HASH_SECRET"),
+    dataDirectory: resolve(env.FAREBOX_DATA || DATA_DIRECTORY),
   });
 }
 

@@ -26,6 +26,7 @@ import {
   type PrivateStore,
   startPrivatePostgres,
   startPrivateRedis,
+  testDataDirectory,
 } from "./services.ts";
 import { random } from "./world.ts";
 
@@ -234,7 +235,8 @@ async function startAll(programs: readonly Program[], options: StartOptions = {}
 /** The stores as the command-line tool opens them. */
 export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   const { KEY_PEPPER: keyPepper, IP_HASH_SECRET: ipHashSecret } = SECRETS;
-  const config = { redisUrl, databaseUrl, keyPepper, ipHashSecret };
+  const dataDirectory = testDataDirectory();
+  const config = { redisUrl, databaseUrl, keyPepper, ipHashSecret, dataDirectory };
   return openStores({ config, now: Date.now, random, warn: () => {} });
 }
 
@@ -244,6 +246,7 @@ function environment(parts: Pick<Parts, "home" | "redis" | "databaseUrl">): Reco
     REDIS_URL: parts.redis.url,
     DATABASE_URL: parts.databaseUrl,
     METRICS_PORT: "0",
+    FAREBOX_DATA: testDataDirectory(),
     FAREBOX_CONFIG: catalogueFile(parts.home),
   };
 }
