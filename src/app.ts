@@ -12,11 +12,13 @@ import type { Switches } from "./gateway/chat-request.ts";
 import type { AnonymousWindow, GatewayDeps, KeyDirectory } from "./gateway/deps.ts";
 import { unrouted } from "./gateway/endpoint.ts";
 import { health, type ReadinessCheck } from "./gateway/health.ts";
+import { maps } from "./gateway/maps.ts";
 import { me } from "./gateway/me.ts";
 import { models } from "./gateway/models.ts";
 import { createCallerFacts } from "./http/caller-facts.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { ChatProvider } from "./providers/chat/provider.ts";
+import type { MapsProvider } from "./providers/maps/provider.ts";
 
 export interface AppDeps {
   readonly accounts: AccountActors;
@@ -25,6 +27,7 @@ export interface AppDeps {
   /** The catalogue of this moment; it may be another one at the next call. */
   readonly catalogue: () => Catalogue;
   readonly chat: ChatProvider;
+  readonly maps: MapsProvider;
   readonly switches: Switches;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly clock: Clock;
@@ -56,6 +59,7 @@ export function createApp(deps: AppDeps) {
     )
     .use(chat(gateway))
     .use(models(gateway))
+    .use(maps(gateway))
     .use(me(gateway))
     .use(health(deps));
   for (const { method, path } of app.routes) {
@@ -66,9 +70,9 @@ export function createApp(deps: AppDeps) {
 }
 
 function gatewayDeps(deps: AppDeps): GatewayDeps {
-  const { accounts, chat, clock, log } = deps;
+  const { accounts, chat, maps, clock, log } = deps;
   return {
-    calls: { accounts, chat, clock, log },
+    calls: { accounts, chat, maps, clock, log },
     keys: deps.keys,
     anonymous: deps.anonymous,
     catalogue: deps.catalogue,

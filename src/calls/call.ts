@@ -15,11 +15,13 @@ import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
 import type { ChatProvider } from "../providers/chat/provider.ts";
+import type { MapsProvider } from "../providers/maps/provider.ts";
 
 /** What the use cases need of the rest of the program. */
 export interface CallDeps {
   readonly accounts: AccountActors;
   readonly chat: ChatProvider;
+  readonly maps: MapsProvider;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,6 +1,8 @@
-// The form of the configuration file of models and providers.
+// The form of the configuration file of models, providers and services.
 
 import { Type } from "@sinclair/typebox";
+import { ACTIONS } from "./maps/actions.ts";
+import { EMBEDDED, MAPS_KINDS } from "./maps/servers.ts";
 
 // `errorMessage` is what our own refusal says; editors that know the keyword show it too.
 const closed = { additionalProperties: false };
@@ -23,26 +25,30 @@ const whole = (minimum: number, maximum: number, description: string) =>
     description,
     errorMessage: `must be a whole number from ${minimum} to ${maximum}`,
   });
-const usdPerMillion = (description: string) =>
+const usdAmount = (description: string) =>
   Type.Union([Type.String({ pattern: "^\\d{1,5}(\\.\\d{1,6})?$" }), Type.Number({ minimum: 0 })], {
     description,
     errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
+  });
+const baseUrl = (description: string) =>
+  Type.String({
+    pattern: "^https?://[^\\s]{1,500}$",
+    description,
+    errorMessage: "must be an http or https URL",
+  });
+const apiKeyEnv = (description: string) =>
+  Type.String({
+    pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+    description,
+    errorMessage: "must be the name of an environment variable",
   });
 
 /** An entry under `providers`. */
 export const Provider = Type.Object(
   {
-    base_url: Type.String({
-      pattern: "^https?://[^\\s]{1,500}$",
-      description: "Address of an OpenAI-compatible API, without /chat/completions",
-      errorMessage: "must be an http or https URL",
-    }),
+    base_url: baseUrl("Address of an OpenAI-compatible API, without /chat/completions"),
     api_key_env: Type.Optional(
-      Type.String({
-        pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
-        description: "Environment variable that holds the API key; left out: no key is sent",
-        errorMessage: "must be the name of an environment variable",
-      }),
+      apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),
     ),
     timeouts: Type.Optional(
       Type.Object(
@@ -79,10 +85,10 @@ export const Band = Type.Object(
     prompt_tokens_max: Type.Optional(
       whole(1, 100_000_000, "Largest prompt of this band; left out in the last band"),
     ),
-    input_usd_per_m: usdPerMillion("USD per million prompt tokens"),
-    output_usd_per_m: usdPerMillion("USD per million output tokens"),
+    input_usd_per_m: usdAmount("USD per million prompt tokens"),
+    output_usd_per_m: usdAmount("USD per million output tokens"),
     cached_input_usd_per_m: Type.Optional(
-      usdPerMillion("USD per million prompt tokens from the cache; left out: as input"),
+      usdAmount("USD per million prompt tokens from the cache; left out: as input"),
     ),
   },
   { ...closed, description: "Prices for prompts up to a length" },
@@ -128,6 +134,60 @@ export const Model = Type.Object(
   { ...closed, description: "A model that callers can ask for" },
 );
 
+/** An entry of `maps.providers`. */
+export const MapsServerFile = Type.Object(
+  {
+    kind: Type.Union(
+      MAPS_KINDS.map((kind) => Type.Literal(kind)),
+      {
+        description: "How the server is asked",
+        errorMessage: `must be one of ${MAPS_KINDS.join(", ")}`,
+      },
+    ),
+    base_url: baseUrl("Address of the API; of a static map a template with {lat}, {lon}, {zoom}"),
+    api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
+    timeout_ms: Type.Optional(whole(10, 60_000, "For a whole reply; default 10000")),
+    concurrency: Type.Optional(
+      whole(1, 10_000, "Requests under way at once; more go to the next provider; default 32"),
+    ),
+  },
+  { ...closed, description: "A server that serves maps" },
+);
+
+const mapsProviders = (action: string) =>
+  Type.Optional(
+    Type.Array(name(`A name under maps.providers, or ${EMBEDDED}`), {
+      maxItems: 16,
+      description: `Asked in order for ${action}; empty: the action is not offered`,
+      errorMessage: "must be a list of at most 16 names of maps providers",
+    }),
+  );
+
+/** The section `maps`. */
+export const Maps = Type.Object(
+  {
+    providers: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }), MapsServerFile, {
+        ...closed,
+        description: "Maps servers by name",
+      }),
+    ),
+    actions: Type.Optional(
+      Type.Object(
+        Object.fromEntries(Object.keys(ACTIONS).map((action) => [action, mapsProviders(action)])),
+        { ...closed, description: "Who serves each action; left out: what is built in, if it can" },
+      ),
+    ),
+    standard_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of the standard actions; default 0.05"),
+    ),
+    tiles_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of site_image and site_images; default 0.005"),
+    ),
+  },
+  { ...closed, description: "Maps; left out: what is built in" },
+);
+
 /** The whole file. */
 export const CatalogueFile = Type.Object(
   {
@@ -141,6 +201,7 @@ export const CatalogueFile = Type.Object(
       },
     ),
     models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
+    maps: Type.Optional(Maps),
   },
   { ...closed, title: "Farebox models and providers" },
 );

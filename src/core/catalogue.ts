@@ -1,5 +1,7 @@
-// What the gateway sells: models with prices and routes, and the upstream servers that serve them.
+// What the gateway sells: models with prices and routes, the upstream servers that serve them, and
+// maps.
 
+import { DEFAULT_MAPS, type MapsConfig } from "./maps/servers.ts";
 import { price } from "./money.ts";
 import type { PriceBand } from "./pricing.ts";
 
@@ -43,7 +45,11 @@ export interface ProviderEntry {
 export interface Catalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
+  readonly maps: MapsConfig;
 }
+
+/** The services besides chat; what is left out is served without configuration. */
+export type OtherServices = Partial<Pick<Catalogue, "maps">>;
 
 /** What a provider has where nothing else is said. */
 export const PROVIDER_DEFAULTS = {
@@ -80,14 +86,16 @@ const guideModel: ModelEntry = {
   routes: [{ provider: GUIDE_PROVIDER, model: GUIDE_MODEL }],
 };
 
-/** A catalogue of these models and providers, and of the built-in guide behind them. */
+/** A catalogue of these models, providers and services, and of the built-in guide behind them. */
 export function catalogueOf(
   models: readonly ModelEntry[],
   providers: readonly ProviderEntry[],
+  services: OtherServices = {},
 ): Catalogue {
   return {
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((one) => [one.name, one])),
+    maps: services.maps ?? DEFAULT_MAPS,
   };
 }
 

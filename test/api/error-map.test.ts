@@ -21,6 +21,8 @@ beforeEach(async () => {
   await api.forgetAnonymous();
 });
 
+const MAPS: AccountOptions = { scopes: ["maps"], paid: "5" };
+
 type Provoke = () => Promise<Response>;
 
 const call =
@@ -54,10 +56,15 @@ const provoke = {
   invalid_json: call({}, "{"),
   messages_required: call({}, {}),
   invalid_parameter: call({}, chatBody({ temperature: 3 })),
+  invalid_action: async () => api.get("/v1/maps?action=teleport", await api.account(MAPS)),
   model_not_found: call({}, chatBody({ model: "nope" })),
   model_unavailable: async () => {
     api.paused.add("chat");
     return api.post(await api.account(), chatBody());
+  },
+  maps_unavailable: async () => {
+    api.paused.add("maps");
+    return api.get("/v1/maps?action=geocode&query=x", await api.account(MAPS));
   },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),

@@ -22,6 +22,7 @@ import { Book } from "../../src/store/book.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
+import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
@@ -88,6 +89,7 @@ interface Parts {
   readonly port: number;
   readonly stores: Awaited<ReturnType<typeof openStores>>;
   readonly chat: ScriptedChat;
+  readonly maps: ScriptedMaps;
   readonly paused: Set<string>;
   readonly logged: readonly LogLine[];
   readonly stop: () => Promise<void>;
@@ -105,6 +107,7 @@ export class Harness implements AsyncDisposable {
     };
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
+    const maps = new ScriptedMaps();
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
@@ -112,6 +115,7 @@ export class Harness implements AsyncDisposable {
       anonymous: new AnonymousWindow(actors.scripts),
       catalogue: () => catalogue,
       chat,
+      maps,
       switches: { isPaused: (target) => paused.has(target) },
       checks: { redis: () => redis.ping() },
       clock: realClock,
@@ -129,7 +133,7 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, paused, logged, stop });
+    return new Harness({ url, port, stores, chat, maps, paused, logged, stop });
   }
 
   get paused(): Set<string> {
@@ -138,6 +142,10 @@ export class Harness implements AsyncDisposable {
 
   get chat(): ScriptedChat {
     return this.parts.chat;
+  }
+
+  get maps(): ScriptedMaps {
+    return this.parts.maps;
   }
 
   /** What the service logged as an error. */

@@ -43,19 +43,19 @@ export type Services = { readonly [A in MapsAction]?: Service<A> };
 /** What a remote kind makes of a configured server; it sends nothing until it is asked. */
 export type ConnectServer = (server: MapsServer, deps: { readonly fetch: Fetch }) => Services;
 
-/** An answer, and the configured name of the provider that gave it. */
+/** An answer, and the kind of the provider that gave it. */
 export interface MapsReply<A extends MapsAction> extends MapsAnswer<A> {
   readonly provider: string;
 }
 
 /** Serves an action by its providers in order. */
 export interface MapsProvider {
-  /** Throws the `maps_unavailable` that names the setting, when nobody serves the action. */
-  checkServed(action: MapsAction): void;
   /**
-   * Throws an ApiError: `upstream_unreachable` when no provider answered, `invalid_parameter` when
-   * none can honour the parameters.
+   * Throws what is known without asking anybody: the `maps_unavailable` that names the setting, when
+   * nobody serves the action, and `invalid_parameter` when no provider can honour the parameters.
    */
+  check<A extends MapsAction>(action: A, parameters: ParametersOf<A>): void;
+  /** Throws an ApiError: those of `check`, and `upstream_unreachable` when nobody answered. */
   ask<A extends MapsAction>(
     action: A,
     parameters: ParametersOf<A>,
