@@ -16,6 +16,8 @@ import { createRegistry, serveMetrics } from "./metrics-server.ts";
 import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
 import { createChatProvider } from "./providers/chat/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
+import { openEmbeddedMaps } from "./providers/maps/embedded/embedded-maps.ts";
+import { createMapsProvider } from "./providers/maps/maps-provider.ts";
 import { warmTokenizer } from "./providers/tokens.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
@@ -74,6 +76,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     probe: fetch,
     ownPort: config.port,
   });
+  const embeddedMaps = openEmbeddedMaps({
+    directory: config.dataDirectory,
+    log,
+    now: clock.now,
+  });
   const app = createApp({
     accounts,
     keys: new KeyDirectory(database, clock.now),
@@ -82,6 +89,14 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     chat: createChatProvider({
       catalogue: () => catalogue.current(),
       guide: createGuide({ documents: await loadGuideDocuments(PROJECT) }),
+      fetch,
+      monotonicMs: clock.monotonicMs,
+      log,
+    }),
+    maps: createMapsProvider({
+      config: () => catalogue.current().maps,
+      embedded: embeddedMaps.services,
+      connect: () => ({}),
       fetch,
       monotonicMs: clock.monotonicMs,
       log,
@@ -115,6 +130,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await settleOpenCalls(accounts, log);
     accounts.stop();
     catalogue.close();
+    embeddedMaps[Symbol.dispose]();
     await pauses.stop();
     await metrics.stop();
     redis.disconnect();

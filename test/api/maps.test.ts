@@ -31,7 +31,7 @@ describe("a maps call", () => {
   for (const action of Object.keys(ACTIONS) as MapsAction[]) {
     const price = ACTIONS[action].category === "tiles" ? TILES : STANDARD;
     const digits = ACTIONS[action].category === "tiles" ? "0.000005" : "0.00005";
-    test(`of ${action} is charged its exact price, which header, body and ledger agree on`, async () => {
+    test(`of ${action} costs its exact price, by header, body and ledger`, async () => {
       const response = await ask(`action=${action}&${EXAMPLES[action].query}`);
       expect(response.status).toBe(200);
       expect(response.headers.get("x-svc-cost-usd")).toBe(digits);
@@ -86,7 +86,7 @@ describe("a maps call", () => {
     expect(await api.holdRecords(account)).toEqual([]);
   });
 
-  test("whose caller leaves before the answer costs nothing, and its provider hears of it", async () => {
+  test("whose caller leaves early costs nothing, and its provider hears of it", async () => {
     let heard = false;
     api.maps.answer = (_action, { signal }) =>
       new Promise((_, reject) => {
@@ -108,7 +108,7 @@ describe("a maps call", () => {
     expect((await api.journal(account))[0]?.outcome).toContain("client_disconnected");
   });
 
-  test("needs the scope maps, a tier that has maps, and its exact price in paid credit", async () => {
+  test("needs the scope, a tier that has maps, and its exact price", async () => {
     const query = "action=geocode&query=x";
     const cases: readonly (readonly [string, AccountOptions])[] = [
       ["insufficient_scope", { ...PAYING, scopes: ["models"] }],
@@ -196,7 +196,7 @@ describe("a maps call is refused, counted and charged nothing", () => {
     expect(await spent()).toBe(0n as NanoUsd);
   });
 
-  test("its parameters come before whether anybody serves it, as the error table says", async () => {
+  test("its parameters come before whether anybody serves it", async () => {
     api.paused.add("maps");
     expect((await errorOf(await ask("action=reverse&lat=91&lon=0"))).code).toBe(
       "invalid_parameter",

@@ -1,5 +1,5 @@
-// An example answer of every maps action: the documentation shows them, and the scripted provider of
-// the tests answers them.
+// An example answer of every maps action: the documentation shows them, and the scripted provider
+// of the tests answers them.
 
 import type { DataByAction, MapsAction } from "../../src/core/maps/actions.ts";
 

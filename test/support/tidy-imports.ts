@@ -151,8 +151,16 @@ function topOf(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }
 
-const IMPORT =
-  /(?:\b(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom\s*|\bimport\s*\(?\s*)["']([^"'\n]+)["']/g;
+// A thread names its file by a URL.
+const BEFORE = [
+  /\b(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom\s*/,
+  /\bimport\s*\(?\s*/,
+  /\bnew URL\(\s*/,
+];
+const IMPORT = new RegExp(
+  `(?:${BEFORE.map(({ source }) => source).join("|")})["']([^"'\\n]+)["']`,
+  "g",
+);
 
 function importGraph(files: readonly SourceFile[]): Map<string, readonly Import[]> {
   const known = new Set(files.map(({ path }) => path));

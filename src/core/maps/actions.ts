@@ -22,6 +22,9 @@ import {
   truth,
   whole,
 } from "./parameters.ts";
+import { POI_CATEGORIES } from "./vocabulary.ts";
+
+export { POI_CATEGORIES };
 
 export const CATEGORIES = ["standard", "tiles"] as const;
 export type Category = (typeof CATEGORIES)[number];
@@ -40,38 +43,6 @@ interface Action {
   readonly parameters: Readonly<Record<string, Parameter<unknown>>>;
   readonly together?: Together;
 }
-
-/** Kinds of points of interest, as OpenStreetMap tags them. */
-export const POI_CATEGORIES = [
-  "airport",
-  "atm",
-  "bank",
-  "bar",
-  "bus_station",
-  "cafe",
-  "car_rental",
-  "charging_station",
-  "cinema",
-  "fuel",
-  "hospital",
-  "hotel",
-  "library",
-  "museum",
-  "park",
-  "parking",
-  "pharmacy",
-  "place_of_worship",
-  "police",
-  "post_office",
-  "restaurant",
-  "school",
-  "supermarket",
-  "toilets",
-  "tourist_attraction",
-  "train_station",
-  "university",
-  "viewpoint",
-] as const;
 
 const RADIUS = "in metres";
 const NOW = "a time; now if left out";

@@ -3,6 +3,9 @@
 // alpha-2, money is in the currency named beside it. Null: the provider does not know.
 
 import type { LineString, Position } from "./geography.ts";
+import type { IncidentKind, RoadClass, TransitMode } from "./vocabulary.ts";
+
+export type { IncidentKind, RoadClass, TransitMode };
 
 /** A named place, or an address. */
 export interface PlaceAnswer extends Position {
@@ -63,19 +66,6 @@ export interface PoiAnswer extends Position {
   /** The IATA code of an airport, or the code of a station. */
   readonly code: string | null;
 }
-
-export type TransitMode =
-  | "bus"
-  | "tram"
-  | "subway"
-  | "suburban"
-  | "regional_rail"
-  | "long_distance_rail"
-  | "ferry"
-  | "air"
-  | "cable"
-  | "walk"
-  | "other";
 
 export interface StopAnswer extends Position {
   readonly stop_id: string;
@@ -169,22 +159,6 @@ export interface TrafficRouteAnswer {
   readonly geometry: LineString;
 }
 
-/** The classes of OpenStreetMap's highway tag, coarsely. */
-export type RoadClass =
-  | "motorway"
-  | "trunk"
-  | "primary"
-  | "secondary"
-  | "tertiary"
-  | "unclassified"
-  | "residential"
-  | "service"
-  | "track"
-  | "pedestrian"
-  | "cycleway"
-  | "path"
-  | "other";
-
 export interface RoadAnswer {
   readonly road_class: RoadClass;
   readonly name: string | null;
@@ -195,17 +169,6 @@ export interface RoadAnswer {
   readonly lanes: number | null;
   readonly geometry: LineString | null;
 }
-
-export type IncidentKind =
-  | "accident"
-  | "congestion"
-  | "roadworks"
-  | "closure"
-  | "lane_closure"
-  | "weather"
-  | "hazard"
-  | "breakdown"
-  | "other";
 
 export interface IncidentAnswer extends Position {
   readonly id: string | null;

@@ -1,5 +1,5 @@
-// The kinds of parameters that maps actions take, each with its check and its unit. Values arrive as
-// text, from the query string.
+// The kinds of parameters that maps actions take, each with its check and its unit. Values arrive
+// as text, from the query string.
 
 import type { Box, Position } from "./geography.ts";
 
@@ -40,7 +40,7 @@ const WHOLE = /^-?\d{1,9}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text may not have
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const TIME =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 // RFC 5646: language, script, region and variants; neither extensions nor private use.
 const LANGUAGE =
   /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-[A-Za-z0-9]{5,8})*$/;
@@ -120,7 +120,7 @@ export const place: Kind<Place> = {
 
 /** `min_lon,min_lat,max_lon,max_lat`. */
 export const box: Kind<Box> = {
-  rule: "must be min_lon,min_lat,max_lon,max_lat in decimal degrees, each minimum below its maximum",
+  rule: "must be min_lon,min_lat,max_lon,max_lat in degrees, each minimum below its maximum",
   read: (text) => {
     const parts = text.split(",");
     if (parts.length !== 4) return undefined;

@@ -51,8 +51,9 @@ export interface MapsReply<A extends MapsAction> extends MapsAnswer<A> {
 /** Serves an action by its providers in order. */
 export interface MapsProvider {
   /**
-   * Throws what is known without asking anybody: the `maps_unavailable` that names the setting, when
-   * nobody serves the action, and `invalid_parameter` when no provider can honour the parameters.
+   * Throws what is known without asking anybody: the `maps_unavailable` that names the setting,
+   * when nobody serves the action, and `invalid_parameter` when no provider can honour the
+   * parameters.
    */
   check<A extends MapsAction>(action: A, parameters: ParametersOf<A>): void;
   /** Throws an ApiError: those of `check`, and `upstream_unreachable` when nobody answered. */

@@ -1,0 +1,79 @@
+// Paints maps as PNG: the drawing with the shapes and labels that fit its scale.
+
+import { fileURLToPath } from "node:url";
+import { Resvg } from "@resvg/resvg-js";
+import type { Box } from "../../../core/maps/geography.ts";
+import { drawMap, type MapRequest, viewOf } from "./map-drawing.ts";
+import type { PlaceIndex, PlaceLabel } from "./place-index.ts";
+import { type Detail, latitudeAt, readWorld, type World } from "./world-shapes.ts";
+
+const FONT_FILES = ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"].map((name) =>
+  fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`)),
+);
+const LABELS_MAX = 120;
+
+/** Of how many of the largest places a map of this zoom shows those that fit; null: of all. */
+function rankAt(zoom: number): number | null {
+  if (zoom <= 3) return 600;
+  if (zoom <= 5) return 4_000;
+  return zoom <= 7 ? 20_000 : null;
+}
+
+function detailAt(zoom: number): Detail {
+  if (zoom <= 1) return "110m";
+  return zoom <= 4 ? "50m" : "10m";
+}
+
+export class MapPainter {
+  readonly #worlds = new Map<Detail, World>();
+
+  constructor(readonly places: PlaceIndex) {}
+
+  /** Reads the shapes of all details now, instead of with the first map that needs them. */
+  warm(): void {
+    for (const detail of ["110m", "50m", "10m"] as const) this.#worldOf(detail);
+  }
+
+  /** The map as PNG. */
+  paint(map: MapRequest): Uint8Array {
+    const svg = drawMap(map, this.#worldOf(detailAt(map.zoom)), this.#labelsOf(map));
+    const font = {
+      fontFiles: FONT_FILES,
+      loadSystemFonts: false,
+      defaultFontFamily: "DejaVu Sans",
+    };
+    return new Resvg(svg, { font }).render().asPng();
+  }
+
+  #worldOf(detail: Detail): World {
+    const world = this.#worlds.get(detail) ?? readWorld(detail);
+    this.#worlds.set(detail, world);
+    return world;
+  }
+
+  #labelsOf(map: MapRequest): PlaceLabel[] {
+    const rank = rankAt(map.zoom);
+    return boxesOf(map)
+      .flatMap((box) => this.places.labels(box, LABELS_MAX, rank))
+      .sort((a, b) => Number(b.isCapital) - Number(a.isCapital) || b.population - a.population);
+  }
+}
+
+/** What a map shows, in one box or in two at the antimeridian. */
+function boxesOf(map: MapRequest): Box[] {
+  const { x, y, scale, width, height } = viewOf(map);
+  const minLat = latitudeAt(Math.min(1, y + height / scale));
+  const maxLat = latitudeAt(Math.max(0, y));
+  const minLon = (x - 0.5) * 360;
+  const maxLon = (x + width / scale - 0.5) * 360;
+  if (maxLon - minLon >= 360) return [{ minLon: -180, minLat, maxLon: 180, maxLat }];
+  if (minLon < -180) {
+    const west = { minLon: minLon + 360, minLat, maxLon: 180, maxLat };
+    return [west, { minLon: -180, minLat, maxLon, maxLat }];
+  }
+  if (maxLon > 180) {
+    const east = { minLon: -180, minLat, maxLon: maxLon - 360, maxLat };
+    return [{ minLon, minLat, maxLon: 180, maxLat }, east];
+  }
+  return [{ minLon, minLat, maxLon, maxLat }];
+}
