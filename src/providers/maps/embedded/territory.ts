@@ -1,7 +1,7 @@
 // What is known of a position without any data file: its country and its time zone.
 
 import tzLookup from "@photostructure/tz-lookup";
-import { feature } from "@rapideditor/country-coder";
+import { callingCodes, driveSide, iso1A2Code } from "@rapideditor/country-coder";
 import type { Position } from "../../../core/maps/geography.ts";
 
 export interface Territory {
@@ -10,27 +10,19 @@ export interface Territory {
   readonly callingCode: string | null;
 }
 
-// Its own types need those of GeoJSON, which are not installed.
-interface CountryFeature {
-  readonly properties: {
-    readonly iso1A2?: string;
-    readonly driveSide?: "left" | "right";
-    readonly callingCodes?: readonly string[];
-  };
-}
-
 const offsets = new Map<string, Intl.DateTimeFormat>();
 
-/** The country or territory with an ISO code of its own; null at sea. */
+/** The country, or the territory with an ISO code of its own; null at sea. */
 export function territoryAt({ lat, lon }: Position): Territory | null {
-  const found = feature([lon, lat], { level: "territory" }) as CountryFeature | null;
-  const code = found?.properties.iso1A2;
-  if (found === null || code === undefined) return null;
-  const { driveSide = null, callingCodes } = found.properties;
-  const callingCode = callingCodes?.[0];
+  const at: [number, number] = [lon, lat];
+  // Some countries are no territory but are made of several, of which none has a code.
+  const countryCode = iso1A2Code(at, { level: "territory" }) ?? iso1A2Code(at);
+  if (countryCode === null) return null;
+  const [callingCode] = callingCodes(at);
+  const side = driveSide(at);
   return {
-    countryCode: code,
-    drivesOn: driveSide,
+    countryCode,
+    drivesOn: side === "left" || side === "right" ? side : null,
     callingCode: callingCode === undefined ? null : `+${callingCode}`,
   };
 }
