@@ -21,7 +21,7 @@ const STEP = 0.6;
 /** The path of filled rings; empty where none is to be seen. */
 export function fillPath(shapes: readonly Shape[], view: View): string {
   return overWorlds(shapes, view, (points) => {
-    let ring = points;
+    let ring = withoutDetours(points, view);
     for (const side of ["left", "right", "top", "bottom"] as const) ring = cut(ring, side, view);
     const text = pathOf(ring);
     return text === "" ? "" : `${text}Z`;
@@ -81,6 +81,35 @@ function toPixels(points: Points, { x, y, scale }: View, offset: number): Points
     count += 2;
   }
   return pixels.subarray(0, count);
+}
+
+/**
+ * The ring without points whose neighbours are beyond the same side: the way between those is
+ * beyond it too. Most of a continent is gone by this, before it is cut.
+ */
+function withoutDetours(ring: Points, view: View): Points {
+  const kept = new Float64Array(ring.length);
+  let count = 0;
+  let before = 0;
+  let here = sidesOf(ring, 0, view);
+  for (let at = 0; at < ring.length; at += 2) {
+    const after = at + 2 < ring.length ? sidesOf(ring, at + 2, view) : 0;
+    if ((before & here & after) === 0) {
+      kept[count++] = ring[at] ?? 0;
+      kept[count++] = ring[at + 1] ?? 0;
+      before = here;
+    }
+    here = after;
+  }
+  return kept.subarray(0, count);
+}
+
+/** Which sides of the picture a point is beyond, as bits. */
+function sidesOf(points: Points, at: number, { width, height }: View): number {
+  const x = points[at] ?? 0;
+  const y = points[at + 1] ?? 0;
+  const beside = x < -MARGIN ? 1 : x > width + MARGIN ? 2 : 0;
+  return beside | (y < -MARGIN ? 4 : y > height + MARGIN ? 8 : 0);
 }
 
 type Side = "left" | "right" | "top" | "bottom";

@@ -10,7 +10,9 @@ import { type Detail, latitudeAt, readWorld, type World } from "./world-shapes.t
 const FONT_FILES = ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"].map((name) =>
   fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`)),
 );
-const LABELS_MAX = 120;
+const LABELS_MAX = 70;
+/** From this zoom on a city is larger than its name. */
+const DISTRICTS_ZOOM = 9;
 
 /** Of how many of the largest places a map of this zoom shows those that fit; null: of all. */
 function rankAt(zoom: number): number | null {
@@ -21,7 +23,7 @@ function rankAt(zoom: number): number | null {
 
 function detailAt(zoom: number): Detail {
   if (zoom <= 1) return "110m";
-  return zoom <= 4 ? "50m" : "10m";
+  return zoom <= 5 ? "50m" : "10m";
 }
 
 export class MapPainter {
@@ -52,9 +54,10 @@ export class MapPainter {
   }
 
   #labelsOf(map: MapRequest): PlaceLabel[] {
-    const rank = rankAt(map.zoom);
+    const districts = map.zoom >= DISTRICTS_ZOOM;
+    const options = { limit: LABELS_MAX, rank: rankAt(map.zoom), districts };
     return boxesOf(map)
-      .flatMap((box) => this.places.labels(box, LABELS_MAX, rank))
+      .flatMap((box) => this.places.labels(box, options))
       .sort((a, b) => Number(b.isCapital) - Number(a.isCapital) || b.population - a.population);
   }
 }

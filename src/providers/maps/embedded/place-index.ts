@@ -21,6 +21,14 @@ export interface PlaceLabel extends Position {
   readonly isCapital: boolean;
 }
 
+export interface LabelOptions {
+  readonly limit: number;
+  /** Only so many of the world's largest are looked at, which is faster in a box that has more. */
+  readonly rank: number | null;
+  /** Whether parts of cities have labels too; never where there is a rank. */
+  readonly districts: boolean;
+}
+
 interface Row {
   readonly id: number;
   readonly name: string;
@@ -53,6 +61,8 @@ const LABELS = `JOIN label f ON f.id = p.feature JOIN label t ON t.id = p.timezo
 const IN_BOX = `n.min_lat <= $maxLat AND n.max_lat >= $minLat
   AND n.min_lon <= $maxLon AND n.max_lon >= $minLon`;
 
+/** A part of a city, as GeoNames says it. */
+const DISTRICT = "PPLX";
 const WORDS_MAX = 12;
 /** Of so many with most inhabitants the best are taken, more where near ones are preferred. */
 const CANDIDATES = 30;
@@ -84,11 +94,11 @@ export class PlaceIndex {
       CROSS JOIN place p ON p.id = n.id ${LABELS} WHERE ${IN_BOX}`);
     this.#labels = db.query(`SELECT p.name, p.lat, p.lon, p.population, f.text AS feature
       FROM place_near n CROSS JOIN place p ON p.id = n.id JOIN label f ON f.id = p.feature
-      WHERE ${IN_BOX} ORDER BY p.id LIMIT $limit`);
+      WHERE ${IN_BOX} AND ($districts OR f.text <> '${DISTRICT}') ORDER BY p.id LIMIT $limit`);
     this.#largest = db.query(`SELECT p.name, p.lat, p.lon, p.population, f.text AS feature
       FROM place p JOIN label f ON f.id = p.feature
       WHERE p.id < $rank AND p.lat BETWEEN $minLat AND $maxLat
-      AND p.lon BETWEEN $minLon AND $maxLon ORDER BY p.id LIMIT $limit`);
+      AND p.lon BETWEEN $minLon AND $maxLon AND f.text <> '${DISTRICT}' ORDER BY p.id LIMIT $limit`);
     this.#pois = db.query(`SELECT q.category, q.source_id, q.code, q.name, q.address, q.lat, q.lon
       FROM poi_near n CROSS JOIN poi q ON q.id = n.id WHERE ${IN_BOX} AND q.category = $category`);
   }
@@ -146,14 +156,11 @@ export class PlaceIndex {
       .map(({ row, away }) => toPoi(row, Math.round(away)));
   }
 
-  /**
-   * The places in a box that have most inhabitants, for the labels of a map. With a rank only so
-   * many of the world's largest are looked at, which is faster in a box that has more.
-   */
-  labels(box: Box, limit: number, rank: number | null): PlaceLabel[] {
+  /** The places in a box that have most inhabitants, for the labels of a map. */
+  labels(box: Box, { limit, rank, districts }: LabelOptions): PlaceLabel[] {
     const rows =
       rank === null
-        ? this.#labels.all({ ...box, limit })
+        ? this.#labels.all({ ...box, limit, districts: Number(districts) })
         : this.#largest.all({ ...box, limit, rank });
     return rows.map(({ feature, ...label }) => ({ ...label, isCapital: feature === "PPLC" }));
   }
@@ -178,7 +185,7 @@ function weightOf(row: Row, folded: string, near: Position | null): number {
 
 function toPlace(row: Row): PlaceAnswer {
   const country = countryName(row.country);
-  const isDistrict = row.feature === "PPLX";
+  const isDistrict = row.feature === DISTRICT;
   const label = [row.name, row.state, country].filter((part, at, all) => all.indexOf(part) === at);
   return {
     name: row.name,
