@@ -18,6 +18,7 @@ import { createChatProvider } from "./providers/chat/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
 import { openEmbeddedMaps } from "./providers/maps/embedded/embedded-maps.ts";
 import { createMapsProvider } from "./providers/maps/maps-provider.ts";
+import { remoteServers } from "./providers/maps/remote/remote-servers.ts";
 import { warmTokenizer } from "./providers/tokens.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
@@ -96,7 +97,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     maps: createMapsProvider({
       config: () => catalogue.current().maps,
       embedded: embeddedMaps.services,
-      connect: () => ({}),
+      connect: remoteServers({ now: clock.now }),
       fetch,
       monotonicMs: clock.monotonicMs,
       log,

@@ -144,7 +144,7 @@ export const MapsServerFile = Type.Object(
         errorMessage: `must be one of ${MAPS_KINDS.join(", ")}`,
       },
     ),
-    base_url: baseUrl("Address of the API; of a static map a template with {lat}, {lon}, {zoom}"),
+    base_url: baseUrl("Address of the API; of a static-map a template: see docs/maps.md"),
     api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
     timeout_ms: Type.Optional(whole(10, 60_000, "For a whole reply; default 10000")),
     concurrency: Type.Optional(

@@ -77,7 +77,7 @@ test("geocode finds the place that is meant by a name, in any script", async () 
   }
 });
 
-test("geocode keeps to a country, prefers what is near, and finds nothing as an answer", async () => {
+test("geocode keeps to a country, prefers the near, and may find nothing", async () => {
   const inUs = await ask("geocode", "query=paris&country=us");
   expect(new Set(inUs.data.places.map((place) => place.country_code))).toEqual(new Set(["US"]));
   const near = await ask("geocode", "query=cambridge&lat=42.3&lon=-71&limit=1");
@@ -100,7 +100,7 @@ test("reverse names the nearest place with its distance, and nothing far out at 
   expect((await ask("reverse", "lat=-16.9&lon=-179.99")).data.place?.country_code).toBe("FJ");
 });
 
-test("place_at knows country, time zone and its offset, side of the road, calling code", async () => {
+test("place_at knows country, time zone and offset, side of the road, calling code", async () => {
   expect((await ask("place_at", "lat=51.5&lon=-0.12")).data).toMatchObject({
     country_code: "GB",
     country: "United Kingdom",

@@ -14,6 +14,12 @@ function canary(name: string): string {
   return `canary${name}${randomBytes(9).toString("hex")}`;
 }
 
+function decimals(): string {
+  return String(BigInt(`0x${randomBytes(6).toString("hex")}`))
+    .padStart(13, "1")
+    .slice(0, 13);
+}
+
 const SECRETS = {
   prompt: canary("Prompt"),
   system: canary("System"),
@@ -29,6 +35,15 @@ const SECRETS = {
   query: canary("Query"),
   header: canary("Header"),
   wrongKey: canary("WrongKey"),
+  mapsQuery: canary("MapsQuery"),
+  mapsAnswer: canary("MapsAnswer"),
+  mapsAction: canary("MapsAction"),
+  mapsValue: canary("MapsValue"),
+  mapsName: canary("MapsName"),
+  mapsStop: canary("MapsStop"),
+  // No other number has these digits by chance.
+  latitude: `51.${decimals()}`,
+  longitude: `7.${decimals()}`,
 } as const;
 /** Documentation addresses, so that no log of a network can have them by chance. */
 const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
@@ -47,6 +62,12 @@ beforeAll(async () => {
     ownPostgres: true,
     upstreamUrl: `http://127.0.0.1:${upstream.port}/v1`,
     models: ["echo", "400", "500", "junk", "cut"].map((id) => ({ id })),
+    maps: {
+      providers: {
+        places: { kind: "nominatim", base_url: `http://127.0.0.1:${upstream.port}` },
+      },
+      actions: { geocode: ["places"], reverse: ["places"] },
+    },
     // Nothing of what Redis writes is packed.
     redisSettings: { rdbcompression: "no", loglevel: "debug" },
     env: { TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "trace" },
@@ -60,6 +81,7 @@ afterAll(async () => {
 
 /** An upstream that quotes what it was asked, in replies as in errors. */
 async function answerUpstream(request: Request): Promise<Response> {
+  if (request.method === "GET") return answerMaps(new URL(request.url));
   const asked = await request.text();
   const { model, stream } = JSON.parse(asked) as { model: string; stream?: boolean };
   const said = `${SECRETS.completion} ${asked}`;
@@ -76,6 +98,16 @@ async function answerUpstream(request: Request): Promise<Response> {
   const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
   const end = model === "cut" ? "data: {broken\n\n" : "data: [DONE]\n\n";
   return new Response(chunk + end, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** A geocoder that answers, refuses and fails with what it was asked. */
+function answerMaps({ pathname, search }: URL): Response {
+  const said = `${SECRETS.mapsAnswer} ${decodeURIComponent(search)}`;
+  if (search.includes("fail")) return Response.json({ error: said }, { status: 500 });
+  if (search.includes("refuse")) return Response.json({ error: said }, { status: 400 });
+  if (!pathname.endsWith("/search")) return new Response(said);
+  const { latitude: lat, longitude: lon } = SECRETS;
+  return Response.json([{ lat, lon, display_name: said, name: said, category: "place" }]);
 }
 
 async function post(
@@ -121,8 +153,38 @@ function chat(model: string, more: object = {}): object {
   };
 }
 
+async function askMaps(query: string, key = account.key): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, "x-forwarded-for": CLIENT };
+  const reply = await fetch(`${product.api(0).url}/v1/maps?${query}`, { headers });
+  await reply.arrayBuffer();
+  return reply.status;
+}
+
+async function speakOfMaps(): Promise<void> {
+  const { key } = await product.newKey(account.id, { scopes: ["maps"] });
+  const ask = (query: string) => askMaps(query, key);
+  const { mapsQuery, mapsAction, mapsValue, mapsName, latitude, longitude } = SECRETS;
+  const site = `lat=${latitude}&lon=${longitude}`;
+  for (const action of ["geocode", "poi"]) {
+    const served = action === "geocode" ? `query=${mapsQuery}` : `${site}&category=airport`;
+    expect(await ask(`action=${action}&${served}`)).toBe(200);
+  }
+  expect(await ask(`action=geocode&query=${mapsQuery}+fail`)).toBe(502);
+  expect(await ask(`action=geocode&query=${mapsQuery}+refuse`)).toBeGreaterThanOrEqual(400);
+  expect(await ask(`action=place_at&${site}`)).toBe(200);
+  expect(await ask(`action=site_image&${site}`)).toBe(200);
+  expect(await ask(`action=reverse&${site}`)).toBe(502);
+  expect(await ask(`action=reverse&${site}1e5`)).toBe(400);
+  expect(await ask(`action=reverse&lat=${mapsValue}&lon=${longitude}`)).toBe(400);
+  expect(await ask(`action=reverse&${site}&${mapsName}=1`)).toBe(400);
+  expect(await ask(`action=${mapsAction}&${site}`)).toBe(400);
+  expect(await ask(`action=departures&stop_id=${SECRETS.mapsStop}`)).toBe(503);
+  expect(await askMaps(`action=geocode&query=${mapsQuery}`)).toBe(403);
+}
+
 /** Calls that are served, refused and that fail, each with its secrets. */
 async function speak(): Promise<void> {
+  await speakOfMaps();
   for (const stream of [false, true]) {
     expect(await post(chat("echo", { stream }))).toBe(200);
     expect(await post(chat("400", { stream }))).toBe(400);

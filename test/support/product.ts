@@ -54,6 +54,8 @@ export interface ProductOptions {
   readonly models?: readonly ProductModel[];
   /** An upstream of the test's own, instead of the fake one. */
   readonly upstreamUrl?: string;
+  /** The section `maps` of the configuration file. */
+  readonly maps?: object;
   /** False where a test makes more requests than it wants to keep. */
   readonly record?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -200,7 +202,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const upstream = await startFakeUpstream({ record: options.record ?? true });
   resources.defer(() => upstream.stop());
   const upstreamUrl = options.upstreamUrl ?? upstream.baseUrl;
-  writeCatalogue(home, upstreamUrl, options.models ?? [{ id: "ok" }]);
+  writeCatalogue(home, upstreamUrl, options.models ?? [{ id: "ok" }], options.maps);
   const operator = openOperator(redis.url, databaseUrl);
   resources.defer(() => operator.close());
 
@@ -255,8 +257,14 @@ function catalogueFile(home: string): string {
   return join(home, "catalogue.json");
 }
 
-function writeCatalogue(home: string, baseUrl: string, models: readonly ProductModel[]): void {
+function writeCatalogue(
+  home: string,
+  baseUrl: string,
+  models: readonly ProductModel[],
+  maps?: object,
+): void {
   const catalogue = {
+    maps,
     providers: { fake: { base_url: baseUrl, concurrency: 10_000 } },
     models: models.map((model) => ({
       id: model.id,

@@ -105,7 +105,7 @@ function templateOf(text: string, refuse: (problem: string) => never): string {
   if (url.username !== "" || url.password !== "") {
     return refuse("must hold no credentials: use api_key_env");
   }
-  for (const placeholder of ["{lat}", "{lon}", "{zoom}"]) {
+  for (const placeholder of ["{lat}", "{lon}", "{zoom}", "{width}", "{height}"]) {
     if (!text.includes(placeholder)) return refuse(`must have the placeholder ${placeholder}`);
   }
   if (/[{}]/.test(url.host)) return refuse("must name its host without placeholders");

@@ -20,7 +20,7 @@ test("distance() is that of the great circle, in metres", () => {
   expect(distance(berlin, berlin)).toBe(0);
 });
 
-test("boxesAround() leaves out nothing that is near, at the poles and the antimeridian neither", () => {
+test("boxesAround() leaves out nothing near, at poles and antimeridian neither", () => {
   const positions = fc.record({
     lat: fc.double({ min: -90, max: 90, noNaN: true }),
     lon: fc.double({ min: -180, max: 180, noNaN: true }),

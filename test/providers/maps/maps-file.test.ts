@@ -31,10 +31,11 @@ test("without a section, what is built in serves at the prices of the specificat
 });
 
 test("servers, the order of providers and prices are taken as they are written", () => {
+  const server = JSON.stringify({ ...places, api_key_env: "K", concurrency: 3 });
   const maps = parse(
-    `{ "providers": { "places": ${JSON.stringify({ ...places, api_key_env: "K", concurrency: 3 })} },
+    `{ "providers": { "places": ${server} },
     "actions": { "geocode": ["places", "embedded"], "poi": [] },
-    "standard_usd_per_k": 0.0000011, "tiles_usd_per_k": "1" }`.replace("0.0000011", "0.000011"),
+    "standard_usd_per_k": 0.000011, "tiles_usd_per_k": "1" }`,
     { K: "secret" },
   );
   expect(maps.servers.get("places")).toEqual({

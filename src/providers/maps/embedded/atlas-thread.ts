@@ -31,7 +31,6 @@ async function open(directory: string): Promise<void> {
   const places = await openDataFile(placeFile(directory, log));
   painter = new MapPainter(new PlaceIndex(places));
   tell({ type: "ready" });
-  painter.warm();
 }
 
 function draw({ id, map }: AtlasQuestion): void {

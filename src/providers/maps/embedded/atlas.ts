@@ -11,6 +11,13 @@ export interface AtlasOptions {
   readonly log: Log;
 }
 
+interface Thread {
+  readonly worker: Worker;
+  readonly opened: Promise<void>;
+  /** Fails those who wait for it to open. */
+  readonly giveUp: () => void;
+}
+
 interface Waiting {
   readonly resolve: (url: string) => void;
   readonly reject: (error: Error) => void;
@@ -22,35 +29,27 @@ const CACHE_CHARACTERS_MAX = 64 * 1024 * 1024;
 const BUSY = "The atlas has more maps to draw than it can in time";
 
 export class Atlas {
-  /** Resolves when the data file is there; rejects when it could not be built. */
-  readonly ready: Promise<void>;
-  readonly #thread: Worker;
-  readonly #log: Log;
+  readonly #options: AtlasOptions;
   readonly #waiting = new Map<number, Waiting>();
   readonly #underWay = new Map<string, Promise<string>>();
   readonly #kept = new Map<string, string>();
+  #thread: Thread | null = null;
   #keptCharacters = 0;
   #asked = 0;
-  #ended: Error | null = null;
+  #isClosed = false;
 
-  constructor({ directory, log }: AtlasOptions) {
-    this.#log = log;
-    this.#thread = new Worker(new URL("./atlas-thread.ts", import.meta.url));
-    this.#thread.unref();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.ready = promise;
-    // Whoever asks hears of it; until then it is no lost promise.
-    promise.catch(() => {});
-    this.#thread.onmessage = ({ data }: MessageEvent<AtlasMessage>) => {
-      if (data.type === "ready") resolve();
-      else this.#hear(data);
-    };
-    this.#thread.onerror = ({ message }) => {
-      log.error({ reason: message }, "The atlas thread ended");
-      this.#end();
-      reject(new RouteFailure("The atlas thread ended"));
-    };
-    this.#tell({ type: "start", directory });
+  constructor(options: AtlasOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts the thread, unless it runs. Resolves when the data file is there; throws a RouteFailure
+   * when it could not be built. The first map starts it too: many processes never draw one.
+   */
+  async open(): Promise<void> {
+    if (this.#isClosed) throw ended();
+    this.#thread ??= this.#start();
+    await this.#thread.opened;
   }
 
   /** A map as a `data:` URL of a PNG. Throws a RouteFailure when it cannot be drawn. */
@@ -72,25 +71,52 @@ export class Atlas {
     return url;
   }
 
+  /** Ends the thread; what it was asked for fails. */
   close(): void {
+    this.#isClosed = true;
+    this.#thread?.worker.terminate();
+    this.#thread?.giveUp();
     this.#end();
-    this.#thread.terminate();
+  }
+
+  #start(): Thread {
+    const { directory, log } = this.#options;
+    const worker = new Worker(new URL("./atlas-thread.ts", import.meta.url));
+    worker.unref();
+    const { promise: opened, resolve, reject } = Promise.withResolvers<void>();
+    worker.onmessage = ({ data }: MessageEvent<AtlasMessage>) => {
+      if (data.type === "ready") resolve();
+      else this.#hear(data);
+    };
+    worker.onerror = ({ message }) => {
+      log.error({ reason: message }, "The atlas thread ended");
+      // The next map starts another one.
+      this.#thread = null;
+      this.#end();
+      reject(ended());
+    };
+    const start: AtlasStart = { type: "start", directory };
+    worker.postMessage(start);
+    return { worker, opened, giveUp: () => reject(ended()) };
   }
 
   async #ask(map: MapRequest): Promise<string> {
-    await this.ready;
-    if (this.#ended !== null) throw this.#ended;
+    await this.open();
+    // It can have ended while this waited.
+    const thread = this.#thread;
+    if (this.#isClosed || thread === null) throw ended();
     if (this.#waiting.size >= WAITING_MAX) throw new RouteFailure(BUSY, false);
     const id = ++this.#asked;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#waiting.set(id, { resolve, reject });
-    this.#tell({ type: "draw", id, map });
+    const question: AtlasQuestion = { type: "draw", id, map };
+    thread.worker.postMessage(question);
     return await promise;
   }
 
   #hear(message: Exclude<AtlasMessage, { type: "ready" }>): void {
     if (message.type === "log") {
-      this.#log[message.level](message.fields, message.message);
+      this.#options.log[message.level](message.fields, message.message);
       return;
     }
     const waiting = this.#waiting.get(message.id);
@@ -114,12 +140,11 @@ export class Atlas {
   }
 
   #end(): void {
-    this.#ended = new RouteFailure("The atlas thread ended");
-    for (const { reject } of this.#waiting.values()) reject(this.#ended);
+    for (const { reject } of this.#waiting.values()) reject(ended());
     this.#waiting.clear();
   }
+}
 
-  #tell(message: AtlasStart | AtlasQuestion): void {
-    this.#thread.postMessage(message);
-  }
+function ended(): RouteFailure {
+  return new RouteFailure("The atlas thread ended");
 }

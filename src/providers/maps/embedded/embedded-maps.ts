@@ -4,7 +4,7 @@
 import type { ParametersOf } from "../../../core/maps/actions.ts";
 import type { Position } from "../../../core/maps/geography.ts";
 import type { EMBEDDED_ACTIONS } from "../../../core/maps/servers.ts";
-import { openDataFile } from "../../data-file.ts";
+import { type DataFile, isBuilt, openDataFile } from "../../data-file.ts";
 import type { Service, Unable } from "../provider.ts";
 import { Atlas, type AtlasOptions } from "./atlas.ts";
 import { metresPerPixel } from "./map-drawing.ts";
@@ -40,9 +40,8 @@ const MAP_LATITUDE_MAX = 85;
 /** Begins to build or open the data file in a thread of its own; nothing waits for it but calls. */
 export function openEmbeddedMaps({ directory, log, now }: EmbeddedOptions): EmbeddedMaps {
   const atlas = new Atlas({ directory, log });
-  const ready = atlas.ready.then(
-    async () => new PlaceIndex(await openDataFile(placeFile(directory, log))),
-  );
+  const ready = openPlaces(atlas, placeFile(directory, log));
+  // Whoever asks hears of it; until then it is no lost promise.
   ready.catch(() => {});
   return {
     services: {
@@ -56,6 +55,12 @@ export function openEmbeddedMaps({ directory, log, now }: EmbeddedOptions): Embe
     ready,
     [Symbol.dispose]: () => atlas.close(),
   };
+}
+
+/** Building would hold up this thread for seconds, so that of the atlas does it. */
+async function openPlaces(atlas: Atlas, file: DataFile): Promise<PlaceIndex> {
+  if (!isBuilt(file)) await atlas.open();
+  return new PlaceIndex(await openDataFile(file));
 }
 
 function geocode(ready: Promise<PlaceIndex>): Service<"geocode"> {

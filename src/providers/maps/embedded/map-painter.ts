@@ -31,11 +31,6 @@ export class MapPainter {
 
   constructor(readonly places: PlaceIndex) {}
 
-  /** Reads the shapes of all details now, instead of with the first map that needs them. */
-  warm(): void {
-    for (const detail of ["110m", "50m", "10m"] as const) this.#worldOf(detail);
-  }
-
   /** The map as PNG. */
   paint(map: MapRequest): Uint8Array {
     const svg = drawMap(map, this.#worldOf(detailAt(map.zoom)), this.#labelsOf(map));

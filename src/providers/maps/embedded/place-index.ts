@@ -98,7 +98,8 @@ export class PlaceIndex {
     this.#largest = db.query(`SELECT p.name, p.lat, p.lon, p.population, f.text AS feature
       FROM place p JOIN label f ON f.id = p.feature
       WHERE p.id < $rank AND p.lat BETWEEN $minLat AND $maxLat
-      AND p.lon BETWEEN $minLon AND $maxLon AND f.text <> '${DISTRICT}' ORDER BY p.id LIMIT $limit`);
+      AND p.lon BETWEEN $minLon AND $maxLon AND f.text <> '${DISTRICT}'
+      ORDER BY p.id LIMIT $limit`);
     this.#pois = db.query(`SELECT q.category, q.source_id, q.code, q.name, q.address, q.lat, q.lon
       FROM poi_near n CROSS JOIN poi q ON q.id = n.id WHERE ${IN_BOX} AND q.category = $category`);
   }
