@@ -1,5 +1,5 @@
 // The part of docs/maps.md that is made from the table of actions and their examples. To renew the
-// page: bun test/support/maps-page.ts
+// page: bun test/support/maps-page.ts, then npm run format.
 
 import { join } from "node:path";
 import { ACTIONS, type MapsAction } from "../../src/core/maps/actions.ts";
