@@ -82,14 +82,23 @@ function writePlaces(
     const timezone = labels(one.timezone) ?? 0;
     const regions = [labels(state), labels(county)] as const;
     place.run(id, name, lat, lon, feature, country, ...regions, population, timezone);
-    const names = new Set([name, one.ascii, ...one.alternates.split(",")].map(foldName));
-    names.delete("");
+    const names = foldedNames(one);
     text.run(id, [...names].join(" / "), context);
     for (const folded of names) keys.push(exactKey(folded) | BigInt(id));
     near.run(id, lat, lat, lon, lon);
     if (id % 10_000 === 0) progress(id, places.length);
   }
   return keys;
+}
+
+/** All names of a place, each once; most are the same before they are folded. */
+function foldedNames({ name, ascii, alternates }: SourcePlace): Set<string> {
+  const written = new Set(alternates.split(","));
+  written.add(name).add(ascii);
+  const folded = new Set<string>();
+  for (const one of written) folded.add(foldName(one));
+  folded.delete("");
+  return folded;
 }
 
 interface Region {
