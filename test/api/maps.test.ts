@@ -204,6 +204,12 @@ describe("a maps call is refused, counted and charged nothing", () => {
     expect((await errorOf(await ask("action=nothing"))).code).toBe("invalid_action");
   });
 
+  test("a key in the query, which is no place for one", async () => {
+    await api.forgetAnonymous();
+    const response = await api.get(`/v1/maps?action=geocode&query=x&api_key=${account.key}`);
+    expect((await errorOf(response)).code).toBe("missing_api_key");
+  });
+
   test("a HEAD request, which would be paid for and answer nothing", async () => {
     const url = `${api.parts.url}/v1/maps?action=geocode&query=x`;
     const headers = { authorization: `Bearer ${account.key}` };
@@ -211,6 +217,13 @@ describe("a maps call is refused, counted and charged nothing", () => {
     expect(response.status).toBe(405);
     expect(await spent()).toBe(0n as NanoUsd);
   });
+});
+
+test("the longest query of any script is taken, by its code points", async () => {
+  const query = "🗺".repeat(200);
+  expect((await ask(`action=geocode&query=${encodeURIComponent(query)}`)).status).toBe(200);
+  const longer = encodeURIComponent(`${query}x`);
+  expect((await ask(`action=geocode&query=${longer}`)).status).toBe(400);
 });
 
 test("queries that look like attacks are only text", async () => {
