@@ -120,7 +120,7 @@ function toPlace(item: Json): PlaceAnswer | null {
     country_code: code,
     country: textOf(address.country),
     state: textOf(address.state),
-    county: textOf(address.county),
+    county: textOf(address.county) ?? textOf(address.state_district),
     city: CITY_FIELDS.map((field) => textOf(address[field])).find((one) => one !== null) ?? null,
     postcode: textOf(address.postcode, 40),
     street,

@@ -7,7 +7,7 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
   "sharp right": "sharp right",
   right: "right",
   "slight right": "slightly right",
-  straight: "straight on",
+  straight: "straight",
   "slight left": "slightly left",
   left: "left",
   "sharp left": "sharp left",
@@ -15,7 +15,7 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
 
 /** The instruction of a step: what to do, and onto which road. */
 export function instructionOf(maneuver: Json, road: string | null): string {
-  const direction = lookUp(DIRECTIONS, maneuver.modifier) ?? "straight on";
+  const direction = lookUp(DIRECTIONS, maneuver.modifier) ?? "straight";
   const onto = road === null ? "" : ` onto ${road}`;
   const on = road === null ? "" : ` on ${road}`;
   switch (maneuver.type) {
@@ -43,7 +43,7 @@ export function instructionOf(maneuver: Json, road: string | null): string {
     case "notification":
       return `Continue ${direction}${onto}`;
     default: {
-      const verb = direction === "straight on" ? "Go" : "Turn";
+      const verb = direction === "straight" ? "Go" : "Turn";
       return `${verb} ${direction}${onto}`;
     }
   }
