@@ -7,11 +7,13 @@ import type {
   LegEnd,
   StopTime,
 } from "../../../core/maps/answers.ts";
+import { utcOffset } from "../embedded/territory.ts";
 import { encodeStopId } from "./motis-stop-id.ts";
 import {
   countOf,
   type Json,
   listOf,
+  localTime,
   lookUp,
   objectOf,
   positionOf,
@@ -26,7 +28,8 @@ const NAME_MAX = 60;
 /** A departure, or null where its time or its line is missing. */
 export function toDeparture(item: Json): DepartureAnswer | null {
   const place = objectOf(item.place);
-  const departure = stopTime(place.scheduledDeparture, place.departure, item.realTime);
+  const { scheduledDeparture, departure: actual, tz } = place;
+  const departure = stopTime({ scheduled: scheduledDeparture, actual, tz }, item.realTime);
   const line = lineName(item);
   if (departure === null || line === null) return null;
   return {
@@ -43,8 +46,9 @@ export function toDeparture(item: Json): DepartureAnswer | null {
 
 /** A journey, or null where one of its legs cannot be read: without it the rest misleads. */
 export function toJourney(item: Json): JourneyAnswer | null {
-  const departure = timeOf(item.startTime);
-  const arrival = timeOf(item.endTime);
+  const ends = listOf(item.legs, ({ from, to }) => ({ from, to }));
+  const departure = zonedTime(item.startTime, zoneOf(ends.at(0)));
+  const arrival = zonedTime(item.endTime, zoneOf(ends.at(-1)));
   const duration = wholeOf(item.duration);
   const transfers = countOf(item.transfers);
   const legs = listOf(item.legs, toLeg);
@@ -54,8 +58,12 @@ export function toJourney(item: Json): JourneyAnswer | null {
 }
 
 function toLeg(item: Json): JourneyLeg | null {
-  const from = toEnd(item.from, stopTime(item.scheduledStartTime, item.startTime, item.realTime));
-  const to = toEnd(item.to, stopTime(item.scheduledEndTime, item.endTime, item.realTime));
+  const { scheduledStartTime, startTime, scheduledEndTime, endTime, realTime } = item;
+  const tz = zoneOf(item);
+  const departure = stopTime({ scheduled: scheduledStartTime, actual: startTime, tz }, realTime);
+  const arrival = stopTime({ scheduled: scheduledEndTime, actual: endTime, tz }, realTime);
+  const from = toEnd(item.from, departure);
+  const to = toEnd(item.to, arrival);
   const duration = wholeOf(item.duration);
   if (from === null || to === null || duration === null) return null;
   return {
@@ -87,11 +95,35 @@ function toEnd(value: unknown, time: StopTime | null): LegEnd | null {
   };
 }
 
-function stopTime(scheduled: unknown, actual: unknown, isLive: unknown): StopTime | null {
-  const expected = timeOf(actual);
-  const planned = timeOf(scheduled) ?? expected;
+interface Times {
+  readonly scheduled: unknown;
+  readonly actual: unknown;
+  readonly tz: unknown;
+}
+
+function stopTime({ scheduled, actual, tz }: Times, isLive: unknown): StopTime | null {
+  const expected = zonedTime(actual, tz);
+  const planned = zonedTime(scheduled, tz) ?? expected;
   if (planned === null) return null;
   return { scheduled: planned, expected: isLive === true ? expected : null };
+}
+
+/** The time zone of a leg; places that are no stops have none of their own. */
+function zoneOf(leg: Json | undefined): unknown {
+  return textOf(objectOf(leg?.from).tz, 60) ?? textOf(objectOf(leg?.to).tz, 60);
+}
+
+/** A time, which it sends in UTC, as the clocks of its place show it. */
+function zonedTime(value: unknown, tz: unknown): string | null {
+  const time = timeOf(value);
+  if (time === null || typeof tz !== "string") return time;
+  const ms = Date.parse(time);
+  try {
+    return localTime(ms, utcOffset(tz, ms));
+  } catch {
+    // A zone that nobody knows; the instant is right all the same.
+    return time;
+  }
 }
 
 function lineName(item: Json): string | null {

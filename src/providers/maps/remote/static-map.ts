@@ -65,8 +65,8 @@ function ringAround({ lat, lon, zoom }: Asked): string {
 
 /**
  * Any other server: the base URL is a template with {lat}, {lon}, {zoom}, {width} and {height}. It
- * may hold {style}, which becomes light or dark, {key}, and {marker:…}, whose text stands there only
- * where the site is to be marked.
+ * may hold {style}, which becomes light or dark, {key}, and {marker:…}, whose text stands there
+ * only where the site is to be marked.
  */
 export function staticMap(upstream: Upstream): Services {
   const template = upstream.server.baseUrl;

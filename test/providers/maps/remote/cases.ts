@@ -1,6 +1,6 @@
 // A call of every action to every kind of server that serves it, and a reply as it is documented.
 
-import type { DataByAction, MapsAction } from "../../../../src/core/maps/actions.ts";
+import type { DataByAction, MapsAction, ParametersOf } from "../../../../src/core/maps/actions.ts";
 import { readParameters } from "../../../../src/core/maps/read-parameters.ts";
 import {
   MAPS_SERVER_DEFAULTS,
@@ -104,7 +104,7 @@ export function serverOf(
 }
 
 /** The checked parameters of a query string. */
-export function parametersOf(action: MapsAction, query: string) {
+export function parametersOf<A extends MapsAction>(action: A, query: string): ParametersOf<A> {
   return readParameters(action, new Map(new URLSearchParams(query)));
 }
 

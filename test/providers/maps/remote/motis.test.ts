@@ -39,7 +39,7 @@ test("MOTIS' stops are stations in the circle, under ids that a caller can send 
   expect(attribution).toEqual(["Timetables: the operators of public transport, by MOTIS", OSM]);
 });
 
-test("MOTIS is asked for a stop by its own id; a departure has both its times", async () => {
+test("MOTIS is asked for a stop by its own id; a departure has both its local times", async () => {
   const { request, data, attribution } = await mapping.mapped("motis departures");
   expect(request).toEqual([
     "GET /api/v6/stoptimes",
@@ -51,7 +51,10 @@ test("MOTIS is asked for a stop by its own id; a departure has both its times", 
   expect(data).toEqual({
     departures: [
       {
-        departure: { scheduled: "2026-11-21T07:11:00Z", expected: "2026-11-21T07:13:00Z" },
+        departure: {
+          scheduled: "2026-11-21T08:11:00+01:00",
+          expected: "2026-11-21T08:13:00+01:00",
+        },
         line: "ICE 1205",
         mode: "long_distance_rail",
         headsign: "München Hbf",
@@ -78,8 +81,8 @@ test("MOTIS is asked for a stop by its own id; a departure has both its times", 
 const JOURNEYS = {
   journeys: [
     {
-      departure: "2026-11-21T07:00:00Z",
-      arrival: "2026-11-21T07:25:00Z",
+      departure: "2026-11-21T08:00:00+01:00",
+      arrival: "2026-11-21T08:25:00+01:00",
       duration_s: 1500,
       transfers: 0,
       legs: [
@@ -94,7 +97,7 @@ const JOURNEYS = {
             platform: null,
             lat: 48.4,
             lon: 9.98,
-            time: { scheduled: "2026-11-21T07:00:00Z", expected: null },
+            time: { scheduled: "2026-11-21T08:00:00+01:00", expected: null },
           },
           to: {
             name: "Rathaus",
@@ -102,7 +105,7 @@ const JOURNEYS = {
             platform: "2",
             lat: 48.4,
             lon: 9.98,
-            time: { scheduled: "2026-11-21T07:05:00Z", expected: null },
+            time: { scheduled: "2026-11-21T08:05:00+01:00", expected: null },
           },
           duration_s: 300,
           distance_m: 312,
@@ -120,7 +123,7 @@ const JOURNEYS = {
             platform: "2",
             lat: 48.4,
             lon: 9.98,
-            time: { scheduled: "2026-11-21T07:05:00Z", expected: "2026-11-21T07:06:00Z" },
+            time: { scheduled: "2026-11-21T08:05:00+01:00", expected: "2026-11-21T08:06:00+01:00" },
           },
           to: {
             name: null,
@@ -128,7 +131,7 @@ const JOURNEYS = {
             platform: null,
             lat: 48.4,
             lon: 9.98,
-            time: { scheduled: "2026-11-21T07:25:00Z", expected: "2026-11-21T07:25:00Z" },
+            time: { scheduled: "2026-11-21T08:25:00+01:00", expected: "2026-11-21T08:25:00+01:00" },
           },
           duration_s: 1200,
           distance_m: null,
