@@ -72,7 +72,7 @@ async function spent(): Promise<bigint> {
   return BigInt(row?.spent ?? 0);
 }
 
-test("every action is served by its configured server, and charged its price in the ledger", async () => {
+test("every action is served by its configured server, at its price in the ledger", async () => {
   expect([...CASE_OF.keys()].sort()).toEqual([...NAMES].sort());
   let due = 0n;
   for (const [index, action] of NAMES.entries()) {

@@ -10,7 +10,7 @@ import { type Detail, latitudeAt, readWorld, type World } from "./world-shapes.t
 const FONT_FILES = ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"].map((name) =>
   fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`)),
 );
-const LABELS_MAX = 70;
+const LABELS_MAX = 50;
 /** From this zoom on a city is larger than its name. */
 const DISTRICTS_ZOOM = 9;
 

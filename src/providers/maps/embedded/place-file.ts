@@ -4,7 +4,7 @@
 import type { Database } from "bun:sqlite";
 import type { Log } from "../../../core/log.ts";
 import type { DataFile, Progress } from "../../data-file.ts";
-import { exactKey, foldName } from "./place-name.ts";
+import { exactKey, foldName, PLACE_BITS } from "./place-name.ts";
 import {
   readPlaces,
   readPois,
@@ -16,6 +16,8 @@ import {
 /** Raised with every change of the tables. */
 const SCHEMA = 1;
 
+/** About so many there are; only progress is told by it. */
+const PLACES = 200_000;
 const HASH_BYTES = 8 * 1024 * 1024;
 
 const TABLES = `
@@ -54,28 +56,23 @@ function build(db: Database, progress: Progress): void {
   db.run(TABLES);
   // So that the text index is written in few, large segments.
   db.run(`INSERT INTO place_text (place_text, rank) VALUES ('hashsize', ${HASH_BYTES})`);
-  const places = readPlaces();
-  if (places.length >= 2 ** 18) throw new Error("There are more places than an exact key can name");
   db.transaction(() => {
-    const keys = writePlaces(db, places, progress);
+    const keys = writePlaces(db, progress);
     writeExact(db, keys);
     writePois(db);
   })();
 }
 
 /** Writes all places, and gives back the exact keys of all their names. */
-function writePlaces(
-  db: Database,
-  places: readonly SourcePlace[],
-  progress: Progress,
-): readonly bigint[] {
+function writePlaces(db: Database, progress: Progress): readonly bigint[] {
   const keys: bigint[] = [];
   const regionOf = regionFinder();
   const labels = labelWriter(db);
   const place = db.query("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const text = db.query("INSERT INTO place_text (rowid, names, context) VALUES (?, ?, ?)");
   const near = db.query("INSERT INTO place_near VALUES (?, ?, ?, ?, ?)");
-  for (const [id, one] of places.entries()) {
+  let id = 0;
+  for (const one of readPlaces()) {
     const { name, lat, lon, country, population } = one;
     const { state, county, context } = regionOf(one);
     const feature = labels(one.feature) ?? 0;
@@ -86,8 +83,10 @@ function writePlaces(
     text.run(id, [...names].join(" / "), context);
     for (const folded of names) keys.push(exactKey(folded) | BigInt(id));
     near.run(id, lat, lat, lon, lon);
-    if (id % 10_000 === 0) progress(id, places.length);
+    if (id % 10_000 === 0) progress(id, PLACES);
+    id += 1;
   }
+  if (id >= 1 << Number(PLACE_BITS)) throw new Error("An exact key cannot number so many places");
   return keys;
 }
 
