@@ -4,11 +4,13 @@ import { Atlas } from "../../../src/providers/maps/embedded/atlas.ts";
 import { fillPath, linePath, type View } from "../../../src/providers/maps/embedded/clip.ts";
 import { LabelSpace } from "../../../src/providers/maps/embedded/label-space.ts";
 import {
+  DRAWN_BY,
   drawMap,
   type MapRequest,
   metresPerPixel,
   viewOf,
 } from "../../../src/providers/maps/embedded/map-drawing.ts";
+import { readFonts } from "../../../src/providers/maps/embedded/map-painter.ts";
 import {
   readWorld,
   type Shape,
@@ -95,7 +97,7 @@ describe("the atlas", () => {
 });
 
 describe("a map", () => {
-  const world = readWorld("110m");
+  const content = { world: readWorld("110m"), fonts: readFonts() };
 
   test("has the site in its middle, and a scale that holds there", () => {
     const view = viewOf(MAP);
@@ -106,16 +108,22 @@ describe("a map", () => {
     expect(metresPerPixel(60, 1)).toBeCloseTo(39_136, 0);
   });
 
-  test("says whose data it shows, and no text of it is markup", () => {
-    const label = { name: "<b>&", lat: 51, lon: 12, population: 5, isCapital: false };
-    const svg = drawMap({ ...MAP, width: 600 }, world, [label]);
-    expect(svg).toContain("Natural Earth");
-    expect(svg).toContain("GeoNames (CC BY 4.0)");
-    expect(svg).toContain("&lt;b&gt;&amp;</text>");
+  test("shows its labels where the font has their letters, and says whose data it shows", () => {
+    const draw = (...names: string[]) => {
+      const labels = names.map((name) => ({ ...MAP, name, population: 5, isCapital: false }));
+      return drawMap({ ...MAP, marker: false }, { ...content, labels });
+    };
+    const texts = (svg: string) => svg.split("paint-order").length - 1;
+    // The footer has two: the scale, and the sources.
+    expect(texts(draw())).toBe(2);
+    expect(texts(draw("Zürich"))).toBe(3);
+    expect(texts(draw("東京"))).toBe(2);
+    expect(draw("<b>&\"'</b>")).not.toContain("<b>");
+    expect(DRAWN_BY.join()).toMatch(/Natural Earth.*GeoNames \(CC BY 4.0\)/);
   });
 
   test("over the antimeridian shows the land of both sides, without lines across", () => {
-    const svg = drawMap({ ...MAP, lat: 66, lon: 180, zoom: 3 }, world, []);
+    const svg = drawMap({ ...MAP, lat: 66, lon: 180, zoom: 3 }, { ...content, labels: [] });
     const land = /<path d="([^"]+)"/.exec(svg)?.[1] ?? "";
     const xs = [...land.matchAll(/(-?[\d.]+),-?[\d.]+/g)].map(([, x]) => Number(x));
     expect(Math.min(...xs)).toBeLessThan(100);
@@ -148,8 +156,27 @@ test("shapes are cut to the picture: what covers it fills it, what is outside is
 
 test("labels never overlap, nor leave the map", () => {
   const space = new LabelSpace(200, 100);
-  expect(space.takeText("Berlin", { x: 10, y: 50, size: 10, anchor: "start" })).toBe(true);
-  expect(space.takeText("Berlin", { x: 20, y: 52, size: 10, anchor: "start" })).toBe(false);
-  expect(space.takeText("Berlin", { x: 190, y: 20, size: 10, anchor: "start" })).toBe(false);
-  expect(space.takeBeside("Potsdam", { x: 195, y: 80, size: 10 })?.anchor).toBe("end");
+  const text = { width: 40, size: 10 };
+  expect(space.takeText(text, { x: 10, y: 50 })).toBe(true);
+  expect(space.takeText(text, { x: 20, y: 52 })).toBe(false);
+  expect(space.takeText(text, { x: 170, y: 20 })).toBe(false);
+  expect(space.takeBeside(text, { x: 195, y: 80 })).toEqual({ x: 149, y: 83.5 });
+});
+
+test("outlines are those of the font: straight, curved, and made of parts", () => {
+  const { plain, bold } = readFonts();
+  // DejaVu Sans has 2048 units; an l is 569 of them wide, a bold one 702.
+  expect(plain.outline("l", 2048)).toEqual({
+    path: "M193,-1556L193,-1556L377,-1556L377,0L193,0Z",
+    width: 569,
+  });
+  expect(bold.outline("l", 2048)?.width).toBe(702);
+  expect(plain.outline("ll", 20.48)?.width).toBeCloseTo(11.38, 6);
+  const [o, umlaut] = ["o", "ö"].map((letter) => plain.outline(letter, 100)?.path ?? "");
+  expect(o).toContain("Q");
+  expect(umlaut).toContain(o ?? "");
+  expect((umlaut ?? "").split("Z").length).toBeGreaterThan((o ?? "").split("Z").length);
+  expect(plain.outline("o\u0308", 100)).toEqual(plain.outline("ö", 100));
+  expect(plain.outline("東", 100)).toBeNull();
+  expect(plain.outline("", 100)).toEqual({ path: "", width: 0 });
 });

@@ -7,15 +7,18 @@ interface Rectangle {
   readonly maxY: number;
 }
 
+/** Where the base line of a text begins. */
 export interface TextPlace {
   readonly x: number;
-  /** Of the base line. */
   readonly y: number;
-  readonly anchor: "start" | "middle" | "end";
 }
 
-/** The mean width of a letter, in its size. */
-const LETTER = 0.62;
+export interface TextSize {
+  readonly width: number;
+  /** Of its letters. */
+  readonly size: number;
+}
+
 const GAP = 6;
 
 export class LabelSpace {
@@ -32,10 +35,13 @@ export class LabelSpace {
   }
 
   /** Takes the place of a text; false when it is not wholly free, and inside the map. */
-  takeText(text: string, { x, y, anchor, size }: TextPlace & { readonly size: number }): boolean {
-    const long = [...text].length * size * LETTER;
-    const minX = anchor === "start" ? x : anchor === "end" ? x - long : x - long / 2;
-    const box = { minX, maxX: minX + long, minY: y - size * 0.85, maxY: y + size * 0.25 };
+  takeText(text: TextSize, { x, y }: TextPlace): boolean {
+    const box = {
+      minX: x,
+      maxX: x + text.width,
+      minY: y - text.size * 0.85,
+      maxY: y + text.size / 4,
+    };
     if (box.minX < 2 || box.maxX > this.width - 2) return false;
     if (box.minY < 2 || box.maxY > this.height - 2) return false;
     if (this.#taken.some((other) => overlap(box, other))) return false;
@@ -44,19 +50,17 @@ export class LabelSpace {
   }
 
   /** Finds room for a text beside a dot: right, left, above or below; null where there is none. */
-  takeBeside(
-    text: string,
-    { x, y, size }: { readonly x: number; readonly y: number; readonly size: number },
-  ): TextPlace | null {
+  takeBeside(text: TextSize, { x, y }: TextPlace): TextPlace | null {
     const dot = { minX: x - 3, minY: y - 3, maxX: x + 3, maxY: y + 3 };
     if (this.#taken.some((other) => overlap(dot, other))) return null;
+    const { size, width } = text;
     const places: readonly TextPlace[] = [
-      { x: x + GAP, y: y + size * 0.35, anchor: "start" },
-      { x: x - GAP, y: y + size * 0.35, anchor: "end" },
-      { x, y: y - GAP, anchor: "middle" },
-      { x, y: y + GAP + size * 0.8, anchor: "middle" },
+      { x: x + GAP, y: y + size * 0.35 },
+      { x: x - GAP - width, y: y + size * 0.35 },
+      { x: x - width / 2, y: y - GAP },
+      { x: x - width / 2, y: y + GAP + size * 0.8 },
     ];
-    const free = places.find((place) => this.takeText(text, { ...place, size }));
+    const free = places.find((place) => this.takeText(text, place));
     if (free !== undefined) this.#taken.push(dot);
     return free ?? null;
   }

@@ -3,13 +3,11 @@
 import { fileURLToPath } from "node:url";
 import { Resvg } from "@resvg/resvg-js";
 import type { Box } from "../../../core/maps/geography.ts";
-import { drawMap, type MapRequest, viewOf } from "./map-drawing.ts";
+import { Font } from "./font.ts";
+import { drawMap, type MapContent, type MapRequest, viewOf } from "./map-drawing.ts";
 import type { PlaceIndex, PlaceLabel } from "./place-index.ts";
 import { type Detail, latitudeAt, readWorld, type World } from "./world-shapes.ts";
 
-const FONT_FILES = ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"].map((name) =>
-  fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`)),
-);
 const LABELS_MAX = 50;
 /** From this zoom on a city is larger than its name. */
 const DISTRICTS_ZOOM = 9;
@@ -26,20 +24,24 @@ function detailAt(zoom: number): Detail {
   return zoom <= 5 ? "50m" : "10m";
 }
 
+/** The fonts of labels. */
+export function readFonts(): MapContent["fonts"] {
+  const read = (name: string) =>
+    new Font(fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)));
+  return { plain: read("DejaVuSans"), bold: read("DejaVuSans-Bold") };
+}
+
 export class MapPainter {
   readonly #worlds = new Map<Detail, World>();
+  readonly #fonts = readFonts();
 
   constructor(readonly places: PlaceIndex) {}
 
   /** The map as PNG. */
   paint(map: MapRequest): Uint8Array {
-    const svg = drawMap(map, this.#worldOf(detailAt(map.zoom)), this.#labelsOf(map));
-    const font = {
-      fontFiles: FONT_FILES,
-      loadSystemFonts: false,
-      defaultFontFamily: "DejaVu Sans",
-    };
-    return new Resvg(svg, { font }).render().asPng();
+    const world = this.#worldOf(detailAt(map.zoom));
+    const svg = drawMap(map, { world, labels: this.#labelsOf(map), fonts: this.#fonts });
+    return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
   }
 
   #worldOf(detail: Detail): World {
