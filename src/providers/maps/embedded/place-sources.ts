@@ -49,7 +49,7 @@ export function sourcesVersion(): string {
   return Bun.hash(sizes.join(" ")).toString(16);
 }
 
-/** All places, those with most inhabitants first. They are read one by one: all of them are many. */
+/** All places, those with most inhabitants first, one by one: all of them at once are many. */
 export function* readPlaces(): Generator<SourcePlace> {
   const lines = readFileSync(FILES.places, "utf8").split("\n");
   const populations = Int32Array.from(lines, populationOf);
