@@ -17,6 +17,9 @@ import { createRegistry, serveMetrics } from "./metrics-server.ts";
 import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
 import { createChatProvider } from "./providers/chat/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
+import { openEmbeddedMaps } from "./providers/maps/embedded/embedded-maps.ts";
+import { createMapsProvider } from "./providers/maps/maps-provider.ts";
+import { remoteServers } from "./providers/maps/remote/remote-servers.ts";
 import { EmbeddedIndex } from "./providers/search/embedded-search.ts";
 import { createSearchProvider } from "./providers/search/search-provider.ts";
 import { warmTokenizer } from "./providers/tokens.ts";
@@ -93,6 +96,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     monotonicMs: clock.monotonicMs,
     log,
   };
+  const embeddedMaps = openEmbeddedMaps({
+    directory: config.dataDirectory,
+    log,
+    now: clock.now,
+  });
   const app = createApp({
     accounts,
     keys: new KeyDirectory(database, clock.now),
@@ -100,6 +108,12 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     catalogue: () => catalogue.current(),
     chat: createChatProvider({ ...upstreams, guide: createGuide({ documents: documentation }) }),
     search: createSearchProvider({ ...upstreams, embedded: index }),
+    maps: createMapsProvider({
+      ...upstreams,
+      config: () => catalogue.current().maps,
+      embedded: embeddedMaps.services,
+      connect: remoteServers({ now: clock.now }),
+    }),
     switches: pauses,
     checks: { redis: () => redis.ping(), postgres: () => database.ping() },
     clock,
@@ -132,6 +146,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     accounts.stop();
     index.close();
     catalogue.close();
+    embeddedMaps[Symbol.dispose]();
     await pauses.stop();
     await metrics.stop();
     redis.disconnect();

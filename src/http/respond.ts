@@ -12,6 +12,8 @@ export interface AnswerFacts {
   readonly costUsd?: string;
   /** Whether the connection must end with this answer, because not all of the body was read. */
   readonly closes?: boolean;
+  /** Whether no cache may keep the answer: it was asked for with GET, and paid for. */
+  readonly isPrivate?: boolean;
 }
 
 const JSON_TYPE = "application/json";
@@ -19,6 +21,15 @@ const JSON_TYPE = "application/json";
 /** A body, already JSON text, with 200. */
 export function jsonResponse(body: string, facts: AnswerFacts): Response {
   return new Response(body, { status: OK, headers: headersOf(facts, JSON_TYPE) });
+}
+
+/** A body of bytes, such as a picture, with 200. */
+export function bytesResponse(
+  body: Uint8Array<ArrayBuffer>,
+  contentType: string,
+  facts: AnswerFacts,
+): Response {
+  return new Response(body, { status: OK, headers: headersOf(facts, contentType) });
 }
 
 /** The error as SPEC 7 shapes it. Its cause goes nowhere near the answer. */
@@ -41,8 +52,9 @@ export function errorBody(error: ApiError): string {
 
 /** The headers that every answer of the Gateway carries. */
 export function headersOf(facts: AnswerFacts, contentType: string): Record<string, string> {
-  const { requestId, rate, costUsd = "0" } = facts;
+  const { requestId, rate, costUsd = "0", isPrivate = false } = facts;
   return {
+    ...(isPrivate && { "cache-control": "no-store" }),
     "content-type": contentType,
     "x-request-id": requestId,
     "x-svc-cost-usd": costUsd,

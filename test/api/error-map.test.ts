@@ -18,6 +18,8 @@ beforeEach(async () => {
   await api.forgetAnonymous();
 });
 
+const MAPS: AccountOptions = { scopes: ["maps"], paid: "5" };
+
 type Provoke = () => Promise<Response>;
 
 const call =
@@ -57,12 +59,17 @@ const provoke = {
   messages_required: call({}, {}),
   batch_too_large: search({ scopes: ["search"], paid: "5" }, Array(11).fill({ query: "fares" })),
   invalid_parameter: call({}, chatBody({ temperature: 3 })),
+  invalid_action: async () => api.get("/v1/maps?action=teleport", await api.account(MAPS)),
   model_not_found: call({}, chatBody({ model: "nope" })),
   model_unavailable: async () => {
     api.paused.add("chat");
     return api.post(await api.account(), chatBody());
   },
   search_unavailable: searchWhilePaused,
+  maps_unavailable: async () => {
+    api.paused.add("maps");
+    return api.get("/v1/maps?action=geocode&query=x", await api.account(MAPS));
+  },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ free: "0.000001" }),

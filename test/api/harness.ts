@@ -23,6 +23,7 @@ import { Book } from "../../src/store/book.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
+import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
@@ -96,6 +97,7 @@ interface Parts {
   readonly stores: Awaited<ReturnType<typeof openStores>>;
   readonly chat: ScriptedChat;
   readonly search: ScriptedSearch;
+  readonly maps: ScriptedMaps;
   readonly paused: Set<string>;
   readonly logged: readonly LogLine[];
   readonly stop: () => Promise<void>;
@@ -114,6 +116,7 @@ export class Harness implements AsyncDisposable {
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
     const search = new ScriptedSearch();
+    const maps = new ScriptedMaps();
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
@@ -122,6 +125,7 @@ export class Harness implements AsyncDisposable {
       catalogue: () => catalogue,
       chat,
       search,
+      maps,
       switches: { isPaused: (target) => paused.has(target) },
       checks: { redis: () => redis.ping() },
       clock: realClock,
@@ -139,7 +143,7 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, search, paused, logged, stop });
+    return new Harness({ url, port, stores, chat, search, maps, paused, logged, stop });
   }
 
   get paused(): Set<string> {
@@ -152,6 +156,10 @@ export class Harness implements AsyncDisposable {
 
   get search(): ScriptedSearch {
     return this.parts.search;
+  }
+
+  get maps(): ScriptedMaps {
+    return this.parts.maps;
   }
 
   /** What the service logged as an error. */
