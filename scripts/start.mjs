@@ -88,7 +88,7 @@ async function main() {
     DATABASE_URL: stores.databaseUrl,
   };
   say("Preparing the database and the demonstration account.");
-  const demo = await setUp(bun, env, baseUrl);
+  const [demo] = await Promise.all([setUp(bun, env, baseUrl), buildData(bun, env)]);
   if (stopping) return;
   const api = server(bun, "API", "src/main.ts", env);
   const worker = server(bun, "Worker", "workers/main.ts", env);
@@ -169,6 +169,19 @@ async function setUp(bun, env, baseUrl) {
   const demo = readJson(FAREBOX_DEMO_FILE);
   if (exit.code === 0 && demo?.key) return demo;
   throw new Error(`The database could not be prepared:\n${said}`);
+}
+
+/**
+ * Builds what ships as data, where it is missing; it says so itself.
+ * @param {string} bun
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function buildData(bun, env) {
+  const command = [bun, "scripts/build-data.ts"];
+  const child = launch({ name: "Data", command, cwd: PROJECT, env, logFile: null });
+  groups.push([child]);
+  const { code } = await child.exited;
+  if (code !== 0 && !stopping) throw new Error("The data that ships could not be built.");
 }
 
 /**

@@ -74,6 +74,7 @@ describe("the shipped documents", () => {
       "push manager get subscription",
       "https://developer.mozilla.org/en-US/docs/Web/API/PushManager/getSubscription",
     ],
+    ["fetch api", "https://developer.mozilla.org/en-US/docs/Web/API/Fetch_API"],
     ["webgpu browser support", "https://caniuse.com/webgpu"],
     ["farebox circuit breaker", "https://farebox.example/docs/configuration.md#circuit-breaker"],
   ] as const) {
@@ -154,11 +155,12 @@ describe("the shipped documents", () => {
   });
 });
 
-test("matchOf() makes quoted words of everything", () => {
+test("matchOf() makes quoted words of everything, and all of them one phrase", () => {
   expect(matchOf('say "NOT" (twice) OR title:x*')).toBe(
-    '"say" OR "not" OR "twice" OR "title" OR "x"',
+    '"say" OR "not" OR "twice" OR "title" OR "x" OR "say not twice or title x"',
   );
-  expect(matchOf("what is the")).toBe('"what" OR "is" OR "the"');
+  expect(matchOf("what is the")).toBe('"what" OR "is" OR "the" OR "what is the"');
+  expect(matchOf("fares")).toBe('"fares"');
   expect(matchOf("!!")).toBeNull();
 });
 

@@ -5,8 +5,8 @@ import { openDataFile } from "../data-file.ts";
 import type { IndexAnswer, IndexMessage, IndexQuestion, IndexStart } from "./index-messages.ts";
 import { searchBoth } from "./merged-search.ts";
 import { OwnDocuments } from "./own-documents.ts";
-import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
-import { shippedDocuments, shippedVersion } from "./shipped-documents.ts";
+import { SearchIndex } from "./search-index.ts";
+import { shippedIndexFile } from "./shipped-index.ts";
 
 declare const self: Worker & {
   onmessage: ((event: MessageEvent<IndexStart | IndexQuestion>) => void) | null;
@@ -35,18 +35,7 @@ self.onmessage = ({ data }) => {
 };
 
 async function open({ directory, source }: IndexStart): Promise<void> {
-  const db = await openDataFile({
-    directory,
-    name: "search-index",
-    version: shippedVersion(source),
-    log,
-    build(draft, progress) {
-      createIndexTables(draft);
-      new IndexWriter(draft).addAll(shippedDocuments(source, progress), "shipped");
-      draft.run("INSERT INTO terms (terms) VALUES ('optimize')");
-    },
-  });
-  shipped = new SearchIndex(db);
+  shipped = new SearchIndex(await openDataFile(shippedIndexFile(directory, source, log)));
   own = new OwnDocuments(directory);
   tell({ type: "ready", documents: shipped.size + (own.index()?.size ?? 0) });
   let told: boolean | null = null;

@@ -194,12 +194,17 @@ export function matchOf(query: string): string | null {
   return matches.length === 0 ? null : matches.join(" OR ");
 }
 
-/** The words of a query, each once and quoted; those that say nothing only where all do. */
+/**
+ * The words of a query, each once and quoted; those that say nothing only where all do. Behind them
+ * all of them as one phrase, which is rarer than any: who has it, comes first.
+ */
 export function matchesOf(query: string): string[] {
-  const all = [...new Set(query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])];
+  const said = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const all = [...new Set(said)];
   const telling = all.filter((word) => !STOP_WORDS.has(word));
   const words = (telling.length > 0 ? telling : all).slice(0, WORDS_MAX);
-  return words.map((word) => `"${word}"`);
+  const phrase = said.length > 1 ? [said.slice(0, WORDS_MAX).join(" ")] : [];
+  return [...words, ...phrase].map((text) => `"${text}"`);
 }
 
 function filtersOf(query: IndexQuery): { where: string; values: string[] } {

@@ -72,12 +72,15 @@ const ALTERNATE_WEIGHT = 0.1;
 /** Half of the preference for near places is gone at this distance. */
 const NEAR_METRES = 50_000;
 /** How far around is looked for the nearest place, until one is found. */
-const REVERSE_METRES = [3_000, 15_000, 100_000] as const;
+const REVERSE_METRES = [15_000, 100_000] as const;
+/** As dense as the middle of a large city, so that a city does not swallow its suburbs. */
+const INHABITANTS_PER_SQUARE_METRE = 0.015;
 
 export class PlaceIndex {
   readonly #exact: Statement<Row, [Bindings]>;
   readonly #matching: Statement<Row, [Bindings]>;
-  readonly #inBox: Statement<Row, [Bindings]>;
+  readonly #inBox: Statement<Pick<Row, "id" | "lat" | "lon" | "population">, [Bindings]>;
+  readonly #byId: Statement<Row, [Bindings]>;
   readonly #labels: Statement<PlaceLabel & { feature: string }, [Bindings]>;
   readonly #largest: Statement<PlaceLabel & { feature: string }, [Bindings]>;
   readonly #pois: Statement<PoiRow, [Bindings]>;
@@ -90,8 +93,9 @@ export class PlaceIndex {
     this.#matching = db.query(`SELECT ${COLUMNS} FROM place_text x
       CROSS JOIN place p ON p.id = x.rowid ${LABELS}
       WHERE place_text MATCH $words AND ${inCountry} ORDER BY x.rowid LIMIT $limit`);
-    this.#inBox = db.query(`SELECT ${COLUMNS} FROM place_near n
-      CROSS JOIN place p ON p.id = n.id ${LABELS} WHERE ${IN_BOX}`);
+    this.#inBox = db.query(`SELECT p.id, p.lat, p.lon, p.population FROM place_near n
+      CROSS JOIN place p ON p.id = n.id WHERE ${IN_BOX}`);
+    this.#byId = db.query(`SELECT ${COLUMNS} FROM place p ${LABELS} WHERE p.id = $id`);
     this.#labels = db.query(`SELECT p.name, p.lat, p.lon, p.population, f.text AS feature
       FROM place_near n CROSS JOIN place p ON p.id = n.id JOIN label f ON f.id = p.feature
       WHERE ${IN_BOX} AND ($districts OR f.text <> '${DISTRICT}') ORDER BY p.id LIMIT $limit`);
@@ -131,17 +135,23 @@ export class PlaceIndex {
     return [...found.values()].slice(0, limit).map(toPlace);
   }
 
-  /** The nearest place within 100 km, or null. */
+  /**
+   * The place within 100 km whose edge is nearest, or null. Places are points in the data, so by
+   * these alone most of a large city would belong to its suburbs.
+   */
   nearest(position: Position): NearbyPlace | null {
     for (const metres of REVERSE_METRES) {
-      let best: { row: Row; away: number } | null = null;
+      let best: { id: number; away: number; beyondEdge: number } | null = null;
       for (const box of boxesAround(position, metres)) {
-        for (const row of this.#inBox.iterate({ ...box })) {
-          const away = distance(position, row);
-          if (away <= metres && (best === null || away < best.away)) best = { row, away };
+        for (const place of this.#inBox.iterate({ ...box })) {
+          const away = distance(position, place);
+          const beyondEdge = away - radiusOf(place.population);
+          if (away > metres || (best !== null && beyondEdge >= best.beyondEdge)) continue;
+          best = { id: place.id, away, beyondEdge };
         }
       }
-      if (best !== null) return { ...toPlace(best.row), distance_m: Math.round(best.away) };
+      const row = best === null ? null : this.#byId.get({ id: best.id });
+      if (best && row) return { ...toPlace(row), distance_m: Math.round(best.away) };
     }
     return null;
   }
@@ -165,6 +175,11 @@ export class PlaceIndex {
         : this.#largest.all({ ...box, limit, rank });
     return rows.map(({ feature, ...label }) => ({ ...label, isCapital: feature === "PPLC" }));
   }
+}
+
+/** The radius in metres of the disc on which so many people live. */
+function radiusOf(population: number): number {
+  return Math.sqrt(population / (Math.PI * INHABITANTS_PER_SQUARE_METRE));
 }
 
 /** Quoted, so that nothing in a name is an operator; the last word may go on. */
