@@ -194,6 +194,7 @@ export const settleLate = defineScript<SettleLateArgs, SettleReply>(preludeLua +
 
 export interface ExtendArgs extends Timed, OfAccount {
   readonly version: number;
+  readonly leaseMs: number;
   readonly calls: readonly { readonly requestId: string; readonly checkpoint: NanoUsd }[];
 }
 
@@ -209,7 +210,7 @@ export const extend = defineScript<ExtendArgs, ExtendReply>(preludeLua + extendL
     a.nowMs,
     a.version,
     a.account,
-    LEASE_MS,
+    a.leaseMs,
     ...a.calls.flatMap((call) => [call.requestId, call.checkpoint.toString()]),
   ],
   reply: ([version, document, ...lost]) => ({

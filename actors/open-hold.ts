@@ -5,8 +5,9 @@ import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
-import { settle, settleLate } from "./call-scripts.ts";
-import type { AdmitInput, Hold, Outcome, Settlement } from "./hold.ts";
+import { type SettleArgs, type SettleLateArgs, settle, settleLate } from "./call-scripts.ts";
+import type { AdmitInput, EntrustedTerms, Hold, Outcome, Settlement } from "./hold.ts";
+import type { ScriptTime } from "./script.ts";
 
 interface HoldTerms {
   readonly input: AdmitInput;
@@ -47,6 +48,17 @@ export class OpenHold implements Hold {
 
   get keyId(): string {
     return this.terms.input.keyId;
+  }
+
+  get entrustedTerms(): EntrustedTerms {
+    const { input, admittedAtMs, cap, budget } = this.terms;
+    const { requestId, keyId, facts } = input;
+    return { requestId, keyId, admittedAtMs, cap, budget, facts };
+  }
+
+  entrust(): void {
+    this.#settlement ??= Promise.resolve({ charged: ZERO, free: ZERO });
+    this.account.openHolds.delete(this.id);
   }
 
   get signal(): AbortSignal {
@@ -118,18 +130,20 @@ export class OpenHold implements Hold {
       this.account.openHolds.delete(this.id);
       return settled;
     }
-    const late = await deps.scripts.run(settleLate, {
-      ...call,
-      nowMs: deps.scriptTime(),
-      keyId: this.keyId,
-      admittedAtMs: this.terms.admittedAtMs,
-      cap: this.terms.cap,
-      budget: this.terms.budget,
-      facts: JSON.stringify(this.terms.input.facts),
-    });
+    const args = lateArgs(call, this.entrustedTerms, deps.scriptTime());
+    const late = await deps.scripts.run(settleLate, args);
     this.account.openHolds.delete(this.id);
     return late ?? { charged: ZERO, free: ZERO };
   }
+}
+
+/** What `settleLate` is given besides what `settle` was. */
+export function lateArgs(
+  call: SettleArgs,
+  { keyId, admittedAtMs, cap, budget, facts }: EntrustedTerms,
+  nowMs: ScriptTime,
+): SettleLateArgs {
+  return { ...call, nowMs, keyId, admittedAtMs, cap, budget, facts: JSON.stringify(facts) };
 }
 
 /**

@@ -20,6 +20,7 @@ import { warmTokenizer } from "./providers/tokens.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
+import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
 import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
@@ -74,6 +75,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     probe: fetch,
     ownPort: config.port,
   });
+  const { queueRedisUrl } = config;
+  const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
     accounts,
     keys: new KeyDirectory(database, clock.now),
@@ -86,6 +89,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       monotonicMs: clock.monotonicMs,
       log,
     }),
+    mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
     switches: pauses,
     checks: { redis: () => redis.ping(), postgres: () => database.ping() },
     clock,
@@ -116,6 +120,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     accounts.stop();
     catalogue.close();
     await pauses.stop();
+    await mailStores.close();
     await metrics.stop();
     redis.disconnect();
     await database.close();

@@ -25,6 +25,7 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   payment: "a payment (pay_…)",
   request: "a request (req_…)",
   completion: "a completion",
+  message: "a message (msg_…)",
 };
 
 /** An amount of zero or more, to nine decimals. */

@@ -11,6 +11,7 @@ export const PREFIXES = {
   payment: "pay",
   request: "req",
   completion: "chatcmpl",
+  message: "msg",
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

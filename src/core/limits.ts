@@ -16,9 +16,25 @@ export interface Tier {
   /** What unlocks the tier; null where it comes by sign-up or contract. */
   readonly unlock: { readonly paid: NanoUsd; readonly days: number } | null;
   readonly services: readonly Scope[];
+  /** SPEC 8.3; null where the tier has no mail. */
+  readonly mail: MailLimits | null;
 }
 
-/** SPEC 8.1 and 8.2, lowest first. */
+export interface MailLimits {
+  /** In a UTC day. */
+  readonly recipientsPerDay: number;
+  readonly messagesPerMinute: number;
+  readonly recipientsPerMessage: number;
+}
+
+const MAIL_LIMITS: Readonly<Partial<Record<TierName, MailLimits>>> = {
+  build: { recipientsPerDay: 100, messagesPerMinute: 5, recipientsPerMessage: 10 },
+  scale: { recipientsPerDay: 1_000, messagesPerMinute: 30, recipientsPerMessage: 50 },
+  pro: { recipientsPerDay: 10_000, messagesPerMinute: 120, recipientsPerMessage: 100 },
+  enterprise: { recipientsPerDay: 100_000, messagesPerMinute: 600, recipientsPerMessage: 500 },
+};
+
+/** SPEC 8.1, 8.2 and 8.3, lowest first. */
 export const TIERS = [
   tier("free", 20, 2, "5", null, ["models"]),
   tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"]),
@@ -75,6 +91,7 @@ function tier(
     monthlyCap: usd(monthlyCap),
     unlock: unlock && { paid: usd(unlock[0]), days: unlock[1] },
     services,
+    mail: MAIL_LIMITS[name] ?? null,
   };
 }
 
@@ -92,6 +109,23 @@ export const CHAT = {
   streamIdleMs: 90_000,
   streamMaxMs: 15 * 60_000,
   bodyBytesMax: 4 * 1024 * 1024,
+} as const;
+
+/** SPEC 4.6 and 8.4. */
+export const MAIL = {
+  subjectCharactersMax: 200,
+  textBytesMax: 128 * 1024,
+  htmlBytesMax: 256 * 1024,
+  fromNameCharactersMax: 64,
+  idempotencyKeyMax: 255,
+  /** The addresses that `to` may list, repeated ones included; the tier limits distinct ones. */
+  toItemsMax: 5_000,
+  bodyBytesMax: 4 * 1024 * 1024,
+  /** How long a message that no server takes for now is tried again. */
+  retryForMs: DAY_MS,
+  idempotencyMs: 2 * DAY_MS,
+  /** What is sealed outlives the last attempt by as much as a late worker may need. */
+  contentKeyMs: DAY_MS + 7_200_000,
 } as const;
 
 export const JSON_DEPTH_MAX = 64;

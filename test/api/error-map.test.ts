@@ -8,14 +8,18 @@ import { ZERO } from "../../src/core/money.ts";
 import { errorResponse } from "../../src/http/respond.ts";
 import { ask } from "../support/world.ts";
 import { type AccountOptions, chatBody, Harness } from "./harness.ts";
+import { type MailHarness, mailAccount, mailBody, startMailHarness } from "./mail-harness.ts";
 import { silence, textBatch, wholeReply } from "./scripted-chat.ts";
 
+let world: MailHarness;
 let api: Harness;
 beforeAll(async () => {
-  api = await Harness.start();
+  world = await startMailHarness();
+  api = world.api;
 });
-afterAll(() => api[Symbol.asyncDispose]());
+afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
+  world.smtp.script = {};
   api.paused.clear();
   api.chat.reply = async () => wholeReply("Hello");
   await api.forgetAnonymous();
@@ -27,6 +31,11 @@ const call =
   (options: AccountOptions, body: object | string = chatBody()): Provoke =>
   async () =>
     api.post(await api.account(options), body);
+
+const mailing =
+  (fields: object): Provoke =>
+  async () =>
+    world.send(await mailAccount(api), mailBody(fields));
 
 const failing =
   (error: Error): Provoke =>
@@ -53,8 +62,20 @@ const provoke = {
   body_too_large: call({}, "x".repeat(CHAT.bodyBytesMax + 1)),
   invalid_json: call({}, "{"),
   messages_required: call({}, {}),
+  unsupported_field: mailing({ bcc: "b@x.test" }),
   invalid_parameter: call({}, chatBody({ temperature: 3 })),
+  too_many_recipients: mailing({ to: Array.from({ length: 11 }, (_, i) => `a${i}@x.test`) }),
+  idempotency_key_reused: async () => {
+    const account = await mailAccount(api);
+    await world.send(account, mailBody(), "one key");
+    return world.send(account, mailBody({ subject: "Another" }), "one key");
+  },
   model_not_found: call({}, chatBody({ model: "nope" })),
+  message_not_found: async () => api.get("/v1/mail/messages/msg_1", await mailAccount(api)),
+  mail_unavailable: async () => {
+    api.paused.add("mail");
+    return world.send(await mailAccount(api), mailBody());
+  },
   model_unavailable: async () => {
     api.paused.add("chat");
     return api.post(await api.account(), chatBody());
@@ -63,6 +84,10 @@ const provoke = {
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ free: "0.000001" }),
   too_many_streams: openThreeStreamsOnFree,
+  mail_rejected: () => {
+    world.smtp.script = { to: () => ({ code: 550 }) };
+    return mailing({})();
+  },
   upstream_unreachable: failing(new ApiError("upstream_unreachable", "No route answered")),
   service_unavailable: askWithoutKeyDirectory,
   internal_error: failing(new Error("A mistake of ours")),

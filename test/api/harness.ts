@@ -15,16 +15,21 @@ import {
 import { bucketOf, newId } from "../../src/core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
 import { DAY_MS, FREE_CREDIT_DAYS, type Scope } from "../../src/core/limits.ts";
+import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
 import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
 import { Book } from "../../src/store/book.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
+import { openMailStores } from "../../src/store/mail-stores.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
+
+/** Where the mail of the tests is sent from. */
+export const MAIL_DOMAIN = "mail.farebox.test";
 
 const PEPPER = "pepper of the tests";
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -89,6 +94,7 @@ interface Parts {
   readonly stores: Awaited<ReturnType<typeof openStores>>;
   readonly chat: ScriptedChat;
   readonly paused: Set<string>;
+  readonly log: Log;
   readonly logged: readonly LogLine[];
   readonly stop: () => Promise<void>;
 }
@@ -96,13 +102,17 @@ interface Parts {
 export class Harness implements AsyncDisposable {
   constructor(readonly parts: Parts) {}
 
-  static async start(options: Partial<AppDeps> = {}): Promise<Harness> {
+  static async start(
+    options: Partial<AppDeps> = {},
+    { mailWaitMs = 10_000 }: { readonly mailWaitMs?: number } = {},
+  ): Promise<Harness> {
     const stores = await openStores();
     const { redis, actors, database } = stores;
     const logged: LogLine[] = [];
     const note = (level: string) => (fields: object, message: string) => {
       logged.push({ level, fields, message });
     };
+    const log: Log = { info: note("info"), warn: note("warn"), error: note("error") };
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
     const paused = new Set<string>();
@@ -112,11 +122,18 @@ export class Harness implements AsyncDisposable {
       anonymous: new AnonymousWindow(actors.scripts),
       catalogue: () => catalogue,
       chat,
+      mail: {
+        ...stores.mail,
+        domain: MAIL_DOMAIN,
+        waitMs: mailWaitMs,
+        secret: PEPPER,
+        random,
+      },
       switches: { isPaused: (target) => paused.has(target) },
       checks: { redis: () => redis.ping() },
       clock: realClock,
       random,
-      log: { info: note("info"), warn: note("warn"), error: note("error") },
+      log,
       trustedProxies: [],
       keyPepper: PEPPER,
       ipHashSecret: "ip secret of the tests",
@@ -129,7 +146,7 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, paused, logged, stop });
+    return new Harness({ url, port, stores, chat, paused, log, logged, stop });
   }
 
   get paused(): Set<string> {
@@ -268,14 +285,19 @@ export class Harness implements AsyncDisposable {
   post(
     account: Pick<TestAccount, "key"> | null,
     body: object | string | Uint8Array,
-    init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+    init: {
+      readonly headers?: Record<string, string>;
+      readonly signal?: AbortSignal;
+      /** Another endpoint. */
+      readonly path?: string;
+    } = {},
   ): Promise<Response> {
     const headers = {
       "content-type": "application/json",
       ...(account && { authorization: `Bearer ${account.key}` }),
       ...init.headers,
     };
-    return fetch(`${this.parts.url}/v1/chat/completions`, {
+    return fetch(this.parts.url + (init.path ?? "/v1/chat/completions"), {
       method: "POST",
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       ...init,
@@ -361,14 +383,17 @@ async function openStores() {
     now: Date.now,
     log: { warn: () => {}, error: () => {} },
   });
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const mail = await openMailStores({ database, redis, queueRedisUrl: server.url, log });
   const close = async () => {
+    await mail.close();
     redis.disconnect();
     await database.close();
     await testDatabase.drop();
     await server[Symbol.asyncDispose]();
   };
   const book = new Accounts({ database, random, keyPepper: PEPPER });
-  return { server, database, redis, actors, accounts: book, close };
+  return { server, database, redis, actors, mail, accounts: book, close };
 }
 
 function pairs(list: readonly string[]): [string, string][] {
