@@ -1,6 +1,6 @@
-// A hold whose call outlives the process that took it, such as that of a message which a mail server
-// does not take yet: any process that has its terms renews and resolves it, through the scripts that
-// every hold goes through.
+// A hold whose call outlives the process that took it, such as that of a message which no mail
+// server takes yet: any process that has its terms renews and resolves it, through the scripts
+// that every hold goes through.
 
 import type { NanoUsd } from "../src/core/money.ts";
 import { nano } from "../src/core/money.ts";

@@ -155,8 +155,8 @@ export class MailDeliveries {
    */
   async unsettled(graceMs: number): Promise<{ ended: Ended; charged: NanoUsd | null }[]> {
     const rows = await this.database.sql<(EndedRow & { charged: bigint | null })[]>`
-      SELECT m.id, a.id AS account, a.bucket, m.hold, m.status, m.accepted, m.told_queued, m.failure,
-        extract(epoch FROM m.ended_at - m.created_at)::float8 AS seconds,
+      SELECT m.id, a.id AS account, a.bucket, m.hold, m.status, m.accepted, m.told_queued,
+        m.failure, extract(epoch FROM m.ended_at - m.created_at)::float8 AS seconds,
         (SELECT -sum(l.paid_delta + l.free_delta)::bigint FROM ledger_entries l
           WHERE l.request = m.request) AS charged
       FROM mail_messages m JOIN accounts a ON a.number = m.account
