@@ -11,8 +11,9 @@ import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../src/core/limits.ts";
 import { add, min, type NanoUsd, nano } from "../src/core/money.ts";
 import type { Book } from "../src/store/book.ts";
-import { type AdmitReply, admit, extend, type ViewReply, view } from "./call-scripts.ts";
-import type { Account, AccountView, Admission, AdmitInput, RateLimits } from "./hold.ts";
+import { type AdmitReply, admit } from "./admit-script.ts";
+import { extend, type ViewReply, view } from "./call-scripts.ts";
+import type { Account, AccountView, Admission, AdmitInput } from "./hold.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
 import { OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { RedisClock } from "./redis-clock.ts";
@@ -61,7 +62,7 @@ export class AccountActor implements Account {
       const reply = await this.#run(input, access, key, tier, code).catch((error) => {
         // Redis may have run the script, or may run it yet: what it held must not wait for its
         // lease.
-        void releaseWhenBack(this, input.requestId);
+        void releaseWhenBack(this, input.requestId, input.limits?.(tier) ?? []);
         throw error;
       });
       if (reply.verdict === "hydrate") await this.hydrate();
@@ -214,6 +215,7 @@ export class AccountActor implements Account {
       attempt: input.tentative ? "tentative" : input.counted ? "second" : "only",
       facts: JSON.stringify(input.facts),
       elapsedMs: Math.round(input.elapsedMs),
+      limits: input.limits?.(tier) ?? [],
     });
   }
 
@@ -227,7 +229,7 @@ export class AccountActor implements Account {
   ): Admission {
     if (reply.verdict === "short") return { verdict: "short", funds: reply };
     this.deps.clock.observe(reply.nowMs);
-    const rate: RateLimits = { limit: tier.requestsPerMinute, ...reply.window };
+    const { rate } = reply;
     if (reply.verdict === "refused") {
       const forMoney = MONEY_REFUSALS.has(reply.code);
       const error = refusalError(reply, input, tier, accessMessage);
@@ -235,6 +237,7 @@ export class AccountActor implements Account {
     }
     const hold = new OpenHold(this, {
       input,
+      limits: input.limits?.(tier) ?? [],
       paid: reply.paid,
       free: reply.free,
       admittedAtMs: reply.admittedAtMs,

@@ -33,17 +33,7 @@ export class AccountActors implements Actors {
 
   constructor(readonly deps: AccountActorsDeps) {
     this.clock = new RedisClock(deps.now);
-    this.scripts = new ScriptRunner(deps.redis, () =>
-      verifyBuckets({
-        redis: deps.redis,
-        book: deps.book,
-        onRecovered: (buckets) =>
-          deps.log.warn(
-            { buckets: buckets.length },
-            "Redis was new or older than Postgres: rebuilt",
-          ),
-      }),
-    );
+    this.scripts = new ScriptRunner(deps.redis, () => verifyBuckets(this.#recovery()));
     this.#actorDeps = {
       scripts: this.scripts,
       book: deps.book,
@@ -64,9 +54,13 @@ export class AccountActors implements Actors {
     return entry.actor;
   }
 
-  /** Puts a bucket under a new epoch, so that its wallets are built anew from Postgres. */
-  async rebuild(bucket: number): Promise<void> {
-    await verifyBuckets({ ...this.#recovery(), force: bucket });
+  /**
+   * Puts a bucket under a new epoch, so that its wallets are built anew from Postgres. Where an
+   * epoch is given and no longer in force, somebody else has done so.
+   */
+  async rebuild(bucket: number, epoch?: number): Promise<void> {
+    const force = epoch === undefined ? { bucket } : { bucket, epoch };
+    await verifyBuckets({ ...this.#recovery(), force });
   }
 
   /** Starts the renewal of leases; `stop` ends it. */

@@ -1,8 +1,8 @@
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../src/core/limits.ts";
-import { count } from "./call-scripts.ts";
 import type { RateLimits } from "./hold.ts";
 import { anonymousWindowKey } from "./keys.ts";
 import type { ScriptRunner } from "./script.ts";
+import { count } from "./window.ts";
 
 /** Counts callers without a valid key, by a keyed hash of their address. */
 export class AnonymousWindow {

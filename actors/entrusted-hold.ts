@@ -7,24 +7,38 @@ import { nano } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
 import { extend, settle, settleLate } from "./call-scripts.ts";
 import type { EntrustedTerms, Outcome, Settlement } from "./hold.ts";
-import { lateArgs } from "./open-hold.ts";
+import { lateArgs, unusedOf, weightsOf } from "./open-hold.ts";
 
 /** How long an entrusted hold lives after a renewal: several rounds of whoever renews it. */
 export const ENTRUSTED_LEASE_MS = 300_000;
 /** A script that renews more would keep Redis from others for too long. */
 const RENEWED_AT_ONCE = 500;
 
+export interface EntrustedEnding {
+  readonly cost: NanoUsd;
+  readonly outcome: Outcome;
+  /** By name, what goes back to the limits that the call counted against; all of it by default. */
+  readonly unused?: Readonly<Record<string, number>>;
+}
+
 /**
- * Settles a hold by its terms; a cost of zero releases it. The first settlement counts: another one
- * within five minutes is answered as the first was, a later one charges nothing.
+ * Settles a hold by its terms. The first settlement counts: another one within five minutes is
+ * answered as the first was, a later one charges nothing.
  */
 export async function settleEntrusted(
   { accountId, keys, deps }: AccountActor,
   terms: EntrustedTerms,
-  { cost, outcome }: { readonly cost: NanoUsd; readonly outcome: Outcome },
+  { cost, outcome, unused = weightsOf(terms.limits) }: EntrustedEnding,
 ): Promise<Settlement> {
   const { requestId } = terms;
-  const call = { account: accountId, keys, requestId, cost, outcome: JSON.stringify(outcome) };
+  const call = {
+    account: accountId,
+    keys,
+    requestId,
+    cost,
+    outcome: JSON.stringify(outcome),
+    unused: unusedOf(terms.limits, unused),
+  };
   const settled = await deps.scripts.run(settle, call);
   if (settled !== null) return settled;
   const late = await deps.scripts.run(settleLate, lateArgs(call, terms, deps.scriptTime()));

@@ -1,12 +1,27 @@
 // What the rest of the program sees of an account: admission, a hold, and how it is resolved.
 
-import type { ApiError } from "../src/core/errors.ts";
+import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import type { CallFacts, Outcome } from "../src/core/journal.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/limits.ts";
 import type { NanoUsd } from "../src/core/money.ts";
 
 export type { KeyIdentity } from "../src/core/keys.ts";
 export type { CallFacts, Outcome };
+
+/**
+ * What an account's calls count against in time, beside the request window of the key. A window of
+ * `requests` counts every request that all such windows let through; a `minute` (any 60 s) and a
+ * `day` (of UTC) count what was admitted, and what a settlement gives back of it is free again.
+ */
+export interface Limit {
+  /** What is counted; it names the count in Redis, so it is one for the whole account. */
+  readonly name: string;
+  readonly kind: "requests" | "minute" | "day";
+  readonly max: number;
+  readonly weight: number;
+  /** What a call is refused with that would pass it. */
+  readonly code: ErrorCode;
+}
 
 export interface AdmitInput {
   /** The request id; it names the hold and makes a resent admission harmless. */
@@ -21,6 +36,8 @@ export interface AdmitInput {
   readonly freeEligible: boolean;
   /** Whether the call takes one of the account's stream slots. */
   readonly stream: boolean;
+  /** What else the call counts against in an account of this tier. */
+  readonly limits?: (tier: Tier) => readonly Limit[];
   /**
    * A refusal that is already known: it is counted and logged, and the window's 429 outranks it.
    */
@@ -72,6 +89,7 @@ export interface EntrustedTerms {
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
   readonly facts: CallFacts;
+  readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
 }
 
 /** A reserved upper bound. Leaving the scope without settling releases it. */
@@ -82,9 +100,16 @@ export interface Hold extends AsyncDisposable {
   readonly signal: AbortSignal;
   /** The cost streamed so far; the next lease renewal carries it as the checkpoint. */
   checkpoint(cost: NanoUsd): void;
-  /** Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. */
-  settle(cost: NanoUsd, outcome: Outcome): Promise<Settlement>;
-  /** Returns the whole hold and writes the log row. Idempotent. */
+  /**
+   * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` says by
+   * name what goes back to the limits of a minute or a day.
+   */
+  settle(
+    cost: NanoUsd,
+    outcome: Outcome,
+    unused?: Readonly<Record<string, number>>,
+  ): Promise<Settlement>;
+  /** Returns the whole hold and all it counted, and writes the log row. Idempotent. */
   release(outcome: Outcome): Promise<void>;
   readonly entrustedTerms: EntrustedTerms;
   /**

@@ -45,6 +45,11 @@ export function windowKey(bucket: number, keyId: string): string {
   return `{b${bucket}}:window:${keyId}`;
 }
 
+/** What counts against one of an account's other limits. */
+export function limitKey({ bucket, account }: { bucket: number; account: string }, name: string) {
+  return `{b${bucket}}:limit:${account}:${name}`;
+}
+
 /** The stored answer of a request's last script. */
 export function opKey(bucket: number, requestId: string): string {
   return `{b${bucket}}:op:${requestId}`;
@@ -53,6 +58,12 @@ export function opKey(bucket: number, requestId: string): string {
 /** The request window of a caller without an account. */
 export function anonymousWindowKey(caller: string): string {
   return `anonymous:${caller}`;
+}
+
+/** What a script touches that resolves a hold. */
+export function holdKeys(keys: AccountKeys, requestId: string): readonly string[] {
+  const { meta, wallet, holds, leases, journal } = keys;
+  return [meta, wallet, holds, leases, opKey(keys.bucket, requestId), journal];
 }
 
 /** The account of a wallet key, for a scan over wallets. */

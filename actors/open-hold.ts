@@ -5,18 +5,28 @@ import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
-import { type SettleArgs, type SettleLateArgs, settle, settleLate } from "./call-scripts.ts";
-import type { AdmitInput, EntrustedTerms, Hold, Outcome, Settlement } from "./hold.ts";
+import {
+  type SettleArgs,
+  type SettleLateArgs,
+  type SettleOpenArgs,
+  settle,
+  settleLate,
+} from "./call-scripts.ts";
+import type { AdmitInput, EntrustedTerms, Hold, Limit, Outcome, Settlement } from "./hold.ts";
 import type { ScriptTime } from "./script.ts";
 
 interface HoldTerms {
   readonly input: AdmitInput;
+  readonly limits: readonly Limit[];
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
   readonly admittedAtMs: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
 }
+
+/** How a hold ends, as the script is told it. */
+type Ending = Pick<SettleOpenArgs, "cost" | "outcome" | "unused">;
 
 /** A settlement is tried again until Redis takes it; by then the lease decides. */
 const RETRIES_MAX = 600;
@@ -53,7 +63,8 @@ export class OpenHold implements Hold {
   get entrustedTerms(): EntrustedTerms {
     const { input, admittedAtMs, cap, budget } = this.terms;
     const { requestId, keyId, facts } = input;
-    return { requestId, keyId, admittedAtMs, cap, budget, facts };
+    const limits = this.terms.limits.map(({ name, kind, weight }) => ({ name, kind, weight }));
+    return { requestId, keyId, admittedAtMs, cap, budget, facts, limits };
   }
 
   entrust(): void {
@@ -77,13 +88,21 @@ export class OpenHold implements Hold {
     this.streamedCost = min(cost, this.amount);
   }
 
-  settle(cost: NanoUsd, outcome: Outcome): Promise<Settlement> {
-    this.#settlement ??= this.#resolve(cost, outcome);
+  settle(
+    cost: NanoUsd,
+    outcome: Outcome,
+    unused: Readonly<Record<string, number>> = {},
+  ): Promise<Settlement> {
+    this.#settlement ??= this.#resolve({
+      cost,
+      outcome: JSON.stringify(outcome),
+      unused: unusedOf(this.terms.limits, unused),
+    });
     return this.#settlement;
   }
 
   async release(outcome: Outcome): Promise<void> {
-    await this.settle(ZERO, outcome);
+    await this.settle(ZERO, outcome, weightsOf(this.terms.limits));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -96,24 +115,23 @@ export class OpenHold implements Hold {
     return { charged, free: min(charged, this.terms.free) };
   }
 
-  async #resolve(cost: NanoUsd, outcome: Outcome): Promise<Settlement> {
-    this.checkpoint(cost);
-    const text = JSON.stringify(outcome);
+  async #resolve(ending: Ending): Promise<Settlement> {
+    this.checkpoint(ending.cost);
     try {
-      return await this.#send(cost, text);
+      return await this.#send(ending);
     } catch (error) {
       this.account.deps.onSettleRetry(this.id, error);
-      void this.#deliverLater(cost, text);
-      return this.#computed(cost);
+      void this.#deliverLater(ending);
+      return this.#computed(ending.cost);
     }
   }
 
   /** Keeps trying; the lease is renewed meanwhile, so the hold waits for its settlement. */
-  async #deliverLater(cost: NanoUsd, outcome: string): Promise<void> {
+  async #deliverLater(ending: Ending): Promise<void> {
     for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
       await Bun.sleep(RETRY_MS);
       try {
-        await this.#send(cost, outcome);
+        await this.#send(ending);
         return;
       } catch (error) {
         this.account.deps.onSettleRetry(this.id, error);
@@ -122,9 +140,9 @@ export class OpenHold implements Hold {
     this.account.openHolds.delete(this.id);
   }
 
-  async #send(cost: NanoUsd, outcome: string): Promise<Settlement> {
+  async #send(ending: Ending): Promise<Settlement> {
     const { accountId, keys, deps } = this.account;
-    const call = { account: accountId, keys, requestId: this.id, cost, outcome };
+    const call = { account: accountId, keys, requestId: this.id, ...ending };
     const settled = await deps.scripts.run(settle, call);
     if (settled !== null) {
       this.account.openHolds.delete(this.id);
@@ -150,10 +168,20 @@ export function lateArgs(
  * Releases what an admission without an answer may have held, as soon as Redis is back. Where it
  * held nothing, nothing happens. Should this process die before, the lease ends it.
  */
-export async function releaseWhenBack(account: AccountActor, requestId: string): Promise<void> {
+export async function releaseWhenBack(
+  account: AccountActor,
+  requestId: string,
+  limits: readonly Limit[],
+): Promise<void> {
   const { accountId, keys, deps } = account;
-  const outcome = JSON.stringify(ABANDONED);
-  const call = { account: accountId, keys, requestId, cost: ZERO, outcome };
+  const call = {
+    account: accountId,
+    keys,
+    requestId,
+    cost: ZERO,
+    outcome: JSON.stringify(ABANDONED),
+    unused: unusedOf(limits, weightsOf(limits)),
+  };
   for (let attempt = 0; attempt < RELEASES_MAX; attempt++) {
     await Bun.sleep(RETRY_MS);
     try {
@@ -162,4 +190,19 @@ export async function releaseWhenBack(account: AccountActor, requestId: string):
       deps.onSettleRetry(requestId, error);
     }
   }
+}
+
+/** All that a call counts. */
+export function weightsOf(limits: EntrustedTerms["limits"]): Readonly<Record<string, number>> {
+  return Object.fromEntries(limits.map(({ name, weight }) => [name, weight]));
+}
+
+/** What goes back, for the script; a request that was counted stays so. */
+export function unusedOf(
+  limits: EntrustedTerms["limits"],
+  unused: Readonly<Record<string, number>>,
+): SettleOpenArgs["unused"] {
+  return limits
+    .map(({ name, kind }) => ({ name, kind, count: unused[name] ?? 0 }))
+    .filter(({ kind, count }) => kind !== "requests" && count > 0);
 }

@@ -3,9 +3,10 @@
 // Postgres, or empty. Nothing is served from it before this returns.
 
 import type { Book, Cursor } from "../src/store/book.ts";
-import { bucketKeys } from "./keys.ts";
-import type { RedisClient } from "./script.ts";
-import { recover } from "./wallet-scripts.ts";
+import type { AccountDocument } from "../src/store/documents.ts";
+import { accountKeys, bucketKeys } from "./keys.ts";
+import { type RedisClient, runUnloaded } from "./script.ts";
+import { configure, recover } from "./wallet-scripts.ts";
 
 interface BucketState {
   readonly epoch: number;
@@ -16,32 +17,46 @@ export interface RecoveryDeps {
   readonly redis: RedisClient;
   readonly book: Book;
   readonly onRecovered: (buckets: readonly number[]) => void;
-  /** A bucket that is rebuilt although its numbers agree: its journal contradicts the book. */
-  readonly force?: number;
+  /**
+   * A bucket that is rebuilt although its numbers agree: its journal contradicts the book. With an
+   * epoch only if that is still in force, so that of many who find this out one rebuilds it.
+   */
+  readonly force?: { readonly bucket: number; readonly epoch?: number };
 }
 
 /**
  * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch,
- * so that its wallets are built anew from Postgres. A bucket that agrees is left as it is. Throws
- * when Redis or Postgres does not answer.
+ * so that its wallets are built anew from Postgres. A bucket that agrees is left as it is, but for
+ * access documents that it may have lost. Throws when Redis or Postgres does not answer.
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   const { redis, book } = deps;
-  const recovered: number[] = [];
-  await book.recovery(async (cursors, newEpoch) => {
-    // The cursors were read first: a bucket's entry number only grows, so one that is lower is
-    // older.
-    const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
-    const steps = [];
-    for (const [index, cursor] of cursors.entries()) {
-      if (cursor.bucket !== deps.force && agrees(states[index] ?? null, cursor)) continue;
-      const raised = await newEpoch(cursor.bucket);
-      recovered.push(cursor.bucket);
-      steps.push({ apply: () => setUp(redis, raised) });
-    }
-    return steps;
+  let recovered: readonly number[] = [];
+  await book.recovery({
+    async rebuild(cursors, newEpoch) {
+      // The cursors were read first: a bucket's entry number only grows, so one that is lower is
+      // older.
+      const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
+      const raised: Cursor[] = [];
+      for (const [index, cursor] of cursors.entries()) {
+        const state = states[index] ?? null;
+        if (agrees(state, cursor) && !isForced(deps, cursor)) continue;
+        raised.push(await newEpoch(cursor.bucket, state?.epoch ?? 0));
+      }
+      await Promise.all(raised.map((cursor) => setUp(redis, cursor)));
+      recovered = raised.map(({ bucket }) => bucket);
+      return recovered;
+    },
+    // A key that was revoked must not work again because Redis forgot it.
+    async giveDocuments(documents) {
+      await Promise.all(documents.map((document) => give(redis, document)));
+    },
   });
   if (recovered.length > 0) deps.onRecovered(recovered);
+}
+
+function isForced({ force }: RecoveryDeps, { bucket, epoch }: Cursor): boolean {
+  return force?.bucket === bucket && (force.epoch ?? epoch) === epoch;
 }
 
 function agrees(state: BucketState | null, cursor: Cursor): boolean {
@@ -55,8 +70,11 @@ async function readState(redis: RedisClient, bucket: number): Promise<BucketStat
 }
 
 async function setUp(redis: RedisClient, { bucket, epoch, entry }: Cursor): Promise<void> {
-  const input = { keys: bucketKeys(bucket), epoch, entry };
-  const keys = recover.keys(input);
-  // By its source: the script is needed before the server has been given any.
-  await redis.eval(recover.source, keys.length, ...keys, ...recover.args(input));
+  await runUnloaded(redis, recover, { keys: bucketKeys(bucket), epoch, entry });
+}
+
+async function give(redis: RedisClient, lost: AccountDocument): Promise<void> {
+  const { accountId, bucket, version, document } = lost;
+  const keys = accountKeys(accountId, bucket);
+  await runUnloaded(redis, configure, { account: accountId, keys, version, document });
 }

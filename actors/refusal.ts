@@ -3,7 +3,7 @@
 import { ApiError } from "../src/core/errors.ts";
 import type { Tier } from "../src/core/limits.ts";
 import { toDecimal } from "../src/core/money.ts";
-import type { AdmitReply } from "./call-scripts.ts";
+import type { AdmitReply } from "./admit-script.ts";
 import type { AdmitInput } from "./hold.ts";
 
 /**
@@ -21,13 +21,17 @@ export function refusalError(
     return new ApiError(code, accessMessage);
   }
   if (code === "rate_limit_exceeded") {
-    const limit = tier.requestsPerMinute;
-    const message = `The ${tier.name} tier allows a key ${limit} requests a minute`;
-    return new ApiError(code, message, { retryAfterSeconds: reply.window.resetSeconds });
+    const message = `The ${tier.name} tier allows ${reply.rate.limit} requests a minute`;
+    return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   if (code === "too_many_streams") {
     const message = `The ${tier.name} tier may have ${tier.streams} streams open at once`;
     return new ApiError(code, message, { retryAfterSeconds: 1 });
+  }
+  const limit = input.limits?.(tier).find((one) => one.code === code);
+  if (limit !== undefined) {
+    const message = `The ${tier.name} tier allows ${limit.max} ${limit.name} a ${limit.kind}`;
+    return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   const needed = toDecimal(input.bound);
   const there = toDecimal(reply.spendable);

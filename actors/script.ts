@@ -42,6 +42,17 @@ export function defineScript<Input, Reply>(
   return { source, sha, ...parts };
 }
 
+/** Runs a script by its source: for what is needed before a server may be given any. */
+export async function runUnloaded<Input, Reply>(
+  redis: RedisClient,
+  script: Script<Input, Reply>,
+  input: Input,
+): Promise<Reply> {
+  const keys = script.keys(input);
+  const raw = await redis.eval(script.source, keys.length, ...keys, ...script.args(input));
+  return script.reply(raw as RawReply);
+}
+
 export class ScriptRunner {
   #preparing: Promise<void> | null = null;
 

@@ -2,7 +2,7 @@
 
 import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import type { NanoUsd } from "../src/core/money.ts";
-import { type BucketKeys, opKey } from "./keys.ts";
+import { type BucketKeys, holdKeys } from "./keys.ts";
 import configureLua from "./lua/configure.lua" with { type: "text" };
 import creditLua from "./lua/credit.lua" with { type: "text" };
 import evictLua from "./lua/evict.lua" with { type: "text" };
@@ -23,14 +23,7 @@ export interface SweepArgs extends Timed, OfAccount {
 }
 
 export const sweep = defineScript<SweepArgs, "ok" | "alive" | "gone">(preludeLua + sweepLua, {
-  keys: ({ keys, requestId }) => [
-    keys.meta,
-    keys.wallet,
-    keys.holds,
-    keys.leases,
-    opKey(keys.bucket, requestId),
-    keys.journal,
-  ],
+  keys: ({ keys, requestId }) => holdKeys(keys, requestId),
   args: (a) => [a.nowMs, a.account, a.requestId, a.outcome, LATE_MS],
   reply: ([verdict]) => verdict as "ok" | "alive" | "gone",
 });

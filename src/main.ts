@@ -26,6 +26,8 @@ import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
 
 const METRICS_PORT = 9464;
+/** A call that needs Postgres and does not hear of it for so long is refused. */
+const POSTGRES_ANSWER_MS = 5_000;
 const SETTLE_LOOK_MS = 20;
 /** With fewer, hanging requests to one upstream would soon make all others wait. */
 const OUTGOING_REQUESTS_WANTED = 1_000;
@@ -64,7 +66,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
-  const database = openDatabase(config.databaseUrl);
+  const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
   const accounts = new AccountActors({ redis, book: new Book(database), now: clock.now, log });
   const pauses = new Pauses({ database, log });
   await pauses.start();
@@ -138,7 +140,9 @@ async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void>
 try {
   await main();
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof CatalogueError)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof CatalogueError)
+    process.stderr.write(`${error.message}\n`);
+  // As the log shows it: what the runtime prints of an error may hold the address of a store.
+  else createLog("api", "info").error({ err: error }, "The API could not start");
   process.exit(1);
 }

@@ -17,8 +17,8 @@ export interface FlushDeps {
   readonly log: Log;
   /** How long entries stay in Redis behind the cursor, for a Postgres that comes back older. */
   readonly keepMs: number;
-  /** Puts a bucket under a new epoch: its wallets are built anew from the book. */
-  readonly rebuild: (bucket: number) => Promise<void>;
+  /** Puts a bucket that is still in this epoch under a new one: its wallets are built anew. */
+  readonly rebuild: (bucket: number, epoch: number) => Promise<void>;
   /** Told of every bucket whose journal and book disagree. */
   readonly onFork: (bucket: number) => void;
   /** Told of the entries that were written. */
@@ -106,7 +106,7 @@ async function write(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<
 
 async function handleContradiction(
   deps: FlushDeps,
-  { bucket }: BucketBatch,
+  { bucket, epoch }: BucketBatch,
   error: unknown,
 ): Promise<void> {
   deps.onFork(bucket);
@@ -119,7 +119,7 @@ async function handleContradiction(
   // A row that contradicts the book is void: the bucket is rebuilt from the book, which costs the
   // operator the debits that were not flushed, and no customer a credit.
   deps.log.error({ bucket, err: error }, "The journal contradicts the book: rebuilding the bucket");
-  await deps.rebuild(bucket);
+  await deps.rebuild(bucket, epoch);
 }
 
 /** True for what no repetition mends. */

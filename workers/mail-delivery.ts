@@ -5,6 +5,7 @@ import { settleEntrusted, termsOfText } from "../actors/entrusted-hold.ts";
 import type { Outcome } from "../actors/hold.ts";
 import { ACCEPTED, ERRORS, OK } from "../src/core/errors.ts";
 import { NOTHING_COUNTED } from "../src/core/journal.ts";
+import { MAIL_COUNTS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import { type MailContent, mailCost, senderAddress } from "../src/core/mail.ts";
 import { ZERO } from "../src/core/money.ts";
@@ -105,11 +106,19 @@ type SettleDeps = Pick<DeliveryDeps, "accounts" | "deliveries" | "queue">;
 /** Charges what the server took, or gives the hold back, and tells who waits. */
 export async function settleEnded(deps: SettleDeps, ended: Ended): Promise<void> {
   const actor = deps.accounts.of(ended.accountId, ended.bucket);
-  const cost = ended.status === "failed" ? ZERO : mailCost(ended.accepted);
   const outcome = outcomeOf(ended);
-  const { charged } = await settleEntrusted(actor, termsOfText(ended.hold), { cost, outcome });
+  const ending =
+    ended.status === "failed"
+      ? { cost: ZERO, outcome }
+      : { cost: mailCost(ended.accepted), outcome, unused: unusedOf(ended) };
+  const { charged } = await settleEntrusted(actor, termsOfText(ended.hold), ending);
   await deps.deliveries.settled(ended.id, charged);
   await deps.queue.notify(ended.id);
+}
+
+/** SPEC 8.3 counts what was accepted. */
+function unusedOf({ recipients, accepted }: Ended): Readonly<Record<string, number>> {
+  return { [MAIL_COUNTS.recipients]: recipients - accepted };
 }
 
 /** The log row of the request, as its caller was answered. */

@@ -112,7 +112,7 @@ function schedule(parts: Parts) {
     ledger,
     log,
     keepMs: config.journalKeepMs,
-    rebuild: (bucket: number) => accounts.rebuild(bucket),
+    rebuild: (bucket: number, epoch: number) => accounts.rebuild(bucket, epoch),
     onFork: metrics.onFork,
     onWritten: metrics.onWritten,
   };
@@ -172,7 +172,8 @@ function noRandom(): never {
 try {
   await main();
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  // As the log shows it: what the runtime prints of an error may hold the address of a store.
+  else createLog("worker", "info").error({ err: error }, "The worker could not start");
   process.exit(1);
 }

@@ -7,5 +7,5 @@
 local now, limit = now_ms(ARGV[1]), tonumber(ARGV[2])
 local window = open_window(KEYS[1], now)
 local allowed = window.total < limit and 1 or 0
-if allowed == 1 then count_request(KEYS[1], window) end
+if allowed == 1 then count_in_window(KEYS[1], window, 1) end
 return { allowed, math.max(0, limit - window.total), reset_ms(window, now) }

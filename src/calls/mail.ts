@@ -2,9 +2,10 @@
 // itself lives on in the workers, which also settle the hold (workers/mail-delivery.ts).
 
 import { termsToText } from "../../actors/entrusted-hold.ts";
-import type { Hold } from "../../actors/hold.ts";
+import type { Hold, Limit } from "../../actors/hold.ts";
 import { ApiError, toApiError } from "../core/errors.ts";
 import { newTimedId } from "../core/ids.ts";
+import { MAIL_COUNTS, type MailLimits, type Tier } from "../core/limits.ts";
 import type { MailContent } from "../core/mail.ts";
 import { mailCost } from "../core/mail.ts";
 import { domainsOf, type MailAddress } from "../core/mail-address.ts";
@@ -85,11 +86,33 @@ async function make(
 
 async function admitMail(deps: CallDeps, call: Call, mail: MailCall): Promise<Hold> {
   const bound = mailCost(mail.recipients.length);
-  const demand = { ...MAIL_DEMAND, bound, freeEligible: false, stream: false };
+  const limits = ({ mail: most }: Tier) => (most === null ? [] : limitsOf(most, mail));
+  const demand = { ...MAIL_DEMAND, bound, freeEligible: false, stream: false, limits };
   const admission = await admit(deps, call, demand);
   if (admission.verdict === "refused") throw admission.error;
   if (admission.verdict === "short") throw new Error("A final admission was answered 'short'");
   return admission.hold;
+}
+
+/** SPEC 8.3, in the order of the error table. */
+function limitsOf(most: MailLimits, { recipients }: MailCall): Limit[] {
+  const { messagesPerMinute, recipientsPerDay } = most;
+  return [
+    {
+      name: MAIL_COUNTS.messages,
+      kind: "minute",
+      max: messagesPerMinute,
+      weight: 1,
+      code: "mail_rate_limit",
+    },
+    {
+      name: MAIL_COUNTS.recipients,
+      kind: "day",
+      max: recipientsPerDay,
+      weight: recipients.length,
+      code: "mail_daily_limit",
+    },
+  ];
 }
 
 interface Posting extends Making {

@@ -36,6 +36,8 @@ export const ERRORS = {
   message_not_found: { status: 404, type: "invalid_request_error" },
   model_unavailable: { status: 503, type: "server_error" },
   mail_unavailable: { status: 503, type: "server_error" },
+  mail_rate_limit: { status: 429, type: "rate_limit_error" },
+  mail_daily_limit: { status: 429, type: "rate_limit_error" },
   key_budget_exceeded: { status: 402, type: "insufficient_quota" },
   monthly_limit_reached: { status: 402, type: "insufficient_quota" },
   insufficient_credits: { status: 402, type: "insufficient_quota" },

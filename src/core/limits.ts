@@ -111,6 +111,9 @@ export const CHAT = {
   bodyBytesMax: 4 * 1024 * 1024,
 } as const;
 
+/** What mail counts against in time, as refusals name it: "100 recipients a day". */
+export const MAIL_COUNTS = { messages: "messages", recipients: "recipients" } as const;
+
 /** SPEC 4.6 and 8.4. */
 export const MAIL = {
   subjectCharactersMax: 200,

@@ -9,9 +9,12 @@ import type { CallerFacts } from "../http/caller-facts.ts";
 import type { ClientIp } from "../http/client-ip.ts";
 import type { Switches } from "./chat-request.ts";
 
-/** Finds what a key leads to, by its digest. Throws when it cannot know. */
+/**
+ * Finds what a key leads to, by its digest. Throws when it cannot know. `hasTurn` says whether the
+ * caller may have a look-up of their own; it is asked only about a key that is not known yet.
+ */
 export interface KeyDirectory {
-  find(digest: string): Promise<KeyIdentity | null>;
+  find(digest: string, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
 }
 
 /** Counts the requests of callers without a valid key. */

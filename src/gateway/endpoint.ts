@@ -25,6 +25,14 @@ export interface Arrival extends Incoming {
   readonly clientIp: string;
   /** True while the body is being read: what is left of it then makes the connection useless. */
   isReadingBody: boolean;
+  /** The one count of this request in the window of its address, once it was asked for. */
+  counted: Promise<AnonymousCount> | null;
+}
+
+interface AnonymousCount extends RateLimits {
+  readonly allowed: boolean;
+  /** False when Redis did not answer: nobody knows how many there were. */
+  readonly known: boolean;
 }
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
@@ -56,7 +64,7 @@ export async function anonymous(
   const arrival = arrive(deps, incoming);
   try {
     checkHost(incoming.request);
-    const { allowed, ...rate } = await countAnonymous(deps, arrival);
+    const { allowed, ...rate } = await countOnce(deps, arrival);
     const facts = { requestId: arrival.requestId, rate };
     return allowed ? answer(facts) : errorResponse(tooMany(rate), facts);
   } catch (error) {
@@ -89,6 +97,7 @@ function arrive(deps: GatewayDeps, { request, server }: Incoming): Arrival {
     arrivedMs: clock.monotonicMs(),
     clientIp: deps.clientIp(peer, request.headers),
     isReadingBody: false,
+    counted: null,
   };
 }
 
@@ -102,7 +111,7 @@ function checkHost(request: Request): void {
 
 async function identify(deps: GatewayDeps, arrival: Arrival, endpoint: string): Promise<Call> {
   const key = readKey(arrival.request.headers, "gateway");
-  const identity = await findKey(deps, key);
+  const identity = await findKey(deps, arrival, key);
   if (identity === null) throw invalidKey();
   const { requestId, clientIp, arrivedMs, request } = arrival;
   const { country, ipHash } = deps.callerFacts(clientIp);
@@ -119,10 +128,20 @@ async function identify(deps: GatewayDeps, arrival: Arrival, endpoint: string): 
   };
 }
 
-async function findKey(deps: GatewayDeps, key: string): Promise<KeyIdentity | null> {
+/** A key that is new to this process counts as none until it is found: anybody can make one up. */
+async function findKey(
+  deps: GatewayDeps,
+  arrival: Arrival,
+  key: string,
+): Promise<KeyIdentity | null> {
+  const hasTurn = async () => {
+    const { allowed, known } = await countOnce(deps, arrival);
+    return allowed && known;
+  };
   try {
-    return await deps.keys.find(keyDigest(key, deps.keyPepper));
+    return await deps.keys.find(keyDigest(key, deps.keyPepper), hasTurn);
   } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
     const message = "Keys cannot be looked up right now";
     throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
   }
@@ -145,25 +164,27 @@ async function answerError(
   }
   let known = rate;
   if (known === null || isKeyless) {
-    const { allowed, ...counted } = await countAnonymous(deps, arrival);
+    const { allowed, ...counted } = await countOnce(deps, arrival);
     if (isKeyless && !allowed) error = tooMany(counted);
     known = counted;
   }
   return errorResponse(error, { requestId, rate: known, closes: arrival.isReadingBody });
 }
 
-async function countAnonymous(
-  deps: GatewayDeps,
-  arrival: Arrival,
-): Promise<RateLimits & { readonly allowed: boolean }> {
+function countOnce(deps: GatewayDeps, arrival: Arrival): Promise<AnonymousCount> {
+  arrival.counted ??= countAnonymous(deps, arrival);
+  return arrival.counted;
+}
+
+async function countAnonymous(deps: GatewayDeps, arrival: Arrival): Promise<AnonymousCount> {
   try {
     const caller = networkOf(arrival.clientIp);
-    return await deps.anonymous.count(deps.callerFacts(caller).ipHash);
+    return { ...(await deps.anonymous.count(deps.callerFacts(caller).ipHash)), known: true };
   } catch (error) {
     // What needs no account is served without Redis too, as if the caller were the first.
     deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");
     const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
-    return { allowed: true, limit, remaining: limit, resetSeconds: 60 };
+    return { allowed: true, known: false, limit, remaining: limit, resetSeconds: 60 };
   }
 }
 

@@ -4,8 +4,8 @@ import { asc, eq, gt, sql } from "drizzle-orm";
 import { fromUuid } from "../core/ids.ts";
 import type { CreditFact, EntryKind, ReplayEntry } from "../core/ledger-replay.ts";
 import type { AccountPlace } from "./accounts.ts";
-import { readDocument } from "./book.ts";
 import type { Database } from "./database.ts";
+import { readDocument } from "./documents.ts";
 import type { BucketCursor } from "./ledger.ts";
 import { accounts, journalCursors } from "./schema.ts";
 

@@ -1,23 +1,16 @@
-// What the actors read of the book of record: wallets to build, credits to apply, epochs of
-// buckets.
+// What the actors read of the book of record: wallets to build, credits to apply, access documents,
+// epochs of buckets.
 
-import { and, asc, desc, eq, gt, gte, isNull, lte, sql } from "drizzle-orm";
-import type { StoredDocument } from "../core/access.ts";
-import type { Scope } from "../core/limits.ts";
+import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../core/money.ts";
 import type { Database } from "./database.ts";
-import {
-  accounts,
-  credits,
-  journalCursors,
-  keys,
-  ledgerEntries,
-  monthSpend,
-  payments,
-} from "./schema.ts";
+import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
+import { accounts, credits, journalCursors, keys, ledgerEntries, monthSpend } from "./schema.ts";
 
 /** Any fixed number: processes that find Redis changed take turns. */
 const RECOVERY_LOCK = 720_314_002;
+
+const DOCUMENTS_A_PAGE = 500;
 
 /** Everything that a wallet in Redis is built from, as of one snapshot. */
 export interface WalletRecord {
@@ -47,33 +40,41 @@ export interface Cursor {
 }
 
 /** The transaction or the pool: both run queries. */
-type Queries = Pick<Database["db"], "select" | "update" | "execute">;
+export type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
-/** Says what Redis must be given, by the cursors and a function that raises a bucket's epoch. */
-type Rebuild = (
-  cursors: readonly Cursor[],
-  newEpoch: (bucket: number) => Promise<Cursor>,
-) => Promise<readonly { readonly apply: () => Promise<void> }[]>;
+/** What a process does to a Redis that may be older than the book. */
+interface Recovery {
+  /**
+   * Brings Redis to the cursors and says which buckets were rebuilt. `newEpoch` puts a bucket under
+   * an epoch that is newer than its cursor's and the one that Redis names.
+   */
+  rebuild(
+    cursors: readonly Cursor[],
+    newEpoch: (bucket: number, inRedis: number) => Promise<Cursor>,
+  ): Promise<readonly number[]>;
+  giveDocuments(documents: readonly AccountDocument[]): Promise<void>;
+}
 
+/** Every reading ends within the time that its database gives Postgres. */
 export class Book {
   constructor(readonly database: Database) {}
 
   /** Null when there is no such account. */
   readWallet(accountId: string): Promise<WalletRecord | null> {
-    return this.database.db.transaction((tx) => readWallet(tx, accountId), {
-      isolationLevel: "repeatable read",
-      accessMode: "read only",
-    });
+    return this.#snapshot((tx) => readWallet(tx, accountId));
   }
 
   /** The credits with a number above `after`, in order. */
   async creditsAfter(accountId: string, after: number): Promise<CreditRecord[]> {
-    const rows = await this.database.db
-      .select({ credit: credits })
-      .from(credits)
-      .innerJoin(accounts, eq(accounts.number, credits.account))
-      .where(and(eq(accounts.id, accountId), gt(credits.number, after)))
-      .orderBy(asc(credits.number));
+    const rows = await this.database.answered(
+      this.database.db
+        .select({ credit: credits })
+        .from(credits)
+        .innerJoin(accounts, eq(accounts.number, credits.account))
+        .where(and(eq(accounts.id, accountId), gt(credits.number, after)))
+        .orderBy(asc(credits.number))
+        .execute(),
+    );
     return rows.map(({ credit }) => ({
       number: credit.number,
       purse: credit.purse,
@@ -84,10 +85,17 @@ export class Book {
 
   /** The access document and its version; null when there is no such account. */
   readDocument(accountId: string): Promise<{ version: number; document: string } | null> {
-    return this.database.db.transaction((tx) => readDocument(tx, accountId), {
-      isolationLevel: "repeatable read",
-      accessMode: "read only",
-    });
+    return this.#snapshot((tx) => readDocument(tx, accountId));
+  }
+
+  #snapshot<Value>(read: (tx: Queries) => Promise<Value>): Promise<Value> {
+    const { database } = this;
+    return database.answered(
+      database.db.transaction(read, {
+        isolationLevel: "repeatable read",
+        accessMode: "read only",
+      }),
+    );
   }
 
   /** Notes that Redis has the document of this version. */
@@ -99,34 +107,51 @@ export class Book {
   }
 
   /**
-   * Lets one process at a time compare Redis with the cursors. `rebuild` is given the cursors and a
-   * function that puts a bucket under a new epoch, which is committed when `rebuild` returns.
+   * Lets one process at a time compare Redis with the cursors. Redis is given a new epoch before it
+   * is committed here: until then nobody else may look, nor write to the bucket's cursor, so what
+   * is served under that epoch is never taken for what an older one left. Should the commit fail,
+   * Redis is a step ahead, which the next to look finds and rebuilds above it.
    */
-  async recovery(rebuild: Rebuild): Promise<void> {
-    const steps = await this.database.db.transaction(async (tx) => {
+  async recovery({ rebuild, giveDocuments }: Recovery): Promise<void> {
+    const { db, answered } = this.database;
+    const recovering = db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
-      return await recover(tx, rebuild);
+      const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
+      const rebuilt = await rebuild(cursors, (...of) => newEpoch(tx, ...of));
+      for await (const page of this.lostDocuments(tx, rebuilt)) await giveDocuments(page);
     });
-    for (const step of steps) await step.apply();
+    // One that takes longer goes on; who asks again finds what it did.
+    await answered(recovering);
+  }
+
+  /** Pages of the documents that a Redis may have lost of which these buckets were rebuilt. */
+  async *lostDocuments(tx: Queries, rebuilt: readonly number[]): AsyncGenerator<AccountDocument[]> {
+    // A server that is older than the book lost access documents too, and a replica that took over
+    // may have missed the latest. In a rebuilt bucket every wallet brings its own.
+    const lost =
+      rebuilt.length > 0
+        ? notInArray(accounts.bucket, [...rebuilt])
+        : or(
+            gt(accounts.changedAt, sql`now() - interval '1 hour'`),
+            lt(accounts.appliedVersion, accounts.version),
+          );
+    for (let after = 0; ; ) {
+      const where = and(lost, gt(accounts.number, after));
+      const page = await readDocuments(tx, { where, limit: DOCUMENTS_A_PAGE });
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page;
+      after = last.account;
+    }
   }
 }
 
-async function recover(tx: Queries, rebuild: Rebuild): ReturnType<Rebuild> {
-  const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
-  const steps = await rebuild(cursors, (bucket) => newEpoch(tx, bucket));
-  // A server that is older than the book lost access documents too, and a replica that took over
-  // may have missed the latest: they are given again, by whoever finishes what is unapplied.
-  const lost =
-    steps.length > 0 ? undefined : gt(accounts.changedAt, sql`now() - interval '1 hour'`);
-  await tx.update(accounts).set({ appliedVersion: 0 }).where(lost);
-  return steps;
-}
-
 /** The cursor under its new epoch; a flusher may have moved it since it was read. */
-async function newEpoch(tx: Queries, bucket: number): Promise<Cursor> {
+async function newEpoch(tx: Queries, bucket: number, inRedis: number): Promise<Cursor> {
+  const { epoch } = journalCursors;
   const [row] = await tx
     .update(journalCursors)
-    .set({ epoch: sql`${journalCursors.epoch} + 1`, streamId: "0-0" })
+    .set({ epoch: sql`greatest(${epoch}, ${inRedis}::bigint) + 1`, streamId: "0-0" })
     .where(eq(journalCursors.bucket, bucket))
     .returning();
   if (row === undefined) throw new Error(`Bucket ${bucket} has no journal cursor`);
@@ -190,41 +215,4 @@ async function readMonths(tx: Queries, account: number): Promise<WalletRecord["m
     months.set(`s${month}:${key}`, spent);
   }
   return [...months].map(([field, spent]) => [field, nano(spent)] as const);
-}
-
-/** The access document as a transaction sees it; null when there is no such account. */
-export async function readDocument(
-  tx: Queries,
-  accountId: string,
-): Promise<{ account: number; version: number; document: string } | null> {
-  const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId));
-  if (account === undefined) return null;
-  const [paid] = await tx
-    .select({
-      net: sql<string>`coalesce(sum(${payments.amount} - ${payments.refunded}), 0)::text`,
-      first: sql<string | null>`min(${payments.paidAt})`,
-    })
-    .from(payments)
-    .where(eq(payments.account, account.number));
-  const live = await tx
-    .select()
-    .from(keys)
-    .where(and(eq(keys.account, account.number), isNull(keys.revokedAt)))
-    .orderBy(asc(keys.number));
-  const document: StoredDocument = {
-    state: account.state,
-    state_reason: account.stateReason,
-    contract: account.contract,
-    net_paid: paid?.net ?? "0",
-    first_payment_ms: paid?.first ? new Date(paid.first).getTime() : null,
-    own_cap: account.ownCap === null ? null : account.ownCap.toString(),
-    keys: live.map((key) => ({
-      id: key.id,
-      name: key.name,
-      scopes: key.scopes as Scope[],
-      ip: key.ipAllowlist,
-      monthly_limit: key.monthlyLimit === null ? null : key.monthlyLimit.toString(),
-    })),
-  };
-  return { account: account.number, version: account.version, document: JSON.stringify(document) };
 }

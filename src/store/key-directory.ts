@@ -1,4 +1,5 @@
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
+import { ApiError } from "../core/errors.ts";
 import type { KeyIdentity } from "../core/keys.ts";
 import type { Database } from "./database.ts";
 import { accounts, keys } from "./schema.ts";
@@ -6,39 +7,117 @@ import { accounts, keys } from "./schema.ts";
 /** For how long a key that nobody has is not looked for again. */
 const UNKNOWN_MS = 5_000;
 const REMEMBERED_MAX = 100_000;
+/** How often those without a turn share one statement, and how many of them may wait for it. */
+const SHARED_EVERY_MS = 250;
+const SHARING_MAX = 256;
+
+type Finding = KeyIdentity | null;
 
 /**
  * Finds the owner of a key by its full digest. What it finds is remembered for good, for it never
- * changes; that there is none only for some seconds, so that guessing costs Postgres little.
+ * changes; that there is none only for some seconds. Callers who may not ask Postgres on their own
+ * share four statements a second, so that guessing costs it little, and a valid key that is new
+ * here is found all the same, whoever guesses from its address.
  */
 export class KeyDirectory {
   readonly #known = new Map<string, KeyIdentity>();
   readonly #unknownUntilMs = new Map<string, number>();
+  readonly #flights = new Map<string, Promise<Finding>>();
+  #sharing = new Map<string, PromiseWithResolvers<Finding>>();
 
   constructor(
     readonly database: Database,
     readonly now: () => number,
   ) {}
 
-  /** Null when there is no such key. Throws when Postgres does not answer. */
-  async find(digest: string): Promise<KeyIdentity | null> {
-    const known = this.#known.get(digest);
+  /**
+   * Null when there is no such key. `hasTurn` is asked only about a key that is new here, and says
+   * whether its caller may have a statement of their own. Throws when Postgres does not answer, and
+   * `service_unavailable` when too many wait already.
+   */
+  async find(digest: string, hasTurn: () => Promise<boolean>): Promise<Finding> {
+    const before = this.#recall(digest);
+    if (before !== undefined) return before;
+    const isOwn = await hasTurn();
+    // Another caller with this key may have been faster.
+    const known = this.#recall(digest);
     if (known !== undefined) return known;
-    const nowMs = this.now();
-    if ((this.#unknownUntilMs.get(digest) ?? 0) > nowMs) return null;
-    const [row] = await this.database.db
-      .select({ keyId: keys.id, accountId: accounts.id, bucket: accounts.bucket })
-      .from(keys)
-      .innerJoin(accounts, eq(accounts.number, keys.account))
-      .where(eq(keys.digest, digest));
-    if (row === undefined) remember(this.#unknownUntilMs, digest, nowMs + UNKNOWN_MS);
-    else remember(this.#known, digest, row);
-    return row ?? null;
+    return await (this.#flights.get(digest) ?? (isOwn ? this.#fly(digest) : this.#share(digest)));
+  }
+
+  #recall(digest: string): Finding | undefined {
+    if ((this.#unknownUntilMs.get(digest) ?? 0) > this.now()) return null;
+    return this.#known.get(digest);
+  }
+
+  /** Callers with one key at the same time share its statement. */
+  #fly(digest: string): Promise<Finding> {
+    const flight = this.#lookUp([digest])
+      .then((found) => found.get(digest) ?? null)
+      .finally(() => this.#flights.delete(digest));
+    this.#flights.set(digest, flight);
+    return flight;
+  }
+
+  #share(digest: string): Promise<Finding> {
+    let waiting = this.#sharing.get(digest);
+    if (waiting === undefined) {
+      if (this.#sharing.size >= SHARING_MAX) throw crowded();
+      waiting = Promise.withResolvers<Finding>();
+      if (this.#sharing.size === 0) setTimeout(() => void this.#lookUpShared(), SHARED_EVERY_MS);
+      this.#sharing.set(digest, waiting);
+    }
+    return waiting.promise;
+  }
+
+  async #lookUpShared(): Promise<void> {
+    const sharing = this.#sharing;
+    this.#sharing = new Map();
+    try {
+      const found = await this.#lookUp([...sharing.keys()]);
+      for (const [digest, { resolve }] of sharing) resolve(found.get(digest) ?? null);
+    } catch (error) {
+      for (const { reject } of sharing.values()) reject(error);
+    }
+  }
+
+  async #lookUp(digests: readonly string[]): Promise<ReadonlyMap<string, KeyIdentity>> {
+    const fields = {
+      digest: keys.digest,
+      keyId: keys.id,
+      accountId: accounts.id,
+      bucket: accounts.bucket,
+    };
+    const rows = await this.database.answered(
+      this.database.db
+        .select(fields)
+        .from(keys)
+        .innerJoin(accounts, eq(accounts.number, keys.account))
+        .where(inArray(keys.digest, [...digests]))
+        .execute(),
+    );
+    const found = new Map(rows.map(({ digest, ...identity }) => [digest, identity]));
+    const untilMs = this.now() + UNKNOWN_MS;
+    for (const digest of digests) {
+      const identity = found.get(digest);
+      if (identity === undefined) remember(this.#unknownUntilMs, digest, untilMs);
+      else remember(this.#known, digest, identity);
+    }
+    return found;
   }
 }
 
-/** Keeps memory bounded by beginning anew; what was forgotten is only looked up again. */
+function crowded(): ApiError {
+  const message = "Too many keys are being looked up; try again";
+  return new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
+}
+
+/** Keeps memory bounded by forgetting the oldest; what was forgotten is only looked up again. */
 function remember<Value>(map: Map<string, Value>, digest: string, value: Value): void {
-  if (map.size >= REMEMBERED_MAX) map.clear();
+  map.delete(digest);
+  for (const oldest of map.keys()) {
+    if (map.size < REMEMBERED_MAX) break;
+    map.delete(oldest);
+  }
   map.set(digest, value);
 }

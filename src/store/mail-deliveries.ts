@@ -36,6 +36,7 @@ export interface Ended {
   /** The hold's terms as text. */
   readonly hold: string;
   readonly status: "sent" | "failed" | "bounced";
+  readonly recipients: number;
   readonly accepted: number;
   readonly toldQueued: boolean;
   /** From the request until the message's end. */
@@ -126,7 +127,8 @@ export class MailDeliveries {
       FROM accounts a
       WHERE m.id = ${toUuid(id)} AND a.number = m.account AND m.status = 'queued'
         AND (${failed === null} OR m.attempts = ${attempt})
-      RETURNING m.id, a.id AS account, a.bucket, m.hold, m.status, m.accepted, m.told_queued,
+      RETURNING m.id, a.id AS account, a.bucket, m.hold, m.status, m.recipients, m.accepted,
+        m.told_queued,
         m.failure, extract(epoch FROM now() - m.created_at)::float8 AS seconds`;
     return row === undefined ? null : endedOf(row);
   }
@@ -155,7 +157,8 @@ export class MailDeliveries {
    */
   async unsettled(graceMs: number): Promise<{ ended: Ended; charged: NanoUsd | null }[]> {
     const rows = await this.database.sql<(EndedRow & { charged: bigint | null })[]>`
-      SELECT m.id, a.id AS account, a.bucket, m.hold, m.status, m.accepted, m.told_queued,
+      SELECT m.id, a.id AS account, a.bucket, m.hold, m.status, m.recipients, m.accepted,
+        m.told_queued,
         m.failure, extract(epoch FROM m.ended_at - m.created_at)::float8 AS seconds,
         (SELECT -sum(l.paid_delta + l.free_delta)::bigint FROM ledger_entries l
           WHERE l.request = m.request) AS charged
@@ -199,6 +202,7 @@ interface EndedRow {
   readonly bucket: number;
   readonly hold: string;
   readonly status: "sent" | "failed" | "bounced";
+  readonly recipients: number;
   readonly accepted: number;
   readonly told_queued: boolean;
   readonly failure: MailFailure | null;
@@ -212,6 +216,7 @@ function endedOf(row: EndedRow): Ended {
     bucket: row.bucket,
     hold: row.hold,
     status: row.status,
+    recipients: row.recipients,
     accepted: row.accepted,
     toldQueued: row.told_queued,
     tookMs: Math.max(0, Math.round(row.seconds * 1000)),

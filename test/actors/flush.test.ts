@@ -42,7 +42,7 @@ function flusher(more: Partial<FlushDeps> = {}): () => Promise<number> {
     ledger: new Ledger(world.database),
     log: silent,
     keepMs: 60_000,
-    rebuild: (bucket) => world.accounts.rebuild(bucket),
+    rebuild: (bucket, epoch) => world.accounts.rebuild(bucket, epoch),
     onFork: () => {
       throw new Error("The journal and the book disagree");
     },
@@ -111,6 +111,23 @@ test("entries stay in Redis behind the cursor for as long as they are kept", asy
   await spend(account, 1);
   await flusher()();
   await expectSound(world, account);
+});
+
+test("a flush that fails has made its month's partition, which later ones rely on", async () => {
+  const clock = new TestClock("2031-03-15T12:00:30.000Z");
+  await using scripted = await openWorld(clock.options);
+  const account = await openAccount(scripted, { createdAt: clock.daysAgo(0) });
+  await spend(account, 3);
+  const { sql } = scripted.database;
+  await sql`CREATE FUNCTION break_log() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the disk is full' USING ERRCODE = '53100'; END $$`;
+  await sql`CREATE TRIGGER broken BEFORE UPDATE ON journal_cursors EXECUTE FUNCTION break_log()`;
+  // One flusher, which remembers what partitions it made.
+  await expect(scripted.flush()).rejects.toThrow("the disk is full");
+  await sql`DROP TRIGGER broken ON journal_cursors`;
+  await scripted.flush();
+  await expectSound(scripted, account);
+  expect(await logOf(scripted, account)).toHaveLength(3);
 });
 
 test("more than 100 refused requests a minute become one row for the rest", async () => {
@@ -201,7 +218,7 @@ test("a journal older than the book is never taken in part", async () => {
     ledger: new Ledger(fresh.database),
     log: silent,
     keepMs: 60_000,
-    rebuild: (bucket) => fresh.accounts.rebuild(bucket),
+    rebuild: (bucket, epoch) => fresh.accounts.rebuild(bucket, epoch),
     onFork: (bucket) => forks.push(bucket),
   });
   expect(forks).toEqual([row.bucket]);

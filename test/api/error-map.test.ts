@@ -76,6 +76,17 @@ const provoke = {
     api.paused.add("mail");
     return world.send(await mailAccount(api), mailBody());
   },
+  mail_rate_limit: async () => {
+    const account = await mailAccount(api);
+    for (let sent = 0; sent < 5; sent += 1) await world.send(account, mailBody());
+    return world.send(account, mailBody());
+  },
+  mail_daily_limit: async () => {
+    const account = await mailAccount(api, { paid: "500", paidDaysAgo: 15 });
+    const to = Array.from({ length: 50 }, (_, i) => `a${i}@x.test`);
+    for (let sent = 0; sent < 1_000; sent += 50) await world.send(account, mailBody({ to }));
+    return world.send(account, mailBody());
+  },
   model_unavailable: async () => {
     api.paused.add("chat");
     return api.post(await api.account(), chatBody());

@@ -31,7 +31,7 @@ import { ScriptedChat } from "./scripted-chat.ts";
 /** Where the mail of the tests is sent from. */
 export const MAIL_DOMAIN = "mail.farebox.test";
 
-const PEPPER = "pepper of the tests";
+export const PEPPER = "pepper of the tests";
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 /** $1 per million prompt tokens, $2 per million output tokens: 1,000 and 2,000 nano a token. */

@@ -161,7 +161,8 @@ describe("key", () => {
     expect(made).toMatchObject({ account: id, name: "ci", scopes: ["models", "search"] });
     expect(isWellFormedKey("gateway", made.key)).toBe(true);
     const digest = keyDigest(made.key, CLI_PEPPER);
-    expect(await new KeyDirectory(world.database, Date.now).find(digest)).toMatchObject({
+    const directory = new KeyDirectory(world.database, Date.now);
+    expect(await directory.find(digest, async () => true)).toMatchObject({
       keyId: made.id,
       accountId: id,
     });

@@ -51,10 +51,16 @@ class LaneBook extends Book {
     return credits.map((credit) => ({ ...credit, amount: nano(credit.amount) }));
   }
 
-  override recovery(rebuild: Parameters<Book["recovery"]>[0]): Promise<void> {
+  override recovery(recovery: Parameters<Book["recovery"]>[0]): Promise<void> {
     const mine = (cursor: Cursor) => cursor.bucket === this.account.bucket;
-    return super.recovery((cursors, newEpoch) => rebuild(cursors.filter(mine), newEpoch));
+    return super.recovery({
+      ...recovery,
+      rebuild: (cursors, newEpoch) => recovery.rebuild(cursors.filter(mine), newEpoch),
+    });
   }
+
+  /** No lane changes a document. */
+  override async *lostDocuments(): AsyncGenerator<[]> {}
 }
 
 /** Runs scripts, or the faulty ones in their place, and can run the last one again. */
@@ -307,7 +313,7 @@ export class Lane {
     this.model.rebuild();
     const { redis } = this.deps;
     const deps = { redis, book: this.book, onRecovered: () => {} };
-    await verifyBuckets({ ...deps, force: this.account.bucket });
+    await verifyBuckets({ ...deps, force: { bucket: this.account.bucket } });
   }
 
   async #lose(): Promise<void> {

@@ -115,9 +115,11 @@ describe("the prompt", () => {
     );
   });
 
-  test("promptTokensMax() counts everything that is forwarded as text", () => {
-    const bare = promptTokensMax(requestOf([{ role: "user", content: null }]));
+  test("the bound and the count take everything that is forwarded as text", async () => {
+    const nothing = requestOf([{ role: "user", content: null }]);
+    const bare = promptTokensMax(nothing);
     const long = "é".repeat(50);
+    const counted = countTokens(long);
     const call = { id: long, type: "function", function: { name: long, arguments: long } } as const;
     const more: ChatRequest[] = [
       requestOf([{ role: "user", content: long }]),
@@ -129,9 +131,15 @@ describe("the prompt", () => {
         parameters: { response_format: { schema: long } },
       },
     ];
-    for (const request of more) expect(promptTokensMax(request)).toBeGreaterThanOrEqual(bare + 100);
+    for (const request of more) {
+      expect(promptTokensMax(request)).toBeGreaterThanOrEqual(bare + 100);
+      const tokens = (await countPrompt(request)) - (await countPrompt(nothing));
+      expect(tokens).toBeGreaterThanOrEqual(counted);
+    }
     const calls = requestOf([{ role: "assistant", content: null, tool_calls: [call] }]);
     expect(promptTokensMax(calls)).toBeGreaterThanOrEqual(bare + 300);
+    const ofCalls = (await countPrompt(calls)) - (await countPrompt(nothing));
+    expect(ofCalls).toBeGreaterThanOrEqual(3 * counted);
   });
 
   test("countPrompt() counts as countPromptTokens() does", async () => {

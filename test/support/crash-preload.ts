@@ -2,7 +2,8 @@
 // CRASH_AT is `point:n`: at the n-th time that it is at that point (crash-points.ts), it is gone.
 
 import { Redis } from "ioredis";
-import { admit, settle } from "../../actors/call-scripts.ts";
+import { admit } from "../../actors/admit-script.ts";
+import { settle } from "../../actors/call-scripts.ts";
 
 type Evalsha = (this: Redis, sha: string, ...rest: readonly unknown[]) => Promise<unknown>;
 

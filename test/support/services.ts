@@ -2,6 +2,7 @@
 // and names them in TEST_REDIS_URL and TEST_DATABASE_URL. When a file is run by hand with `bun
 // test`, they are started here on first use, and end with the process.
 
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
@@ -27,6 +28,9 @@ export interface PrivateStore extends AsyncDisposable {
   /** Ends it at once, as a power cut would end the process. */
   kill9(): Promise<void>;
   stop(): Promise<void>;
+  /** Stops it where it is, as on a machine that hangs; what it is told then waits unanswered. */
+  hang(): void;
+  resume(): void;
   /** Starts it again on its port and data. */
   start(): Promise<void>;
 }
@@ -118,6 +122,8 @@ async function startPrivate(
     dir: first.dir,
     kill9: () => current.child.kill9(),
     stop: () => current.stop(),
+    hang: () => signal("SIGSTOP", current.child.record.pid),
+    resume: () => signal("SIGCONT", current.child.record.pid),
     start: async () => {
       await current.stop();
       current = await start(folder.path, { port: first.port });
@@ -127,6 +133,15 @@ async function startPrivate(
       folder.remove();
     },
   };
+}
+
+/** Sends a signal to a process and to its children. */
+function signal(name: "SIGSTOP" | "SIGCONT", pid: number): void {
+  process.kill(pid, name);
+  const list = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).stdout;
+  for (const [, child, parent] of list.matchAll(/(\d+) +(\d+)/g)) {
+    if (Number(parent) === pid) process.kill(Number(child), name);
+  }
 }
 
 function given(name: string): Promise<string> | undefined {

@@ -195,8 +195,8 @@ export const luaWithoutHead: Rule = ({ path, text }) => {
   if (!path.endsWith(".lua")) return [];
   const head = /^(?:--[^\n]*\n)+/.exec(text)?.[0] ?? "";
   if (!/^--\s*\w/.test(head)) return [`${path} does not begin with its purpose`];
-  // The prelude is no script of its own.
-  if (path.endsWith("/prelude.lua")) return [];
+  // What is only put before scripts is none itself.
+  if (/\/(prelude|limits)\.lua$/.test(path)) return [];
   return ["KEYS", "ARGV", "Reply"]
     .filter((word) => !new RegExp(`^--\\s*${word}\\b`, "m").test(head))
     .map((word) => `${path} does not say its ${word}`);

@@ -67,7 +67,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         ledger,
         log: silent,
         keepMs: 60_000,
-        rebuild: (bucket) => accounts.rebuild(bucket),
+        rebuild: (bucket, epoch) => accounts.rebuild(bucket, epoch),
         onFork: () => {},
       }),
     [Symbol.asyncDispose]: async () => {

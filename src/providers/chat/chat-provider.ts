@@ -112,6 +112,17 @@ class Relay implements AsyncIterableIterator<ChatBatch> {
   readonly #model: ModelEntry;
   readonly #signal: AbortSignal;
   readonly #onAbort = () => void this.return().catch(() => {});
+  readonly #onResult = (result: IteratorResult<ChatBatch>) => {
+    if (result.done) this.#end("ok");
+    else if (result.value.usage !== null) {
+      return { ...result, value: plausible(result.value, this.#model) };
+    }
+    return result;
+  };
+  readonly #onFailure = (error: unknown) => {
+    this.#end("failed");
+    throw brokenOff(error);
+  };
   #first: ChatBatch | null;
   #leave: ((result: Leaving) => void) | null;
   #wasAborted = false;
@@ -126,22 +137,12 @@ class Relay implements AsyncIterableIterator<ChatBatch> {
     if (call.signal.aborted) this.#onAbort();
   }
 
-  async next(): Promise<IteratorResult<ChatBatch>> {
-    if (this.#wasAborted) throw brokenOff(this.#signal.reason);
+  next(): Promise<IteratorResult<ChatBatch>> {
+    if (this.#wasAborted) return Promise.reject(brokenOff(this.#signal.reason));
     const first = this.#first;
-    if (first !== null) {
-      this.#first = null;
-      return { done: false, value: plausible(first, this.#model) };
-    }
-    try {
-      const { done, value } = await this.#rest.next();
-      if (!done) return { done: false, value: plausible(value, this.#model) };
-      this.#end("ok");
-      return { done: true, value: undefined };
-    } catch (error) {
-      this.#end("failed");
-      throw brokenOff(error);
-    }
+    if (first === null) return this.#rest.next().then(this.#onResult, this.#onFailure);
+    this.#first = null;
+    return Promise.resolve({ done: false, value: plausible(first, this.#model) });
   }
 
   async return(): Promise<IteratorResult<ChatBatch>> {

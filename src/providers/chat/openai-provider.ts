@@ -59,47 +59,92 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
 }
 
 /** The batches of a stream, one for each read that brought something. */
-export async function* streamUpstream(call: UpstreamCall): AsyncGenerator<ChatBatch> {
-  const silence = new Silence(call.signal, call.provider);
-  const reply = new StreamedReply();
-  let body: AsyncIterator<Uint8Array> | null = null;
-  try {
-    const response = await send(call, true, silence.signal);
+export function streamUpstream(call: UpstreamCall): AsyncIterableIterator<ChatBatch> {
+  return new UpstreamStream(call);
+}
+
+// Not a generator: the promises of one would be among the dearest things of a chunk.
+class UpstreamStream implements AsyncIterableIterator<ChatBatch> {
+  readonly #call: UpstreamCall;
+  readonly #silence: Silence;
+  readonly #reply = new StreamedReply();
+  #body: BodyReader | null = null;
+  #isOver = false;
+
+  constructor(call: UpstreamCall) {
+    this.#call = call;
+    this.#silence = new Silence(call.signal, call.provider);
+  }
+
+  async next(): Promise<IteratorResult<ChatBatch>> {
+    if (this.#isOver) return END;
+    this.#silence.isWaiting = true;
+    try {
+      this.#body ??= await this.#open();
+      const value = await this.#read(this.#body);
+      this.#silence.isWaiting = false;
+      if (value !== null) return { done: false, value };
+    } catch (error) {
+      this.#end();
+      // Behind the end of a reply there is only its usage, and we can count that ourselves.
+      if (!this.#reply.isFinished || this.#call.signal.aborted) throw error;
+    }
+    this.#end();
+    return END;
+  }
+
+  return(): Promise<IteratorResult<ChatBatch>> {
+    this.#end();
+    return Promise.resolve(END);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #open(): Promise<BodyReader> {
+    const response = await send(this.#call, true, this.#silence.signal);
     if (response.body === null) throw new RouteFailure("The stream has no body");
-    body = response.body[Symbol.asyncIterator]();
+    return response.body.getReader();
+  }
+
+  /** The next batch, or null at the end of the reply. */
+  async #read(body: BodyReader): Promise<ChatBatch | null> {
+    const reply = this.#reply;
     while (!reply.isDone) {
       reply.throwIfBroken();
-      const { done, value } = await body.next();
+      const { done, value } = await body.read();
       if (done) break;
       const batch = reply.read(value);
-      if (reply.hasSpoken) silence.heard();
-      if (batch === null) continue;
-      silence.isWaiting = false;
-      yield batch;
-      silence.isWaiting = true;
+      if (reply.hasSpoken) this.#silence.heard();
+      if (batch !== null) return batch;
     }
     // Some servers leave the [DONE] out; a reply without an end was cut off.
-    if (!reply.isDone && !reply.isFinished) {
-      throw new RouteFailure("The stream ended before the reply did");
-    }
-  } catch (error) {
-    // Behind the end of a reply there is only its usage, and we can count that ourselves.
-    if (!reply.isFinished || call.signal.aborted) throw error;
-  } finally {
-    if (body !== null && reply.isDone) void endAfter(body, silence);
-    else silence.end();
+    if (reply.isDone || reply.isFinished) return null;
+    throw new RouteFailure("The stream ended before the reply did");
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#body !== null && this.#reply.isDone) void endAfter(this.#body, this.#silence);
+    else this.#silence.end();
   }
 }
+
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+
+const END: IteratorResult<ChatBatch> = { done: true, value: undefined };
 
 /**
  * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before
  * would take its connection along.
  */
-async function endAfter(body: AsyncIterator<Uint8Array>, silence: Silence): Promise<void> {
+async function endAfter(body: BodyReader, silence: Silence): Promise<void> {
   silence.endWithin(REST_MS);
   try {
     for (let reads = 0; reads < REST_READS_MAX; reads += 1) {
-      if ((await body.next()).done) break;
+      if ((await body.read()).done) break;
     }
   } catch {
     // The reply is complete all the same.

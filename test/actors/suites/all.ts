@@ -3,6 +3,7 @@
 import { capSuite } from "./caps.ts";
 import { freeCreditSuite } from "./free-credit.ts";
 import { holdSuite } from "./holds.ts";
+import { limitsSuite } from "./limits.ts";
 import { refusalSuite } from "./refusals.ts";
 import { windowSuite } from "./window.ts";
 import type { WorldFactory } from "./world-factory.ts";
@@ -10,6 +11,7 @@ import type { WorldFactory } from "./world-factory.ts";
 export function moneySuites(open: WorldFactory): void {
   refusalSuite(open);
   windowSuite(open);
+  limitsSuite(open);
   capSuite(open);
   freeCreditSuite(open);
   holdSuite(open);

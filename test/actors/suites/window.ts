@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { count } from "../../../actors/call-scripts.ts";
 import { anonymousWindowKey } from "../../../actors/keys.ts";
+import { count } from "../../../actors/window.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import { ask, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
 import { TestClock } from "../actor-process.ts";

@@ -1,0 +1,101 @@
+// Access documents as the book of record has them: built from accounts, payments and live keys.
+
+import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import type { StoredDocument } from "../core/access.ts";
+import type { Scope } from "../core/limits.ts";
+import type { Database } from "./database.ts";
+import { accounts, keys, payments } from "./schema.ts";
+
+type Queries = Pick<Database["db"], "select">;
+type AccountColumns = typeof accounts.$inferSelect;
+
+export interface AccountDocument {
+  /** The account's number. */
+  readonly account: number;
+  readonly accountId: string;
+  readonly bucket: number;
+  readonly version: number;
+  readonly document: string;
+}
+
+/** The access document as a transaction sees it; null when there is no such account. */
+export async function readDocument(
+  tx: Queries,
+  accountId: string,
+): Promise<AccountDocument | null> {
+  const [document] = await readDocuments(tx, { where: eq(accounts.id, accountId), limit: 1 });
+  return document ?? null;
+}
+
+/** The documents of the first accounts, by number, for which `where` is true. */
+export async function readDocuments(
+  tx: Queries,
+  { where, limit }: { readonly where: SQL | undefined; readonly limit: number },
+): Promise<AccountDocument[]> {
+  const rows = await tx
+    .select()
+    .from(accounts)
+    .where(where)
+    .orderBy(asc(accounts.number))
+    .limit(limit);
+  if (rows.length === 0) return [];
+  const numbers = rows.map((row) => row.number);
+  const paid = await readPaid(tx, numbers);
+  const live = await tx
+    .select()
+    .from(keys)
+    .where(and(inArray(keys.account, numbers), isNull(keys.revokedAt)))
+    .orderBy(asc(keys.number));
+  const keysOf = Map.groupBy(live, (key) => key.account);
+  return rows.map((row) => ({
+    account: row.number,
+    accountId: row.id,
+    bucket: row.bucket,
+    version: row.version,
+    document: documentOf(row, paid.get(row.number), keysOf.get(row.number) ?? []),
+  }));
+}
+
+interface Paid {
+  readonly net: string;
+  readonly first: string | null;
+}
+
+async function readPaid(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Paid>> {
+  const rows = await tx
+    .select({
+      account: payments.account,
+      net: sql<string>`sum(${payments.amount} - ${payments.refunded})::text`,
+      first: sql<string | null>`min(${payments.paidAt})`,
+    })
+    .from(payments)
+    .where(inArray(payments.account, [...numbers]))
+    .groupBy(payments.account);
+  return new Map(rows.map(({ account, ...paid }) => [account, paid]));
+}
+
+function documentOf(
+  account: AccountColumns,
+  paid: Paid | undefined,
+  live: readonly (typeof keys.$inferSelect)[],
+): string {
+  const document: StoredDocument = {
+    state: account.state,
+    state_reason: account.stateReason,
+    contract: account.contract,
+    net_paid: paid?.net ?? "0",
+    first_payment_ms: paid?.first ? new Date(paid.first).getTime() : null,
+    own_cap: account.ownCap === null ? null : account.ownCap.toString(),
+    keys: live.map((key) => ({
+      id: key.id,
+      name: key.name,
+      scopes: key.scopes as Scope[],
+      ip: key.ipAllowlist,
+      monthly_limit: key.monthlyLimit === null ? null : key.monthlyLimit.toString(),
+    })),
+  };
+  return JSON.stringify(document);
+}

@@ -1,0 +1,145 @@
+// Calls whose store did not answer: nothing is charged, and nothing stays held.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Book } from "../../src/store/book.ts";
+import type { Database } from "../../src/store/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { testRedisUrl } from "../support/services.ts";
+import {
+  ask,
+  balances,
+  DONE,
+  openAccount,
+  openWorld,
+  type TestAccount,
+  usd,
+  type World,
+} from "../support/world.ts";
+import { type ActorProcess, openProcess, tapScripts } from "./actor-process.ts";
+import { expectSound, logOf } from "./suites/book-check.ts";
+
+const NONE = usd("0");
+const UNAVAILABLE = { code: "service_unavailable", retryAfterSeconds: 1 };
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function second(book?: (database: Database) => Book): Promise<ActorProcess> {
+  const redisUrl = await testRedisUrl();
+  return openProcess({ redisUrl, databaseUrl: world.databaseUrl, ...(book && { book }) });
+}
+
+function of({ accounts }: ActorProcess, { row }: TestAccount) {
+  return accounts.of(row.id, row.bucket);
+}
+
+/** An account that this process has served before. */
+async function served(other: ActorProcess): Promise<TestAccount> {
+  const account = await openAccount(world, { paid: usd("10") });
+  const admission = await of(other, account).admit(ask(account.keyId, usd("1")));
+  if (admission.verdict !== "admitted") throw new Error(admission.verdict);
+  await admission.hold.release(DONE);
+  return account;
+}
+
+test("an admission whose answer was lost is released long before its lease ends", async () => {
+  await using other = await second();
+  const account = await served(other);
+  let lost = 0;
+  // It runs; its answer is lost, and so is the first try to release it.
+  tapScripts(other.redis, async (send) => {
+    lost += 1;
+    if (lost === 1) await send();
+    if (lost <= 2) throw new Error("Connection is closed.");
+    return await send();
+  });
+  const admitting = of(other, account).admit(ask(account.keyId, usd("2")));
+  await expect(admitting).rejects.toMatchObject(UNAVAILABLE);
+  expect((await balances(account)).held).toBe(usd("2"));
+  const isFree = async () => (await balances(account)).held === NONE;
+  await eventually("the hold is released", isFree, 5_000);
+  expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
+  await expectSound(world, account);
+  expect((await logOf(world, account)).map((row) => [row.cost, row.status])).toContainEqual([
+    0n,
+    500,
+  ]);
+});
+
+test("an admission that never ran leaves nothing behind", async () => {
+  await using other = await second();
+  const account = await served(other);
+  let tries = 0;
+  tapScripts(other.redis, async (send) => {
+    tries += 1;
+    if (tries === 1) throw new Error("Connection is closed.");
+    return await send();
+  });
+  const admitting = of(other, account).admit(ask(account.keyId, usd("2")));
+  await expect(admitting).rejects.toMatchObject(UNAVAILABLE);
+  await eventually("the release is tried", () => tries > 1, 5_000);
+  expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
+  await expectSound(world, account);
+  expect(await logOf(world, account)).toHaveLength(1);
+});
+
+/** A book whose Postgres went away; each of its answers in turn. */
+class LostBook extends Book {
+  lost: keyof Book | null = null;
+
+  override readWallet(...of: Parameters<Book["readWallet"]>) {
+    return this.#answer("readWallet", () => super.readWallet(...of));
+  }
+
+  override creditsAfter(...of: Parameters<Book["creditsAfter"]>) {
+    return this.#answer("creditsAfter", () => super.creditsAfter(...of));
+  }
+
+  override recovery(...of: Parameters<Book["recovery"]>) {
+    return this.#answer("recovery", () => super.recovery(...of));
+  }
+
+  async #answer<Value>(name: keyof Book, read: () => Promise<Value>): Promise<Value> {
+    if (this.lost === name) throw new Error("connect ECONNREFUSED 10.0.0.1:5432");
+    return await read();
+  }
+}
+
+for (const lost of ["readWallet", "creditsAfter", "recovery"] as const) {
+  test(`a call that finds no answer to ${lost} can be tried again, and costs nothing`, async () => {
+    const book = new LostBook(world.database);
+    await using other = await second(() => book);
+    const account = await openAccount(world, { paid: usd("10") });
+    book.lost = lost;
+    if (lost === "recovery") await world.redis.script("FLUSH");
+    const call = () => of(other, account).admit(ask(account.keyId, usd("2")));
+    const error = await call().catch((thrown) => thrown);
+    expect(error).toMatchObject(UNAVAILABLE);
+    expect(error.message).not.toContain("10.0.0.1");
+    expect(await world.redis.exists(account.actor.keys.holds)).toBe(0);
+    book.lost = null;
+    const admission = await call();
+    expect(admission.verdict).toBe("admitted");
+    if (admission.verdict === "admitted") await admission.hold.release(DONE);
+    expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
+    await expectSound(world, account);
+  });
+}
+
+test("an actor that nobody uses is forgotten, one with an open call or in use is not", async () => {
+  await using other = await second();
+  const [idle, used, open] = [await served(other), await served(other), await served(other)];
+  const before = [idle, used, open].map((account) => of(other, account));
+  const admission = await of(other, open).admit(ask(open.keyId, usd("2")));
+  for (let round = 0; round < 61; round += 1) {
+    of(other, used);
+    await other.accounts.renewLeases();
+  }
+  const after = [idle, used, open].map((account) => of(other, account));
+  expect(after.map((actor, index) => actor === before[index])).toEqual([false, true, true]);
+  if (admission.verdict === "admitted") await admission.hold.release(DONE);
+  expect((await balances(open)).held).toBe(NONE);
+});

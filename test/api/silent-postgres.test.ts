@@ -1,0 +1,102 @@
+// A Postgres that hangs: connections stay open, statements are taken, and nothing is answered.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { AccountActors } from "../../actors/account-actors.ts";
+import { Book } from "../../src/store/book.ts";
+import { type Database, openDatabase, PostgresSilent } from "../../src/store/database.ts";
+import { KeyDirectory } from "../../src/store/key-directory.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { type PrivateStore, startPrivatePostgres } from "../support/services.ts";
+import { balances, openAccount, openWorld, silent, usd, type World } from "../support/world.ts";
+import { chatBody, errorOf, Harness } from "./harness.ts";
+import { wholeReply } from "./scripted-chat.ts";
+
+const ANSWER_MS = 400;
+const NONE = usd("0");
+
+let postgres: PrivateStore;
+let world: World;
+let database: Database;
+let api: Harness;
+
+beforeAll(async () => {
+  postgres = await startPrivatePostgres({ durable: false });
+  await migrate(postgres.url);
+  world = await openWorld({ databaseUrl: postgres.url });
+  database = openDatabase(postgres.url, { answerMs: ANSWER_MS });
+  const { redis } = world;
+  api = await Harness.start({
+    accounts: new AccountActors({ redis, book: new Book(database), now: Date.now, log: silent }),
+    keys: new KeyDirectory(database, Date.now),
+    keyPepper: "test pepper",
+  });
+  api.chat.reply = async () => wholeReply("Hello");
+});
+afterAll(async () => {
+  postgres.resume();
+  await api[Symbol.asyncDispose]();
+  await database.close();
+  await world[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
+
+/** Lets Postgres hang while `run` runs. */
+async function whileItHangs<Value>(run: () => Promise<Value>): Promise<Value> {
+  postgres.hang();
+  try {
+    return await run();
+  } finally {
+    postgres.resume();
+  }
+}
+
+test("calls of accounts that are not here yet end in time, and nothing is charged", async () => {
+  const unknown = await openAccount(world, { paid: usd("10") });
+  const cold = await openAccount(world, { paid: usd("10") });
+  const ask = (secret: string) => api.post({ key: secret }, chatBody());
+  // This process knows the key, and Redis holds no wallet.
+  expect((await ask(cold.secret)).status).toBe(200);
+  const { paid, free } = await balances(cold);
+  await world.flush();
+  expect(await cold.actor.evict(-1)).toBe(true);
+  const served = api.chat.requests.length;
+  const before = performance.now();
+  // More than the pool has connections.
+  const secrets = [unknown.secret, cold.secret].flatMap((secret) => Array(10).fill(secret));
+  const answers = await whileItHangs(() => Promise.all(secrets.map(ask)));
+  expect(performance.now() - before).toBeLessThan(4 * ANSWER_MS);
+  for (const answer of answers) {
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(answer.headers.get("x-svc-cost-usd")).toBe("0");
+    expect((await errorOf(answer)).code).toBe("service_unavailable");
+  }
+  expect(api.chat.requests).toHaveLength(served);
+  expect(await balances(cold)).toEqual({ paid, free, held: NONE });
+  expect(await balances(unknown)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
+  expect((await ask(unknown.secret)).status).toBe(200);
+  expect((await ask(cold.secret)).status).toBe(200);
+}, 30_000);
+
+test("an account that is here is served while Postgres hangs", async () => {
+  const warm = await openAccount(world, { paid: usd("10") });
+  expect((await api.post({ key: warm.secret }, chatBody())).status).toBe(200);
+  const answer = await whileItHangs(() => api.post({ key: warm.secret }, chatBody()));
+  expect(answer.status).toBe(200);
+});
+
+test("a recovery that Postgres does not answer fails in time", async () => {
+  await world.redis.script("FLUSH");
+  const account = await openAccount(world);
+  const answer = await whileItHangs(() => api.post({ key: account.secret }, chatBody()));
+  expect(answer.status).toBe(503);
+  expect((await api.post({ key: account.secret }, chatBody())).status).toBe(200);
+});
+
+test("a statement that takes too long is ended by Postgres itself", async () => {
+  const sleeping = database.sql`SELECT pg_sleep(20)`.execute();
+  await expect(database.answered(sleeping)).rejects.toThrow();
+  await expect(sleeping).rejects.toThrow("statement timeout");
+  const never = new Promise(() => {});
+  await expect(database.answered(never)).rejects.toBeInstanceOf(PostgresSilent);
+});

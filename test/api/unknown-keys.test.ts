@@ -1,0 +1,104 @@
+// What a key that this process never saw may cost Postgres and Redis: it may be made up.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { keyDigest, newKey } from "../../src/core/keys.ts";
+import { KeyDirectory } from "../../src/store/key-directory.ts";
+import { tapScripts } from "../actors/actor-process.ts";
+import { random } from "../support/world.ts";
+import { errorOf, Harness, PEPPER } from "./harness.ts";
+
+let api: Harness;
+/** The statements that looked keys up. */
+let lookUps = 0;
+let scripts = 0;
+
+beforeAll(async () => {
+  api = await Harness.start();
+  const { database, redis } = api.parts.stores;
+  const select = database.db.select.bind(database.db) as (fields?: object) => unknown;
+  const counted = (fields?: object) => {
+    if (fields !== undefined && "keyId" in fields) lookUps += 1;
+    return select(fields);
+  };
+  Object.defineProperty(database.db, "select", { value: counted });
+  tapScripts(redis, (send) => {
+    scripts += 1;
+    return send();
+  });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await api.forgetAnonymous();
+  lookUps = 0;
+});
+
+const madeUp = () => ({ key: newKey("gateway", random) });
+const guess = (key = madeUp()) => api.get("/v1/me", key);
+
+test("made-up keys are looked up as often as their address may ask, and no more", async () => {
+  const answers = await Promise.all(Array.from({ length: 200 }, () => guess()));
+  const told = answers.map(({ status }) => status).sort();
+  expect(told).toEqual([...Array(60).fill(401), ...Array(140).fill(429)]);
+  expect(lookUps).toBeGreaterThanOrEqual(60);
+  // The other 140 shared what all such keys share: four statements a second.
+  expect(lookUps).toBeLessThanOrEqual(63);
+});
+
+test("a made-up key is counted once", async () => {
+  const left = async (response: Promise<Response>) =>
+    Number((await response).headers.get("x-ratelimit-remaining-requests"));
+  const key = madeUp();
+  expect(await left(guess(key))).toBe(59);
+  expect(await left(guess(key))).toBe(58);
+  expect(lookUps).toBe(1);
+});
+
+test("a valid key that is new here is served while others guess from its address", async () => {
+  const account = await api.account();
+  await Promise.all(Array.from({ length: 60 }, () => guess()));
+  let guessing = true;
+  const guesser = (async () => {
+    while (guessing) await Promise.all(Array.from({ length: 20 }, () => guess()));
+  })();
+  const before = performance.now();
+  const response = await api.get("/v1/me", account);
+  expect(response.status).toBe(200);
+  expect(performance.now() - before).toBeLessThan(2_000);
+  guessing = false;
+  await guesser;
+  expect((await errorOf(await guess())).code).toBe("rate_limit_exceeded");
+});
+
+test("more keys than can wait together are told to come again, and are found then", async () => {
+  const account = await api.account();
+  const digest = keyDigest(account.key, PEPPER);
+  const directory = new KeyDirectory(api.parts.stores.database, Date.now);
+  const noTurn = async () => false;
+  const crowd = Array.from({ length: 256 }, (_, n) => directory.find(`made up ${n}`, noTurn));
+  await Promise.resolve();
+  const refusal = { code: "service_unavailable", retryAfterSeconds: 1 };
+  await expect(directory.find(digest, noTurn)).rejects.toMatchObject(refusal);
+  expect(await Promise.all(crowd)).toEqual(crowd.map(() => null));
+  expect(lookUps).toBe(1);
+  expect(await directory.find(digest, noTurn)).toMatchObject({ keyId: account.keyId });
+});
+
+test("a key that is known costs one script, the admission's", async () => {
+  const account = await api.account();
+  expect((await api.get("/v1/me", account)).status).toBe(200);
+  scripts = 0;
+  expect((await api.get("/v1/me", account)).status).toBe(200);
+  const known = scripts;
+  scripts = 0;
+  await api.view(account);
+  // What is read for the answer comes on top, and the hold of nothing is given back.
+  expect(known - scripts).toBe(2);
+  expect(lookUps).toBe(1);
+});
+
+test("callers with one new key at the same time share its statement", async () => {
+  const account = await api.account();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => api.get("/v1/me", account)));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  expect(lookUps).toBe(1);
+});
