@@ -56,15 +56,20 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
   const relay = config.mail.relay ?? (await openSink(log, resources));
   const deps = deliveryDeps(parts, relay, resources);
   await listenForBounces(parts, resources);
-  const connection = openRedis(config.queueRedisUrl, "queue") as ConnectionOptions;
+  const onQueueError = (error: unknown) => {
+    log.warn({ err: error }, "The mail queue is not reachable");
+  };
+  const connection = openRedis(config.queueRedisUrl, "queue");
+  connection.on("error", onQueueError);
+  resources.defer(() => connection.disconnect());
   const worker = new Worker<MailJob>(MAIL_QUEUE, (job) => deliver(deps, job.data.id), {
-    connection,
+    connection: connection as ConnectionOptions,
     prefix: MAIL_QUEUE_PREFIX,
     concurrency: config.mail.connections,
     maxStalledCount: 5,
   });
   resources.defer(() => worker.close());
-  worker.on("error", (error) => log.warn({ err: error }, "The mail queue is not reachable"));
+  worker.on("error", onQueueError);
   worker.on("failed", (job, error) => {
     log.warn({ messageId: job?.data.id, err: error }, "An attempt failed; it will be made again");
   });

@@ -37,12 +37,23 @@ export function withHtmlFooter(html: string, footer: string): string {
   return `${html.slice(0, at)}${block}${html.slice(at)}`;
 }
 
+/** A tag that matters, or the beginning of what is no markup until its own end. */
+const MARKS = /<!--|<\/body\s{0,9}>|<(script|style|textarea|title)\b/gi;
+
 /** Where the document's `</body>` begins; one inside a comment or a script is only text. */
 function closingBody(html: string): number | null {
   let found: number | null = null;
-  const parts = /<!--[\s\S]*?-->|<(script|style|textarea|title)\b[\s\S]*?<\/\1\s*>|<\/body\s*>/gi;
-  for (const match of html.matchAll(parts)) {
-    if (match[0].startsWith("</")) found = match.index;
+  MARKS.lastIndex = 0;
+  for (let mark = MARKS.exec(html); mark !== null; mark = MARKS.exec(html)) {
+    if (mark[0].startsWith("</")) {
+      found = mark.index;
+      continue;
+    }
+    const end = mark[1] === undefined ? /-->/g : new RegExp(`</${mark[1]}\\b`, "gi");
+    end.lastIndex = MARKS.lastIndex;
+    // What never ends goes on to the end of the document.
+    if (end.exec(html) === null) break;
+    MARKS.lastIndex = end.lastIndex;
   }
   return found;
 }

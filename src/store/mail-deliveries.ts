@@ -78,7 +78,7 @@ export class MailDeliveries {
       bucket: row.bucket,
       accountEmail: row.email,
       box: row.box,
-      createdAt: row.created_at,
+      createdAt: new Date(row.created_at),
       isOverdue: row.overdue,
       mayBeSent: row.doubts < DOUBTS_MAX,
     };
@@ -128,8 +128,7 @@ export class MailDeliveries {
       WHERE m.id = ${toUuid(id)} AND a.number = m.account AND m.status = 'queued'
         AND (${failed === null} OR m.attempts = ${attempt})
       RETURNING m.id, a.id AS account, a.bucket, m.hold, m.status, m.recipients, m.accepted,
-        m.told_queued,
-        m.failure, extract(epoch FROM now() - m.created_at)::float8 AS seconds`;
+        m.told_queued, m.failure, extract(epoch FROM now() - m.created_at)::float8 AS seconds`;
     return row === undefined ? null : endedOf(row);
   }
 
@@ -158,8 +157,8 @@ export class MailDeliveries {
   async unsettled(graceMs: number): Promise<{ ended: Ended; charged: NanoUsd | null }[]> {
     const rows = await this.database.sql<(EndedRow & { charged: bigint | null })[]>`
       SELECT m.id, a.id AS account, a.bucket, m.hold, m.status, m.recipients, m.accepted,
-        m.told_queued,
-        m.failure, extract(epoch FROM m.ended_at - m.created_at)::float8 AS seconds,
+        m.told_queued, m.failure,
+        extract(epoch FROM m.ended_at - m.created_at)::float8 AS seconds,
         (SELECT -sum(l.paid_delta + l.free_delta)::bigint FROM ledger_entries l
           WHERE l.request = m.request) AS charged
       FROM mail_messages m JOIN accounts a ON a.number = m.account
@@ -188,7 +187,7 @@ export class MailDeliveries {
 interface ClaimRow {
   readonly attempts: number;
   readonly doubts: number;
-  readonly created_at: Date;
+  readonly created_at: string;
   readonly account: string;
   readonly bucket: number;
   readonly email: string | null;

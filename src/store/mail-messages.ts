@@ -104,13 +104,13 @@ interface Row {
   readonly id: string;
   readonly request: string;
   readonly status: MailStatus;
-  readonly created_at: Date;
+  readonly created_at: string;
   readonly recipients: number;
   readonly accepted: number;
   readonly domains: string[];
   readonly told_queued: boolean;
   readonly attempts: number;
-  readonly claimed_until: Date | null;
+  readonly claimed_until: string | null;
   readonly failure: MailFailure | null;
   readonly reason: RejectReason | null;
   readonly cost: bigint | null;
@@ -126,7 +126,7 @@ function messageOf(row: Row): MailMessage {
     id: fromUuid("message", row.id),
     requestId: fromUuid("request", row.request),
     status: row.status,
-    createdAt: row.created_at,
+    createdAt: new Date(row.created_at),
     recipients: row.recipients,
     accepted: row.accepted,
     domains: row.domains,

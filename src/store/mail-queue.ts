@@ -25,6 +25,7 @@ export class MailQueue {
   ) {
     this.#queue = new Queue(MAIL_QUEUE, { connection: redis, prefix: MAIL_QUEUE_PREFIX });
     this.#queue.on("error", onError);
+    redis.on("error", onError);
   }
 
   /** Has the attempt that follows the `attempts`-th made; asked for twice, it is made once. */

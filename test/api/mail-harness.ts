@@ -1,10 +1,14 @@
 // The API and a mail worker of this process, in front of a mail server that the test scripts.
 
+import { type ConnectionOptions, Queue } from "bullmq";
 import { Registry } from "prom-client";
 import type { MailConfig } from "../../src/config.ts";
 import { parseRelay } from "../../src/core/smtp-relay.ts";
 import type { MailMessage } from "../../src/store/mail-messages.ts";
+import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../src/store/mail-queue.ts";
+import { openRedis } from "../../src/store/redis.ts";
 import { type MailWorker, startMailWorker } from "../../workers/mail-worker.ts";
+import { eventually } from "../support/eventually.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 import { realClock } from "./fake-clock.ts";
 import { type AccountOptions, Harness, MAIL_DOMAIN, type TestAccount } from "./harness.ts";
@@ -18,12 +22,14 @@ export interface MailHarness extends AsyncDisposable {
   status(account: TestAccount, id: string): Promise<Record<string, unknown>>;
   /** The message as it is stored. */
   stored(id: string): Promise<MailMessage>;
-  /** Makes every waiting message due now, and has the completer find it. */
+  /** Makes every waiting message due now, loses its job, and has the completer find it. */
   retryNow(): Promise<void>;
 }
 
 export interface MailHarnessOptions {
   readonly waitMs?: number;
+  /** TLS by STARTTLS; the server's certificate is signed by nobody. */
+  readonly tls?: "required";
   readonly mail?: Partial<MailConfig>;
 }
 
@@ -32,8 +38,10 @@ const TIMEOUT_MS = 1_000;
 export async function startMailHarness(options: MailHarnessOptions = {}): Promise<MailHarness> {
   const resources = new AsyncDisposableStack();
   const api = resources.use(await Harness.start({}, { mailWaitMs: options.waitMs ?? 5_000 }));
-  const smtp = resources.use(await ScriptedSmtp.start());
-  const relay = parseRelay(`${smtp.url}?tls=none`, { name: MAIL_DOMAIN, timeoutMs: TIMEOUT_MS });
+  const { tls = "none" } = options;
+  const disabledCommands = tls === "none" ? ["STARTTLS", "AUTH"] : ["AUTH"];
+  const smtp = resources.use(await ScriptedSmtp.start({ disabledCommands }));
+  const relay = parseRelay(`${smtp.url}?tls=${tls}`, { name: MAIL_DOMAIN, timeoutMs: TIMEOUT_MS });
   const { stores, log } = api.parts;
   const worker = await startMailWorker({
     config: {
@@ -59,6 +67,12 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
   });
   resources.defer(() => worker.stop());
   const { sql } = stores.database;
+  const connection = openRedis(stores.server.url, "queue");
+  resources.defer(() => connection.disconnect());
+  const jobs = new Queue(MAIL_QUEUE, {
+    connection: connection as ConnectionOptions,
+    prefix: MAIL_QUEUE_PREFIX,
+  });
   return {
     api,
     smtp,
@@ -72,12 +86,34 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
       (await (await api.get(`/v1/mail/messages/${id}`, account)).json()) as Record<string, unknown>,
     stored: (id) => stores.mail.messages.look(id),
     retryNow: async () => {
-      await sql`UPDATE mail_messages SET next_attempt_at = now() - interval '1 minute',
-        claimed_until = least(claimed_until, now()) WHERE status = 'queued'`;
+      await jobs.drain(true);
+      await eventually("no attempt is under way", async () => {
+        const [row] = await sql`SELECT count(*)::int AS claimed FROM mail_messages
+          WHERE status = 'queued' AND claimed_until IS NOT NULL`;
+        return row?.claimed === 0;
+      });
+      await sql`UPDATE mail_messages SET next_attempt_at = now() - interval '1 minute'
+        WHERE status = 'queued'`;
       await worker.jobs["mail-completer"].run();
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+export interface ResultJson {
+  readonly object: string;
+  readonly id: string;
+  readonly status: string;
+  readonly from: string;
+  readonly recipients: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly svc: { readonly request_id: string; readonly cost_usd: number };
+}
+
+/** What a send was answered. */
+export async function resultOf(response: Response): Promise<ResultJson> {
+  return (await response.json()) as ResultJson;
 }
 
 /** An account of a tier with mail. */

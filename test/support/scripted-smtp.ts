@@ -114,10 +114,15 @@ export class ScriptedSmtp implements AsyncDisposable {
     done(Object.assign(new Error(text), { responseCode: code }));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Breaks every connection, as a server does that is restarted. */
+  dropAll(): void {
     for (const { id } of this.server.connections) {
       this.act({ id } as SMTPServerSession, "drop", () => {});
     }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.dropAll();
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 }
