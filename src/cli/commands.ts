@@ -6,6 +6,7 @@ import { type Command, parseWords, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { keyCommands } from "./key-commands.ts";
 import { logCommands } from "./log-commands.ts";
+import { mailCommands } from "./mail-commands.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 
@@ -14,6 +15,7 @@ const COMMANDS: readonly Command[] = [
   ...paymentCommands,
   ...keyCommands,
   ...serviceCommands,
+  ...mailCommands,
   ...logCommands,
   ...auditCommands,
 ];

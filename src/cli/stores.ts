@@ -25,6 +25,7 @@ export interface Stores {
   readonly actors: AccountActors;
   readonly administration: AdministrationDeps;
   readonly warn: (line: string) => void;
+  readonly random: RandomBytes;
   /** Moves what waits in the journal to the book. Rebuilds nothing: it tells what does not fit. */
   flush(): Promise<readonly Fork[]>;
   close(): Promise<void>;
@@ -52,6 +53,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     actors,
     administration: { accounts, actors, now, onDelayed },
     warn,
+    random,
     flush: () => flush(actors, database),
     close: async () => {
       redis.disconnect();

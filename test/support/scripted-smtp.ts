@@ -102,8 +102,8 @@ export class ScriptedSmtp implements AsyncDisposable {
     if (act === "hang") return;
     if (act === "drop") {
       const connection = [...this.server.connections].find(({ id }) => id === session.id);
-      if (connection === undefined) throw new Error("There is no such connection");
-      (connection as unknown as { _socket: { destroy(): void } })._socket.destroy();
+      // A client that was killed has broken it already.
+      (connection as unknown as { _socket: { destroy(): void } } | undefined)?._socket.destroy();
       return;
     }
     if (act === null) {
