@@ -22,6 +22,7 @@ export interface MailHarness extends AsyncDisposable {
   status(account: TestAccount, id: string): Promise<Record<string, unknown>>;
   /** The message as it is stored. */
   stored(id: string): Promise<MailMessage>;
+  untilSettled(id: string): Promise<void>;
   /** Makes every waiting message due now, loses its job, and has the completer find it. */
   retryNow(): Promise<void>;
 }
@@ -85,6 +86,10 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
     status: async (account, id) =>
       (await (await api.get(`/v1/mail/messages/${id}`, account)).json()) as Record<string, unknown>,
     stored: (id) => stores.mail.messages.look(id),
+    untilSettled: (id) =>
+      eventually("the message is settled", async () => {
+        return (await stores.mail.messages.look(id)).cost !== null;
+      }),
     retryNow: async () => {
       await jobs.drain(true);
       await eventually("no attempt is under way", async () => {
