@@ -209,7 +209,7 @@ test("a server whose certificate nobody vouches for is given nothing", async () 
   expect(careful.smtp.accepted).toHaveLength(0);
 });
 
-test("connections are used again, and one that the server closed meanwhile costs nothing", async () => {
+test("connections are used again, and one that the server closed costs nothing", async () => {
   await using quiet = await startMailHarness();
   const own = await mailAccount(quiet.api, { contract: "enterprise", paid: "100" });
   for (let sent = 0; sent < 3; sent += 1) await quiet.send(own, mailBody());

@@ -51,7 +51,7 @@ async function leaseOf(): Promise<number> {
   return Number(leases[at + 1]);
 }
 
-test("the hold of a waiting message outlives its request, as long as a worker renews it", async () => {
+test("the hold of a waiting message outlives its request while a worker renews it", async () => {
   await queued();
   expect(world.api.openCalls).toBe(0);
   const { sql } = world.api.parts.stores.database;
@@ -63,7 +63,7 @@ test("the hold of a waiting message outlives its request, as long as a worker re
   expect((await world.api.view(account)).heldPaid).toBe(usd("0.0015"));
 });
 
-test("a message whose hold the sweep took is still sent, and charged once from the balance", async () => {
+test("a message whose hold the sweep took is still sent, and charged once", async () => {
   const id = await queued();
   expect((await sweepAt(Date.now() + ENTRUSTED_LEASE_MS + 60_000)).expired).toBeGreaterThan(0);
   expect((await world.api.view(account)).heldPaid).toBe(usd("0"));
@@ -92,7 +92,7 @@ test("a worker that dies between the mail server and the account is completed, o
   expect((await world.api.view(account)).monthSpent).toBe(usd("0.0015"));
 });
 
-test("a worker whose claim is over can neither end a message at the server nor fail it", async () => {
+test("a worker whose claim is over can neither send a message nor fail it", async () => {
   const { database } = world.api.parts.stores;
   const deliveries = new MailDeliveries(database);
   const id = await queued();
