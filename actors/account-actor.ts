@@ -9,7 +9,7 @@ import {
 } from "../src/core/access.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../src/core/limits.ts";
-import { add, min, type NanoUsd, nano } from "../src/core/money.ts";
+import { min, type NanoUsd, nano } from "../src/core/money.ts";
 import type { Book } from "../src/store/book.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
 import { extend, type ViewReply, view } from "./call-scripts.ts";
@@ -19,7 +19,7 @@ import { OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { RedisClock } from "./redis-clock.ts";
 import { inactive, invalidKey, leaseLost, refusalError } from "./refusal.ts";
 import { type ScriptRunner, type ScriptTime, unavailable } from "./script.ts";
-import { configure, credit, evict, expireFree, hydrate } from "./wallet-scripts.ts";
+import { configure, credit, evict, expireFree, hydrate, prune } from "./wallet-scripts.ts";
 
 export interface ActorDeps {
   readonly scripts: ScriptRunner;
@@ -165,6 +165,11 @@ export class AccountActor implements Account {
     return (await this.deps.scripts.run(evict, subject)) === "ok";
   }
 
+  /** Has the wallet forget the spending of months that are long over. */
+  async prune(): Promise<void> {
+    await this.deps.scripts.run(prune, this.#subject());
+  }
+
   /** Takes expired free credit out of the purse, with its ledger entry. */
   async expireFree(): Promise<void> {
     if ((await this.deps.scripts.run(expireFree, this.#subject())) === "ok") return;
@@ -290,9 +295,4 @@ function capOf(document: AccessDocument, tier: Tier): NanoUsd {
 
 function freeIsOver(state: ViewReply): boolean {
   return state.freeExpiresAtMs !== null && state.nowMs >= state.freeExpiresAtMs;
-}
-
-/** What an account owns in all: both purses and what is held of them. */
-export function totalOf(state: ViewReply): NanoUsd {
-  return add(state.paid, state.free, state.heldPaid, state.heldFree);
 }

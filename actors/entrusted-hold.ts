@@ -26,10 +26,11 @@ export interface EntrustedEnding {
  * answered as the first was, a later one charges nothing.
  */
 export async function settleEntrusted(
-  { accountId, keys, deps }: AccountActor,
+  actor: AccountActor,
   terms: EntrustedTerms,
   { cost, outcome, unused = weightsOf(terms.limits) }: EntrustedEnding,
 ): Promise<Settlement> {
+  const { accountId, keys, deps } = actor;
   const { requestId } = terms;
   const call = {
     account: accountId,
@@ -41,6 +42,8 @@ export async function settleEntrusted(
   };
   const settled = await deps.scripts.run(settle, call);
   if (settled !== null) return settled;
+  // What is owed is taken from the wallet, which may have been evicted meanwhile.
+  await actor.state();
   const late = await deps.scripts.run(settleLate, lateArgs(call, terms, deps.scriptTime()));
   return late ?? { charged: nano(0n), free: nano(0n) };
 }

@@ -42,9 +42,10 @@ export async function trimJournal(redis: RedisClient, bucket: number, id: string
 }
 
 /** An entry as XRANGE answers it. */
-export function parseEntry(streamId: string, fields: readonly string[]): JournalEntry {
-  if (fields.length !== FIELDS * 2) throw new Error(`Journal entry ${streamId} has a strange form`);
-  const value = (index: number) => fields[index * 2 + 1] ?? "";
+export function parseEntry(streamId: string, [, text = ""]: readonly string[]): JournalEntry {
+  const fields = text.split("\t");
+  if (fields.length !== FIELDS) throw new Error(`Journal entry ${streamId} has a strange form`);
+  const value = (index: number) => fields[index] ?? "";
   const optional = (index: number) => (value(index) === "" ? null : Number(value(index)));
   return {
     streamId,

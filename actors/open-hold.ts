@@ -148,6 +148,8 @@ export class OpenHold implements Hold {
       this.account.openHolds.delete(this.id);
       return settled;
     }
+    // What is owed is taken from the wallet, which may have been evicted meanwhile.
+    await this.account.state();
     const args = lateArgs(call, this.entrustedTerms, deps.scriptTime());
     const late = await deps.scripts.run(settleLate, args);
     this.account.openHolds.delete(this.id);

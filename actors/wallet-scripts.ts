@@ -9,6 +9,7 @@ import evictLua from "./lua/evict.lua" with { type: "text" };
 import expireFreeLua from "./lua/expire_free.lua" with { type: "text" };
 import hydrateLua from "./lua/hydrate.lua" with { type: "text" };
 import preludeLua from "./lua/prelude.lua" with { type: "text" };
+import pruneLua from "./lua/prune.lua" with { type: "text" };
 import recoverLua from "./lua/recover.lua" with { type: "text" };
 import summariseLua from "./lua/summarise.lua" with { type: "text" };
 import sweepLua from "./lua/sweep.lua" with { type: "text" };
@@ -112,6 +113,12 @@ export const evict = defineScript<EvictArgs, "ok" | "kept">(preludeLua + evictLu
   keys: ({ keys }) => [keys.meta, keys.wallet, keys.holds],
   args: (a) => [a.nowMs, a.seq, a.idleMs],
   reply: ([verdict]) => verdict as "ok" | "kept",
+});
+
+export const prune = defineScript<Timed & OfAccount, number>(preludeLua + pruneLua, {
+  keys: ({ keys }) => [keys.wallet],
+  args: (a) => [a.nowMs],
+  reply: ([, removed]) => Number(removed ?? 0),
 });
 
 export interface RecoverArgs {

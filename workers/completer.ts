@@ -2,7 +2,8 @@
 // that Redis was not given, and free credit whose time is over while nobody calls.
 
 import type { Log } from "../src/core/log.ts";
-import type { AccountPlace, Accounts } from "../src/store/accounts.ts";
+import type { AccountPlace } from "../src/store/accounts.ts";
+import type { Unfinished } from "../src/store/unfinished.ts";
 
 /** An account's actor, as far as this worker needs it. */
 export interface UnfinishedWallet {
@@ -12,7 +13,7 @@ export interface UnfinishedWallet {
 }
 
 export interface CompleterDeps {
-  readonly store: Pick<Accounts, "unapplied" | "withExpiredFreeCredit">;
+  readonly unfinished: Unfinished;
   readonly accounts: { of(accountId: string, bucket: number): UnfinishedWallet };
   readonly log: Pick<Log, "error">;
   readonly now: () => number;
@@ -31,12 +32,12 @@ export interface Completed {
  */
 export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   const nowMs = deps.now();
-  const unapplied = await deps.store.unapplied(new Date(nowMs - deps.graceMs));
+  const unapplied = await deps.unfinished.unapplied(new Date(nowMs - deps.graceMs));
   const applied = await forEach(deps, unapplied, async (wallet) => {
     await wallet.configure();
     await wallet.applyCredits();
   });
-  const over = await deps.store.withExpiredFreeCredit(new Date(nowMs));
+  const over = await deps.unfinished.withExpiredFreeCredit(new Date(nowMs));
   const expired = await forEach(deps, over, (wallet) => wallet.expireFree());
   const failed = unapplied.length - applied + (over.length - expired);
   return { applied, expired, failed };

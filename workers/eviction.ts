@@ -1,16 +1,21 @@
-// Takes wallets that nobody uses out of Redis. The book has all of them; the next call brings its
-// wallet back.
+// Takes wallets that nobody uses out of Redis, and old months out of those that stay. The book has
+// all of it; the next call brings its wallet back.
 
 import { timeOf } from "../actors/due-leases.ts";
-import { idleWallets } from "../actors/idle-wallets.ts";
+import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/script.ts";
+import { monthOf } from "../src/core/ledger-replay.ts";
 import type { Log } from "../src/core/log.ts";
+
+/** An account's actor, as far as this worker needs it. */
+export interface RestingWallet {
+  evict(idleMs: number): Promise<boolean>;
+  prune(): Promise<void>;
+}
 
 export interface EvictionDeps {
   readonly redis: RedisClient;
-  readonly accounts: {
-    of(accountId: string, bucket: number): { evict(idleMs: number): Promise<boolean> };
-  };
+  readonly accounts: { of(accountId: string, bucket: number): RestingWallet };
   readonly idleMs: number;
   readonly log: Pick<Log, "error">;
   /** Only tests give a time. */
@@ -19,27 +24,35 @@ export interface EvictionDeps {
 
 const AT_ONCE = 16;
 
-/** Evicts every wallet that is idle and fully flushed. Returns how many went. */
+/** Evicts every wallet that is idle and fully flushed, and prunes others once a month. */
 export async function evictIdle(deps: EvictionDeps): Promise<number> {
   const nowMs = await timeOf(deps.redis, deps.scriptTime?.() ?? "");
+  const month = monthOf(nowMs);
   let evicted = 0;
-  for await (const page of idleWallets(deps.redis, nowMs - deps.idleMs)) {
-    for (let start = 0; start < page.length; start += AT_ONCE) {
-      const wallets = page.slice(start, start + AT_ONCE);
-      const gone = await Promise.all(
-        wallets.map(({ accountId, bucket }) => evictOne(deps, accountId, bucket)),
-      );
+  for await (const page of scanWallets(deps.redis)) {
+    const due = page.filter((wallet) => isIdle(deps, wallet, nowMs) || wallet.prunedIn !== month);
+    for (let start = 0; start < due.length; start += AT_ONCE) {
+      const wallets = due.slice(start, start + AT_ONCE);
+      const gone = await Promise.all(wallets.map((wallet) => tend(deps, wallet, nowMs)));
       evicted += gone.filter(Boolean).length;
     }
   }
   return evicted;
 }
 
-async function evictOne(deps: EvictionDeps, accountId: string, bucket: number): Promise<boolean> {
+function isIdle(deps: EvictionDeps, { usedMs }: ScannedWallet, nowMs: number): boolean {
+  return usedMs <= nowMs - deps.idleMs;
+}
+
+/** True when the wallet went. */
+async function tend(deps: EvictionDeps, wallet: ScannedWallet, nowMs: number): Promise<boolean> {
+  const { accountId, bucket, prunedIn } = wallet;
   try {
-    return await deps.accounts.of(accountId, bucket).evict(deps.idleMs);
+    const account = deps.accounts.of(accountId, bucket);
+    if (isIdle(deps, wallet, nowMs) && (await account.evict(deps.idleMs))) return true;
+    if (prunedIn !== monthOf(nowMs)) await account.prune();
   } catch (error) {
     deps.log.error({ accountId, err: error }, "A wallet could not be evicted");
-    return false;
   }
+  return false;
 }

@@ -7,7 +7,6 @@ import { ConfigError, loadServerConfig, type ServerConfig } from "../src/config.
 import type { Log } from "../src/core/log.ts";
 import { createLog } from "../src/create-log.ts";
 import { createRegistry, serveMetrics } from "../src/metrics-server.ts";
-import { Accounts } from "../src/store/accounts.ts";
 import { Book } from "../src/store/book.ts";
 import { openDatabase } from "../src/store/database.ts";
 import { Ledger } from "../src/store/ledger.ts";
@@ -15,6 +14,7 @@ import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { MailRepeats } from "../src/store/mail-repeats.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
+import { Unfinished } from "../src/store/unfinished.ts";
 import { completeChanges } from "./completer.ts";
 import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
@@ -104,7 +104,7 @@ function schedule(parts: Parts) {
   const { config, log, accounts, database, metrics } = parts;
   const { scripts } = accounts;
   const ledger = new Ledger(database);
-  const store = new Accounts({ database, random: noRandom, keyPepper: config.keyPepper });
+  const unfinished = new Unfinished(database);
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
   const flush = {
@@ -121,7 +121,7 @@ function schedule(parts: Parts) {
     sweep: { everyMs: 5_000, run: () => sweepExpired({ scripts }) },
     completer: {
       everyMs: 10_000,
-      run: () => completeChanges({ accounts, store, now, log, graceMs: GRACE_MS }),
+      run: () => completeChanges({ accounts, unfinished, now, log, graceMs: GRACE_MS }),
     },
     "wallet-eviction": {
       everyMs: 600_000,
@@ -162,11 +162,6 @@ function queueConnection(url: string): ConnectionOptions {
 function after(delayMs: number, run: () => void): () => void {
   const timer = setTimeout(run, delayMs);
   return () => clearTimeout(timer);
-}
-
-/** Workers make no ids and no keys. */
-function noRandom(): never {
-  throw new Error("A worker was asked for randomness");
 }
 
 try {

@@ -49,19 +49,19 @@ local function month_of(ms)
   return format('%04d%02d', year, month)
 end
 
--- Appends one entry to the bucket's journal under the bucket's next number. Every entry has the
--- same fields in the same order, so that the stream stores their names once.
+-- Appends one entry to the bucket's journal under the bucket's next number. An entry is one text
+-- of fields between tabs, always in this order: named fields would make it half as long again, and
+-- three times as dear to write and to read. JSON escapes its tabs, and nothing else here has any.
 local function append(meta, journal, entry)
   local number = redis.call('HINCRBY', meta, 'entry', 1)
-  redis.call('XADD', journal, '*',
-    'n', number, 'type', entry.type, 'account', entry.account, 'key', entry.key or '',
-    'request', entry.request or '', 'at', money(entry.at),
-    'facts', entry.facts or '', 'outcome', entry.outcome or '',
-    'seq', entry.seq and money(entry.seq) or '',
-    'paid_delta', money(entry.paid_delta or 0), 'free_delta', money(entry.free_delta or 0),
-    'paid_after', money(entry.paid_after or 0), 'free_after', money(entry.free_after or 0),
-    'month', entry.month or '', 'credit', entry.credit or '',
-    'written_off', money(entry.written_off or 0), 'overrun', money(entry.overrun or 0))
+  redis.call('XADD', journal, '*', 'entry', table.concat({
+    money(number), entry.type, entry.account, entry.key or '', entry.request or '', money(entry.at),
+    entry.facts or '', entry.outcome or '', entry.seq and money(entry.seq) or '',
+    money(entry.paid_delta or 0), money(entry.free_delta or 0),
+    money(entry.paid_after or 0), money(entry.free_after or 0),
+    entry.month or '', entry.credit or '', money(entry.written_off or 0),
+    money(entry.overrun or 0),
+  }, '\t'))
 end
 
 -- A hold record is one string: paid free month stream checkpoint admitted_ms key facts.

@@ -1,7 +1,7 @@
 // The life of a chat call: admit, ask the upstream, settle.
 
-import type { Hold, Settlement } from "../../actors/hold.ts";
-import { ApiError, DISCONNECTED, OK, toApiError } from "../core/errors.ts";
+import type { Settlement } from "../../actors/hold.ts";
+import { OK } from "../core/errors.ts";
 import { CHAT } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { exactCost, type TokenUsage } from "../core/pricing.ts";
@@ -10,7 +10,7 @@ import { type Call, type CallDeps, outcomeOf } from "./call.ts";
 import { admitChat, type ChatCall } from "./chat-admission.ts";
 import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
 import { Interruption } from "./interruption.ts";
-import { release, settle } from "./settling.ts";
+import { giveBack, settle } from "./settling.ts";
 import { countUsage } from "./token-meter.ts";
 
 export interface Completion {
@@ -37,7 +37,7 @@ export async function completeChat(
     usage = reply.usage ?? (await countUsage(chat.request, reply));
     cost = exactCost(chat.model.bands, usage);
   } catch (error) {
-    return await giveBack(deps, call, hold, call.signal.aborted ? clientLeft() : error);
+    return await giveBack(deps, call, hold, error);
   }
   const outcome = { ...outcomeOf(deps, call, { status: OK, errorCode: null }), ...usage };
   const settlement = await settle(deps, { hold, cost, outcome });
@@ -63,24 +63,8 @@ export async function openChatStream(
   } catch (error) {
     interruption.stopListening();
     const { reason } = interruption;
-    const failure = reason === null ? error : (reason.error ?? clientLeft());
-    return await giveBack(deps, call, hold, failure);
+    return await giveBack(deps, call, hold, reason?.error ?? error);
   } finally {
     callOff();
   }
-}
-
-/** Returns the hold of a call that came to nothing, and throws what it failed by. */
-async function giveBack(deps: CallDeps, call: Call, hold: Hold, failure: unknown): Promise<never> {
-  const error = toApiError(failure);
-  const end = call.signal.aborted
-    ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
-    : { status: error.status, errorCode: error.code };
-  await release(deps, hold, outcomeOf(deps, call, end));
-  throw error;
-}
-
-/** Nobody hears this; it only ends the handling of a request whose caller is gone. */
-function clientLeft(): ApiError {
-  return new ApiError("upstream_unreachable", "The caller left before the model answered");
 }

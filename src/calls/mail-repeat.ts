@@ -3,7 +3,7 @@
 // nothing.
 
 import type { Hold } from "../../actors/hold.ts";
-import { ACCEPTED, ApiError, OK, toApiError } from "../core/errors.ts";
+import { ACCEPTED, ApiError, OK } from "../core/errors.ts";
 import type { MailContent } from "../core/mail.ts";
 import { ZERO } from "../core/money.ts";
 import type { MailMessage } from "../store/mail-messages.ts";
@@ -12,7 +12,7 @@ import { admit, type Call, type CallDeps, outcomeOf, refuse } from "./call.ts";
 import { MAIL_DEMAND } from "./mail-demand.ts";
 import { type MailResult, resultOf } from "./mail-result.ts";
 import { awaitMessage, type Mailroom } from "./mailroom.ts";
-import { release } from "./settling.ts";
+import { giveBack, release } from "./settling.ts";
 
 /** Between two looks at a message that another request is just making. */
 const LOOK_MS = 25;
@@ -56,17 +56,14 @@ export async function answerRepeat(
   { id, key }: Extract<Repeat, { kind: "message" }>,
 ): Promise<MailResult> {
   const hold = await admitRepeat(deps, call);
-  const end = (status: number, errorCode: string | null) =>
-    release(deps, hold, outcomeOf(deps, call, { status, errorCode }));
   try {
     const message = await awaitMessage(room, deps.clock, { id });
     const result = await concluded(room, key, message);
-    await end(result.status === "queued" ? ACCEPTED : OK, null);
+    const status = result.status === "queued" ? ACCEPTED : OK;
+    await release(deps, hold, outcomeOf(deps, call, { status, errorCode: null }));
     return { ...result, isRepeat: true };
   } catch (failure) {
-    const { status, code } = toApiError(failure);
-    await end(status, code);
-    throw failure;
+    return await giveBack(deps, call, hold, failure);
   }
 }
 

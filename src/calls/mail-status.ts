@@ -1,12 +1,12 @@
 // The look-up of a message, as one call of its own.
 
-import { ApiError, OK, toApiError } from "../core/errors.ts";
+import { ApiError, OK } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { ZERO } from "../core/money.ts";
 import type { MailMessage, MailMessages } from "../store/mail-messages.ts";
 import { admit, type Call, type CallDeps, outcomeOf } from "./call.ts";
 import { MAIL_DEMAND } from "./mail-demand.ts";
-import { release } from "./settling.ts";
+import { giveBack, release } from "./settling.ts";
 
 /** A message of the caller's own account. Throws `message_not_found` for any other. */
 export async function viewMessage(
@@ -19,16 +19,13 @@ export async function viewMessage(
   const admission = await admit(deps, call, { ...MAIL_DEMAND, ...price });
   if (admission.verdict === "refused") throw admission.error;
   if (admission.verdict === "short") throw new Error("A call that costs nothing was 'short'");
-  const end = (status: number, errorCode: string | null) =>
-    release(deps, admission.hold, outcomeOf(deps, call, { status, errorCode }));
+  const { hold } = admission;
   try {
     const message = await find(messages, id, call.identity.accountId);
-    await end(OK, null);
+    await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));
     return message;
   } catch (error) {
-    const { status, code } = toApiError(error);
-    await end(status, code);
-    throw error;
+    return await giveBack(deps, call, hold, error);
   }
 }
 

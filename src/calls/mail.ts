@@ -3,7 +3,7 @@
 
 import { termsToText } from "../../actors/entrusted-hold.ts";
 import type { Hold, Limit } from "../../actors/hold.ts";
-import { ApiError, toApiError } from "../core/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import { newTimedId } from "../core/ids.ts";
 import { MAIL_COUNTS, type MailLimits, type Tier } from "../core/limits.ts";
 import type { MailContent } from "../core/mail.ts";
@@ -12,12 +12,12 @@ import { domainsOf, type MailAddress } from "../core/mail-address.ts";
 import { seal } from "../core/sealed.ts";
 import type { NewMessage } from "../store/mail-messages.ts";
 import type { RepeatClaim } from "../store/mail-repeats.ts";
-import { admit, type Call, type CallDeps, outcomeOf, refuse } from "./call.ts";
+import { admit, type Call, type CallDeps, refuse } from "./call.ts";
 import { MAIL_DEMAND } from "./mail-demand.ts";
 import { answerRepeat, concluded, findRepeat } from "./mail-repeat.ts";
 import type { MailResult } from "./mail-result.ts";
 import { awaitMessage, type Mailroom } from "./mailroom.ts";
-import { release } from "./settling.ts";
+import { giveBack } from "./settling.ts";
 
 /** A checked request. */
 export interface MailCall {
@@ -128,7 +128,7 @@ async function post(deps: CallDeps, room: Mailroom, posting: Posting): Promise<v
   try {
     await room.keys.put(id, sealed.key);
   } catch (cause) {
-    throw await giveBack(deps, call, hold, unavailable(cause));
+    return await giveBack(deps, call, hold, unavailable(cause));
   }
   const stored = await insert(room, posting, sealed.box).catch((cause) => {
     // It may have been stored all the same, and be sent: then a worker settles the hold. If it was
@@ -136,7 +136,7 @@ async function post(deps: CallDeps, room: Mailroom, posting: Posting): Promise<v
     hold.entrust();
     throw unavailable(cause);
   });
-  if (!stored) throw await giveBack(deps, call, hold, unavailable(null));
+  if (!stored) return await giveBack(deps, call, hold, unavailable(null));
   hold.entrust();
 }
 
@@ -153,17 +153,6 @@ function insert(room: Mailroom, posting: Posting, box: Uint8Array): Promise<bool
     repeat: claim,
   };
   return room.messages.insert(message);
-}
-
-async function giveBack(
-  deps: CallDeps,
-  call: Call,
-  hold: Hold,
-  failure: unknown,
-): Promise<ApiError> {
-  const error = toApiError(failure);
-  await release(deps, hold, outcomeOf(deps, call, { status: error.status, errorCode: error.code }));
-  return error;
 }
 
 function unavailable(cause: unknown): ApiError {

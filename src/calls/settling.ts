@@ -1,8 +1,9 @@
 // Ends a hold so that a fault of Redis is heard of but never changes what the caller gets.
 
 import type { Hold, Outcome, Settlement } from "../../actors/hold.ts";
+import { ApiError, DISCONNECTED, toApiError } from "../core/errors.ts";
 import { min, type NanoUsd, ZERO } from "../core/money.ts";
-import type { CallDeps } from "./call.ts";
+import { type Call, type CallDeps, outcomeOf } from "./call.ts";
 
 export interface Ending {
   readonly hold: Hold;
@@ -31,4 +32,25 @@ export async function release(deps: CallDeps, hold: Hold, outcome: Outcome): Pro
   } catch (error) {
     deps.log.error({ requestId: hold.id, err: error }, "A hold could not be released");
   }
+}
+
+/** Returns the hold of a call that came to nothing, and throws what it failed by. */
+export async function giveBack(
+  deps: CallDeps,
+  call: Call,
+  hold: Hold,
+  failure: unknown,
+): Promise<never> {
+  const hasLeft = call.signal.aborted;
+  const error = hasLeft ? clientLeft() : toApiError(failure);
+  const end = hasLeft
+    ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
+    : { status: error.status, errorCode: error.code };
+  await release(deps, hold, outcomeOf(deps, call, end));
+  throw error;
+}
+
+/** Nobody hears this; it only ends the handling of a request whose caller is gone. */
+function clientLeft(): ApiError {
+  return new ApiError("upstream_unreachable", "The caller left before the answer was there");
 }

@@ -228,30 +228,6 @@ export class Accounts {
       return { id, credit: number };
     });
   }
-
-  /** Accounts whose document or credits Redis was not given yet: a process died in between. */
-  async unapplied(olderThan: Date): Promise<AccountPlace[]> {
-    return await this.deps.database.db
-      .select({ id: accounts.id, bucket: accounts.bucket })
-      .from(accounts)
-      .where(
-        sql`${accounts.appliedVersion} < ${accounts.version} OR EXISTS (
-          SELECT 1 FROM credits c WHERE c.account = ${accounts.number}
-            AND c.created_at < ${olderThan.toISOString()} AND NOT EXISTS (
-              SELECT 1 FROM ledger_entries l WHERE l.account = c.account AND l.credit = c.number))`,
-      );
-  }
-
-  /** Accounts that still own free credit whose time is over. */
-  async withExpiredFreeCredit(now: Date): Promise<AccountPlace[]> {
-    const rows = await this.deps.database.sql`
-      SELECT a.id, a.bucket FROM accounts a
-      JOIN LATERAL (SELECT max(expires_at) AS expires_at FROM credits c
-        WHERE c.account = a.number AND c.purse = 'free') f ON f.expires_at <= ${now.toISOString()}
-      JOIN LATERAL (SELECT free_after FROM ledger_entries l WHERE l.account = a.number
-        ORDER BY seq DESC LIMIT 1) l ON l.free_after > 0`;
-    return rows.map((row) => ({ id: String(row.id), bucket: Number(row.bucket) }));
-  }
 }
 
 /** Takes the account's row lock; what it returns is true until the transaction ends. */

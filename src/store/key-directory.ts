@@ -36,13 +36,9 @@ export class KeyDirectory {
    * `service_unavailable` when too many wait already.
    */
   async find(digest: string, hasTurn: () => Promise<boolean>): Promise<Finding> {
-    const before = this.#recall(digest);
-    if (before !== undefined) return before;
-    const isOwn = await hasTurn();
-    // Another caller with this key may have been faster.
     const known = this.#recall(digest);
     if (known !== undefined) return known;
-    return await (this.#flights.get(digest) ?? (isOwn ? this.#fly(digest) : this.#share(digest)));
+    return await (this.#flights.get(digest) ?? this.#fly(digest, hasTurn));
   }
 
   #recall(digest: string): Finding | undefined {
@@ -50,23 +46,23 @@ export class KeyDirectory {
     return this.#known.get(digest);
   }
 
-  /** Callers with one key at the same time share its statement. */
-  #fly(digest: string): Promise<Finding> {
-    const flight = this.#lookUp([digest])
-      .then((found) => found.get(digest) ?? null)
-      .finally(() => this.#flights.delete(digest));
+  /** Callers with one key at the same time share its statement, and the turn of the first. */
+  #fly(digest: string, hasTurn: () => Promise<boolean>): Promise<Finding> {
+    const flight = this.#ask(digest, hasTurn).finally(() => this.#flights.delete(digest));
     this.#flights.set(digest, flight);
     return flight;
   }
 
+  async #ask(digest: string, hasTurn: () => Promise<boolean>): Promise<Finding> {
+    if (!(await hasTurn())) return await this.#share(digest);
+    return (await this.#lookUp([digest])).get(digest) ?? null;
+  }
+
   #share(digest: string): Promise<Finding> {
-    let waiting = this.#sharing.get(digest);
-    if (waiting === undefined) {
-      if (this.#sharing.size >= SHARING_MAX) throw crowded();
-      waiting = Promise.withResolvers<Finding>();
-      if (this.#sharing.size === 0) setTimeout(() => void this.#lookUpShared(), SHARED_EVERY_MS);
-      this.#sharing.set(digest, waiting);
-    }
+    if (this.#sharing.size >= SHARING_MAX) throw crowded();
+    if (this.#sharing.size === 0) setTimeout(() => void this.#lookUpShared(), SHARED_EVERY_MS);
+    const waiting = Promise.withResolvers<Finding>();
+    this.#sharing.set(digest, waiting);
     return waiting.promise;
   }
 

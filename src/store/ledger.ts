@@ -99,6 +99,17 @@ export class Ledger {
         ${column((e) => e.month)}::text::int[],
         ${column((e) => e.credit)}::text::int[],
         ${column((e) => isoTime(e.atMs))}::text::timestamptz[])`;
+    await this.#markBooked(tx, rows);
+  }
+
+  async #markBooked(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
+    const booked = entries.filter((entry) => entry.credit !== null);
+    if (booked.length === 0) return;
+    await tx`
+      UPDATE credits SET booked = true
+      FROM unnest(${arrayText(booked.map((e) => this.#account(e)))}::text::bigint[],
+        ${arrayText(booked.map((e) => Number(e.credit)))}::text::int[]) AS booked(account, number)
+      WHERE credits.account = booked.account AND credits.number = booked.number`;
   }
 
   async #writeLog(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {

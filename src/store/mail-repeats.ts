@@ -1,8 +1,10 @@
 // Idempotency keys (SPEC 4.6.2): who comes first makes the message, everybody else gets its result.
 
+import { lt, sql } from "drizzle-orm";
 import { fromUuid, toUuid } from "../core/ids.ts";
 import { MAIL } from "../core/limits.ts";
 import type { Database } from "./database.ts";
+import { mailRepeats } from "./mail-schema.ts";
 
 /** A key of one account; two requests with it must have the same fingerprint. */
 export interface RepeatKey {
@@ -83,9 +85,9 @@ export class MailRepeats {
 
   /** Deletes what is kept no longer. Returns how many keys that were. */
   async expire(): Promise<number> {
-    const { count } = await this.database.sql`
-      DELETE FROM mail_repeats
-      WHERE created_at < now() - ${MAIL.idempotencyMs} * interval '1 ms'`;
+    const ended = sql`now() - ${MAIL.idempotencyMs} * interval '1 ms'`;
+    const gone = lt(mailRepeats.createdAt, ended);
+    const { count } = await this.database.db.delete(mailRepeats).where(gone);
     return count;
   }
 }

@@ -3,10 +3,8 @@
 
 import { sql } from "drizzle-orm";
 import {
-  bigint,
   boolean,
   check,
-  customType,
   foreignKey,
   index,
   integer,
@@ -15,37 +13,40 @@ import {
   primaryKey,
   smallint,
   text,
-  timestamp,
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
+import { at, bytea, money, number } from "./columns.ts";
 
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
-const at = (name: string) => timestamp(name, { withTimezone: true });
-const number = (name: string) => bigint(name, { mode: "number" });
-const money = (name: string) => bigint(name, { mode: "bigint" });
-
-export const accounts = pgTable("accounts", {
-  number: number("number").primaryKey().generatedAlwaysAsIdentity(),
-  id: text("id").notNull().unique(),
-  surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
-  email: text("email"),
-  /** The Redis bucket of all the account's keys; fixed at creation. */
-  bucket: smallint("bucket").notNull(),
-  state: text("state", { enum: ["active", "suspended", "closed"] })
-    .notNull()
-    .default("active"),
-  stateReason: text("state_reason"),
-  contract: text("contract", { enum: ["enterprise"] }),
-  ownCap: money("own_cap"),
-  /** Raised by every change of the access document; Redis and each process compare it. */
-  version: integer("version").notNull().default(1),
-  /** The version that Redis was last given; behind `version` after a crash between the two. */
-  appliedVersion: integer("applied_version").notNull().default(0),
-  /** When `version` was last raised. */
-  changedAt: at("changed_at").notNull().defaultNow(),
-  createdAt: at("created_at").notNull().defaultNow(),
-});
+export const accounts = pgTable(
+  "accounts",
+  {
+    number: number("number").primaryKey().generatedAlwaysAsIdentity(),
+    id: text("id").notNull().unique(),
+    surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
+    email: text("email"),
+    /** The Redis bucket of all the account's keys; fixed at creation. */
+    bucket: smallint("bucket").notNull(),
+    state: text("state", { enum: ["active", "suspended", "closed"] })
+      .notNull()
+      .default("active"),
+    stateReason: text("state_reason"),
+    contract: text("contract", { enum: ["enterprise"] }),
+    ownCap: money("own_cap"),
+    /** Raised by every change of the access document; Redis and each process compare it. */
+    version: integer("version").notNull().default(1),
+    /** The version that Redis was last given; behind `version` after a crash between the two. */
+    appliedVersion: integer("applied_version").notNull().default(0),
+    /** When `version` was last raised. */
+    changedAt: at("changed_at").notNull().defaultNow(),
+    createdAt: at("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("accounts_unapplied")
+      .on(table.number)
+      .where(sql`${table.appliedVersion} < ${table.version}`),
+  ],
+);
 
 export const keys = pgTable(
   "keys",
@@ -103,9 +104,17 @@ export const credits = pgTable(
       .unique()
       .references(() => payments.number),
     createdAt: at("created_at").notNull().defaultNow(),
+    /** Its ledger entry is here; written with that entry. */
+    booked: boolean("booked").notNull().default(false),
+    /** Free credit whose time is over, and of which its account owns nothing any more. */
+    ended: boolean("ended").notNull().default(false),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.number] }),
+    index("credits_unbooked").on(table.createdAt).where(sql`NOT ${table.booked}`),
+    index("credits_running")
+      .on(table.expiresAt)
+      .where(sql`${table.purse} = 'free' AND NOT ${table.ended}`),
     check("credits_positive", sql`${table.amount} > 0`),
   ],
 );
@@ -228,70 +237,3 @@ export const pauses = pgTable("pauses", {
   target: text("target").primaryKey(),
   since: at("since").notNull().defaultNow(),
 });
-
-/** A message (SPEC 2.5): how many it is for and where they are, never who. */
-export const mailMessages = pgTable(
-  "mail_messages",
-  {
-    id: uuid("id").primaryKey(),
-    account: number("account")
-      .notNull()
-      .references(() => accounts.number),
-    /** The request that it came with; it names the hold. */
-    request: uuid("request").notNull(),
-    /** What a process that did not take the hold needs to settle it, as JSON. */
-    hold: text("hold").notNull(),
-    status: text("status", { enum: ["queued", "sent", "failed", "bounced"] })
-      .notNull()
-      .default("queued"),
-    recipients: integer("recipients").notNull(),
-    /** Those that the mail server took. */
-    accepted: integer("accepted").notNull().default(0),
-    domains: text("domains").array().notNull(),
-    createdAt: at("created_at").notNull().defaultNow(),
-    /** Whether its caller was told `queued`. */
-    toldQueued: boolean("told_queued").notNull().default(false),
-    /** Raised by each claim; what a worker writes counts only while this is still its own. */
-    attempts: integer("attempts").notNull().default(0),
-    claimedUntil: at("claimed_until"),
-    nextAttemptAt: at("next_attempt_at").notNull().defaultNow(),
-    /** How often the server was told the end of the message without an answer reaching us. */
-    doubts: smallint("doubts").notNull().default(0),
-    failure: text("failure", { enum: ["rejected", "expired", "unreadable", "unanswered"] }),
-    reason: text("reason", { enum: ["address", "mailbox", "size", "policy", "other"] }),
-    endedAt: at("ended_at"),
-    /** What was charged; null until the hold is settled. */
-    cost: money("cost"),
-    settledAt: at("settled_at"),
-  },
-  (table) => [
-    // Few at any time: those that a worker still has to do with.
-    index("mail_messages_open").on(table.createdAt).where(sql`${table.settledAt} IS NULL`),
-    check("mail_messages_doubts", sql`${table.doubts} BETWEEN 0 AND 2`),
-  ],
-);
-
-/** The sealed content of a queued message; its key is in Redis. The row ends with the message. */
-export const mailContents = pgTable("mail_contents", {
-  message: uuid("message").primaryKey(),
-  box: bytea("box").notNull(),
-});
-
-/** Which message an Idempotency-Key led to (SPEC 4.6.2); keys and bodies are kept as digests. */
-export const mailRepeats = pgTable(
-  "mail_repeats",
-  {
-    account: number("account").notNull(),
-    digest: bytea("digest").notNull(),
-    fingerprint: bytea("fingerprint").notNull(),
-    /** Who makes the message now, and for how long others wait for it. */
-    claim: uuid("claim").notNull(),
-    claimedUntil: at("claimed_until").notNull(),
-    message: uuid("message"),
-    createdAt: at("created_at").notNull().defaultNow(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.account, table.digest] }),
-    index("mail_repeats_created").using("brin", table.createdAt),
-  ],
-);

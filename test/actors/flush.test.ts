@@ -8,10 +8,12 @@ import { Book } from "../../src/store/book.ts";
 import { type BucketBatch, Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { type FlushDeps, flushJournal } from "../../workers/log-flush.ts";
+import { eventually } from "../support/eventually.ts";
 import { startPrivatePostgres } from "../support/services.ts";
 import {
   DONE,
   hold,
+  isAnyLockAwaited,
   openAccount,
   openWorld,
   silent,
@@ -54,6 +56,14 @@ function flusher(more: Partial<FlushDeps> = {}): () => Promise<number> {
 /** The error that a process ends with when it is killed between two steps. */
 const KILLED = new Error("killed");
 
+/** Lets every flush fail just before its commit, until what is returned is called. */
+async function breakFlushes({ database: { sql } }: World): Promise<() => Promise<unknown>> {
+  await sql`CREATE FUNCTION break_log() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the disk is full' USING ERRCODE = '53100'; END $$`;
+  await sql`CREATE TRIGGER broken BEFORE UPDATE ON journal_cursors EXECUTE FUNCTION break_log()`;
+  return async () => await sql`DROP TRIGGER broken ON journal_cursors`;
+}
+
 test("a flusher that dies after its commit leaves nothing to be written twice", async () => {
   const account = await openAccount(world, { paid: usd("10") });
   class DyingLedger extends Ledger {
@@ -75,13 +85,10 @@ test("a flusher that dies after its commit leaves nothing to be written twice", 
 test("a flusher that dies before its commit wrote nothing, and the next one does", async () => {
   const account = await openAccount(world, { paid: usd("10") });
   await spend(account, 3);
-  const { sql } = world.database;
-  await sql`CREATE FUNCTION break_log() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'the disk is full' USING ERRCODE = '53100'; END $$`;
-  await sql`CREATE TRIGGER broken BEFORE UPDATE ON journal_cursors EXECUTE FUNCTION break_log()`;
+  const mend = await breakFlushes(world);
   await expect(flusher()()).rejects.toThrow("the disk is full");
   expect(await ledgerOf(world, account)).toHaveLength(0);
-  await sql`DROP TRIGGER broken ON journal_cursors`;
+  await mend();
   await flusher()();
   await expectSound(world, account);
   expect(await logOf(world, account)).toHaveLength(3);
@@ -118,13 +125,10 @@ test("a flush that fails has made its month's partition, which later ones rely o
   await using scripted = await openWorld(clock.options);
   const account = await openAccount(scripted, { createdAt: clock.daysAgo(0) });
   await spend(account, 3);
-  const { sql } = scripted.database;
-  await sql`CREATE FUNCTION break_log() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'the disk is full' USING ERRCODE = '53100'; END $$`;
-  await sql`CREATE TRIGGER broken BEFORE UPDATE ON journal_cursors EXECUTE FUNCTION break_log()`;
+  const mend = await breakFlushes(scripted);
   // One flusher, which remembers what partitions it made.
   await expect(scripted.flush()).rejects.toThrow("the disk is full");
-  await sql`DROP TRIGGER broken ON journal_cursors`;
+  await mend();
   await scripted.flush();
   await expectSound(scripted, account);
   expect(await logOf(scripted, account)).toHaveLength(3);
@@ -182,24 +186,13 @@ test("a rebuild goes on from the entry that a flusher commits meanwhile", async 
   });
   await written.promise;
   const rebuilding = fresh.accounts.rebuild(bucket);
-  await waitsForLock(fresh);
+  await eventually("the rebuild waits for the row", () => isAnyLockAwaited(fresh));
   commit.resolve();
   await Promise.all([flushing, rebuilding]);
   const page = await readJournal(fresh.redis, bucket, "0-0", 10);
   const cursor = (await new Ledger(fresh.database).cursors()).find((row) => row.bucket === bucket);
   expect(page).toMatchObject({ epoch: Number(cursor?.epoch), newest: Number(cursor?.entry) });
 });
-
-/** Resolves when a statement of the world's database waits for a row. */
-async function waitsForLock({ database }: World): Promise<void> {
-  for (;;) {
-    const [row] = await database.sql`
-      SELECT count(*)::int AS waiting FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    if (Number(row?.waiting) > 0) return;
-    await Bun.sleep(2);
-  }
-}
 
 test("a journal older than the book is never taken in part", async () => {
   await using fresh = await openWorld();

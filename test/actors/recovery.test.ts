@@ -11,6 +11,7 @@ import {
   balances,
   DONE,
   hold,
+  isAnyLockAwaited,
   openAccount,
   openWorld,
   type TestAccount,
@@ -47,13 +48,6 @@ function delayRecovery({ redis }: Pick<ActorProcess, "redis">, before: () => Pro
   Object.defineProperty(redis, "eval", { value: delayed });
 }
 
-async function isAnybodyWaiting(): Promise<boolean> {
-  const [row] = await world.database.sql`
-    SELECT count(*)::int AS waiting FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return Number(row?.waiting) > 0;
-}
-
 async function epochs(account: TestAccount): Promise<readonly number[]> {
   const cursors = await new Ledger(world.database).cursors();
   const cursor = cursors.find(({ bucket }) => bucket === account.row.bucket);
@@ -78,7 +72,7 @@ test("what is spent after one process rebuilt a bucket outlasts the other's reco
   let recovering: Promise<void> | null = null;
   delayRecovery(first, async () => {
     recovering ??= other.accounts.scripts.prepare();
-    await eventually("both recover", async () => isOtherThere || (await isAnybodyWaiting()));
+    await eventually("both recover", async () => isOtherThere || (await isAnyLockAwaited(world)));
   });
   const actor = first.accounts.of(account.row.id, account.row.bucket);
   await first.accounts.scripts.prepare();

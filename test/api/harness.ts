@@ -5,6 +5,7 @@ import { Redis } from "ioredis";
 import { AccountActors } from "../../actors/account-actors.ts";
 import { AnonymousWindow } from "../../actors/anonymous-window.ts";
 import type { AccountView } from "../../actors/hold.ts";
+import { readJournal } from "../../actors/journal.ts";
 import { type AppDeps, createApp } from "../../src/app.ts";
 import {
   type Catalogue,
@@ -264,15 +265,14 @@ export class Harness implements AsyncDisposable {
 
   /** What the account's calls left in the journal, refused ones too. */
   async journal(account: TestAccount): Promise<JournalEntry[]> {
-    const entries = await this.parts.stores.redis.xrange(`{b${account.bucket}}:journal`, "-", "+");
+    const { entries } = await readJournal(this.parts.stores.redis, account.bucket, "0", 10_000);
     return entries
-      .map(([, fields]) => Object.fromEntries(pairs(fields)) as Record<string, string>)
-      .filter((fields) => fields.account === account.id && fields.type !== "credit")
-      .map((fields) => ({
-        type: fields.type ?? "",
-        request: fields.request ?? "",
-        facts: JSON.parse(fields.facts || "{}") as Record<string, unknown>,
-        outcome: fields.outcome ?? "",
+      .filter((entry) => entry.account === account.id && entry.type !== "credit")
+      .map(({ type, request, facts, outcome }) => ({
+        type,
+        request,
+        facts: JSON.parse(facts || "{}") as Record<string, unknown>,
+        outcome,
       }));
   }
 
@@ -394,10 +394,4 @@ async function openStores() {
   };
   const book = new Accounts({ database, random, keyPepper: PEPPER });
   return { server, database, redis, actors, mail, accounts: book, close };
-}
-
-function pairs(list: readonly string[]): [string, string][] {
-  const found: [string, string][] = [];
-  for (let at = 0; at + 1 < list.length; at += 2) found.push([list[at] ?? "", list[at + 1] ?? ""]);
-  return found;
 }

@@ -96,9 +96,16 @@ test("a key that is known costs one script, the admission's", async () => {
   expect(lookUps).toBe(1);
 });
 
-test("callers with one new key at the same time share its statement", async () => {
+test("callers with one new key at the same time share its statement and its count", async () => {
   const account = await api.account();
   const answers = await Promise.all(Array.from({ length: 10 }, () => api.get("/v1/me", account)));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   expect(lookUps).toBe(1);
+  const madeUpKey = madeUp();
+  const refused = await Promise.all(Array.from({ length: 10 }, () => guess(madeUpKey)));
+  expect(refused.every(({ status }) => status === 401)).toBe(true);
+  expect(lookUps).toBe(2);
+  // One for the valid key, and each of the refused.
+  const last = await guess();
+  expect(last.headers.get("x-ratelimit-remaining-requests")).toBe("48");
 });

@@ -14,6 +14,7 @@ import { ApiError } from "../../src/core/errors.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
 import { AuditBook } from "../../src/store/audit.ts";
+import { Unfinished } from "../../src/store/unfinished.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { openOperator } from "../support/product.ts";
@@ -122,13 +123,19 @@ async function checkBeginning(operator: Stores, history: History, cut: number): 
 
 /** What happens by itself: the jobs of a worker, and the next calls. */
 async function recover(operator: Stores, accounts: readonly HistoryAccount[]): Promise<void> {
-  const { actors, administration } = operator;
+  const { actors, database } = operator;
   // Whoever comes first finds that this is another server.
   for (const { row } of accounts) await actors.of(row.id, row.bucket).state();
   await operator.flush();
-  const store = administration.accounts;
+  const unfinished = new Unfinished(database);
   const now = Date.now;
-  const done = await completeChanges({ store, accounts: actors, log: silent, now, graceMs: 0 });
+  const done = await completeChanges({
+    unfinished,
+    accounts: actors,
+    log: silent,
+    now,
+    graceMs: 0,
+  });
   must(done.failed === 0, () => `${done.failed} changes could not be completed`);
   await use(operator, accounts);
   const later = Date.now() + 3 * LEASE_MS;

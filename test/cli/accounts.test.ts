@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
+import { Unfinished } from "../../src/store/unfinished.ts";
 import { ask, openWorld, usd, type World } from "../support/world.ts";
 import { CLI_PEPPER, type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
@@ -222,7 +223,7 @@ describe("payment", () => {
     expect([code, err]).toEqual([0, expect.stringContaining("the workers do it")]);
     const made = JSON.parse(out);
     expect(made).toMatchObject({ applied: false, key: expect.stringContaining("svc_live_") });
-    const unapplied = await world.store.unapplied(new Date());
+    const unapplied = await new Unfinished(world.database).unapplied(new Date());
     expect(unapplied.map((place) => place.id)).toContain(id);
   }, 20_000);
 });

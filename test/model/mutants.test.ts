@@ -47,7 +47,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     breaks: "I1: a wallet is evicted only when all of it is booked",
     script: evict,
-    good: "if not w[1] or w[1] ~= ARGV[2] then",
+    good: "if w[1] ~= ARGV[2] then",
     bad: "if not w[1] then",
   },
   {

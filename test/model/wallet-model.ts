@@ -323,12 +323,13 @@ export class WalletModel {
   }
 
   #late(call: ModelHold, cost: bigint, nowMs: number): Charge {
+    this.touch();
     const tombstone = this.#tombstones.get(call.id);
     if (tombstone === undefined) return { charged: 0n, free: 0n };
     const { hold } = tombstone;
     const owed = least(cost, hold.paid + hold.free) - tombstone.charged;
     const so = { charged: tombstone.charged, free: tombstone.chargedFree };
-    if (!this.here || owed === 0n) return so;
+    if (owed === 0n) return so;
     if (owed < 0n) {
       const paidBack = least(-owed, so.charged - so.free);
       const freeBack = -owed - paidBack;

@@ -182,4 +182,12 @@ export async function balances(account: TestAccount) {
   return { paid, free, held: nano(heldPaid + heldFree) };
 }
 
+/** Whether a statement of the world's database waits for another's lock. */
+export async function isAnyLockAwaited({ database }: World): Promise<boolean> {
+  const [row] = await database.sql`
+    SELECT count(*)::int AS waiting FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return Number(row?.waiting) > 0;
+}
+
 export { nano, usd };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Unfinished } from "../../src/store/unfinished.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { found } from "../cli/audit-lab.ts";
 import {
@@ -20,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts) {
-  const { store } = world;
-  return completeChanges({ store, accounts, log: silent, now: Date.now, graceMs: -1_000 });
+  const unfinished = new Unfinished(world.database);
+  return completeChanges({ unfinished, accounts, log: silent, now: Date.now, graceMs: -1_000 });
 }
 
 test("what a process committed before it died reaches Redis, each credit once", async () => {
@@ -45,7 +46,7 @@ test("a change that is being made at this moment is left to who makes it", async
   const account = await openAccount(world);
   await account.actor.configure();
   await world.flush();
-  const young = await world.store.unapplied(new Date(Date.now() - 60_000));
+  const young = await new Unfinished(world.database).unapplied(new Date(Date.now() - 60_000));
   expect(young.map(({ id }) => id)).not.toContain(account.row.id);
 });
 

@@ -73,6 +73,26 @@ test("an owner that comes back after the sweep pays what it still owes, once", a
   expect(await found(world, account)).toBe("");
 });
 
+test("an owner that comes back after its wallet was evicted pays all the same", async () => {
+  const account = await openAccount(world, { paid: usd("10") });
+  const open = await hold(account, usd("5"), { freeEligible: false });
+  const cheap = await hold(account, usd("3"), { freeEligible: false });
+  open.checkpoint(usd("1"));
+  cheap.checkpoint(usd("2"));
+  await account.actor.renewLeases();
+  await abandon(account, open.id, cheap.id);
+  await sweep();
+  await world.flush();
+  expect(await account.actor.evict(0)).toBe(true);
+  expect(await open.settle(usd("4"), DONE)).toMatchObject({ charged: usd("4") });
+  await world.flush();
+  expect(await account.actor.evict(0)).toBe(true);
+  // The checkpoint was too high: the difference goes back.
+  expect(await cheap.settle(usd("0.5"), DONE)).toMatchObject({ charged: usd("0.5") });
+  expect((await balances(account)).paid).toBe(usd("5.5"));
+  expect(await found(world, account)).toBe("");
+});
+
 test("sweeps of several processes at once expire each of many holds once", async () => {
   const account = await openAccount(world, { paid: usd("1000"), paidAt: new Date(0) });
   const holds = [];

@@ -1,9 +1,10 @@
 // What must be true of the book of record and of a wallet whenever nothing is in flight.
 
 import { expect } from "bun:test";
-import { totalOf } from "../../../actors/account-actor.ts";
+import type { ViewReply } from "../../../actors/call-scripts.ts";
 import { sweep } from "../../../actors/wallet-scripts.ts";
 import { NOTHING_COUNTED } from "../../../src/core/journal.ts";
+import { add, type NanoUsd } from "../../../src/core/money.ts";
 import type { TestAccount, World } from "../../support/world.ts";
 
 export interface LedgerRow {
@@ -47,6 +48,11 @@ export function faultOf(rows: readonly LedgerRow[]): string | null {
     if (paid < 0n || free < 0n) return `seq ${seq} is negative`;
   }
   return null;
+}
+
+/** What an account owns in all: both purses and what is held of them. */
+function totalOf(state: ViewReply): NanoUsd {
+  return add(state.paid, state.free, state.heldPaid, state.heldFree);
 }
 
 /** Flushes, then compares ledger, log and wallet: I1, I2, I7, I8 and I25 of an account. */

@@ -1,0 +1,122 @@
+// What is unfinished is found by an index of it, however much is finished.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import {
+  endSpentCredits,
+  expiredPlaces,
+  Unfinished,
+  unappliedPlaces,
+} from "../../src/store/unfinished.ts";
+import { createTestDatabase, type TestDatabase } from "../support/services.ts";
+
+const ACCOUNTS = 100_000;
+const NOW = new Date("2031-03-15T12:00:00.000Z");
+
+let own: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  own = await createTestDatabase();
+  database = openDatabase(own.url);
+  const { sql } = database;
+  // Each has free credit that is over, wholly spent, and a payment; Redis has been given all.
+  await sql`
+    INSERT INTO accounts (id, surface, bucket, version, applied_version)
+    SELECT 'acct_' || n, 'gateway', n % 64, 3, 3 FROM generate_series(1, ${ACCOUNTS}) n`;
+  await sql`
+    INSERT INTO credits (account, number, purse, amount, expires_at, created_at, booked, ended)
+    SELECT number, 1, 'free', 5000000000, '2031-01-01'::timestamptz, '2030-10-01', true, true
+    FROM accounts`;
+  await sql`
+    INSERT INTO credits (account, number, purse, amount, created_at, booked)
+    SELECT number, 2, 'paid', 1000000000, '2030-11-01', true FROM accounts`;
+  await sql`
+    INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
+      credit, at)
+    SELECT number, 1, 'credit', 0, 5000000000, 0, 5000000000, 1, '2030-10-01'::timestamptz
+    FROM accounts`;
+  await sql`
+    INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
+      at)
+    SELECT number, 2, 'free_expired', 0, -5000000000, 0, 0, '2031-01-01'::timestamptz
+    FROM accounts`;
+  await sql`VACUUM ANALYZE accounts, credits, ledger_entries`;
+}, 60_000);
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+});
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Actual Rows": number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Every node of the plan that a statement runs by. */
+async function planOf(statement: ReturnType<typeof unappliedPlaces>): Promise<Plan[]> {
+  const { sql } = database;
+  const [row] = await sql`EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`;
+  const [explained] = (row?.["QUERY PLAN"] ?? []) as readonly { readonly Plan: Plan }[];
+  if (explained === undefined) throw new Error("Postgres explains nothing");
+  const nodesOf = (node: Plan): Plan[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+  return nodesOf(explained.Plan);
+}
+
+const STATEMENTS = [
+  [
+    "unapplied",
+    () => unappliedPlaces(database.sql, NOW),
+    ["accounts_unapplied", "credits_unbooked"],
+  ],
+  ["spent credit", () => endSpentCredits(database.sql, NOW), ["credits_running"]],
+  ["expired credit", () => expiredPlaces(database.sql, NOW), ["credits_running"]],
+] as const;
+
+async function expectIndexed(rowsMax: number): Promise<void> {
+  for (const [name, statement, indexes] of STATEMENTS) {
+    const plan = await planOf(statement());
+    const scanned = plan.filter((node) => node["Node Type"] === "Seq Scan");
+    expect([name, scanned]).toEqual([name, []]);
+    const used = plan.map((node) => node["Index Name"]);
+    for (const index of indexes) expect(used).toContain(index);
+    expect(Math.max(...plan.map((node) => node["Actual Rows"]))).toBeLessThanOrEqual(rowsMax);
+  }
+}
+
+test("nothing unfinished among 100,000 accounts is found without looking at them", async () => {
+  await expectIndexed(0);
+  const unfinished = new Unfinished(database);
+  const before = performance.now();
+  expect(await unfinished.unapplied(NOW)).toEqual([]);
+  expect(await unfinished.withExpiredFreeCredit(NOW)).toEqual([]);
+  console.log(`two looks at ${ACCOUNTS} accounts: ${(performance.now() - before).toFixed(1)} ms`);
+});
+
+test("a few unfinished among 100,000 accounts are found by their indexes", async () => {
+  const { sql } = database;
+  await sql`UPDATE accounts SET version = 4 WHERE number <= 20`;
+  await sql`UPDATE credits SET booked = false WHERE account BETWEEN 11 AND 30 AND number = 2`;
+  await sql`UPDATE credits SET ended = false WHERE account BETWEEN 31 AND 60 AND number = 1`;
+  // Of ten of these something is left, and ten have free credit that is not over.
+  await sql`
+    INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
+      at)
+    SELECT n, 3, 'credit', 0, 7, 0, 7, ${NOW.toISOString()}::text::timestamptz
+    FROM generate_series(31, 50) n`;
+  await sql`
+    INSERT INTO credits (account, number, purse, amount, expires_at, booked)
+    SELECT n, 3, 'free', 7, '2031-06-01'::timestamptz, true FROM generate_series(41, 50) n`;
+  const unfinished = new Unfinished(database);
+  const numbers = (places: readonly { readonly id: string }[]) =>
+    places.map(({ id }) => Number(id.slice(5))).sort((a, b) => a - b);
+  const range = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  expect(numbers(await unfinished.unapplied(NOW))).toEqual(range(1, 30));
+  await expectIndexed(60);
+  expect(numbers(await unfinished.withExpiredFreeCredit(NOW))).toEqual(range(31, 40));
+  const running = await sql`SELECT account FROM credits WHERE purse = 'free' AND NOT ended`;
+  expect(running).toHaveLength(20);
+});
