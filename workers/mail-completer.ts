@@ -7,7 +7,8 @@ import type { OpenMessage } from "../src/store/mail-deliveries.ts";
 import type { MailRepeats } from "../src/store/mail-repeats.ts";
 import { type DeliveryDeps, settleEnded } from "./mail-delivery.ts";
 
-export interface MailCompleterDeps extends Pick<DeliveryDeps, "accounts" | "deliveries" | "queue"> {
+export interface MailCompleterDeps
+  extends Pick<DeliveryDeps, "accounts" | "deliveries" | "keys" | "queue"> {
   readonly log: Pick<Log, "error">;
   /** What changed so recently is left to the process that is at it. */
   readonly graceMs: number;
@@ -25,6 +26,7 @@ export async function completeMail(deps: MailCompleterDeps): Promise<void> {
     try {
       if (charged === null) await settleEnded(deps, ended);
       else await deliveries.settled(ended.id, charged);
+      await deps.keys.destroy(ended.id);
     } catch (error) {
       deps.log.error({ messageId: ended.id, err: error }, "A message could not be settled");
     }

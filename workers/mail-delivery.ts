@@ -34,6 +34,8 @@ export interface DeliveryDeps {
   readonly log: Pick<Log, "info" | "warn">;
 }
 
+const RECORD_AGAIN_MS = 250;
+
 /** Makes the attempt that is due, if there is one and no other worker makes it. */
 export async function deliver(deps: DeliveryDeps, id: string): Promise<void> {
   const claim = await deps.deliveries.claim(id, deps.claimMs);
@@ -94,11 +96,27 @@ async function putOff(
 }
 
 async function end(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise<void> {
-  const ended = await deps.deliveries.end(claim, ending);
+  const ended = await record(deps, claim, ending);
   // Where it goes on under another worker, its key is still needed.
   if (ended === null) return;
   await settleEnded(deps, ended);
   await deps.keys.destroy(claim.id);
+}
+
+/**
+ * Records how a message ended, for as long as it is this worker's: what a mail server took must not
+ * be sent again because Postgres was away for a moment.
+ */
+async function record(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise<Ended | null> {
+  for (let leftMs = deps.claimMs; ; leftMs -= RECORD_AGAIN_MS) {
+    try {
+      return await deps.deliveries.end(claim, ending);
+    } catch (error) {
+      if (leftMs <= 0) throw error;
+      deps.log.warn({ messageId: claim.id, err: error }, "The end of a message waits for Postgres");
+      await Bun.sleep(RECORD_AGAIN_MS);
+    }
+  }
 }
 
 type SettleDeps = Pick<DeliveryDeps, "accounts" | "deliveries" | "queue">;

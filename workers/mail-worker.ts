@@ -73,7 +73,8 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
   worker.on("failed", (job, error) => {
     log.warn({ messageId: job?.data.id, err: error }, "An attempt failed; it will be made again");
   });
-  const completer = { accounts, deliveries: deps.deliveries, queue: deps.queue, log };
+  const { deliveries, keys, queue } = deps;
+  const completer = { accounts, deliveries, keys, queue, log };
   const graceMs = COMPLETE_EVERY_MS;
   const kept = resources.move();
   return {

@@ -37,7 +37,9 @@ export async function findRepeat(
   };
   const endMs = deps.clock.monotonicMs() + room.waitMs;
   while (deps.clock.monotonicMs() < endMs) {
-    const state = await room.repeats.begin(key, newUuid(room));
+    const state = await room.repeats.begin(key, newUuid(room)).catch((cause) => {
+      throw notStored(cause);
+    });
     if (state.kind === "mine") return state;
     if (state.kind === "message") return { ...state, key };
     if (state.kind === "reused") return await refuse(deps, call, MAIL_DEMAND, reused());
@@ -85,6 +87,12 @@ async function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {
   if (admission.verdict === "refused") throw admission.error;
   if (admission.verdict === "short") throw new Error("A call that costs nothing was 'short'");
   return admission.hold;
+}
+
+/** Postgres does not answer: nothing was sent, and nothing is charged. */
+export function notStored(cause: unknown): ApiError {
+  const message = "The message could not be stored; try again";
+  return new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
 }
 
 function reused(): ApiError {

@@ -9,12 +9,13 @@ import { MAIL_COUNTS, type MailLimits, type Tier } from "../core/limits.ts";
 import type { MailContent } from "../core/mail.ts";
 import { mailCost } from "../core/mail.ts";
 import { domainsOf, type MailAddress } from "../core/mail-address.ts";
+import { ZERO } from "../core/money.ts";
 import { seal } from "../core/sealed.ts";
-import type { NewMessage } from "../store/mail-messages.ts";
+import type { MailMessage, NewMessage } from "../store/mail-messages.ts";
 import type { RepeatClaim } from "../store/mail-repeats.ts";
 import { admit, type Call, type CallDeps, refuse } from "./call.ts";
 import { MAIL_DEMAND } from "./mail-demand.ts";
-import { answerRepeat, concluded, findRepeat } from "./mail-repeat.ts";
+import { answerRepeat, concluded, findRepeat, notStored } from "./mail-repeat.ts";
 import type { MailResult } from "./mail-result.ts";
 import { awaitMessage, type Mailroom } from "./mailroom.ts";
 import { giveBack } from "./settling.ts";
@@ -80,8 +81,15 @@ async function make(
       deps.log.warn({ messageId: id, err: error }, "A message waits for the completer");
     });
   };
-  const message = await awaitMessage(room, deps.clock, { id, announce });
-  return await concluded(room, claim, message);
+  try {
+    const message = await awaitMessage(room, deps.clock, { id, announce });
+    return await concluded(room, claim, message);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    // The message is stored and will be sent; an error would make its caller send another.
+    deps.log.warn({ messageId: id, err: error }, "A message could not be waited for");
+    return unseen(deps, call, making.mail, id);
+  }
 }
 
 async function admitMail(deps: CallDeps, call: Call, mail: MailCall): Promise<Hold> {
@@ -128,15 +136,15 @@ async function post(deps: CallDeps, room: Mailroom, posting: Posting): Promise<v
   try {
     await room.keys.put(id, sealed.key);
   } catch (cause) {
-    return await giveBack(deps, call, hold, unavailable(cause));
+    return await giveBack(deps, call, hold, notStored(cause));
   }
   const stored = await insert(room, posting, sealed.box).catch((cause) => {
     // It may have been stored all the same, and be sent: then a worker settles the hold. If it was
     // not, the hold ends with its lease.
     hold.entrust();
-    throw unavailable(cause);
+    throw notStored(cause);
   });
-  if (!stored) return await giveBack(deps, call, hold, unavailable(null));
+  if (!stored) return await giveBack(deps, call, hold, notStored(null));
   hold.entrust();
 }
 
@@ -155,7 +163,21 @@ function insert(room: Mailroom, posting: Posting, box: Uint8Array): Promise<bool
   return room.messages.insert(message);
 }
 
-function unavailable(cause: unknown): ApiError {
-  const message = "The message could not be stored; try again";
-  return new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
+/** What is known of a message that Postgres does not show just now. */
+function unseen(deps: CallDeps, call: Call, { recipients }: MailCall, id: string): MailResult {
+  const message: MailMessage = {
+    id,
+    requestId: call.requestId,
+    status: "queued",
+    createdAt: new Date(deps.clock.now()),
+    recipients: recipients.length,
+    accepted: 0,
+    domains: domainsOf(recipients),
+    isDeferred: false,
+    toldQueued: true,
+    failure: null,
+    reason: null,
+    cost: null,
+  };
+  return { message, status: "queued", cost: ZERO, isRepeat: false };
 }

@@ -74,7 +74,16 @@ test("a message that the server took is answered, charged and can be looked up",
 test("another account's message, or none, is not found, and all are told the same", async () => {
   const sent = await resultOf(await world.send(account, mailBody()));
   const stranger = await mailAccount(world.api);
-  const ids = [sent.id, "msg_", "msg_0000000000000000000000", "x", "..%2f", "a".repeat(9_000)];
+  const ids = [
+    sent.id,
+    "msg_",
+    "msg_0000000000000000000000",
+    "x",
+    "..%2f",
+    "%zz",
+    "%00",
+    "a".repeat(9_000),
+  ];
   for (const id of ids) {
     const response = await world.api.get(`/v1/mail/messages/${id}`, stranger);
     expect(response.status).toBe(404);

@@ -85,11 +85,29 @@ test("a worker that dies between the mail server and the account is completed, o
   expect(await deliveries.commit(claim, 60_000)).toBe(true);
   expect(await deliveries.end(claim, { status: "sent", accepted: 1 })).not.toBeNull();
   expect(await deliveries.end(claim, { status: "sent", accepted: 1 })).toBeNull();
-  const completer = { deliveries, accounts: actors, queue: mail.queue, log: silent, graceMs: -1 };
+  const { keys, queue } = mail;
+  const completer = { deliveries, accounts: actors, keys, queue, log: silent, graceMs: -1 };
   await completeMail(completer);
   await completeMail(completer);
   expect((await world.stored(id)).cost).toBe(usd("0.0015"));
   expect((await world.api.view(account)).monthSpent).toBe(usd("0.0015"));
+});
+
+test("what a server took is recorded once Postgres takes it, and not repeated", async () => {
+  const { sql } = world.api.parts.stores.database;
+  world.smtp.script = {
+    data: async () => {
+      await sql`ALTER TABLE mail_contents RENAME TO mail_contents_away`;
+      setTimeout(
+        () => void sql`ALTER TABLE mail_contents_away RENAME TO mail_contents`.then(),
+        700,
+      );
+      return null;
+    },
+  };
+  const response = await world.send(account, mailBody());
+  expect([response.status, (await resultOf(response)).accepted]).toEqual([200, 1]);
+  expect(world.smtp.accepted).toHaveLength(1);
 });
 
 test("a worker whose claim is over can neither send a message nor fail it", async () => {
