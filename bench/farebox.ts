@@ -93,7 +93,7 @@ export async function makeCallers({ database, actors }: Stores): Promise<Caller[
     for (let count = 0; count < KEYS_AN_ACCOUNT; count += 1) {
       const terms = {
         name: "bench",
-        scopes: ["models"],
+        scopes: ["models", "search"],
         ipAllowlist: [],
         monthlyLimit: null,
       } as const;
@@ -175,6 +175,7 @@ function environment(stores: Stores, { upstreamUrl }: Place): Record<string, str
     ...MANY_REQUESTS,
     HOST: "127.0.0.1",
     METRICS_PORT: "0",
+    FAREBOX_DATA: join(stores.home, "data"),
     REDIS_URL: stores.redisUrl,
     DATABASE_URL: stores.databaseUrl,
     FAREBOX_CONFIG: file,
@@ -194,5 +195,6 @@ function catalogue(upstreamUrl: string): object {
   return {
     providers: { stub: { base_url: upstreamUrl, concurrency: 10_000 } },
     models: ["plain", "chunks-200", "held"].map(model),
+    search: { providers: [{ kind: "searxng", base_url: upstreamUrl, concurrency: 10_000 }] },
   };
 }

@@ -58,8 +58,9 @@ export function startGenerator(file: string, plan: object) {
   return child;
 }
 
-/** The body of the calls. */
+/** The body of the calls; the model "search" stands for a search. */
 export function callBody(plan: Pick<LoadPlan, "model" | "stream">): string {
+  if (plan.model === "search") return JSON.stringify({ query: "prepaid gateway", max_results: 10 });
   const system = "You are a helpful assistant. Answer in one short paragraph, in plain English.";
   const question = "What does a prepaid gateway do with a call whose cost is not known beforehand?";
   return JSON.stringify({

@@ -18,7 +18,8 @@ import { bytesPerStream } from "./held-streams.ts";
 import type { Program } from "./launch.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
 import { type Contestant, type Results, runRounds } from "./rounds.ts";
-import { type Place, startBare, startPortkey, startUpstream } from "./targets.ts";
+import { measureSearch } from "./search.ts";
+import { type Place, startBare, startPortkey, startUpstream, type Target } from "./targets.ts";
 
 const USAGE = `Usage: bun run bench [--quick] [--json FILE]
 
@@ -107,7 +108,9 @@ async function measure(scale: Scale): Promise<Measurements> {
   progress(`flushing ${scale.entries} entries`);
   const flush = await measureFlush(stores, callers, scale.entries);
   const log = await measureLog(stores);
-  return { ...loads, heldStreams: scale.heldStreams, streamBytes, flush, log };
+  progress("searching 100,000 documents");
+  const index = await measureSearch();
+  return { ...loads, heldStreams: scale.heldStreams, streamBytes, flush, log, index };
 }
 
 async function runLoads(setting: Setting) {
@@ -117,9 +120,10 @@ async function runLoads(setting: Setting) {
   const portkey = started(await startPortkey(place));
   const alone = { others: {}, settle: () => Promise.resolve() };
   const others = { redis: stores.redisPid, worker: worker.pid };
+  const farebox = { target: api.target, others, settle: () => untilFlushed(stores) };
   const contestants: Contestant[] = [
     { target: bare.target, ...alone },
-    { target: api.target, others, settle: () => untilFlushed(stores) },
+    farebox,
     { target: portkey.target, ...alone },
   ];
   const { warmUpMs } = scale;
@@ -135,6 +139,17 @@ async function runLoads(setting: Setting) {
     progress,
   });
   await portkey.stop();
+  const searches = await runRounds([{ ...farebox, target: searchOf(api.target) }], {
+    rounds: scale.streamRounds,
+    warmUpMs,
+    load: {
+      model: "search",
+      stream: false,
+      concurrency: CALLS_AT_ONCE,
+      durationMs: scale.roundMs,
+    },
+    progress,
+  });
   const streams = await runRounds(contestants.slice(0, 2), {
     rounds: scale.streamRounds,
     warmUpMs,
@@ -147,12 +162,20 @@ async function runLoads(setting: Setting) {
     progress,
   });
   await Promise.all([bare.stop(), api.stop()]);
-  return { calls, streams, charged: await proveBilling(stores, [calls, streams]) };
+  const charged = await proveBilling(stores, [calls, streams, searches]);
+  return { calls, streams, searches, charged };
+}
+
+/** The same process, asked to search. */
+function searchOf(target: Target): Target {
+  return { ...target, name: "search", url: new URL("/v1/search", target.url).href };
 }
 
 /** What callers were told that they paid must be what the ledger says, and more than nothing. */
 async function proveBilling(stores: Stores, runs: readonly Results[]) {
-  const costs = runs.map((results) => results.get("farebox")?.costNano ?? 0n);
+  const costs = runs.map((results) => {
+    return (results.get("farebox") ?? results.get("search"))?.costNano ?? 0n;
+  });
   const byCallersNano = costs.reduce((sum, cost) => sum + cost, 0n);
   const byLedgerNano = await chargedNano(stores);
   if (byCallersNano > 0n && byCallersNano === byLedgerNano) return { byCallersNano, byLedgerNano };

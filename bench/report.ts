@@ -2,16 +2,19 @@
 
 import type { FlushResult, LogSize } from "./flush.ts";
 import { median, middle, type Results, type Round } from "./rounds.ts";
+import type { SearchFigures } from "./search.ts";
 import type { Target } from "./targets.ts";
 
 export interface Measurements {
   readonly calls: Results;
   readonly streams: Results;
+  readonly searches: Results;
   /** How many streams were held open, and what each took, by target. */
   readonly heldStreams: number;
   readonly streamBytes: Readonly<Record<"bare" | "farebox", number>>;
   readonly flush: FlushResult;
   readonly log: LogSize;
+  readonly index: SearchFigures;
   readonly charged: { readonly byCallersNano: bigint; readonly byLedgerNano: bigint };
 }
 
@@ -72,6 +75,21 @@ export function aimsOf(run: Measurements): Aim[] {
       unit: "bytes",
       atMost: 250,
     },
+    {
+      what: "gateway CPU of a billed search, to a billed chat's",
+      value:
+        median(run.searches, "search", (round) => round.cpuPerCallUs) /
+        median(run.calls, "farebox", (round) => round.cpuPerCallUs),
+      unit: "x",
+      atMost: 1,
+    },
+    {
+      what: `CPU of a query on ${run.index.documents} documents`,
+      value: run.index.queryMs,
+      unit: "ms",
+      atMost: 15,
+    },
+    { what: "opening that index again", value: run.index.reopenMs, unit: "ms", atMost: 50 },
   ];
 }
 
@@ -97,6 +115,8 @@ export function printReport(run: Measurements): void {
   printTable(run.calls, ["bare", "farebox", "portkey"], CALL_ROWS);
   console.log("\nStreams of 200 chunks");
   printTable(run.streams, ["bare", "farebox"], STREAM_ROWS);
+  console.log("\nSearches of ten results, the provider in a process of its own");
+  printTable(run.searches, ["search"], CALL_ROWS);
   const [bare, farebox] = [run.streamBytes.bare, run.streamBytes.farebox].map((bytes) =>
     (bytes / 1024).toFixed(1),
   );
@@ -106,6 +126,10 @@ export function printReport(run: Measurements): void {
       `${run.flush.cpuPerEntryUs.toFixed(1)} us of CPU each`,
   );
   console.log(`Request log: ${run.log.bytesPerRow.toFixed(0)} bytes a row, ${run.log.rows} rows`);
+  console.log(
+    `Search index: ${run.index.documents} documents built in ${run.index.buildMs.toFixed(0)} ms, ` +
+      `${run.index.fileMb.toFixed(0)} MB, slowest query ${run.index.slowestQueryMs.toFixed(0)} ms`,
+  );
   const dollars = (Number(run.charged.byLedgerNano) / 1e9).toFixed(6);
   console.log(`Billed: $${dollars}, the same by the callers' headers and by the ledger\n`);
   for (const aim of aimsOf(run)) console.log(`${isMet(aim) ? "met   " : "MISSED"} ${lineOf(aim)}`);
@@ -128,7 +152,7 @@ function printTable(
   names: readonly Target["name"][],
   rows: readonly Row[],
 ): void {
-  const others = names.filter((name) => name !== "farebox");
+  const others = names.includes("farebox") ? names.filter((name) => name !== "farebox") : [];
   const head = [...names, ...others.map((name) => `farebox/${name}`)];
   console.log(["".padEnd(22), ...head.map((name) => name.padStart(16))].join(""));
   for (const [label, pick, digits] of rows) {
@@ -150,6 +174,7 @@ export function toJson(run: Measurements): string {
     ...run,
     calls: Object.fromEntries(run.calls),
     streams: Object.fromEntries(run.streams),
+    searches: Object.fromEntries(run.searches),
     aims: aimsOf(run).map((aim) => ({ ...aim, met: isMet(aim) })),
   };
   const replace = (_key: string, value: unknown) =>

@@ -1,6 +1,6 @@
 // The upstream of every target: it answers at once, and costs as little as it can. The model's
 // name says what is wanted: "plain", "chunks-200" (a stream of 200 chunks) or "held" (one that
-// never ends).
+// never ends). It answers searches as SearXNG does.
 
 const CONTENT =
   "The quick brown fox jumps over the lazy dog, and then it rests for a while. ".repeat(3);
@@ -19,6 +19,16 @@ const PLAIN = JSON.stringify({
   model: "plain",
   choices: [{ index: 0, message: { role: "assistant", content: CONTENT }, finish_reason: "stop" }],
   usage: usage(PLAIN_TOKENS),
+});
+const FOUND = JSON.stringify({
+  query: "prepaid gateway",
+  results: Array.from({ length: 10 }, (_, index) => ({
+    url: `https://docs.example.org/pages/${index}`,
+    title: `Prepaid gateways &amp; page ${index}`,
+    content: CONTENT,
+    publishedDate: "2026-03-05T00:00:00",
+    score: 1 / (index + 1),
+  })),
 });
 const JSON_HEADERS = { "content-type": "application/json" };
 const STREAM_HEADERS = { "content-type": "text/event-stream" };
@@ -46,6 +56,7 @@ const server = Bun.serve({
   idleTimeout: 0,
   async fetch(request) {
     const body = await request.text();
+    if (request.url.endsWith("/search")) return new Response(FOUND, { headers: JSON_HEADERS });
     if (!body.includes('"stream":true')) return new Response(PLAIN, { headers: JSON_HEADERS });
     const chunks = /"model":"chunks-(\d+)"/.exec(body)?.[1];
     return chunks === undefined

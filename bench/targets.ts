@@ -6,7 +6,7 @@ import { BUN, freePort, type Program, startServer } from "./launch.ts";
 import { MANY_REQUESTS } from "./load.ts";
 
 export interface Target {
-  readonly name: "bare" | "farebox" | "portkey";
+  readonly name: "bare" | "farebox" | "portkey" | "search";
   readonly url: string;
   readonly callers: readonly Readonly<Record<string, string>>[];
   readonly pid: number;

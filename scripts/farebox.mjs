@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { fingerprint, homeFolder, PROJECT, readRuntime, secrets } from "./home.mjs";
+import { dataFolder, fingerprint, homeFolder, PROJECT, readRuntime, secrets } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf } from "./processes.mjs";
 
@@ -51,5 +51,7 @@ function environment(args) {
       "This Farebox was started with another KEY_PEPPER or IP_HASH_SECRET; set the same here.",
     );
   }
-  return { ...process.env, ...held, FAREBOX_HOME: home, REDIS_URL, DATABASE_URL };
+  const FAREBOX_DATA = dataFolder(home);
+  const stores = { REDIS_URL, DATABASE_URL };
+  return { ...process.env, ...held, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
 }

@@ -1,8 +1,9 @@
 // FAREBOX_HOME: where an installation keeps its data, and the small files that describe it.
 //
-//   redis/ postgres/   data            redis.json postgres.json   port, password, process
-//   logs/              output          secrets.json               what must never be lost
-//   demo.json          the first key   runtime.json servers.json lock.json   while it runs
+//   redis/ postgres/   stores          redis.json postgres.json   port, password, process
+//   data/              data files      secrets.json               what must never be lost
+//   logs/              output          demo.json                  the first key
+//   runtime.json servers.json lock.json   while it runs
 
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -43,6 +44,14 @@ const LOG_BYTES_MAX = 16 * 1024 * 1024;
 /** The home that the environment names, or `.farebox` in the project. */
 export function homeFolder() {
   return resolve(PROJECT, process.env.FAREBOX_HOME || ".farebox");
+}
+
+/**
+ * Where data files are kept: the folder that the environment names, or one in the home.
+ * @param {string} home
+ */
+export function dataFolder(home) {
+  return resolve(process.env.FAREBOX_DATA || join(home, "data"));
 }
 
 /**

@@ -3,6 +3,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import {
+  dataFolder,
   fingerprint,
   homeFolder,
   lockHome,
@@ -82,6 +83,7 @@ async function main() {
     BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
     PORT: String(port),
     FAREBOX_HOME: home,
+    FAREBOX_DATA: dataFolder(home),
     REDIS_URL: stores.redisUrl,
     DATABASE_URL: stores.databaseUrl,
   };

@@ -18,7 +18,8 @@ import { startStores } from "./services.mjs";
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Count
  * @typedef {{ exitCode: number, output: string }} Outcome
- * @typedef {{ bun: string, options: string[], redisUrl: string, databaseUrl: string }} Lane
+ * @typedef {{ bun: string, options: string[] }} Settings
+ * @typedef {Settings & { redisUrl: string, databaseUrl: string, dataDirectory: string }} Lane
  */
 
 const LANES_MAX = 4;
@@ -68,7 +69,7 @@ async function main() {
 /**
  * What these tests prove about crashes they prove on stores of their own, which are durable.
  * @param {string} home
- * @param {{ lanes: number, bun: string, options: string[] }} settings
+ * @param {Settings & { lanes: number }} settings
  * @param {(lanes: Lane[]) => Promise<void>} use
  */
 async function withLanes(home, { lanes, bun, options }, use) {
@@ -83,8 +84,14 @@ async function withLanes(home, { lanes, bun, options }, use) {
       more.push(await startRedis({ home: laneHome, progress: say }));
     }
     const urls = [stores.redisUrl, ...more.map((redis) => redis.url)];
-    const { databaseUrl } = stores;
-    await use(urls.map((redisUrl) => ({ bun, options, redisUrl, databaseUrl })));
+    // What is made from data is made once, for all lanes.
+    const same = {
+      bun,
+      options,
+      databaseUrl: stores.databaseUrl,
+      dataDirectory: join(home, "data"),
+    };
+    await use(urls.map((redisUrl) => ({ ...same, redisUrl })));
   } finally {
     await Promise.all(more.map((redis) => redis.stop()));
     await stores.stop();
@@ -128,7 +135,7 @@ async function runLane(lane, files, total) {
  * @param {string} file
  * @returns {Promise<Outcome>}
  */
-function runFile({ bun, options, redisUrl, databaseUrl }, file) {
+function runFile({ bun, options, redisUrl, databaseUrl, dataDirectory }, file) {
   const child = spawn(bun, ["test", `--timeout=${TIMEOUT_MS}`, ...options, `./${file}`], {
     cwd: PROJECT,
     env: {
@@ -136,6 +143,7 @@ function runFile({ bun, options, redisUrl, databaseUrl }, file) {
       ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}),
       TEST_REDIS_URL: redisUrl,
       TEST_DATABASE_URL: databaseUrl,
+      FAREBOX_DATA: dataDirectory,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -16,9 +16,11 @@ import { health, type ReadinessCheck } from "./gateway/health.ts";
 import { mail } from "./gateway/mail.ts";
 import { me } from "./gateway/me.ts";
 import { models } from "./gateway/models.ts";
+import { search } from "./gateway/search.ts";
 import { createCallerFacts } from "./http/caller-facts.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { ChatProvider } from "./providers/chat/provider.ts";
+import type { SearchProvider } from "./providers/search/provider.ts";
 
 export interface AppDeps {
   readonly accounts: AccountActors;
@@ -27,6 +29,7 @@ export interface AppDeps {
   /** The catalogue of this moment; it may be another one at the next call. */
   readonly catalogue: () => Catalogue;
   readonly chat: ChatProvider;
+  readonly search: SearchProvider;
   readonly mail: Mailroom;
   readonly switches: Switches;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
@@ -58,6 +61,7 @@ export function createApp(deps: AppDeps) {
       ),
     )
     .use(chat(gateway))
+    .use(search(gateway))
     .use(models(gateway))
     .use(mail(gateway))
     .use(me(gateway))
@@ -70,9 +74,9 @@ export function createApp(deps: AppDeps) {
 }
 
 function gatewayDeps(deps: AppDeps): GatewayDeps {
-  const { accounts, chat, clock, log } = deps;
+  const { accounts, chat, search, clock, log } = deps;
   return {
-    calls: { accounts, chat, clock, log },
+    calls: { accounts, chat, search, clock, log },
     mail: deps.mail,
     keys: deps.keys,
     anonymous: deps.anonymous,

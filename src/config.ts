@@ -1,13 +1,14 @@
 // The only reader of the environment. Parsed once, checked, frozen; every fault names its variable.
 
 import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { allowlist } from "./core/access.ts";
 import { asciiDomain } from "./core/mail-address.ts";
 import { parseRelay, type SmtpRelay } from "./core/smtp-relay.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What every program of Farebox needs to reach the stores. */
+/** What every program of Farebox needs to reach the stores and the data files. */
 export interface StoreConfig {
   /** The money Redis: `redis://…`, or the seeds of a Redis Cluster, joined with commas. */
   readonly redisUrl: string;
@@ -16,6 +17,8 @@ export interface StoreConfig {
   readonly keyPepper: string;
   /** Keys the hashes of client addresses. */
   readonly ipHashSecret: string;
+  /** The folder of the files that are made from data: indexes of search and maps. */
+  readonly dataDirectory: string;
 }
 
 export interface ServerConfig extends StoreConfig {
@@ -65,6 +68,7 @@ const NO_DOMAIN = "farebox.invalid";
 const SECRET_LENGTH_MIN = 16;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 const CATALOGUE_FILE = "farebox.config.json";
+const DATA_DIRECTORY = join(import.meta.dir, "../.farebox/data");
 
 /** Thrown for a variable that is missing or wrong; the message is for the operator. */
 export class ConfigError extends Error {
@@ -78,6 +82,7 @@ export function loadStoreConfig(env: Environment = process.env): StoreConfig {
     databaseUrl: required(env, "DATABASE_URL"),
     keyPepper: secret(env, "KEY_PEPPER"),
     ipHashSecret: secret(env, "IP_HASH_SECRET"),
+    dataDirectory: resolve(env.FAREBOX_DATA || DATA_DIRECTORY),
   });
 }
 

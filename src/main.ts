@@ -4,6 +4,7 @@
 import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
+import project from "../package.json";
 import { createApp } from "./app.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "./config.ts";
 import { CatalogueError } from "./core/catalogue-file.ts";
@@ -16,6 +17,8 @@ import { createRegistry, serveMetrics } from "./metrics-server.ts";
 import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
 import { createChatProvider } from "./providers/chat/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
+import { EmbeddedIndex } from "./providers/search/embedded-search.ts";
+import { createSearchProvider } from "./providers/search/search-provider.ts";
 import { warmTokenizer } from "./providers/tokens.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
@@ -77,6 +80,20 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     probe: fetch,
     ownPort: config.port,
   });
+  const documentation = await loadGuideDocuments(PROJECT);
+  const index = new EmbeddedIndex({
+    directory: config.dataDirectory,
+    source: { project: PROJECT, homepage: project.homepage, documentation },
+    clock,
+    log,
+  });
+  const upstreams = {
+    catalogue: () => catalogue.current(),
+    fetch,
+    now: clock.now,
+    monotonicMs: clock.monotonicMs,
+    log,
+  };
   const { queueRedisUrl } = config;
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
@@ -84,13 +101,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     keys: new KeyDirectory(database, clock.now),
     anonymous: new AnonymousWindow(accounts.scripts),
     catalogue: () => catalogue.current(),
-    chat: createChatProvider({
-      catalogue: () => catalogue.current(),
-      guide: createGuide({ documents: await loadGuideDocuments(PROJECT) }),
-      fetch,
-      monotonicMs: clock.monotonicMs,
-      log,
-    }),
+    chat: createChatProvider({ ...upstreams, guide: createGuide({ documents: documentation }) }),
+    search: createSearchProvider({ ...upstreams, embedded: index }),
     mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
     switches: pauses,
     checks: { redis: () => redis.ping(), postgres: () => database.ping() },
@@ -102,6 +114,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     ipHashSecret: config.ipHashSecret,
   });
   warmTokenizer();
+  const { servers } = catalogue.current().search;
+  if (servers.some(({ kind }) => kind === "embedded")) index.open();
   accounts.start();
   app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
@@ -120,6 +134,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await app.server?.stop();
     await settleOpenCalls(accounts, log);
     accounts.stop();
+    index.close();
     catalogue.close();
     await pauses.stop();
     await mailStores.close();

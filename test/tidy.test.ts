@@ -153,7 +153,16 @@ describe("imports", () => {
       [...roots, ["src/core/forgotten.ts", ""]],
       [...roots, ["actors/lua/forgotten.lua", ""]],
     ],
-    good: [roots, [["src/core/early.ts", ""]], [...roots, ["bench/main.ts", ""]]],
+    good: [
+      roots,
+      [["src/core/early.ts", ""]],
+      [...roots, ["bench/main.ts", ""]],
+      [
+        ...roots,
+        ["bench/main.ts", 'new Worker(new URL("../src/core/thread.ts", import.meta.url));'],
+        ["src/core/thread.ts", ""],
+      ],
+    ],
   });
 
   holdsTogether("the database is reached through the store", foreignDatabaseImports, {

@@ -3,7 +3,7 @@
 import type { AccountView } from "../../actors/hold.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
-import { admit, type Call, type CallDeps, outcomeOf } from "./call.ts";
+import { type Call, type CallDeps, outcomeOf, takeHold } from "./call.ts";
 import { release } from "./settling.ts";
 
 /** What keeps an account from spending more right now. */
@@ -18,10 +18,7 @@ export interface Spendable {
 export async function viewAccount(deps: CallDeps, call: Call): Promise<AccountView> {
   const demand = { scope: null, service: "account", model: null } as const;
   const price = { bound: ZERO, freeEligible: true, stream: false };
-  const admission = await admit(deps, call, { ...demand, ...price });
-  if (admission.verdict === "refused") throw admission.error;
-  if (admission.verdict === "short") throw new Error("A call that costs nothing was 'short'");
-  const { hold } = admission;
+  const hold = await takeHold(deps, call, { ...demand, ...price });
   const { accountId, bucket, keyId } = call.identity;
   try {
     const view = await deps.accounts.of(accountId, bucket).view(keyId);

@@ -34,7 +34,13 @@ export class Refused extends Error {
   override readonly name = "Refused";
 
   constructor(
-    readonly code: "not_found" | "closed" | "wrong_state" | "wrong_scope" | "too_large",
+    readonly code:
+      | "not_found"
+      | "closed"
+      | "wrong_state"
+      | "wrong_scope"
+      | "too_large"
+      | "not_taken",
     message: string,
   ) {
     super(message);

@@ -5,6 +5,7 @@ import type {
   Admission,
   AdmitInput,
   CallFacts,
+  Hold,
   KeyIdentity,
   Outcome,
   RateLimits,
@@ -15,11 +16,13 @@ import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
 import type { ChatProvider } from "../providers/chat/provider.ts";
+import type { SearchProvider } from "../providers/search/provider.ts";
 
 /** What the use cases need of the rest of the program. */
 export interface CallDeps {
   readonly accounts: AccountActors;
   readonly chat: ChatProvider;
+  readonly search: SearchProvider;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -81,6 +84,14 @@ export async function admit(
   });
   if (admission.verdict !== "short") call.rate = admission.rate;
   return admission;
+}
+
+/** The hold of a call that is asked for once. Throws the refusal. */
+export async function takeHold(deps: CallDeps, call: Call, demand: Demand): Promise<Hold> {
+  const admission = await admit(deps, call, demand);
+  if (admission.verdict === "admitted") return admission.hold;
+  if (admission.verdict === "refused") throw admission.error;
+  throw new Error("A final admission was answered 'short'");
 }
 
 /**

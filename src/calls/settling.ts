@@ -51,6 +51,6 @@ export async function giveBack(
 }
 
 /** Nobody hears this; it only ends the handling of a request whose caller is gone. */
-function clientLeft(): ApiError {
+export function clientLeft(): ApiError {
   return new ApiError("upstream_unreachable", "The caller left before the answer was there");
 }

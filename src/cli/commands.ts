@@ -4,6 +4,7 @@ import { accountCommands } from "./account-commands.ts";
 import { auditCommands } from "./audit-command.ts";
 import { type Command, parseWords, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
+import { indexCommands } from "./index-commands.ts";
 import { keyCommands } from "./key-commands.ts";
 import { logCommands } from "./log-commands.ts";
 import { mailCommands } from "./mail-commands.ts";
@@ -15,6 +16,7 @@ const COMMANDS: readonly Command[] = [
   ...paymentCommands,
   ...keyCommands,
   ...serviceCommands,
+  ...indexCommands,
   ...mailCommands,
   ...logCommands,
   ...auditCommands,

@@ -24,6 +24,8 @@ export interface Stores {
   readonly database: Database;
   readonly actors: AccountActors;
   readonly administration: AdministrationDeps;
+  /** Where data files are, those of the running Farebox. */
+  readonly dataDirectory: string;
   readonly warn: (line: string) => void;
   readonly random: RandomBytes;
   /** Moves what waits in the journal to the book. Rebuilds nothing: it tells what does not fit. */
@@ -52,6 +54,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     database,
     actors,
     administration: { accounts, actors, now, onDelayed },
+    dataDirectory: config.dataDirectory,
     warn,
     random,
     flush: () => flush(actors, database),

@@ -25,6 +25,7 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   payment: "a payment (pay_…)",
   request: "a request (req_…)",
   completion: "a completion",
+  search: "a search",
   message: "a message (msg_…)",
 };
 

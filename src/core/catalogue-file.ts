@@ -1,4 +1,5 @@
-// Reads the configuration file of models and providers, and says what is wrong with it by line.
+// Reads the configuration file of models, providers and services, and says what is wrong with it by
+// line.
 
 import type { Static } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
@@ -14,6 +15,13 @@ import {
 } from "./catalogue.ts";
 import { type Band, CatalogueFile, type Model, type Provider } from "./catalogue-schema.ts";
 import {
+  apiKeyOf,
+  baseUrlOf,
+  type Environment,
+  priceDigits,
+  type Refuse,
+} from "./catalogue-values.ts";
+import {
   JsonSyntaxError,
   type LocatedJson,
   parseLocatedJson,
@@ -21,9 +29,7 @@ import {
   readablePath,
 } from "./located-json.ts";
 import type { PriceBand } from "./pricing.ts";
-
-/** Where the environment's variables come from. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { toSearchOffer } from "./search-catalogue-file.ts";
 
 /** The dearest price that is taken for meant: USD per million tokens. */
 const PRICE_MAX = 10_000;
@@ -78,10 +84,9 @@ export function parseCatalogue(
     ids.add(model.id);
     return toModel(model, { pointer, known, json, refuse });
   });
-  return catalogueOf(models, providers);
+  const search = toSearchOffer(file.search, { env, json, refuse });
+  return catalogueOf(models, providers, { search });
 }
-
-type Refuse = (pointer: string, problem: string) => never;
 
 function readJson(text: string, fileName: string): LocatedJson {
   try {
@@ -127,18 +132,10 @@ function toProvider(
 ): ProviderEntry {
   const pointer = pointerTo("/providers", key);
   if (key === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
-  const url = URL.canParse(file.base_url) ? new URL(file.base_url) : null;
-  if (url === null) return refuse(`${pointer}/base_url`, "must be an http or https URL");
-  if (url.username !== "" || url.password !== "") {
-    return refuse(`${pointer}/base_url`, "must hold no credentials: use api_key_env");
-  }
-  if (url.search !== "" || url.hash !== "") {
-    return refuse(`${pointer}/base_url`, "must hold no query and no fragment");
-  }
   return {
     name: key,
     kind: "openai",
-    baseUrl: url.href.replace(/\/+$/, ""),
+    baseUrl: baseUrlOf(file.base_url, (problem) => refuse(`${pointer}/base_url`, problem)),
     apiKey: apiKeyOf(file.api_key_env, env, (problem) => refuse(`${pointer}/api_key_env`, problem)),
     firstByteTimeoutMs: file.timeouts?.first_byte_ms ?? PROVIDER_DEFAULTS.firstByteTimeoutMs,
     replyTimeoutMs: file.timeouts?.reply_ms ?? PROVIDER_DEFAULTS.replyTimeoutMs,
@@ -146,25 +143,6 @@ function toProvider(
     concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     maxTokensField: file.max_tokens_field ?? PROVIDER_DEFAULTS.maxTokensField,
   };
-}
-
-function apiKeyOf(
-  variable: string | undefined,
-  env: Environment,
-  refuse: (problem: string) => never,
-): string | null {
-  if (variable === undefined) return null;
-  const key = env[variable]?.trim() ?? "";
-  if (key === "") {
-    // Whoever wrote the key itself in this place must not find it in a log.
-    const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? ` '${variable}'` : "";
-    return refuse(`names an environment variable${shown} that is not set`);
-  }
-  // The key itself is never repeated.
-  if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
-    return refuse(`names '${variable}', whose value cannot be sent as a key`);
-  }
-  return key;
 }
 
 interface ModelContext {
@@ -211,13 +189,10 @@ function toBands(
       refuse(`${here}/prompt_tokens_max`, `must be more than ${promptTokensMax}, the band before`);
     }
     promptTokensMax = limit ?? promptTokensMax;
-    const exact = (key: keyof typeof band): string => decimalAt(`${here}/${key}`, band[key]);
-    const decimalAt = (at: string, value: unknown): string => {
-      const digits = typeof value === "string" ? value : (json.numberAt(at) ?? "");
-      if (!/^\d+(\.\d{1,6})?$/.test(digits) || Number(digits) > PRICE_MAX) {
-        refuse(at, `must be a decimal USD amount from 0 to ${PRICE_MAX}, with at most 6 decimals`);
-      }
-      return digits;
+    const exact = (key: keyof typeof band): string => {
+      const at = `${here}/${key}`;
+      const digits = typeof band[key] === "string" ? band[key] : json.numberAt(at);
+      return priceDigits(digits, PRICE_MAX, (problem) => refuse(at, problem));
     };
     return priceBand({
       promptTokensMax: limit ?? null,

@@ -1,6 +1,7 @@
-// The form of the configuration file of models and providers.
+// The form of the configuration file of models, providers and services.
 
 import { Type } from "@sinclair/typebox";
+import { SEARCH_KINDS } from "./search-catalogue.ts";
 
 // `errorMessage` is what our own refusal says; editors that know the keyword show it too.
 const closed = { additionalProperties: false };
@@ -23,26 +24,30 @@ const whole = (minimum: number, maximum: number, description: string) =>
     description,
     errorMessage: `must be a whole number from ${minimum} to ${maximum}`,
   });
-const usdPerMillion = (description: string) =>
+const usdAmount = (description: string) =>
   Type.Union([Type.String({ pattern: "^\\d{1,5}(\\.\\d{1,6})?$" }), Type.Number({ minimum: 0 })], {
     description,
     errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
+  });
+const baseUrl = (description: string) =>
+  Type.String({
+    pattern: "^https?://[^\\s]{1,500}$",
+    description,
+    errorMessage: "must be an http or https URL",
+  });
+const apiKeyEnv = (description: string) =>
+  Type.String({
+    pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+    description,
+    errorMessage: "must be the name of an environment variable",
   });
 
 /** An entry under `providers`. */
 export const Provider = Type.Object(
   {
-    base_url: Type.String({
-      pattern: "^https?://[^\\s]{1,500}$",
-      description: "Address of an OpenAI-compatible API, without /chat/completions",
-      errorMessage: "must be an http or https URL",
-    }),
+    base_url: baseUrl("Address of an OpenAI-compatible API, without /chat/completions"),
     api_key_env: Type.Optional(
-      Type.String({
-        pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
-        description: "Environment variable that holds the API key; left out: no key is sent",
-        errorMessage: "must be the name of an environment variable",
-      }),
+      apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),
     ),
     timeouts: Type.Optional(
       Type.Object(
@@ -79,10 +84,10 @@ export const Band = Type.Object(
     prompt_tokens_max: Type.Optional(
       whole(1, 100_000_000, "Largest prompt of this band; left out in the last band"),
     ),
-    input_usd_per_m: usdPerMillion("USD per million prompt tokens"),
-    output_usd_per_m: usdPerMillion("USD per million output tokens"),
+    input_usd_per_m: usdAmount("USD per million prompt tokens"),
+    output_usd_per_m: usdAmount("USD per million output tokens"),
     cached_input_usd_per_m: Type.Optional(
-      usdPerMillion("USD per million prompt tokens from the cache; left out: as input"),
+      usdAmount("USD per million prompt tokens from the cache; left out: as input"),
     ),
   },
   { ...closed, description: "Prices for prompts up to a length" },
@@ -128,6 +133,45 @@ export const Model = Type.Object(
   { ...closed, description: "A model that callers can ask for" },
 );
 
+/** An entry of `search.providers`. */
+export const SearchServerFile = Type.Object(
+  {
+    kind: Type.Union(
+      SEARCH_KINDS.map((kind) => Type.Literal(kind)),
+      {
+        description: "How the server is asked",
+        errorMessage: `must be one of ${SEARCH_KINDS.join(", ")}`,
+      },
+    ),
+    name: Type.Optional(name("What the log calls it; left out: its kind")),
+    base_url: Type.Optional(
+      baseUrl("Address of the API; needed for searxng, known for the hosted services"),
+    ),
+    api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
+    timeout_ms: Type.Optional(whole(10, 60_000, "For one query; default 10000")),
+    concurrency: Type.Optional(
+      whole(1, 10_000, "Queries under way at once; more go to the next provider; default 64"),
+    ),
+  },
+  { ...closed, description: "A server that finds results" },
+);
+
+/** The section `search`. */
+export const Search = Type.Object(
+  {
+    usd_per_result: Type.Optional(usdAmount("USD per result returned; default 0.0005")),
+    providers: Type.Optional(
+      Type.Array(SearchServerFile, {
+        minItems: 1,
+        maxItems: 16,
+        description: "Asked in order until one answers; left out: the embedded index",
+        errorMessage: "must be a list of 1 to 16 search providers",
+      }),
+    ),
+  },
+  { ...closed, description: "Web search; left out: the embedded index" },
+);
+
 /** The whole file. */
 export const CatalogueFile = Type.Object(
   {
@@ -141,6 +185,7 @@ export const CatalogueFile = Type.Object(
       },
     ),
     models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
+    search: Type.Optional(Search),
   },
   { ...closed, title: "Farebox models and providers" },
 );

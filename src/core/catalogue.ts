@@ -1,7 +1,9 @@
-// What the gateway sells: models with prices and routes, and the upstream servers that serve them.
+// What the gateway sells: models with prices and routes, the upstream servers that serve them, and
+// search.
 
 import { price } from "./money.ts";
 import type { PriceBand } from "./pricing.ts";
+import { EMBEDDED_SEARCH, type SearchOffer } from "./search-catalogue.ts";
 
 /** One way to serve a model: an upstream server and the model's name there. */
 export interface Route {
@@ -43,7 +45,11 @@ export interface ProviderEntry {
 export interface Catalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
+  readonly search: SearchOffer;
 }
+
+/** The services besides chat; what is left out is served without configuration. */
+export type OtherServices = Partial<Pick<Catalogue, "search">>;
 
 /** What a provider has where nothing else is said. */
 export const PROVIDER_DEFAULTS = {
@@ -80,14 +86,16 @@ const guideModel: ModelEntry = {
   routes: [{ provider: GUIDE_PROVIDER, model: GUIDE_MODEL }],
 };
 
-/** A catalogue of these models and providers, and of the built-in guide behind them. */
+/** A catalogue of these models, providers and services, and of the built-in guide behind them. */
 export function catalogueOf(
   models: readonly ModelEntry[],
   providers: readonly ProviderEntry[],
+  services: OtherServices = {},
 ): Catalogue {
   return {
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((one) => [one.name, one])),
+    search: services.search ?? EMBEDDED_SEARCH,
   };
 }
 

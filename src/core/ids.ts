@@ -11,6 +11,7 @@ export const PREFIXES = {
   payment: "pay",
   request: "req",
   completion: "chatcmpl",
+  search: "search",
   message: "msg",
 } as const;
 

@@ -16,6 +16,8 @@ export interface Tier {
   /** What unlocks the tier; null where it comes by sign-up or contract. */
   readonly unlock: { readonly paid: NanoUsd; readonly days: number } | null;
   readonly services: readonly Scope[];
+  /** Queries of one batch search (SPEC 4.4). */
+  readonly batchSearches: number;
   /** SPEC 8.3; null where the tier has no mail. */
   readonly mail: MailLimits | null;
 }
@@ -34,14 +36,14 @@ const MAIL_LIMITS: Readonly<Partial<Record<TierName, MailLimits>>> = {
   enterprise: { recipientsPerDay: 100_000, messagesPerMinute: 600, recipientsPerMessage: 500 },
 };
 
-/** SPEC 8.1, 8.2 and 8.3, lowest first. */
+/** SPEC 4.4, 8.1, 8.2 and 8.3, lowest first. */
 export const TIERS = [
-  tier("free", 20, 2, "5", null, ["models"]),
-  tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"]),
-  tier("build", 300, 20, "1000", ["50", 7], SERVICES),
-  tier("scale", 1000, 50, "5000", ["250", 14], SERVICES),
-  tier("pro", 3000, 100, "25000", ["1000", 30], SERVICES),
-  tier("enterprise", 10_000, 400, "250000", null, SERVICES),
+  tier("free", 20, 2, "5", null, ["models"], 0),
+  tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"], 10),
+  tier("build", 300, 20, "1000", ["50", 7], SERVICES, 50),
+  tier("scale", 1000, 50, "5000", ["250", 14], SERVICES, 100),
+  tier("pro", 3000, 100, "25000", ["1000", 30], SERVICES, 100),
+  tier("enterprise", 10_000, 400, "250000", null, SERVICES, 100),
 ] as const satisfies readonly Tier[];
 
 export interface TierInputs {
@@ -83,6 +85,7 @@ function tier(
   monthlyCap: string,
   unlock: readonly [paid: string, days: number] | null,
   services: readonly Scope[],
+  batchSearches: number,
 ): Tier {
   return {
     name,
@@ -91,6 +94,7 @@ function tier(
     monthlyCap: usd(monthlyCap),
     unlock: unlock && { paid: usd(unlock[0]), days: unlock[1] },
     services,
+    batchSearches,
     mail: MAIL_LIMITS[name] ?? null,
   };
 }
@@ -109,6 +113,19 @@ export const CHAT = {
   streamIdleMs: 90_000,
   streamMaxMs: 15 * 60_000,
   bodyBytesMax: 4 * 1024 * 1024,
+} as const;
+
+/** What SPEC 4.3 leaves open (docs/search.md). */
+export const SEARCH = {
+  queryCharactersMax: 400,
+  maxResultsDefault: 10,
+  maxResultsMax: 20,
+  pageMax: 10,
+  domainsMax: 20,
+  bodyBytesMax: 64 * 1024,
+  batchBodyBytesMax: 1024 * 1024,
+  /** Queries of one batch that are asked at once. */
+  batchAtOnce: 8,
 } as const;
 
 /** What mail counts against in time, as refusals name it: "100 recipients a day". */

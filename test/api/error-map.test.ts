@@ -4,9 +4,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
-import { ZERO } from "../../src/core/money.ts";
-import { errorResponse } from "../../src/http/respond.ts";
-import { ask } from "../support/world.ts";
 import { type AccountOptions, chatBody, Harness } from "./harness.ts";
 import { type MailHarness, mailAccount, mailBody, startMailHarness } from "./mail-harness.ts";
 import { silence, textBatch, wholeReply } from "./scripted-chat.ts";
@@ -32,6 +29,10 @@ const call =
   async () =>
     api.post(await api.account(options), body);
 
+const search =
+  (options: AccountOptions, batch: readonly object[]): Provoke =>
+  async () =>
+    api.postTo("/v1/search/batch", await api.account(options), batch);
 const mailing =
   (fields: object): Provoke =>
   async () =>
@@ -53,7 +54,7 @@ const provoke = {
   account_inactive: call({ state: "suspended" }),
   ip_not_allowed: call({ ip: ["192.0.2.0/24"] }),
   insufficient_scope: call({ scopes: ["search"] }),
-  tier_required: askForSearchOnFree,
+  tier_required: search({ scopes: ["search"] }, [{ query: "fares" }]),
   rate_limit_exceeded: async () => {
     const account = await api.account();
     const answers = await Promise.all(Array.from({ length: 21 }, () => api.get("/v1/me", account)));
@@ -62,6 +63,7 @@ const provoke = {
   body_too_large: call({}, "x".repeat(CHAT.bodyBytesMax + 1)),
   invalid_json: call({}, "{"),
   messages_required: call({}, {}),
+  batch_too_large: search({ scopes: ["search"], paid: "5" }, Array(11).fill({ query: "fares" })),
   unsupported_field: mailing({ bcc: "b@x.test" }),
   invalid_parameter: call({}, chatBody({ temperature: 3 })),
   too_many_recipients: mailing({ to: Array.from({ length: 11 }, (_, i) => `a${i}@x.test`) }),
@@ -91,6 +93,7 @@ const provoke = {
     api.paused.add("chat");
     return api.post(await api.account(), chatBody());
   },
+  search_unavailable: searchWhilePaused,
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ free: "0.000001" }),
@@ -116,13 +119,9 @@ for (const [code, request] of Object.entries(provoke)) {
   });
 }
 
-// No endpoint that a tier lacks is served yet, so the account is asked itself.
-async function askForSearchOnFree(): Promise<Response> {
-  const { id, bucket, keyId } = await api.account({ scopes: ["search"] });
-  const account = api.parts.stores.actors.of(id, bucket);
-  const admission = await account.admit(ask(keyId, ZERO, { scope: "search" }));
-  if (admission.verdict !== "refused") throw new Error(admission.verdict);
-  return errorResponse(admission.error, { requestId: "req_test", rate: admission.rate });
+async function searchWhilePaused(): Promise<Response> {
+  api.paused.add("search");
+  return await search({ scopes: ["search"], paid: "5" }, [{ query: "fares" }])();
 }
 
 async function openThreeStreamsOnFree(): Promise<Response> {

@@ -1,4 +1,4 @@
-// The API over real HTTP, on a Redis and a Postgres of its own, with a chat upstream that the test
+// The API over real HTTP, on a Redis and a Postgres of its own, with upstreams that the test
 // scripts.
 
 import { Redis } from "ioredis";
@@ -28,6 +28,7 @@ import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
+import { ScriptedSearch } from "./scripted-search.ts";
 
 /** Where the mail of the tests is sent from. */
 export const MAIL_DOMAIN = "mail.farebox.test";
@@ -83,6 +84,11 @@ export interface JournalEntry {
   readonly outcome: string;
 }
 
+interface RequestOptions {
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
 interface LogLine {
   readonly level: string;
   readonly fields: object;
@@ -94,6 +100,7 @@ interface Parts {
   readonly port: number;
   readonly stores: Awaited<ReturnType<typeof openStores>>;
   readonly chat: ScriptedChat;
+  readonly search: ScriptedSearch;
   readonly paused: Set<string>;
   readonly log: Log;
   readonly logged: readonly LogLine[];
@@ -116,6 +123,7 @@ export class Harness implements AsyncDisposable {
     const log: Log = { info: note("info"), warn: note("warn"), error: note("error") };
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
+    const search = new ScriptedSearch();
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
@@ -123,6 +131,7 @@ export class Harness implements AsyncDisposable {
       anonymous: new AnonymousWindow(actors.scripts),
       catalogue: () => catalogue,
       chat,
+      search,
       mail: {
         ...stores.mail,
         domain: MAIL_DOMAIN,
@@ -147,7 +156,7 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, paused, log, logged, stop });
+    return new Harness({ url, port, stores, chat, search, paused, log, logged, stop });
   }
 
   get paused(): Set<string> {
@@ -156,6 +165,10 @@ export class Harness implements AsyncDisposable {
 
   get chat(): ScriptedChat {
     return this.parts.chat;
+  }
+
+  get search(): ScriptedSearch {
+    return this.parts.search;
   }
 
   /** What the service logged as an error. */
@@ -285,19 +298,24 @@ export class Harness implements AsyncDisposable {
   post(
     account: Pick<TestAccount, "key"> | null,
     body: object | string | Uint8Array,
-    init: {
-      readonly headers?: Record<string, string>;
-      readonly signal?: AbortSignal;
-      /** Another endpoint. */
-      readonly path?: string;
-    } = {},
+    init: RequestOptions = {},
+  ): Promise<Response> {
+    return this.postTo("/v1/chat/completions", account, body, init);
+  }
+
+  /** Posts to any path, as `post` does. */
+  postTo(
+    path: string,
+    account: Pick<TestAccount, "key"> | null,
+    body: object | string | Uint8Array,
+    init: RequestOptions = {},
   ): Promise<Response> {
     const headers = {
       "content-type": "application/json",
       ...(account && { authorization: `Bearer ${account.key}` }),
       ...init.headers,
     };
-    return fetch(this.parts.url + (init.path ?? "/v1/chat/completions"), {
+    return fetch(this.parts.url + path, {
       method: "POST",
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       ...init,

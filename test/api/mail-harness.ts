@@ -79,8 +79,7 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
     smtp,
     worker,
     send: (account, body, key) =>
-      api.post(account, body, {
-        path: "/v1/mail/send",
+      api.postTo("/v1/mail/send", account, body, {
         ...(key !== undefined && { headers: { "idempotency-key": key } }),
       }),
     status: async (account, id) =>

@@ -1,10 +1,12 @@
 // Five hundred calls at the same moment on a balance that pays for a few: over HTTP, on two
-// processes.
+// processes, chats and batches of searches.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { nano, toDecimal } from "../../src/core/money.ts";
 import { askChat } from "../support/chat-client.ts";
+import { type FakeSearch, startFakeSearch } from "../support/fake-search.ts";
 import { type Product, startProduct } from "../support/product.ts";
+import { replyWith } from "../support/search-replies.ts";
 
 const CALLS = 500;
 const ROUNDS = 5;
@@ -13,11 +15,26 @@ const MODEL = { id: "exact", mood: "ok", input: "0", output: "1000", freeEligibl
 const TOKENS = 8;
 const COST = 8_000_000n;
 
+/** A batch of two searches of which each brings all that it may. */
+const BATCH = [
+  { query: "a", max_results: 3 },
+  { query: "b", max_results: 5 },
+];
+const BATCH_COST = 8n * 500_000n;
+
 let product: Product;
+let service: FakeSearch;
 beforeAll(async () => {
-  product = await startProduct({ models: [MODEL], record: false });
+  service = startFakeSearch("searxng");
+  const found = Array.from({ length: 5 }, (_, index) => `https://a.example/${index}`);
+  service.answer = () => Response.json(replyWith("searxng", found));
+  const providers = [{ kind: "searxng", base_url: service.baseUrl, concurrency: 10_000 }];
+  product = await startProduct({ models: [MODEL], record: false, search: { providers } });
 }, 60_000);
-afterAll(() => product[Symbol.asyncDispose]());
+afterAll(async () => {
+  await product[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
 
 test("500 parallel calls on a balance worth K over two processes: exactly K pass", async () => {
   const timesMs: number[] = [];
@@ -48,4 +65,36 @@ test("500 parallel calls on a balance worth K over two processes: exactly K pass
   const [lowest] = await product.operator.database.sql`
     SELECT min(paid_after) AS paid FROM ledger_entries WHERE kind = 'charge'`;
   expect(lowest?.paid).toBe(COST - 1n);
+}, 60_000);
+
+test("500 parallel batches on a balance worth K over two processes: exactly K pass", async () => {
+  const pass = 77;
+  const paid = toDecimal(nano(BATCH_COST * BigInt(pass) + BATCH_COST - 1n));
+  const scopes = ["search"] as const;
+  const account = await product.account({ paid, contract: "enterprise", scopes });
+  const answers = await Promise.all(
+    Array.from({ length: CALLS }, async (_, index) => {
+      const response = await fetch(`${product.api(index % 2).url}/v1/search/batch`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${account.key}` },
+        body: JSON.stringify(BATCH),
+        keepalive: false,
+      });
+      const cost = response.headers.get("x-svc-cost-usd");
+      return { status: response.status, cost, body: await response.text() };
+    }),
+  );
+  const served = answers.filter(({ status }) => status === 200);
+  expect(served).toHaveLength(pass);
+  expect(new Set(served.map(({ cost }) => cost))).toEqual(new Set(["0.004"]));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.every(({ body }) => body.includes("insufficient_credits"))).toBe(true);
+  const { actors } = product.operator;
+  const state = await actors.of(account.id, account.bucket).state();
+  expect(state).toMatchObject({ paid: BATCH_COST - 1n, heldPaid: 0n, heldFree: 0n });
+  expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
+  const [logged] = await product.operator.database.sql`
+    SELECT sum(requests)::int AS queries FROM request_log WHERE endpoint = '/v1/search/batch'
+    AND status = 200`;
+  expect(logged?.queries).toBe(2 * pass);
 }, 60_000);

@@ -28,6 +28,12 @@ const SECRETS = {
   unknownModel: canary("Model"),
   path: canary("Path"),
   query: canary("Query"),
+  search: canary("Search"),
+  searchDomain: canary("domain").toLowerCase(),
+  searchField: canary("SearchField"),
+  searchKey: canary("SearchKey"),
+  result: canary("Result"),
+  resultPage: canary("page").toLowerCase(),
   header: canary("Header"),
   wrongKey: canary("WrongKey"),
   mailAddress: canary("Mailto").toLowerCase(),
@@ -56,12 +62,20 @@ beforeAll(async () => {
     apis: 1,
     ownPostgres: true,
     upstreamUrl: `http://127.0.0.1:${upstream.port}/v1`,
+    search: {
+      providers: ["brave", "searxng", "exa"].map((kind) => ({
+        kind,
+        base_url: `http://127.0.0.1:${upstream.port}/${kind}`,
+        ...(kind === "searxng" ? {} : { api_key_env: "SEARCH_KEY" }),
+      })),
+    },
     models: ["echo", "400", "500", "junk", "cut"].map((id) => ({ id })),
     // Nothing of what Redis writes is packed.
     redisSettings: { rdbcompression: "no", loglevel: "debug" },
     env: {
       TRUSTED_PROXIES: "127.0.0.1",
       LOG_LEVEL: "trace",
+      SEARCH_KEY: SECRETS.searchKey,
       MAIL_DOMAIN: "mail.privacy.test",
       MAIL_SMTP_URL: `${smtp.url}?tls=none`,
       MAIL_WAIT_SECONDS: "5",
@@ -71,7 +85,7 @@ beforeAll(async () => {
     paid: "50",
     contract: "enterprise",
     email: `${KEPT}@a.org`,
-    scopes: ["models", "mail"],
+    scopes: ["models", "search", "mail"],
   });
 }, 120_000);
 afterAll(async () => {
@@ -83,6 +97,10 @@ afterAll(async () => {
 /** An upstream that quotes what it was asked, in replies as in errors. */
 async function answerUpstream(request: Request): Promise<Response> {
   const asked = await request.text();
+  const { pathname, searchParams } = new URL(request.url);
+  if (!pathname.startsWith("/v1/")) {
+    return answerSearch(pathname, `${asked} ${searchParams.get("q") ?? ""}`);
+  }
   const { model, stream } = JSON.parse(asked) as { model: string; stream?: boolean };
   const said = `${SECRETS.completion} ${asked}`;
   const message = `${SECRETS.upstreamError} ${asked}`;
@@ -98,6 +116,16 @@ async function answerUpstream(request: Request): Promise<Response> {
   const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
   const end = model === "cut" ? "data: {broken\n\n" : "data: [DONE]\n\n";
   return new Response(chunk + end, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** Search services: one is down, one quotes what it was asked, one sends nonsense. */
+function answerSearch(path: string, asked: string): Response {
+  const title = `${SECRETS.result} ${asked}`;
+  if (path.startsWith("/brave/")) return Response.json({ error: title }, { status: 500 });
+  const isNonsense = path.startsWith("/exa/") || asked.includes("nonsense");
+  if (isNonsense) return new Response(`<html>${title}`);
+  const url = `https://${SECRETS.resultPage}.example/${asked.length}`;
+  return Response.json({ results: [{ title, url, content: title }] });
 }
 
 async function post(
@@ -159,11 +187,26 @@ async function speak(): Promise<void> {
   expect(await post(chat(SECRETS.unknownModel))).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/${SECRETS.path}`)).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/chat/completions?q=${SECRETS.query}`)).toBe(200);
+  await search();
   const authorization = `Bearer svc_live_${SECRETS.wrongKey}`;
   expect(await post(chat("echo"), { authorization })).toBe(401);
   const narrow = await product.newKey(account.id, { ip: ["192.0.2.1"] });
   const other = { authorization: `Bearer ${narrow.key}`, "x-forwarded-for": REFUSED_CLIENT };
   expect(await post(chat("echo"), other)).toBe(403);
+}
+
+async function search(): Promise<void> {
+  const one = { query: SECRETS.search, include_domains: [`${SECRETS.resultPage}.example`] };
+  const domains = { exclude_domains: [`${SECRETS.searchDomain}.example`] };
+  const bad = { ...one, country: SECRETS.searchField };
+  expect(await post(one, {}, "/v1/search")).toBe(200);
+  expect(await post({ query: `${SECRETS.search} nonsense` }, {}, "/v1/search")).toBe(502);
+  expect(await post(bad, {}, "/v1/search")).toBe(400);
+  expect(await post(`{"query": "${SECRETS.search}`, {}, "/v1/search")).toBe(400);
+  const batch = [one, { ...one, ...domains }, { query: `${SECRETS.search} nonsense` }];
+  expect(await post(batch, {}, "/v1/search/batch")).toBe(200);
+  expect(await post([one, bad], {}, "/v1/search/batch")).toBe(400);
+  expect(await post(Array(101).fill(one), {}, "/v1/search/batch")).toBe(400);
 }
 
 /** Messages that are sent, refused and put off by a server that quotes whom they are for. */
@@ -254,7 +297,7 @@ test("nothing that a caller says, and no key or address, is kept anywhere", asyn
     await product.operator.flush();
     const [row] = await product.operator.database
       .sql`SELECT count(*)::int AS rows FROM request_log`;
-    return row?.rows >= 16;
+    return row?.rows >= 23;
   });
   await persist();
   const { home } = product.parts;
@@ -265,6 +308,7 @@ test("nothing that a caller says, and no key or address, is kept anywhere", asyn
   const findAll = (word: string) => files.filter(([, bytes]) => bytes.includes(word));
   expect(findAll(KEPT).length).toBeGreaterThanOrEqual(3);
   expect(findAll("/v1/chat/completions").length).toBeGreaterThanOrEqual(3);
+  expect(findAll("/v1/search/batch").length).toBeGreaterThanOrEqual(3);
   expect(files.some(([path]) => path.endsWith(".rdb"))).toBe(true);
   const secret = account.key.slice("svc_live_".length);
   const words = { ...SECRETS, key: secret, keyStart: secret.slice(0, 16), CLIENT, REFUSED_CLIENT };

@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { GUIDE_MODEL, GUIDE_PROVIDER } from "../../src/core/catalogue.ts";
-import { CatalogueError, type Environment, parseCatalogue } from "../../src/core/catalogue-file.ts";
+import { CatalogueError, parseCatalogue } from "../../src/core/catalogue-file.ts";
 import { CatalogueFile, catalogueJsonSchema } from "../../src/core/catalogue-schema.ts";
+import type { Environment } from "../../src/core/catalogue-values.ts";
 import { price } from "../../src/core/money.ts";
 
 const DOCS = join(import.meta.dir, "../../docs");

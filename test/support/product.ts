@@ -26,6 +26,7 @@ import {
   type PrivateStore,
   startPrivatePostgres,
   startPrivateRedis,
+  testDataDirectory,
 } from "./services.ts";
 import { random } from "./world.ts";
 
@@ -51,6 +52,8 @@ export interface ProductOptions {
   readonly redisSettings?: Readonly<Record<string, string>>;
   /** Models that answer as the fake upstream's moods do. */
   readonly models?: readonly ProductModel[];
+  /** Search servers of the test's own, as the configuration file has them. */
+  readonly search?: object;
   /** An upstream of the test's own, instead of the fake one. */
   readonly upstreamUrl?: string;
   /** False where a test makes more requests than it wants to keep. */
@@ -95,6 +98,7 @@ interface Parts {
   readonly databaseUrl: string;
   readonly upstream: FakeUpstream;
   readonly upstreamUrl: string;
+  readonly search: object | undefined;
   readonly apis: readonly Api[];
   readonly workers: readonly Program[];
   readonly operator: Stores;
@@ -171,7 +175,8 @@ export class Product implements AsyncDisposable {
 
   /** Replaces the catalogue; every process finds it within about a second. */
   writeCatalogue(models: readonly ProductModel[]): void {
-    writeCatalogue(this.parts.home, this.parts.upstreamUrl, models);
+    const { home, upstreamUrl, search } = this.parts;
+    writeCatalogue(home, { upstreamUrl, models, search });
   }
 
   /** The environment of the programs, also for the command-line tool. */
@@ -199,7 +204,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const upstream = await startFakeUpstream({ record: options.record ?? true });
   resources.defer(() => upstream.stop());
   const upstreamUrl = options.upstreamUrl ?? upstream.baseUrl;
-  writeCatalogue(home, upstreamUrl, options.models ?? [{ id: "ok" }]);
+  const { models = [{ id: "ok" }], search } = options;
+  writeCatalogue(home, { upstreamUrl, models, search });
   const operator = openOperator(redis.url, databaseUrl);
   resources.defer(() => operator.close());
 
@@ -223,7 +229,15 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const stores = { redis, postgres, databaseUrl };
   const programs = { apis, workers, operator };
   const kept = resources.move();
-  return new Product({ home, ...stores, upstream, upstreamUrl, ...programs, resources: kept });
+  return new Product({
+    home,
+    ...stores,
+    upstream,
+    upstreamUrl,
+    search,
+    ...programs,
+    resources: kept,
+  });
 }
 
 async function startAll(programs: readonly Program[], options: StartOptions = {}): Promise<void> {
@@ -234,7 +248,8 @@ async function startAll(programs: readonly Program[], options: StartOptions = {}
 /** The stores as the command-line tool opens them. */
 export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   const { KEY_PEPPER: keyPepper, IP_HASH_SECRET: ipHashSecret } = SECRETS;
-  const config = { redisUrl, databaseUrl, keyPepper, ipHashSecret };
+  const dataDirectory = testDataDirectory();
+  const config = { redisUrl, databaseUrl, keyPepper, ipHashSecret, dataDirectory };
   return openStores({ config, now: Date.now, random, warn: () => {} });
 }
 
@@ -244,6 +259,7 @@ function environment(parts: Pick<Parts, "home" | "redis" | "databaseUrl">): Reco
     REDIS_URL: parts.redis.url,
     DATABASE_URL: parts.databaseUrl,
     METRICS_PORT: "0",
+    FAREBOX_DATA: testDataDirectory(),
     FAREBOX_CONFIG: catalogueFile(parts.home),
   };
 }
@@ -252,9 +268,16 @@ function catalogueFile(home: string): string {
   return join(home, "catalogue.json");
 }
 
-function writeCatalogue(home: string, baseUrl: string, models: readonly ProductModel[]): void {
+interface Offered {
+  readonly upstreamUrl: string;
+  readonly models: readonly ProductModel[];
+  readonly search: object | undefined;
+}
+
+function writeCatalogue(home: string, { upstreamUrl, models, search }: Offered): void {
   const catalogue = {
-    providers: { fake: { base_url: baseUrl, concurrency: 10_000 } },
+    search,
+    providers: { fake: { base_url: upstreamUrl, concurrency: 10_000 } },
     models: models.map((model) => ({
       id: model.id,
       label: model.id,

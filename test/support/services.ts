@@ -64,6 +64,11 @@ export function testDatabaseUrl(): Promise<string> {
   return shared.postgres;
 }
 
+/** Where the data files of all tests are, so that each is built once in a run. */
+export function testDataDirectory(): string {
+  return process.env.FAREBOX_DATA || join(import.meta.dir, "../../.farebox/data");
+}
+
 /** A migrated, empty database of its own. It is copied from a template, which takes some 50 ms. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await testDatabaseUrl();

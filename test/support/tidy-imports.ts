@@ -151,8 +151,12 @@ function topOf(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }
 
-const IMPORT =
-  /(?:\b(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom\s*|\bimport\s*\(?\s*)["']([^"'\n]+)["']/g;
+// The file of a thread is named by its URL.
+const IMPORT = new RegExp(
+  String.raw`\b(?:(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom|import\s*\(?|new URL\()` +
+    String.raw`\s*["']([^"'\n]+)["']`,
+  "g",
+);
 
 function importGraph(files: readonly SourceFile[]): Map<string, readonly Import[]> {
   const known = new Set(files.map(({ path }) => path));

@@ -49,7 +49,8 @@ const OWNED: readonly Owned[] = [
       /\b(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|DATABASE)\s/,
     ),
     within: PRODUCT,
-    owners: /^src\/store\//,
+    // A provider may have a data file of its own, which is no store.
+    owners: /^src\/(?:store|providers)\//,
     message: "SQL belongs into src/store",
     view: "uncommented",
   },

@@ -3,7 +3,8 @@
 
 import { readFile, stat } from "node:fs/promises";
 import type { Catalogue } from "../../core/catalogue.ts";
-import { CatalogueError, type Environment, parseCatalogue } from "../../core/catalogue-file.ts";
+import { CatalogueError, parseCatalogue } from "../../core/catalogue-file.ts";
+import type { Environment } from "../../core/catalogue-values.ts";
 import type { Log } from "../../core/log.ts";
 import { LocalModels, type Probe } from "./local-models.ts";
 

@@ -1,0 +1,51 @@
+// Checks of values that several parts of the configuration file have, beyond what its schema can
+// say.
+
+/** Where the environment's variables come from. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Refuses the value at a JSON pointer, and with it the file. */
+export type Refuse = (pointer: string, problem: string) => never;
+
+type RefuseValue = (problem: string) => never;
+
+const PRICE = /^\d+(\.\d{1,6})?$/;
+
+/** The address of a server, without a slash at its end. */
+export function baseUrlOf(text: string, refuse: RefuseValue): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return refuse("must be an http or https URL");
+  if (url.username !== "" || url.password !== "") {
+    return refuse("must hold no credentials: use api_key_env");
+  }
+  if (url.search !== "" || url.hash !== "") return refuse("must hold no query and no fragment");
+  return url.href.replace(/\/+$/, "");
+}
+
+/** The key that a variable of the environment holds; null where none is named. */
+export function apiKeyOf(
+  variable: string | undefined,
+  env: Environment,
+  refuse: RefuseValue,
+): string | null {
+  if (variable === undefined) return null;
+  const key = env[variable]?.trim() ?? "";
+  if (key === "") {
+    // Whoever wrote the key itself in this place must not find it in a log.
+    const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? ` '${variable}'` : "";
+    return refuse(`names an environment variable${shown} that is not set`);
+  }
+  // The key itself is never repeated.
+  if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
+    return refuse(`names '${variable}', whose value cannot be sent as a key`);
+  }
+  return key;
+}
+
+/** The digits of a USD price, as they are written in the file. */
+export function priceDigits(digits: string | undefined, most: number, refuse: RefuseValue): string {
+  if (digits === undefined || !PRICE.test(digits) || Number(digits) > most) {
+    refuse(`must be a decimal USD amount from 0 to ${most}, with at most 6 decimals`);
+  }
+  return digits ?? "";
+}

@@ -1,0 +1,121 @@
+// A SQLite file made from data that ships with the program: built once, whole or not at all.
+
+import { Database } from "bun:sqlite";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../core/log.ts";
+
+/** Says how far a build is; of many calls only a few are logged. */
+export type Progress = (done: number, total: number) => void;
+
+export interface DataFile {
+  readonly directory: string;
+  /** Small letters, in words joined by hyphens: `search-index`. */
+  readonly name: string;
+  /** Small letters, digits and dots; another version is another file. */
+  readonly version: string;
+  /** Fills an empty database, in as many transactions as it likes. */
+  readonly build: (db: Database, progress: Progress) => void | Promise<void>;
+  readonly log: Log;
+}
+
+const NAME = /^[a-z]+(?:-[a-z]+)*$/;
+const VERSION = /^[a-z0-9.]+$/;
+const PROGRESS_LINES = 4;
+/** A draft that nobody has touched for so long was left by a build that was killed. */
+const DRAFT_MS_MAX = 3_600_000;
+
+/**
+ * Opens the file read-only, and builds it first where it is missing. Of several processes that
+ * build at once each gets a whole file; older versions are removed. `build` runs in the thread that
+ * asks: one that serves requests lets a worker thread open the file first.
+ */
+export async function openDataFile(file: DataFile): Promise<Database> {
+  const { directory, name, version } = file;
+  if (!NAME.test(name) || !VERSION.test(version)) {
+    throw new RangeError(`'${name}-${version}' is no name of a data file`);
+  }
+  const path = join(directory, `${name}-${version}.sqlite`);
+  if (!existsSync(path)) await make(file, path);
+  return new Database(path, { readonly: true, strict: true });
+}
+
+async function make(file: DataFile, path: string): Promise<void> {
+  const { directory, name, version, build, log } = file;
+  log.info({ file: name, version }, "A data file is being built");
+  mkdirSync(directory, { recursive: true });
+  const folder = mkdtempSync(join(directory, `${name}-${version}.draft-`));
+  try {
+    removeStaleDrafts(directory, folder);
+    const draft = join(folder, "draft.sqlite");
+    const db = new Database(draft, { create: true, readwrite: true, strict: true });
+    try {
+      // A draft that a crash spoils is thrown away, so it needs no journal.
+      db.run("PRAGMA journal_mode = OFF");
+      db.run("PRAGMA synchronous = OFF");
+      await build(db, inFewLines(file));
+    } finally {
+      db.close(true);
+    }
+    writeThrough(draft);
+    renameSync(draft, path);
+    writeThrough(directory);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  log.info({ file: name, bytes: statSync(path).size }, "A data file is ready");
+  removeOthers(directory, { name, path });
+}
+
+/** Progress that logs each quarter of the way once. */
+function inFewLines({ name, log }: DataFile): Progress {
+  let told = 0;
+  return (done, total) => {
+    const part = Math.floor((done / Math.max(1, total)) * PROGRESS_LINES);
+    if (part <= told || part >= PROGRESS_LINES) return;
+    told = part;
+    const percent = (part * 100) / PROGRESS_LINES;
+    log.info({ file: name, percent }, "A data file is being built");
+  };
+}
+
+/** Waits until a file, or the names of a directory, would survive a loss of power. */
+function writeThrough(path: string): void {
+  const handle = openSync(path, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function removeStaleDrafts(directory: string, own: string): void {
+  const nowMs = statSync(own).mtimeMs;
+  for (const entry of readdirSync(directory)) {
+    if (!/\.draft-\w+$/.test(entry)) continue;
+    const folder = join(directory, entry);
+    // Another process may just have finished with it.
+    const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
+    if (nowMs - changedMs > DRAFT_MS_MAX) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A process that has another version open keeps reading it: only its name goes. */
+function removeOthers(directory: string, { name, path }: { name: string; path: string }): void {
+  const versions = new RegExp(`^${name}-[a-z0-9.]+\\.sqlite$`);
+  for (const entry of readdirSync(directory)) {
+    const other = join(directory, entry);
+    if (other !== path && versions.test(entry)) rmSync(other, { force: true });
+  }
+}

@@ -1,0 +1,68 @@
+// A result of a stranger, made fit for a caller.
+
+import type { FoundResult } from "./kind.ts";
+import { plainText, textOfHtml } from "./plain-text.ts";
+import type { SearchRequest, SearchResult } from "./provider.ts";
+import { dayOf } from "./result-date.ts";
+import type { IndexHit } from "./search-index.ts";
+
+const TITLE_CHARACTERS_MAX = 300;
+const SNIPPET_CHARACTERS_MAX = 1_000;
+const URL_LENGTH_MAX = 2_048;
+
+/** The result with checked fields; null where its URL is none that a caller should open. */
+export function cleanResult(found: FoundResult, nowMs: number): SearchResult | null {
+  const url = pageUrl(found.url);
+  if (url === null) return null;
+  const source = sourceOf(url);
+  const { score } = found;
+  return {
+    title: textOfHtml(found.title, TITLE_CHARACTERS_MAX) || source,
+    url: url.href,
+    snippet: textOfHtml(found.snippet, SNIPPET_CHARACTERS_MAX),
+    date: dayOf(found.date, nowMs),
+    lastUpdated: dayOf(found.lastUpdated, nowMs),
+    source,
+    score: typeof score === "number" && Number.isFinite(score) ? score : null,
+  };
+}
+
+/** An http or https URL without credentials and of bearable length, or null. */
+export function pageUrl(value: unknown): URL | null {
+  if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
+  if (!URL.canParse(value)) return null;
+  const url = new URL(value);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return null;
+  const isPlain = url.username === "" && url.password === "" && url.href.length <= URL_LENGTH_MAX;
+  return isPlain ? url : null;
+}
+
+/** The host of a page, without "www.". */
+export function sourceOf({ hostname }: URL): string {
+  return hostname.replace(/^www\./, "");
+}
+
+/** Whether the domain filters of a request let this page pass. */
+export function isAllowed(
+  url: string,
+  { includeDomains, excludeDomains }: Pick<SearchRequest, "includeDomains" | "excludeDomains">,
+): boolean {
+  if (includeDomains.length === 0 && excludeDomains.length === 0) return true;
+  const { hostname } = new URL(url);
+  const isBelow = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
+  if (excludeDomains.some(isBelow)) return false;
+  return includeDomains.length === 0 || includeDomains.some(isBelow);
+}
+
+/** A hit of our own index, whose texts are plain already. */
+export function cleanHit({ title, url, snippet, date, score }: IndexHit): SearchResult {
+  return {
+    title: plainText(title, TITLE_CHARACTERS_MAX),
+    url,
+    snippet: plainText(snippet, SNIPPET_CHARACTERS_MAX),
+    date,
+    lastUpdated: date,
+    source: sourceOf(new URL(url)),
+    score: Math.round(score * 1_000) / 1_000,
+  };
+}

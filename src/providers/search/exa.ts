@@ -1,0 +1,52 @@
+// Exa (exa.ai/docs, POST /search). It has no pages and at most 100 results, and knows no languages;
+// freshness is a date of ours.
+
+import { endOf, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";
+import type { SearchField } from "./provider.ts";
+import { freshSince } from "./result-date.ts";
+
+const RESULTS_MAX = 100;
+const SNIPPET_CHARACTERS = 1_000;
+
+export const exa: ServiceKind = {
+  lacks(request) {
+    const fields: SearchField[] = used(request, "language");
+    if (endOf(request) > RESULTS_MAX) fields.push("page");
+    return fields;
+  },
+
+  windowOf: fromTheStart,
+
+  toRequest(request, server, { nowMs }) {
+    const { query, country, freshness, safesearch, includeDomains, excludeDomains } = request;
+    const since = freshness === null ? null : freshSince(freshness, nowMs);
+    return {
+      method: "POST",
+      path: "/search",
+      headers: { ...JSON_HEADERS, "x-api-key": server.apiKey ?? "" },
+      body: JSON.stringify({
+        query,
+        type: "auto",
+        numResults: endOf(request),
+        contents: { text: { maxCharacters: SNIPPET_CHARACTERS } },
+        ...(country === null ? {} : { userLocation: country }),
+        ...(since === null ? {} : { startPublishedDate: since.toISOString() }),
+        ...(safesearch === null ? {} : { moderation: safesearch !== "off" }),
+        ...(includeDomains.length === 0 ? {} : { includeDomains }),
+        ...(excludeDomains.length === 0 ? {} : { excludeDomains }),
+      }),
+    };
+  },
+
+  toResults(body) {
+    const results = listAt(body, "results");
+    if (results === null) return null;
+    return results.map(({ title, url, text, publishedDate, score }) => ({
+      title,
+      url,
+      snippet: text,
+      date: publishedDate,
+      score,
+    }));
+  },
+};

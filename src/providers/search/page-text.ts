@@ -1,0 +1,69 @@
+// What a reader sees of an HTML page, for the index.
+
+import { decodeEntities, plainText } from "./plain-text.ts";
+
+export interface PageText {
+  readonly title: string;
+  readonly text: string;
+  /** As the page names it, such as en-GB; null where it does not. */
+  readonly language: string | null;
+  readonly date: string | null;
+}
+
+export const TITLE_CHARACTERS_MAX = 300;
+/** What of a document is indexed; the rest is cut off. */
+export const TEXT_CHARACTERS_MAX = 200_000;
+
+const UNREAD = "script, style, noscript, template, svg, nav, footer, title, iframe";
+const BREAKING = "p, li, div, br, tr, td, th, h1, h2, h3, h4, h5, h6, pre, section, dt, dd";
+
+/** Takes a page apart; its markup need not be right. */
+export function pageTextOf(html: string): PageText {
+  const page = { title: "", text: "", description: "" };
+  const said: { language: string | null; date: string | null } = { language: null, date: null };
+  let unread = 0;
+  new HTMLRewriter()
+    .on("html", {
+      element(root) {
+        said.language = root.getAttribute("lang");
+      },
+    })
+    .on("meta", {
+      element(meta) {
+        const name = meta.getAttribute("name") ?? meta.getAttribute("property");
+        const content = meta.getAttribute("content");
+        if (name === "description") page.description = content ?? "";
+        if (name === "article:published_time") said.date = content;
+      },
+    })
+    .on(UNREAD, {
+      element(element) {
+        unread += 1;
+        element.onEndTag(() => {
+          unread -= 1;
+        });
+      },
+    })
+    .on("title", {
+      text(piece) {
+        page.title += piece.text;
+      },
+    })
+    .on(BREAKING, {
+      element() {
+        page.text += " ";
+      },
+    })
+    .onDocument({
+      text(piece) {
+        if (unread === 0) page.text += piece.text;
+      },
+    })
+    .transform(html);
+  const body = `${page.description} ${page.text}`;
+  return {
+    title: plainText(decodeEntities(page.title), TITLE_CHARACTERS_MAX),
+    text: plainText(decodeEntities(body), TEXT_CHARACTERS_MAX),
+    ...said,
+  };
+}

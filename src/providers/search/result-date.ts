@@ -1,0 +1,47 @@
+// The dates of results: servers write them in many ways, callers get one.
+
+import type { Freshness } from "./provider.ts";
+
+const DAY_MS = 86_400_000;
+const UNIT_DAYS: Readonly<Record<string, number>> = {
+  second: 1 / 86_400,
+  minute: 1 / 1_440,
+  hour: 1 / 24,
+  day: 1,
+  week: 7,
+  month: 30,
+  year: 365,
+};
+const FRESH_DAYS: Readonly<Record<Freshness, number>> = { day: 1, week: 7, month: 31, year: 366 };
+const DATE_LENGTH_MAX = 64;
+const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/;
+const AGO = /^(\d{1,4})\s+(second|minute|hour|day|week|month|year)s?\s+ago$/i;
+
+/** The moment that fresh documents are not older than. */
+export function freshSince(freshness: Freshness, nowMs: number): Date {
+  return new Date(nowMs - FRESH_DAYS[freshness] * DAY_MS);
+}
+
+/** A day as `2026-11-21`; null for what is no date, or one that is not yet. */
+export function dayOf(value: unknown, nowMs: number): string | null {
+  if (typeof value !== "string" || value.length > DATE_LENGTH_MAX) return null;
+  const text = value.trim();
+  const [, count, unit = ""] = AGO.exec(text) ?? [];
+  if (count !== undefined) {
+    return dayAt(nowMs - Number(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 0) * DAY_MS);
+  }
+  const iso = ISO.exec(text)?.[1];
+  // Without a zone the day is what is written, wherever this machine stands.
+  const timeMs = Date.parse(iso ?? `${text} UTC`);
+  const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;
+  if (Number.isNaN(known) || known > nowMs + DAY_MS) return null;
+  const day = dayAt(known);
+  // A 30th of February is read as the 2nd of March.
+  return iso === undefined || day === iso ? day : null;
+}
+
+function dayAt(timeMs: number): string | null {
+  const date = new Date(timeMs);
+  const year = date.getUTCFullYear();
+  return year >= 1900 && year <= 9999 ? date.toISOString().slice(0, 10) : null;
+}

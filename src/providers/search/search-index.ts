@@ -1,0 +1,241 @@
+// An index of documents in SQLite: FTS5 with English stemming, ranked by BM25, where a word in the
+// title counts most.
+
+import type { Database } from "bun:sqlite";
+import { sourceOf } from "./clean-result.ts";
+
+/** A document whose URL and texts are fit to be shown. */
+export interface IndexDocument {
+  readonly url: string;
+  readonly title: string;
+  readonly text: string;
+  /** Words that it is found by and that are not shown. */
+  readonly keywords: string;
+  /** As `2026-11-21`; null where it is not known. */
+  readonly date: string | null;
+  /** ISO 639-1; null where it is not known. */
+  readonly language: string | null;
+}
+
+export interface IndexQuery {
+  readonly query: string;
+  readonly limit: number;
+  readonly language: string | null;
+  /** Only documents of this day or later, `2026-11-21`. */
+  readonly since: string | null;
+  readonly includeDomains: readonly string[];
+  readonly excludeDomains: readonly string[];
+}
+
+export interface IndexHit {
+  /** The number of the document in its index. */
+  readonly id: number;
+  readonly title: string;
+  readonly url: string;
+  readonly snippet: string;
+  readonly date: string | null;
+  readonly score: number;
+}
+
+/** Another number whenever tables or ranking change: shipped indexes are then built anew. */
+export const INDEX_FORMAT = 1;
+
+const WORDS_MAX = 32;
+const SNIPPET_WORDS = 48;
+const SNIPPET_CHARACTERS_MAX = 400;
+
+// Titles count eight times, words that are not shown four times as much as the text.
+const TABLES = `
+  CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    host TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    keywords TEXT NOT NULL,
+    date TEXT,
+    language TEXT,
+    source TEXT NOT NULL
+  );
+  CREATE INDEX documents_by_source ON documents (source);
+  CREATE INDEX documents_by_date ON documents (date) WHERE date IS NOT NULL;
+  CREATE VIRTUAL TABLE terms USING fts5 (
+    title, text, keywords,
+    content = 'documents', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
+  );
+  INSERT INTO terms (terms, rank) VALUES ('rank', 'bm25(8.0, 1.0, 4.0)');
+  CREATE TRIGGER document_added AFTER INSERT ON documents BEGIN
+    INSERT INTO terms (rowid, title, text, keywords)
+      VALUES (new.id, new.title, new.text, new.keywords);
+  END;
+  CREATE TRIGGER document_removed AFTER DELETE ON documents BEGIN
+    INSERT INTO terms (terms, rowid, title, text, keywords)
+      VALUES ('delete', old.id, old.title, old.text, old.keywords);
+  END;`;
+
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    "a an and are as at be by can do does for from has have how i in is it its me my of on or " +
+    "that the their there these they this to was we were what when where which who why will " +
+    "with you your"
+  ).split(" "),
+);
+
+/** Makes the tables of an empty database. */
+export function createIndexTables(db: Database): void {
+  db.run(TABLES);
+}
+
+/** Adds documents; one whose URL is known takes the place of the older one. */
+export class IndexWriter {
+  readonly #remove: (url: string) => unknown;
+  readonly #insert: (document: IndexDocument, host: string, source: string) => unknown;
+
+  constructor(readonly db: Database) {
+    const remove = db.query("DELETE FROM documents WHERE url = ?");
+    const insert = db.query(
+      "INSERT INTO documents (url, host, title, text, keywords, date, language, source) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    );
+    this.#remove = (url) => remove.run(url);
+    this.#insert = ({ url, title, text, keywords, date, language }, host, source) =>
+      insert.run(url, host, title, text, keywords, date, language, source);
+  }
+
+  /** `source` says where it came from. */
+  add(document: IndexDocument, source: string): void {
+    this.#remove(document.url);
+    this.#insert(document, new URL(document.url).hostname, source);
+  }
+
+  /** Adds them in one transaction. */
+  addAll(documents: Iterable<IndexDocument>, source: string): void {
+    this.db.transaction(() => {
+      for (const document of documents) this.add(document, source);
+    })();
+  }
+}
+
+/** Reads an index. */
+export class SearchIndex {
+  constructor(readonly db: Database) {}
+
+  /** The documents that fit best, best first. */
+  search(query: IndexQuery): IndexHit[] {
+    const match = matchOf(query.query);
+    if (match === null) return [];
+    const { where, values } = filtersOf(query);
+    // Only filters need to look at every document that has a word of the query.
+    const filtered = where === "" ? "" : "JOIN documents d ON d.id = terms.rowid";
+    const found = this.db
+      .query<Found, (string | number)[]>(
+        "SELECT documents.id, title, url, text, date, -score AS score FROM " +
+          `(SELECT terms.rowid AS best, rank AS score FROM terms ${filtered} ` +
+          `WHERE terms MATCH ?${where} ORDER BY rank LIMIT ?) ` +
+          "JOIN documents ON documents.id = best ORDER BY score DESC",
+      )
+      .all(match, ...values, query.limit);
+    return found.map(({ text, ...hit }) => ({
+      ...hit,
+      snippet: text.length <= SNIPPET_CHARACTERS_MAX ? text : this.#excerpt(match, hit.id),
+    }));
+  }
+
+  /** How many documents a match has. */
+  count(match: string): number {
+    const count = "SELECT count(*) AS n FROM terms WHERE terms MATCH ?";
+    return this.db.query<{ n: number }, [string]>(count).get(match)?.n ?? 0;
+  }
+
+  /** How well these documents fit a match; those that do not fit are left out. */
+  scoresOf(match: string, ids: readonly number[]): { id: number; score: number }[] {
+    return this.db
+      .query<{ id: number; score: number }, [string, string]>(
+        "SELECT rowid AS id, -rank AS score FROM terms " +
+          "WHERE terms MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
+      )
+      .all(match, JSON.stringify(ids));
+  }
+
+  /** Whether it can say of any document how fresh it is. */
+  get hasDates(): boolean {
+    const first = "SELECT 1 FROM documents WHERE date IS NOT NULL LIMIT 1";
+    return this.db.query(first).get() !== null;
+  }
+
+  /** Not less than its number of documents, and known without counting them. */
+  get idMax(): number {
+    const most = "SELECT max(id) AS id FROM documents";
+    return this.db.query<{ id: number | null }, []>(most).get()?.id ?? 0;
+  }
+
+  get size(): number {
+    return this.db.query<{ n: number }, []>("SELECT count(*) AS n FROM documents").get()?.n ?? 0;
+  }
+
+  #excerpt(match: string, id: number): string {
+    const excerpt = this.db
+      .query<{ text: string }, [string, number]>(
+        `SELECT snippet(terms, 1, '', '', '…', ${SNIPPET_WORDS}) AS text ` +
+          "FROM terms WHERE terms MATCH ? AND rowid = ?",
+      )
+      .get(match, id);
+    return excerpt?.text ?? "";
+  }
+}
+
+interface Found extends Omit<IndexHit, "snippet"> {
+  readonly text: string;
+}
+
+/** A query of FTS5 made of quoted words alone, so that nothing in it is an operator. */
+export function matchOf(query: string): string | null {
+  const matches = matchesOf(query);
+  return matches.length === 0 ? null : matches.join(" OR ");
+}
+
+/** The words of a query, each once and quoted; those that say nothing only where all do. */
+export function matchesOf(query: string): string[] {
+  const all = [...new Set(query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])];
+  const telling = all.filter((word) => !STOP_WORDS.has(word));
+  const words = (telling.length > 0 ? telling : all).slice(0, WORDS_MAX);
+  return words.map((word) => `"${word}"`);
+}
+
+function filtersOf(query: IndexQuery): { where: string; values: string[] } {
+  const conditions: string[] = [];
+  const values: string[] = [];
+  const below = (domain: string) => {
+    values.push(domain, `.${domain}`);
+    return "(d.host = ? OR instr(d.host || '/', ? || '/') > 0)";
+  };
+  const { language, since, includeDomains, excludeDomains } = query;
+  if (includeDomains.length > 0) conditions.push(`(${includeDomains.map(below).join(" OR ")})`);
+  for (const domain of excludeDomains) conditions.push(`NOT ${below(domain)}`);
+  if (language !== null) {
+    conditions.push("d.language = ?");
+    values.push(language);
+  }
+  if (since !== null) {
+    conditions.push("d.date >= ?");
+    values.push(since);
+  }
+  return { where: conditions.map((condition) => ` AND ${condition}`).join(""), values };
+}
+
+/** A document of checked parts; `language` is read from tags such as en-GB. */
+export function documentOf(
+  url: URL,
+  given: { readonly title: string; readonly text: string; readonly keywords?: string },
+  more: { readonly date?: string | null; readonly language?: string | null } = {},
+): IndexDocument {
+  const language = /^[a-z]{2}(?![a-z])/i.exec(more.language ?? "")?.[0].toLowerCase() ?? null;
+  return {
+    url: url.href,
+    title: given.title || sourceOf(url),
+    text: given.text,
+    keywords: given.keywords ?? "",
+    date: more.date ?? null,
+    language,
+  };
+}

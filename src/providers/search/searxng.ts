@@ -1,0 +1,56 @@
+// SearXNG, self-hosted (docs.searxng.org/dev/search_api). `json` must be among its
+// `search.formats`. POST keeps queries out of the access logs of whatever stands before it.
+
+import { endOf, listAt, queryOf, type ServiceKind, used, withDomains } from "./kind.ts";
+import type { Safesearch, SearchField } from "./provider.ts";
+
+const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, moderate: 1, strict: 2 };
+/** A page has whatever its engines found, some ten to thirty results; nobody can ask for more. */
+const PAGES_MAX = 5;
+const RESULTS_MAX = 50;
+
+export const searxng: ServiceKind = {
+  lacks(request) {
+    const fields: SearchField[] = [];
+    if (endOf(request) > RESULTS_MAX) fields.push("page");
+    // It knows countries only as a language's region, as in de-AT.
+    if (request.language === null) fields.push(...used(request, "country"));
+    return fields;
+  },
+
+  windowOf: ({ page, maxResults }) => ({ skip: (page - 1) * maxResults, pagesMax: PAGES_MAX }),
+
+  toRequest(request, server, { page }) {
+    const { language, country, freshness, safesearch } = request;
+    const region = country === null ? "" : `-${country}`;
+    return {
+      method: "POST",
+      path: "/search",
+      headers: {
+        accept: "application/json",
+        "content-type": "application/x-www-form-urlencoded",
+        ...(server.apiKey === null ? {} : { authorization: `Bearer ${server.apiKey}` }),
+      },
+      body: queryOf({
+        q: withDomains(request),
+        format: "json",
+        pageno: page,
+        language: language === null ? null : `${language}${region}`,
+        time_range: freshness,
+        safesearch: safesearch === null ? null : SAFESEARCH_LEVELS[safesearch],
+      }),
+    };
+  },
+
+  toResults(body) {
+    const results = listAt(body, "results");
+    if (results === null) return null;
+    return results.map(({ title, url, content, publishedDate, score }) => ({
+      title,
+      url,
+      snippet: content,
+      date: publishedDate,
+      score,
+    }));
+  },
+};

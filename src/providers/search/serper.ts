@@ -1,0 +1,41 @@
+// Serper, which asks Google (serper.dev, POST /search). Google pages as callers do and knows the
+// operators for domains; how it filters for safety cannot be said here.
+
+import { JSON_HEADERS, listAt, SAME_PAGES, type ServiceKind, used, withDomains } from "./kind.ts";
+import type { Freshness } from "./provider.ts";
+
+const FRESHNESS_CODES: Readonly<Record<Freshness, string>> = {
+  day: "qdr:d",
+  week: "qdr:w",
+  month: "qdr:m",
+  year: "qdr:y",
+};
+
+export const serper: ServiceKind = {
+  lacks: (request) => used(request, "safesearch"),
+
+  windowOf: () => SAME_PAGES,
+
+  toRequest(request, server) {
+    const { maxResults, page, country, language, freshness } = request;
+    return {
+      method: "POST",
+      path: "/search",
+      headers: { ...JSON_HEADERS, "x-api-key": server.apiKey ?? "" },
+      body: JSON.stringify({
+        q: withDomains(request),
+        num: maxResults,
+        page,
+        ...(country === null ? {} : { gl: country.toLowerCase() }),
+        ...(language === null ? {} : { hl: language }),
+        ...(freshness === null ? {} : { tbs: FRESHNESS_CODES[freshness] }),
+      }),
+    };
+  },
+
+  toResults(body) {
+    const results = listAt(body, "organic");
+    if (results === null) return null;
+    return results.map(({ title, link, snippet, date }) => ({ title, url: link, snippet, date }));
+  },
+};

@@ -1,0 +1,45 @@
+// A search provider that does what the test says, and notes what it was asked.
+
+import type { ApiError } from "../../src/core/errors.ts";
+import type {
+  SearchOptions,
+  SearchProvider,
+  SearchReply,
+  SearchRequest,
+  SearchResult,
+} from "../../src/providers/search/provider.ts";
+
+export class ScriptedSearch implements SearchProvider {
+  readonly requests: SearchRequest[] = [];
+  refusal: (request: SearchRequest) => ApiError | null = () => null;
+  reply: (request: SearchRequest, options: SearchOptions) => Promise<SearchReply> = (request) =>
+    Promise.resolve(replyOf(request.maxResults));
+
+  refusalOf(request: SearchRequest): ApiError | null {
+    return this.refusal(request);
+  }
+
+  search(request: SearchRequest, options: SearchOptions): Promise<SearchReply> {
+    this.requests.push(request);
+    return this.reply(request, options);
+  }
+}
+
+/** A reply with so many results. */
+export function replyOf(count: number, title = "Result"): SearchReply {
+  const results = Array.from({ length: count }, (_, index) => resultOf(`${title} ${index + 1}`));
+  return { results, provider: "embedded" };
+}
+
+function resultOf(title: string): SearchResult {
+  const page = encodeURIComponent(title.toLowerCase());
+  return {
+    title,
+    url: `https://docs.example.org/${page}`,
+    snippet: `About ${title}`,
+    date: "2026-11-20",
+    lastUpdated: null,
+    source: "docs.example.org",
+    score: 0.5,
+  };
+}

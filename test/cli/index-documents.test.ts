@@ -1,0 +1,205 @@
+// `farebox index`: an operator's documents get into the index, whole or not at all.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../scripts/processes.mjs";
+import { OwnDocuments } from "../../src/providers/search/own-documents.ts";
+import { searchFor } from "../support/search-servers.ts";
+import { openWorld, type World } from "../support/world.ts";
+import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
+
+// Each step is a process of its own.
+setDefaultTimeout(30_000);
+
+const folder = temporaryFolder("farebox-test-cli-index-");
+const data = join(folder.path, "data");
+let world: World;
+let cli: Cli;
+let site: Bun.Server<undefined>;
+let siteUrl: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  cli = await cliOf(world, { env: { FAREBOX_DATA: data }, cwd: folder.path });
+  site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
+  siteUrl = `http://127.0.0.1:${site.port}`;
+});
+afterAll(async () => {
+  await site.stop(true);
+  await world[Symbol.asyncDispose]();
+  folder.remove();
+});
+
+function answer(request: Request): Response {
+  const { pathname } = new URL(request.url);
+  const page = (title: string) =>
+    new Response(`<html lang="de-AT"><title>${title}</title><p>Das ${title} &amp; mehr`, {
+      headers: { "content-type": "text/html; charset=utf-8" },
+    });
+  const places = (name: string, entries: readonly string[]) =>
+    new Response(
+      `<?xml version="1.0"?><${name}set>${entries
+        .map((path) => `<url><loc>${siteUrl}${path}</loc><lastmod>2026-11-20</lastmod></url>`)
+        .join("")}</${name}set>`,
+    );
+  switch (pathname) {
+    case "/sitemap.xml":
+      return new Response(
+        `<sitemapindex><sitemap><loc>${siteUrl}/pages.xml</loc></sitemap></sitemapindex>`,
+      );
+    case "/pages.xml":
+      return places("url", ["/okapi", "/gone", "/moved", "/loop", "/image", "/zebra"]);
+    case "/moved":
+      return Response.redirect(`${siteUrl}/quagga`, 301);
+    case "/loop":
+      return Response.redirect(`${siteUrl}/loop`, 302);
+    case "/image":
+      return new Response("PNG", { headers: { "content-type": "image/png" } });
+    case "/gone":
+      return new Response("Gone", { status: 410 });
+    default:
+      return page(pathname.slice(1));
+  }
+}
+
+function find(query: string) {
+  const all = { ...searchFor(query), limit: 20, since: null };
+  return new OwnDocuments(data).index()?.search(all) ?? [];
+}
+
+function file(name: string, ...lines: readonly (object | string)[]): string {
+  const path = join(folder.path, name);
+  const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
+  writeFileSync(path, texts.join("\n"));
+  return path;
+}
+
+describe("a file of JSON lines", () => {
+  test("is added, and replaced when it is added again", async () => {
+    const aardvark = { url: "https://zoo.example/a", title: "Aardvark", text: "It digs." };
+    const path = file("zoo.jsonl", aardvark, "", {
+      url: "https://zoo.example/b",
+      text: "Bears are <b>big</b>",
+      date: "2026-10-01",
+      language: "en-GB",
+      more: 1,
+    });
+    expect(jsonOf(await cli("index", "add", "zoo.jsonl", "--json"))).toEqual({
+      source: path,
+      documents: 2,
+      skipped: 0,
+    });
+    expect(find("aardvark")).toMatchObject([{ title: "Aardvark", snippet: "It digs." }]);
+    expect(find("bears")).toMatchObject([{ title: "zoo.example", date: "2026-10-01" }]);
+    file("zoo.jsonl", { ...aardvark, title: "Antelope" });
+    expect((await cli("index", "add", "zoo.jsonl")).out).toContain("1 documents of");
+    expect(find("aardvark bears")).toEqual([]);
+    expect(find("antelope")).toHaveLength(1);
+  });
+
+  const wrong: readonly (readonly [line: object | string, named: string])[] = [
+    ["{", "it is not a JSON object"],
+    ["[]", "it is not a JSON object"],
+    [{ title: "x" }, "url must be an http or https URL"],
+    [{ url: "javascript:alert(1)", title: "x" }, "url must be an http or https URL"],
+    [{ url: "https://a.example/", title: 7 }, "title must be a string"],
+    [{ url: "https://a.example/" }, "title and text must not both be empty"],
+    [{ url: "https://a.example/", title: "x", date: "soon" }, "date must be a day"],
+  ];
+  for (const [line, named] of wrong) {
+    test(`with one wrong line adds nothing: ${named}`, async () => {
+      file("wrong.jsonl", { url: "https://a.example/1", title: "Wombat" }, line);
+      const { code, err } = await cli("index", "add", "wrong.jsonl");
+      expect(code).toBe(1);
+      expect(err).toContain(`wrong.jsonl line 2: ${named}`);
+      expect(find("wombat")).toEqual([]);
+    });
+  }
+});
+
+test("a folder is added with everything below it, under its URLs", async () => {
+  mkdirSync(join(folder.path, "book/ein teil"), { recursive: true });
+  file("book/start.md", "# The *lynx*", "", "A [cat](x.md) with `ears`.");
+  file("book/ein teil/2.html", "<title>Marten</title><script>no()</script><p>Climbs");
+  file("book/note.txt", "An otter swims.");
+  file("book/data.csv", "weasel");
+  writeFileSync(join(folder.path, "outside.md"), "# Stoat");
+  symlinkSync(join(folder.path, "outside.md"), join(folder.path, "book/link.md"));
+  const added = await cli("index", "add", "book", "--base-url", "https://book.example/v1");
+  expect(added.out).toContain("3 documents");
+  expect(find("lynx")).toMatchObject([
+    { url: "https://book.example/v1/start.md", title: "The lynx" },
+  ]);
+  expect(find("climbs")).toMatchObject([{ url: "https://book.example/v1/ein%20teil/2.html" }]);
+  expect(find("otter")).toMatchObject([{ title: "note" }]);
+  expect(find("weasel stoat no")).toEqual([]);
+});
+
+describe("a sitemap", () => {
+  test("leads to its pages; those that cannot be had are left out and named", async () => {
+    const added = await cli("index", "add", `${siteUrl}/sitemap.xml`, "--private", "allow");
+    expect(added.code).toBe(0);
+    expect(added.out).toContain("3 documents");
+    for (const left of ["/gone: the server answered 410", "/loop: ", "/image: it is no HTML"]) {
+      expect(added.err).toContain(left);
+    }
+    expect(find("okapi")).toMatchObject([
+      { url: `${siteUrl}/okapi`, title: "okapi", snippet: "Das okapi & mehr", date: "2026-11-20" },
+    ]);
+    expect(find("quagga")).toMatchObject([{ url: `${siteUrl}/moved` }]);
+  });
+
+  test("may be a file, and its pages be limited", async () => {
+    const pages = await (await fetch(`${siteUrl}/pages.xml`)).text();
+    writeFileSync(join(folder.path, "pages.xml"), pages);
+    const limit = ["--pages", "1", "--private", "allow"];
+    const added = jsonOf(await cli("index", "add", "pages.xml", ...limit, "--json"));
+    expect(added.documents).toBe(1);
+  });
+
+  test("of this machine is not fetched unless that is allowed", async () => {
+    const { code, err } = await cli("index", "add", `${siteUrl}/sitemap.xml`);
+    expect(code).toBe(1);
+    expect(err).toContain("its address is not public");
+    for (const host of ["localhost", "[::1]", "0x7f000001", "[::ffff:127.0.0.1]"]) {
+      const url = `http://${host}:${site.port}/sitemap.xml`;
+      expect((await cli("index", "add", url)).err).toContain("its address is not public");
+    }
+  });
+
+  test("that is none is refused", async () => {
+    const allowed = ["--private", "allow"];
+    expect((await cli("index", "add", `${siteUrl}/okapi`, ...allowed)).err).toContain(
+      "is no sitemap",
+    );
+    expect((await cli("index", "add", `${siteUrl}/gone`, ...allowed)).err).toContain("410");
+  });
+});
+
+test("sources are listed, and forgotten by their names", async () => {
+  const path = file("few.jsonl", { url: "https://few.example/", title: "Numbat" });
+  await cli("index", "add", "few.jsonl");
+  const { sources } = jsonOf(await cli("index", "list", "--json"));
+  expect(sources).toContainEqual({ source: path, documents: 1 });
+  expect((await cli("index", "remove", path)).out).toContain("1 documents of");
+  expect(find("numbat")).toEqual([]);
+  const again = await cli("index", "remove", path);
+  expect([again.code, again.err]).toEqual([1, `There are no documents of ${path}\n`]);
+});
+
+for (const [words, code, named] of [
+  [["add"], 2, "needs FILE.jsonl|SITEMAP|FOLDER"],
+  [["add", "nowhere.jsonl"], 1, "cannot be read"],
+  [["add", "."], 1, "A folder needs --base-url"],
+  [["add", ".", "--base-url", "ftp://x"], 2, "--base-url must be an http or https URL"],
+  [["add", "x.jsonl", "--pages", "0"], 2, "--pages must be a whole number from 1"],
+  [["add", "x.jsonl", "--private", "yes"], 2, "--private must be 'allow'"],
+  [["add", "data"], 1, "A folder needs --base-url"],
+] as const) {
+  test(`index ${words.join(" ")}: ${named}`, async () => {
+    const outcome = await cli("index", ...words);
+    expect(outcome.code).toBe(code);
+    expect(outcome.err).toContain(named);
+  });
+}
