@@ -14,12 +14,14 @@ import type { AnonymousWindow, GatewayDeps, KeyDirectory } from "./gateway/deps.
 import { unrouted } from "./gateway/endpoint.ts";
 import { health, type ReadinessCheck } from "./gateway/health.ts";
 import { mail } from "./gateway/mail.ts";
+import { maps } from "./gateway/maps.ts";
 import { me } from "./gateway/me.ts";
 import { models } from "./gateway/models.ts";
 import { search } from "./gateway/search.ts";
 import { createCallerFacts } from "./http/caller-facts.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { ChatProvider } from "./providers/chat/provider.ts";
+import type { MapsProvider } from "./providers/maps/provider.ts";
 import type { SearchProvider } from "./providers/search/provider.ts";
 
 export interface AppDeps {
@@ -30,6 +32,7 @@ export interface AppDeps {
   readonly catalogue: () => Catalogue;
   readonly chat: ChatProvider;
   readonly search: SearchProvider;
+  readonly maps: MapsProvider;
   readonly mail: Mailroom;
   readonly switches: Switches;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
@@ -63,6 +66,7 @@ export function createApp(deps: AppDeps) {
     .use(chat(gateway))
     .use(search(gateway))
     .use(models(gateway))
+    .use(maps(gateway))
     .use(mail(gateway))
     .use(me(gateway))
     .use(health(deps));
@@ -74,9 +78,9 @@ export function createApp(deps: AppDeps) {
 }
 
 function gatewayDeps(deps: AppDeps): GatewayDeps {
-  const { accounts, chat, search, clock, log } = deps;
+  const { accounts, chat, search, maps, clock, log } = deps;
   return {
-    calls: { accounts, chat, search, clock, log },
+    calls: { accounts, chat, search, maps, clock, log },
     mail: deps.mail,
     keys: deps.keys,
     anonymous: deps.anonymous,

@@ -17,6 +17,9 @@ import { createRegistry, serveMetrics } from "./metrics-server.ts";
 import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
 import { createChatProvider } from "./providers/chat/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
+import { openEmbeddedMaps } from "./providers/maps/embedded/embedded-maps.ts";
+import { createMapsProvider } from "./providers/maps/maps-provider.ts";
+import { remoteServers } from "./providers/maps/remote/remote-servers.ts";
 import { EmbeddedIndex } from "./providers/search/embedded-search.ts";
 import { createSearchProvider } from "./providers/search/search-provider.ts";
 import { warmTokenizer } from "./providers/tokens.ts";
@@ -94,6 +97,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     monotonicMs: clock.monotonicMs,
     log,
   };
+  const embeddedMaps = openEmbeddedMaps({
+    directory: config.dataDirectory,
+    log,
+    now: clock.now,
+  });
   const { queueRedisUrl } = config;
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
@@ -103,6 +111,12 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     catalogue: () => catalogue.current(),
     chat: createChatProvider({ ...upstreams, guide: createGuide({ documents: documentation }) }),
     search: createSearchProvider({ ...upstreams, embedded: index }),
+    maps: createMapsProvider({
+      ...upstreams,
+      config: () => catalogue.current().maps,
+      embedded: embeddedMaps.services,
+      connect: remoteServers({ now: clock.now }),
+    }),
     mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
     switches: pauses,
     checks: { redis: () => redis.ping(), postgres: () => database.ping() },
@@ -136,6 +150,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     accounts.stop();
     index.close();
     catalogue.close();
+    embeddedMaps[Symbol.dispose]();
     await pauses.stop();
     await mailStores.close();
     await metrics.stop();

@@ -16,6 +16,7 @@ import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
 import type { ChatProvider } from "../providers/chat/provider.ts";
+import type { MapsProvider } from "../providers/maps/provider.ts";
 import type { SearchProvider } from "../providers/search/provider.ts";
 
 /** What the use cases need of the rest of the program. */
@@ -23,6 +24,7 @@ export interface CallDeps {
   readonly accounts: AccountActors;
   readonly chat: ChatProvider;
   readonly search: SearchProvider;
+  readonly maps: MapsProvider;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -28,6 +28,7 @@ import {
   pointerTo,
   readablePath,
 } from "./located-json.ts";
+import { toMapsConfig } from "./maps/maps-file.ts";
 import type { PriceBand } from "./pricing.ts";
 import { toSearchOffer } from "./search-catalogue-file.ts";
 
@@ -85,7 +86,8 @@ export function parseCatalogue(
     return toModel(model, { pointer, known, json, refuse });
   });
   const search = toSearchOffer(file.search, { env, json, refuse });
-  return catalogueOf(models, providers, { search });
+  const maps = toMapsConfig(file.maps, { env, json, refuse });
+  return catalogueOf(models, providers, { search, maps });
 }
 
 function readJson(text: string, fileName: string): LocatedJson {

@@ -1,6 +1,8 @@
 // The form of the configuration file of models, providers and services.
 
 import { Type } from "@sinclair/typebox";
+import { ACTIONS } from "./maps/actions.ts";
+import { EMBEDDED, MAPS_KINDS } from "./maps/servers.ts";
 import { SEARCH_KINDS } from "./search-catalogue.ts";
 
 // `errorMessage` is what our own refusal says; editors that know the keyword show it too.
@@ -172,6 +174,60 @@ export const Search = Type.Object(
   { ...closed, description: "Web search; left out: the embedded index" },
 );
 
+/** An entry of `maps.providers`. */
+export const MapsServerFile = Type.Object(
+  {
+    kind: Type.Union(
+      MAPS_KINDS.map((kind) => Type.Literal(kind)),
+      {
+        description: "How the server is asked",
+        errorMessage: `must be one of ${MAPS_KINDS.join(", ")}`,
+      },
+    ),
+    base_url: baseUrl("Address of the API; of a static-map a template: see docs/maps.md"),
+    api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
+    timeout_ms: Type.Optional(whole(10, 60_000, "For a whole reply; default 10000")),
+    concurrency: Type.Optional(
+      whole(1, 10_000, "Requests under way at once; more go to the next provider; default 32"),
+    ),
+  },
+  { ...closed, description: "A server that serves maps" },
+);
+
+const mapsProviders = (action: string) =>
+  Type.Optional(
+    Type.Array(name(`A name under maps.providers, or ${EMBEDDED}`), {
+      maxItems: 16,
+      description: `Asked in order for ${action}; empty: the action is not offered`,
+      errorMessage: "must be a list of at most 16 names of maps providers",
+    }),
+  );
+
+/** The section `maps`. */
+export const Maps = Type.Object(
+  {
+    providers: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }), MapsServerFile, {
+        ...closed,
+        description: "Maps servers by name",
+      }),
+    ),
+    actions: Type.Optional(
+      Type.Object(
+        Object.fromEntries(Object.keys(ACTIONS).map((action) => [action, mapsProviders(action)])),
+        { ...closed, description: "Who serves each action; left out: what is built in, if it can" },
+      ),
+    ),
+    standard_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of the standard actions; default 0.05"),
+    ),
+    tiles_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of site_image and site_images; default 0.005"),
+    ),
+  },
+  { ...closed, description: "Maps; left out: what is built in" },
+);
+
 /** The whole file. */
 export const CatalogueFile = Type.Object(
   {
@@ -186,6 +242,7 @@ export const CatalogueFile = Type.Object(
     ),
     models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
     search: Type.Optional(Search),
+    maps: Type.Optional(Maps),
   },
   { ...closed, title: "Farebox models and providers" },
 );

@@ -1,6 +1,7 @@
 // What the gateway sells: models with prices and routes, the upstream servers that serve them, and
-// search.
+// search and maps.
 
+import { DEFAULT_MAPS, type MapsConfig } from "./maps/servers.ts";
 import { price } from "./money.ts";
 import type { PriceBand } from "./pricing.ts";
 import { EMBEDDED_SEARCH, type SearchOffer } from "./search-catalogue.ts";
@@ -46,10 +47,11 @@ export interface Catalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   readonly search: SearchOffer;
+  readonly maps: MapsConfig;
 }
 
 /** The services besides chat; what is left out is served without configuration. */
-export type OtherServices = Partial<Pick<Catalogue, "search">>;
+export type OtherServices = Partial<Pick<Catalogue, "search" | "maps">>;
 
 /** What a provider has where nothing else is said. */
 export const PROVIDER_DEFAULTS = {
@@ -96,6 +98,7 @@ export function catalogueOf(
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((one) => [one.name, one])),
     search: services.search ?? EMBEDDED_SEARCH,
+    maps: services.maps ?? DEFAULT_MAPS,
   };
 }
 

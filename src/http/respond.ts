@@ -16,6 +16,8 @@ export interface AnswerFacts {
   readonly isRepeat?: boolean;
   /** Whether the connection must end with this answer, because not all of the body was read. */
   readonly closes?: boolean;
+  /** Whether no cache may keep the answer: it was asked for with GET, and paid for. */
+  readonly isPrivate?: boolean;
 }
 
 const JSON_TYPE = "application/json";
@@ -25,6 +27,15 @@ export function jsonResponse(body: string, facts: AnswerFacts): Response {
   const headers = headersOf(facts, JSON_TYPE);
   if (facts.isRepeat === true) headers["idempotent-replayed"] = "true";
   return new Response(body, { status: facts.status ?? OK, headers });
+}
+
+/** A body of bytes, such as a picture, with 200. */
+export function bytesResponse(
+  body: Uint8Array<ArrayBuffer>,
+  contentType: string,
+  facts: AnswerFacts,
+): Response {
+  return new Response(body, { status: OK, headers: headersOf(facts, contentType) });
 }
 
 /** The error as SPEC 7 shapes it. Its cause goes nowhere near the answer. */
@@ -47,8 +58,9 @@ export function errorBody(error: ApiError): string {
 
 /** The headers that every answer of the Gateway carries. */
 export function headersOf(facts: AnswerFacts, contentType: string): Record<string, string> {
-  const { requestId, rate, costUsd = "0" } = facts;
+  const { requestId, rate, costUsd = "0", isPrivate = false } = facts;
   return {
+    ...(isPrivate && { "cache-control": "no-store" }),
     "content-type": contentType,
     "x-request-id": requestId,
     "x-svc-cost-usd": costUsd,

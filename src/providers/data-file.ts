@@ -51,6 +51,11 @@ export async function openDataFile(file: DataFile): Promise<Database> {
   return new Database(path, { readonly: true, strict: true });
 }
 
+/** Whether the file is there, so that opening it builds nothing. */
+export function isBuilt({ directory, name, version }: DataFile): boolean {
+  return existsSync(join(directory, `${name}-${version}.sqlite`));
+}
+
 async function make(file: DataFile, path: string): Promise<void> {
   const { directory, name, version, build, log } = file;
   log.info({ file: name, version }, "A data file is being built");

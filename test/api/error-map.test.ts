@@ -22,6 +22,8 @@ beforeEach(async () => {
   await api.forgetAnonymous();
 });
 
+const MAPS: AccountOptions = { scopes: ["maps"], paid: "5" };
+
 type Provoke = () => Promise<Response>;
 
 const call =
@@ -66,6 +68,7 @@ const provoke = {
   batch_too_large: search({ scopes: ["search"], paid: "5" }, Array(11).fill({ query: "fares" })),
   unsupported_field: mailing({ bcc: "b@x.test" }),
   invalid_parameter: call({}, chatBody({ temperature: 3 })),
+  invalid_action: async () => api.get("/v1/maps?action=teleport", await api.account(MAPS)),
   too_many_recipients: mailing({ to: Array.from({ length: 11 }, (_, i) => `a${i}@x.test`) }),
   idempotency_key_reused: async () => {
     const account = await mailAccount(api);
@@ -94,6 +97,10 @@ const provoke = {
     return api.post(await api.account(), chatBody());
   },
   search_unavailable: searchWhilePaused,
+  maps_unavailable: async () => {
+    api.paused.add("maps");
+    return api.get("/v1/maps?action=geocode&query=x", await api.account(MAPS));
+  },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ free: "0.000001" }),

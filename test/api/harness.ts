@@ -25,6 +25,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
+import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
@@ -101,6 +102,7 @@ interface Parts {
   readonly stores: Awaited<ReturnType<typeof openStores>>;
   readonly chat: ScriptedChat;
   readonly search: ScriptedSearch;
+  readonly maps: ScriptedMaps;
   readonly paused: Set<string>;
   readonly log: Log;
   readonly logged: readonly LogLine[];
@@ -124,6 +126,7 @@ export class Harness implements AsyncDisposable {
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
     const search = new ScriptedSearch();
+    const maps = new ScriptedMaps();
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
@@ -132,6 +135,7 @@ export class Harness implements AsyncDisposable {
       catalogue: () => catalogue,
       chat,
       search,
+      maps,
       mail: {
         ...stores.mail,
         domain: MAIL_DOMAIN,
@@ -156,7 +160,7 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, search, paused, log, logged, stop });
+    return new Harness({ url, port, stores, chat, search, maps, paused, log, logged, stop });
   }
 
   get paused(): Set<string> {
@@ -169,6 +173,10 @@ export class Harness implements AsyncDisposable {
 
   get search(): ScriptedSearch {
     return this.parts.search;
+  }
+
+  get maps(): ScriptedMaps {
+    return this.parts.maps;
   }
 
   /** What the service logged as an error. */

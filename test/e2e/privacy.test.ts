@@ -15,6 +15,12 @@ function canary(name: string): string {
   return `canary${name}${randomBytes(9).toString("hex")}`;
 }
 
+function decimals(): string {
+  return String(BigInt(`0x${randomBytes(6).toString("hex")}`))
+    .padStart(13, "1")
+    .slice(0, 13);
+}
+
 const SECRETS = {
   prompt: canary("Prompt"),
   system: canary("System"),
@@ -36,6 +42,15 @@ const SECRETS = {
   resultPage: canary("page").toLowerCase(),
   header: canary("Header"),
   wrongKey: canary("WrongKey"),
+  mapsQuery: canary("MapsQuery"),
+  mapsAnswer: canary("MapsAnswer"),
+  mapsAction: canary("MapsAction"),
+  mapsValue: canary("MapsValue"),
+  mapsName: canary("MapsName"),
+  mapsStop: canary("MapsStop"),
+  // No other number has these digits by chance.
+  latitude: `51.${decimals()}`,
+  longitude: `7.${decimals()}`,
   mailAddress: canary("Mailto").toLowerCase(),
   mailSubject: canary("Subject"),
   mailText: canary("Text"),
@@ -70,6 +85,12 @@ beforeAll(async () => {
       })),
     },
     models: ["echo", "400", "500", "junk", "cut"].map((id) => ({ id })),
+    maps: {
+      providers: {
+        places: { kind: "nominatim", base_url: `http://127.0.0.1:${upstream.port}/maps` },
+      },
+      actions: { geocode: ["places"], reverse: ["places"] },
+    },
     // Nothing of what Redis writes is packed.
     redisSettings: { rdbcompression: "no", loglevel: "debug" },
     env: {
@@ -97,7 +118,9 @@ afterAll(async () => {
 /** An upstream that quotes what it was asked, in replies as in errors. */
 async function answerUpstream(request: Request): Promise<Response> {
   const asked = await request.text();
-  const { pathname, searchParams } = new URL(request.url);
+  const url = new URL(request.url);
+  const { pathname, searchParams } = url;
+  if (pathname.startsWith("/maps/")) return answerMaps(url);
   if (!pathname.startsWith("/v1/")) {
     return answerSearch(pathname, `${asked} ${searchParams.get("q") ?? ""}`);
   }
@@ -126,6 +149,16 @@ function answerSearch(path: string, asked: string): Response {
   if (isNonsense) return new Response(`<html>${title}`);
   const url = `https://${SECRETS.resultPage}.example/${asked.length}`;
   return Response.json({ results: [{ title, url, content: title }] });
+}
+
+/** A geocoder that answers, refuses and fails with what it was asked. */
+function answerMaps({ pathname, search }: URL): Response {
+  const said = `${SECRETS.mapsAnswer} ${decodeURIComponent(search)}`;
+  if (search.includes("fail")) return Response.json({ error: said }, { status: 500 });
+  if (search.includes("refuse")) return Response.json({ error: said }, { status: 400 });
+  if (!pathname.endsWith("/search")) return new Response(said);
+  const { latitude: lat, longitude: lon } = SECRETS;
+  return Response.json([{ lat, lon, display_name: said, name: said, category: "place" }]);
 }
 
 async function post(
@@ -171,8 +204,38 @@ function chat(model: string, more: object = {}): object {
   };
 }
 
+async function askMaps(query: string, key = account.key): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, "x-forwarded-for": CLIENT };
+  const reply = await fetch(`${product.api(0).url}/v1/maps?${query}`, { headers });
+  await reply.arrayBuffer();
+  return reply.status;
+}
+
+async function speakOfMaps(): Promise<void> {
+  const { key } = await product.newKey(account.id, { scopes: ["maps"] });
+  const ask = (query: string) => askMaps(query, key);
+  const { mapsQuery, mapsAction, mapsValue, mapsName, latitude, longitude } = SECRETS;
+  const site = `lat=${latitude}&lon=${longitude}`;
+  for (const action of ["geocode", "poi"]) {
+    const served = action === "geocode" ? `query=${mapsQuery}` : `${site}&category=airport`;
+    expect(await ask(`action=${action}&${served}`)).toBe(200);
+  }
+  expect(await ask(`action=geocode&query=${mapsQuery}+fail`)).toBe(502);
+  expect(await ask(`action=geocode&query=${mapsQuery}+refuse`)).toBeGreaterThanOrEqual(400);
+  expect(await ask(`action=place_at&${site}`)).toBe(200);
+  expect(await ask(`action=site_image&${site}`)).toBe(200);
+  expect(await ask(`action=reverse&${site}`)).toBe(502);
+  expect(await ask(`action=reverse&${site}1e5`)).toBe(400);
+  expect(await ask(`action=reverse&lat=${mapsValue}&lon=${longitude}`)).toBe(400);
+  expect(await ask(`action=reverse&${site}&${mapsName}=1`)).toBe(400);
+  expect(await ask(`action=${mapsAction}&${site}`)).toBe(400);
+  expect(await ask(`action=departures&stop_id=${SECRETS.mapsStop}`)).toBe(503);
+  expect(await askMaps(`action=geocode&query=${mapsQuery}`)).toBe(403);
+}
+
 /** Calls that are served, refused and that fail, each with its secrets. */
 async function speak(): Promise<void> {
+  await speakOfMaps();
   for (const stream of [false, true]) {
     expect(await post(chat("echo", { stream }))).toBe(200);
     expect(await post(chat("400", { stream }))).toBe(400);

@@ -271,8 +271,9 @@ describe("the pages", () => {
   test("docs/farebox.config.example.json is a good file", async () => {
     const text = await readFile(join(DOCS, "farebox.config.example.json"), "utf8");
     expect(Value.Check(CatalogueFile, JSON.parse(text))).toBe(true);
-    const { models } = parseCatalogue(text, { MAIN_API_KEY: "k" });
+    const { models, maps } = parseCatalogue(text, { MAIN_API_KEY: "k", TOMTOM_API_KEY: "k" });
     expect([...models.keys()]).toEqual(["swift-1", "deep-2", GUIDE_MODEL]);
+    expect(maps.providers.get("geocode")).toEqual(["places", "embedded"]);
   });
 
   test("the example of docs/configuration.md is a good file", async () => {

@@ -56,6 +56,8 @@ export interface ProductOptions {
   readonly search?: object;
   /** An upstream of the test's own, instead of the fake one. */
   readonly upstreamUrl?: string;
+  /** The section `maps` of the configuration file. */
+  readonly maps?: object;
   /** False where a test makes more requests than it wants to keep. */
   readonly record?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -173,10 +175,10 @@ export class Product implements AsyncDisposable {
     return audit({ redis, book, graceMs: 0, flush, sleep: Bun.sleep }, null);
   }
 
-  /** Replaces the catalogue; every process finds it within about a second. */
+  /** Replaces the catalogue, with maps as built in; processes find it within about a second. */
   writeCatalogue(models: readonly ProductModel[]): void {
     const { home, upstreamUrl, search } = this.parts;
-    writeCatalogue(home, { upstreamUrl, models, search });
+    writeCatalogue(home, { upstreamUrl, models, search, maps: undefined });
   }
 
   /** The environment of the programs, also for the command-line tool. */
@@ -204,8 +206,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const upstream = await startFakeUpstream({ record: options.record ?? true });
   resources.defer(() => upstream.stop());
   const upstreamUrl = options.upstreamUrl ?? upstream.baseUrl;
-  const { models = [{ id: "ok" }], search } = options;
-  writeCatalogue(home, { upstreamUrl, models, search });
+  const { models = [{ id: "ok" }], search, maps } = options;
+  writeCatalogue(home, { upstreamUrl, models, search, maps });
   const operator = openOperator(redis.url, databaseUrl);
   resources.defer(() => operator.close());
 
@@ -272,11 +274,13 @@ interface Offered {
   readonly upstreamUrl: string;
   readonly models: readonly ProductModel[];
   readonly search: object | undefined;
+  readonly maps: object | undefined;
 }
 
-function writeCatalogue(home: string, { upstreamUrl, models, search }: Offered): void {
+function writeCatalogue(home: string, { upstreamUrl, models, search, maps }: Offered): void {
   const catalogue = {
     search,
+    maps,
     providers: { fake: { base_url: upstreamUrl, concurrency: 10_000 } },
     models: models.map((model) => ({
       id: model.id,

@@ -151,10 +151,14 @@ function topOf(path: string): string {
   return path.split("/").slice(0, 2).join("/");
 }
 
-// The file of a thread is named by its URL.
+// A thread names its file by a URL.
+const BEFORE = [
+  /\b(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom\s*/,
+  /\bimport\s*\(?\s*/,
+  /\bnew URL\(\s*/,
+];
 const IMPORT = new RegExp(
-  String.raw`\b(?:(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom|import\s*\(?|new URL\()` +
-    String.raw`\s*["']([^"'\n]+)["']`,
+  `(?:${BEFORE.map(({ source }) => source).join("|")})["']([^"'\\n]+)["']`,
   "g",
 );
 

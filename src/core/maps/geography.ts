@@ -1,0 +1,70 @@
+// Positions on the globe: WGS84 decimal degrees, and metres between them.
+
+export interface Position {
+  readonly lat: number;
+  readonly lon: number;
+}
+
+/** `minLon` is west of `maxLon`: a box that crosses the antimeridian is not one box. */
+export interface Box {
+  readonly minLon: number;
+  readonly minLat: number;
+  readonly maxLon: number;
+  readonly maxLat: number;
+}
+
+/** Where something is looked for: around a position, or in a box. */
+export type Area =
+  | { readonly around: Position; readonly radius: number; readonly box: null }
+  | { readonly around: null; readonly radius: null; readonly box: Box };
+
+/** GeoJSON (RFC 7946): coordinates are longitude, latitude. */
+export interface LineString {
+  readonly type: "LineString";
+  readonly coordinates: readonly (readonly [lon: number, lat: number])[];
+}
+
+/** The mean radius of the earth by the IUGG, in metres. */
+const EARTH_RADIUS = 6_371_008.8;
+const METRES_PER_DEGREE = (EARTH_RADIUS * Math.PI) / 180;
+const RADIANS = Math.PI / 180;
+
+/** Metres along the great circle between two positions (haversine). */
+export function distance(a: Position, b: Position): number {
+  const dLat = Math.sin(((b.lat - a.lat) * RADIANS) / 2);
+  const dLon = Math.sin(((b.lon - a.lon) * RADIANS) / 2);
+  const chord = dLat ** 2 + Math.cos(a.lat * RADIANS) * Math.cos(b.lat * RADIANS) * dLon ** 2;
+  return 2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(chord)));
+}
+
+/**
+ * The boxes that together hold every position within `metres`: one, or two at the antimeridian;
+ * one that goes round the globe where a pole is that near.
+ */
+export function boxesAround({ lat, lon }: Position, metres: number): readonly Box[] {
+  const dLat = metres / METRES_PER_DEGREE;
+  const minLat = Math.max(-90, lat - dLat);
+  const maxLat = Math.min(90, lat + dLat);
+  if (minLat === -90 || maxLat === 90) return [{ minLon: -180, minLat, maxLon: 180, maxLat }];
+  // The circle is widest nearer to the pole than its centre.
+  const dLon = Math.asin(Math.min(1, Math.sin(dLat * RADIANS) / Math.cos(lat * RADIANS))) / RADIANS;
+  const minLon = lon - dLon;
+  const maxLon = lon + dLon;
+  if (minLon < -180) {
+    const west = { minLon: minLon + 360, minLat, maxLon: 180, maxLat };
+    return [west, { minLon: -180, minLat, maxLon, maxLat }];
+  }
+  if (maxLon > 180) {
+    const east = { minLon: -180, minLat, maxLon: maxLon - 360, maxLat };
+    return [{ minLon, minLat, maxLon: 180, maxLat }, east];
+  }
+  return [{ minLon, minLat, maxLon, maxLat }];
+}
+
+/** True for a position inside the area, its edge included. */
+export function isInside(area: Area, position: Position): boolean {
+  if (area.box === null) return distance(area.around, position) <= area.radius;
+  const { minLon, minLat, maxLon, maxLat } = area.box;
+  const { lat, lon } = position;
+  return lat >= minLat && lat <= maxLat && lon >= minLon && lon <= maxLon;
+}

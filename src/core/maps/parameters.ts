@@ -1,0 +1,168 @@
+// The kinds of parameters that maps actions take, each with its check and its unit. Values arrive
+// as text, from the query string.
+
+import type { Box, Position } from "./geography.ts";
+
+/** A kind of value. */
+export interface Kind<T> {
+  /** What a refusal says after the parameter's name, and the documentation too. */
+  readonly rule: string;
+  /** The value of the text, or undefined where it is none. */
+  readonly read: (text: string) => T | undefined;
+}
+
+/** A parameter of an action. `Value` is what a provider gets: null only where it may be absent. */
+export interface Parameter<Value> {
+  readonly kind: Kind<Exclude<Value, null>>;
+  readonly about: string;
+  readonly required: boolean;
+  /** What stands in for one that is absent and may be. */
+  readonly fallback: Value | null;
+}
+
+/** A parameter that must be there. */
+export function required<T>(kind: Kind<T>, about: string): Parameter<T> {
+  return { kind: kind as Kind<Exclude<T, null>>, about, required: true, fallback: null };
+}
+
+/** A parameter that is null where it is absent. */
+export function optional<T>(kind: Kind<T>, about: string): Parameter<T | null> {
+  return { kind: kind as Kind<Exclude<T, null>>, about, required: false, fallback: null };
+}
+
+/** A parameter with a value of its own where it is absent. */
+export function defaulted<T>(kind: Kind<T>, fallback: T, about: string): Parameter<T> {
+  return { kind: kind as Kind<Exclude<T, null>>, about, required: false, fallback };
+}
+
+const DECIMAL = /^-?\d{1,9}(?:\.\d{1,15})?$/;
+const WHOLE = /^-?\d{1,9}$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text may not have
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const TIME =
+  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+// RFC 5646: language, script, region and variants; neither extensions nor private use.
+const LANGUAGE =
+  /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-[A-Za-z0-9]{5,8})*$/;
+const STOP_ID = /^[A-Za-z0-9][A-Za-z0-9_.:\-/~]{0,127}$/;
+
+/** A decimal number without an exponent, which is how coordinates are written. */
+export function decimal(least: number, most: number): Kind<number> {
+  return {
+    rule: `must be a decimal number from ${least} to ${most}`,
+    read: (text) => within(DECIMAL.test(text) ? Number(text) : Number.NaN, least, most),
+  };
+}
+
+export function whole(least: number, most: number): Kind<number> {
+  return {
+    rule: `must be a whole number from ${least} to ${most}`,
+    read: (text) => within(WHOLE.test(text) ? Number(text) : Number.NaN, least, most),
+  };
+}
+
+/** One line of so many Unicode code points, white space around it removed. */
+export function text(charactersMax: number): Kind<string> {
+  return {
+    rule: `must be one line of 1 to ${charactersMax} characters`,
+    read: (raw) => {
+      const value = raw.trim();
+      const isLong = value.length > charactersMax && [...value].length > charactersMax;
+      return value === "" || isLong || CONTROL.test(value) ? undefined : value;
+    },
+  };
+}
+
+export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
+  return {
+    rule: `must be one of: ${choices.join(", ")}`,
+    read: (text) => choices.find((one) => one === text),
+  };
+}
+
+export const truth: Kind<boolean> = {
+  rule: "must be true or false",
+  read: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+};
+
+export const latitude = decimal(-90, 90);
+export const longitude = decimal(-180, 180);
+
+/** `lat,lon`. */
+export const position: Kind<Position> = {
+  rule: "must be latitude,longitude in decimal degrees, such as 52.52,13.405",
+  read: (text) => {
+    const [lat, lon, more] = text.split(",");
+    const value = { lat: latitude.read(lat ?? ""), lon: longitude.read(lon ?? "") };
+    if (value.lat === undefined || value.lon === undefined || more !== undefined) return undefined;
+    return { lat: value.lat, lon: value.lon };
+  },
+};
+
+/** The id of a stop, as `stops` answers it. */
+export const stopId: Kind<string> = {
+  rule: "must be the stop_id of a stop, as the action stops answers it",
+  read: (text) => (STOP_ID.test(text) ? text : undefined),
+};
+
+/** Where a journey begins or ends. */
+export type Place = { readonly at: Position } | { readonly stopId: string };
+
+/** `lat,lon`, or the id of a stop. */
+export const place: Kind<Place> = {
+  rule: "must be latitude,longitude in decimal degrees or the stop_id of a stop",
+  read: (text) => {
+    const at = position.read(text);
+    if (at !== undefined) return { at };
+    return stopId.read(text) === undefined ? undefined : { stopId: text };
+  },
+};
+
+/** `min_lon,min_lat,max_lon,max_lat`. */
+export const box: Kind<Box> = {
+  rule: "must be min_lon,min_lat,max_lon,max_lat in degrees, each minimum below its maximum",
+  read: (text) => {
+    const parts = text.split(",");
+    if (parts.length !== 4) return undefined;
+    const [minLon, maxLon] = [parts[0], parts[2]].map((one) => longitude.read(one ?? ""));
+    const [minLat, maxLat] = [parts[1], parts[3]].map((one) => latitude.read(one ?? ""));
+    if (minLon === undefined || minLat === undefined) return undefined;
+    if (maxLon === undefined || maxLat === undefined) return undefined;
+    return minLon < maxLon && minLat < maxLat ? { minLon, minLat, maxLon, maxLat } : undefined;
+  },
+};
+
+/** An instant, as milliseconds of Unix time. */
+export const time: Kind<number> = {
+  rule: "must be an RFC 3339 time with its offset, such as 2026-11-21T08:00:00+01:00",
+  read: (text) => {
+    const match = TIME.exec(text);
+    if (match === null) return undefined;
+    const [, year, month, day, hour] = match;
+    // Date.parse takes the 31st of February and 24 o'clock for other days.
+    const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+    const isDay = Number(month) >= 1 && Number(month) <= 12 && Number(day) <= lastDay;
+    const ms = Date.parse(text.toUpperCase());
+    return isDay && Number(hour) < 24 && !Number.isNaN(ms) ? ms : undefined;
+  },
+};
+
+/** An ISO 3166-1 alpha-2 code in capitals; written in either case. */
+export const country: Kind<string> = {
+  rule: "must be an ISO 3166-1 alpha-2 code, such as DE",
+  read: (text) => (/^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : undefined),
+};
+
+/** A BCP 47 tag in its canonical case, such as de or pt-BR. */
+export const language: Kind<string> = {
+  rule: "must be a BCP 47 language tag, such as de or pt-BR",
+  read: (text) => {
+    if (!LANGUAGE.test(text)) return undefined;
+    return Intl.getCanonicalLocales(text)[0];
+  },
+};
+
+function within(value: number, least: number, most: number): number | undefined {
+  // Minus zero is zero.
+  return value >= least && value <= most ? value + 0 : undefined;
+}

@@ -1,0 +1,71 @@
+// Where on a map text can still stand.
+
+interface Rectangle {
+  readonly minX: number;
+  readonly minY: number;
+  readonly maxX: number;
+  readonly maxY: number;
+}
+
+/** Where the base line of a text begins. */
+export interface TextPlace {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface TextSize {
+  readonly width: number;
+  /** Of its letters. */
+  readonly size: number;
+}
+
+const GAP = 6;
+
+export class LabelSpace {
+  readonly #taken: Rectangle[] = [];
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+  ) {}
+
+  /** Takes a rectangle whether or not it is free. */
+  take(rectangle: Rectangle): void {
+    this.#taken.push(rectangle);
+  }
+
+  /** Takes the place of a text; false when it is not wholly free, and inside the map. */
+  takeText(text: TextSize, { x, y }: TextPlace): boolean {
+    const box = {
+      minX: x,
+      maxX: x + text.width,
+      minY: y - text.size * 0.85,
+      maxY: y + text.size / 4,
+    };
+    if (box.minX < 2 || box.maxX > this.width - 2) return false;
+    if (box.minY < 2 || box.maxY > this.height - 2) return false;
+    if (this.#taken.some((other) => overlap(box, other))) return false;
+    this.#taken.push(box);
+    return true;
+  }
+
+  /** Finds room for a text beside a dot: right, left, above or below; null where there is none. */
+  takeBeside(text: TextSize, { x, y }: TextPlace): TextPlace | null {
+    const dot = { minX: x - 3, minY: y - 3, maxX: x + 3, maxY: y + 3 };
+    if (this.#taken.some((other) => overlap(dot, other))) return null;
+    const { size, width } = text;
+    const places: readonly TextPlace[] = [
+      { x: x + GAP, y: y + size * 0.35 },
+      { x: x - GAP - width, y: y + size * 0.35 },
+      { x: x - width / 2, y: y - GAP },
+      { x: x - width / 2, y: y + GAP + size * 0.8 },
+    ];
+    const free = places.find((place) => this.takeText(text, place));
+    if (free !== undefined) this.#taken.push(dot);
+    return free ?? null;
+  }
+}
+
+function overlap(a: Rectangle, b: Rectangle): boolean {
+  return a.minX < b.maxX && b.minX < a.maxX && a.minY < b.maxY && b.minY < a.maxY;
+}

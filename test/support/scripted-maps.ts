@@ -1,0 +1,39 @@
+// A maps provider that answers the example of each action, unless the test says otherwise.
+
+import type { DataByAction, MapsAction, ParametersOf } from "../../src/core/maps/actions.ts";
+import type {
+  AskOptions,
+  MapsAnswer,
+  MapsProvider,
+  MapsReply,
+} from "../../src/providers/maps/provider.ts";
+import { EXAMPLES } from "./maps-examples.ts";
+
+export const ATTRIBUTION = ["© Example contributors"];
+
+type Asked = { readonly action: MapsAction; readonly parameters: object };
+
+export class ScriptedMaps implements MapsProvider {
+  /** What it was asked, in order. */
+  readonly asked: Asked[] = [];
+  /** Stands in for the example of an action. */
+  answer:
+    | (<A extends MapsAction>(action: A, options: AskOptions) => Promise<MapsAnswer<A>>)
+    | null = null;
+  refusal: Error | null = null;
+
+  check(): void {
+    if (this.refusal !== null) throw this.refusal;
+  }
+
+  async ask<A extends MapsAction>(
+    action: A,
+    parameters: ParametersOf<A>,
+    options: AskOptions,
+  ): Promise<MapsReply<A>> {
+    this.asked.push({ action, parameters });
+    const data: DataByAction[A] = EXAMPLES[action].data;
+    const example = { data, attribution: ATTRIBUTION };
+    return { ...((await this.answer?.(action, options)) ?? example), provider: "scripted" };
+  }
+}
