@@ -8,7 +8,7 @@ import {
   parseDocument,
 } from "../src/core/access.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
-import { deriveTier, type Tier } from "../src/core/limits.ts";
+import { deriveTier, LEASE_MS, type Tier } from "../src/core/limits.ts";
 import { min, type NanoUsd, nano } from "../src/core/money.ts";
 import type { Book } from "../src/store/book.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
@@ -184,6 +184,7 @@ export class AccountActor implements Account {
     const reply = await this.deps.scripts.run(extend, {
       ...this.#subject(),
       version: this.#access?.version ?? 0,
+      leaseMs: LEASE_MS,
       calls: calls.map((hold) => ({ requestId: hold.id, checkpoint: hold.streamedCost })),
     });
     if (reply.newer !== null) this.#adopt(reply.newer.version, reply.newer.document);

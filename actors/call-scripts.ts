@@ -1,6 +1,5 @@
 // The verbs of an admitted call as typed scripts; the header of each .lua file is its contract.
 
-import { LEASE_MS } from "../src/core/limits.ts";
 import { type NanoUsd, nano } from "../src/core/money.ts";
 import type { Limit, Settlement } from "./hold.ts";
 import { holdKeys, opKey } from "./keys.ts";
@@ -83,6 +82,7 @@ export const settleLate = defineScript<SettleLateArgs, SettleReply>(preludeLua +
 
 export interface ExtendArgs extends Timed, OfAccount {
   readonly version: number;
+  readonly leaseMs: number;
   readonly calls: readonly { readonly requestId: string; readonly checkpoint: NanoUsd }[];
 }
 
@@ -98,7 +98,7 @@ export const extend = defineScript<ExtendArgs, ExtendReply>(preludeLua + extendL
     a.nowMs,
     a.version,
     a.account,
-    LEASE_MS,
+    a.leaseMs,
     ...a.calls.flatMap((call) => [call.requestId, call.checkpoint.toString()]),
   ],
   reply: ([version, document, ...lost]) => ({

@@ -81,6 +81,17 @@ export interface Settlement {
   readonly free: NanoUsd;
 }
 
+/** What another process needs to settle a hold: plain data, kept where the hold's work is kept. */
+export interface EntrustedTerms {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly admittedAtMs: number;
+  readonly cap: NanoUsd;
+  readonly budget: NanoUsd | null;
+  readonly facts: CallFacts;
+  readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
+}
+
 /** A reserved upper bound. Leaving the scope without settling releases it. */
 export interface Hold extends AsyncDisposable {
   readonly id: string;
@@ -100,6 +111,12 @@ export interface Hold extends AsyncDisposable {
   ): Promise<Settlement>;
   /** Returns the whole hold and all it counted, and writes the log row. Idempotent. */
   release(outcome: Outcome): Promise<void>;
+  readonly entrustedTerms: EntrustedTerms;
+  /**
+   * Leaves the hold to whoever has its terms (actors/entrusted-hold.ts): this process renews its
+   * lease no more, and neither settles nor releases it.
+   */
+  entrust(): void;
 }
 
 /** Balances and limits of an account as `/v1/me` shows them, read in one script at one instant. */

@@ -5,8 +5,15 @@ import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
-import { type SettleOpenArgs, settle, settleLate } from "./call-scripts.ts";
-import type { AdmitInput, Hold, Limit, Outcome, Settlement } from "./hold.ts";
+import {
+  type SettleArgs,
+  type SettleLateArgs,
+  type SettleOpenArgs,
+  settle,
+  settleLate,
+} from "./call-scripts.ts";
+import type { AdmitInput, EntrustedTerms, Hold, Limit, Outcome, Settlement } from "./hold.ts";
+import type { ScriptTime } from "./script.ts";
 
 interface HoldTerms {
   readonly input: AdmitInput;
@@ -51,6 +58,18 @@ export class OpenHold implements Hold {
 
   get keyId(): string {
     return this.terms.input.keyId;
+  }
+
+  get entrustedTerms(): EntrustedTerms {
+    const { input, admittedAtMs, cap, budget } = this.terms;
+    const { requestId, keyId, facts } = input;
+    const limits = this.terms.limits.map(({ name, kind, weight }) => ({ name, kind, weight }));
+    return { requestId, keyId, admittedAtMs, cap, budget, facts, limits };
+  }
+
+  entrust(): void {
+    this.#settlement ??= Promise.resolve({ charged: ZERO, free: ZERO });
+    this.account.openHolds.delete(this.id);
   }
 
   get signal(): AbortSignal {
@@ -131,18 +150,20 @@ export class OpenHold implements Hold {
     }
     // What is owed is taken from the wallet, which may have been evicted meanwhile.
     await this.account.state();
-    const late = await deps.scripts.run(settleLate, {
-      ...call,
-      nowMs: deps.scriptTime(),
-      keyId: this.keyId,
-      admittedAtMs: this.terms.admittedAtMs,
-      cap: this.terms.cap,
-      budget: this.terms.budget,
-      facts: JSON.stringify(this.terms.input.facts),
-    });
+    const args = lateArgs(call, this.entrustedTerms, deps.scriptTime());
+    const late = await deps.scripts.run(settleLate, args);
     this.account.openHolds.delete(this.id);
     return late ?? { charged: ZERO, free: ZERO };
   }
+}
+
+/** What `settleLate` is given besides what `settle` was. */
+export function lateArgs(
+  call: SettleArgs,
+  { keyId, admittedAtMs, cap, budget, facts }: EntrustedTerms,
+  nowMs: ScriptTime,
+): SettleLateArgs {
+  return { ...call, nowMs, keyId, admittedAtMs, cap, budget, facts: JSON.stringify(facts) };
 }
 
 /**
@@ -174,13 +195,13 @@ export async function releaseWhenBack(
 }
 
 /** All that a call counts. */
-function weightsOf(limits: readonly Limit[]): Readonly<Record<string, number>> {
+export function weightsOf(limits: EntrustedTerms["limits"]): Readonly<Record<string, number>> {
   return Object.fromEntries(limits.map(({ name, weight }) => [name, weight]));
 }
 
 /** What goes back, for the script; a request that was counted stays so. */
-function unusedOf(
-  limits: readonly Limit[],
+export function unusedOf(
+  limits: EntrustedTerms["limits"],
   unused: Readonly<Record<string, number>>,
 ): SettleOpenArgs["unused"] {
   return limits

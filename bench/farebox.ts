@@ -31,7 +31,7 @@ const ACCOUNTS = 8;
 const KEYS_AN_ACCOUNT = 12;
 const PAYMENT = usd("20000");
 
-const SECRETS = { KEY_PEPPER: "benchmark pepper", IP_HASH_SECRET: "benchmark secret" };
+export const SECRETS = { KEY_PEPPER: "benchmark pepper", IP_HASH_SECRET: "benchmark secret" };
 
 export interface Caller {
   readonly accountId: string;

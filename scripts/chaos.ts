@@ -39,6 +39,7 @@ async function main(): Promise<void> {
       gateway: number,
       redis: number,
       cuts: number,
+      mail: number,
       postgres: number,
     },
   });

@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/hold.ts";
+import type { Mailroom } from "./calls/mailroom.ts";
 import type { Catalogue } from "./core/catalogue.ts";
 import type { Clock } from "./core/clock.ts";
 import { ApiError } from "./core/errors.ts";
@@ -12,6 +13,7 @@ import type { Switches } from "./gateway/chat-request.ts";
 import type { AnonymousWindow, GatewayDeps, KeyDirectory } from "./gateway/deps.ts";
 import { unrouted } from "./gateway/endpoint.ts";
 import { health, type ReadinessCheck } from "./gateway/health.ts";
+import { mail } from "./gateway/mail.ts";
 import { maps } from "./gateway/maps.ts";
 import { me } from "./gateway/me.ts";
 import { models } from "./gateway/models.ts";
@@ -31,6 +33,7 @@ export interface AppDeps {
   readonly chat: ChatProvider;
   readonly search: SearchProvider;
   readonly maps: MapsProvider;
+  readonly mail: Mailroom;
   readonly switches: Switches;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly clock: Clock;
@@ -64,6 +67,7 @@ export function createApp(deps: AppDeps) {
     .use(search(gateway))
     .use(models(gateway))
     .use(maps(gateway))
+    .use(mail(gateway))
     .use(me(gateway))
     .use(health(deps));
   for (const { method, path } of app.routes) {
@@ -77,6 +81,7 @@ function gatewayDeps(deps: AppDeps): GatewayDeps {
   const { accounts, chat, search, maps, clock, log } = deps;
   return {
     calls: { accounts, chat, search, maps, clock, log },
+    mail: deps.mail,
     keys: deps.keys,
     anonymous: deps.anonymous,
     catalogue: deps.catalogue,
@@ -89,10 +94,20 @@ function gatewayDeps(deps: AppDeps): GatewayDeps {
 }
 
 function noRoute(methods: ReadonlyMap<string, readonly string[]>, request: Request): ApiError {
-  const allowed = methods.get(pathOf(request.url));
+  const path = pathOf(request.url);
+  const template = [...methods.keys()].find((one) => fits(one, path));
+  const allowed = methods.get(template ?? "");
   if (allowed === undefined) return new ApiError("not_found", "There is nothing at this path");
   const allow = allowed.join(", ");
   return new ApiError("method_not_allowed", `Use one of: ${allow}`, { allow });
+}
+
+/** Whether a path is one of a route, whose parts that begin with ":" stand for any one part. */
+function fits(template: string, path: string): boolean {
+  const parts = path.split("/");
+  const wanted = template.split("/");
+  const isSame = (part: string, i: number) => part.startsWith(":") || part === parts[i];
+  return wanted.length === parts.length && wanted.every(isSame);
 }
 
 /** The path of a URL; with a strange Host a URL is only a path, which no URL parser takes. */

@@ -1,7 +1,10 @@
 // The only reader of the environment. Parsed once, checked, frozen; every fault names its variable.
 
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { allowlist } from "./core/access.ts";
+import { asciiDomain } from "./core/mail-address.ts";
+import { parseRelay, type SmtpRelay } from "./core/smtp-relay.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,6 +31,7 @@ export interface ServerConfig extends StoreConfig {
   readonly trustedProxies: readonly string[];
   /** The file of models and providers; unless it was asked for, it may be missing. */
   readonly catalogueFile: { readonly path: string; readonly required: boolean };
+  readonly mail: MailConfig;
   readonly logLevel: string;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
@@ -38,6 +42,28 @@ export interface ServerConfig extends StoreConfig {
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;
 }
+
+export interface MailConfig {
+  /** The domain that all mail is sent from. */
+  readonly domain: string;
+  /** The service as recipients read it. */
+  readonly service: string;
+  /** Null: mail goes into a sink on this machine and is delivered nowhere. */
+  readonly relay: SmtpRelay | null;
+  readonly connections: number;
+  /** How long a request waits for the mail server before it is told `queued`. */
+  readonly waitMs: number;
+  readonly dkim: { readonly selector: string; readonly privateKey: string } | null;
+  /** Where bounces are listened for; null: nowhere. */
+  readonly bounces: {
+    readonly domain: string;
+    readonly host: string;
+    readonly port: number;
+  } | null;
+}
+
+/** A domain that no mail can reach: where nothing is configured, nothing is delivered. */
+const NO_DOMAIN = "farebox.invalid";
 
 const SECRET_LENGTH_MIN = 16;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
@@ -77,12 +103,77 @@ export function loadServerConfig(
       path: env.FAREBOX_CONFIG || CATALOGUE_FILE,
       required: Boolean(env.FAREBOX_CONFIG),
     }),
+    mail: loadMailConfig(env),
     logLevel: oneOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
     journalKeepMs: whole(env, "JOURNAL_KEEP_SECONDS", 120, 86_400) * 1000,
     walletIdleMs: whole(env, "WALLET_IDLE_SECONDS", 86_400, 31_536_000) * 1000,
     outgoingRequestsMax: whole(env, "BUN_CONFIG_MAX_HTTP_REQUESTS", 256, 65_336),
     environment: env,
   });
+}
+
+/** What sending mail needs. */
+export function loadMailConfig(env: Environment = process.env): MailConfig {
+  const domain = domainOf(env, "MAIL_DOMAIN") ?? NO_DOMAIN;
+  const url = env.MAIL_SMTP_URL || null;
+  const timeoutMs = whole(env, "MAIL_TIMEOUT_SECONDS", 20, 600) * 1000 || 1_000;
+  const relay = url === null ? null : relayOf(url, { name: domain, timeoutMs });
+  if (relay !== null && domain === NO_DOMAIN) {
+    throw new ConfigError("MAIL_DOMAIN is not set; MAIL_SMTP_URL needs it");
+  }
+  const bouncePort = whole(env, "MAIL_BOUNCE_PORT", 0, 65_535);
+  return Object.freeze({
+    domain,
+    service: env.MAIL_SERVICE_NAME || "Farebox",
+    relay,
+    connections: whole(env, "MAIL_CONNECTIONS", 10, 1_000) || 1,
+    waitMs: whole(env, "MAIL_WAIT_SECONDS", 10, 60) * 1000,
+    dkim: dkimOf(env),
+    bounces:
+      bouncePort === 0
+        ? null
+        : {
+            domain: domainOf(env, "MAIL_BOUNCE_DOMAIN") ?? domain,
+            host: env.MAIL_BOUNCE_HOST || "127.0.0.1",
+            port: bouncePort,
+          },
+  });
+}
+
+function domainOf(env: Environment, name: string): string | null {
+  const text = env[name];
+  if (!text) return null;
+  const domain = asciiDomain(text);
+  if (domain === null) throw new ConfigError(`${name} must be a domain, but is '${text}'`);
+  return domain;
+}
+
+/** The value is not repeated: it may hold a password. */
+function relayOf(url: string, own: Pick<SmtpRelay, "name" | "timeoutMs">): SmtpRelay {
+  try {
+    return parseRelay(url, own);
+  } catch (error) {
+    throw new ConfigError(`MAIL_SMTP_URL ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function dkimOf(env: Environment): MailConfig["dkim"] {
+  const { MAIL_DKIM_KEY_FILE: file, MAIL_DKIM_SELECTOR: selector } = env;
+  if (!file && !selector) return null;
+  if (!file) throw new ConfigError("MAIL_DKIM_KEY_FILE is not set; MAIL_DKIM_SELECTOR needs it");
+  if (!selector || !/^[A-Za-z0-9-]{1,63}$/.test(selector)) {
+    throw new ConfigError("MAIL_DKIM_SELECTOR must be letters, digits and '-', such as 'mail2026'");
+  }
+  let privateKey: string;
+  try {
+    privateKey = readFileSync(file, "utf8");
+  } catch {
+    throw new ConfigError(`MAIL_DKIM_KEY_FILE names '${file}', which cannot be read`);
+  }
+  if (!privateKey.includes("PRIVATE KEY-----")) {
+    throw new ConfigError("MAIL_DKIM_KEY_FILE must hold a private key as PEM");
+  }
+  return { selector, privateKey };
 }
 
 function required(env: Environment, name: string): string {

@@ -26,6 +26,7 @@ import { warmTokenizer } from "./providers/tokens.ts";
 import { Book } from "./store/book.ts";
 import { openDatabase } from "./store/database.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
+import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
 import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
@@ -101,6 +102,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     now: clock.now,
   });
+  const { queueRedisUrl } = config;
+  const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
     accounts,
     keys: new KeyDirectory(database, clock.now),
@@ -114,6 +117,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       embedded: embeddedMaps.services,
       connect: remoteServers({ now: clock.now }),
     }),
+    mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
     switches: pauses,
     checks: { redis: () => redis.ping(), postgres: () => database.ping() },
     clock,
@@ -148,6 +152,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     catalogue.close();
     embeddedMaps[Symbol.dispose]();
     await pauses.stop();
+    await mailStores.close();
     await metrics.stop();
     redis.disconnect();
     await database.close();

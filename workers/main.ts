@@ -11,6 +11,7 @@ import { Book } from "../src/store/book.ts";
 import { openDatabase } from "../src/store/database.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
+import { MailRepeats } from "../src/store/mail-repeats.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { Unfinished } from "../src/store/unfinished.ts";
@@ -19,7 +20,10 @@ import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
 import { flushJournal } from "./log-flush.ts";
+import { expireRepeats } from "./mail-completer.ts";
+import { startMailWorker } from "./mail-worker.ts";
 import { makePartitions } from "./partitions.ts";
+import type { ScheduledJob } from "./scheduled-job.ts";
 import { sweepExpired } from "./sweep.ts";
 
 const METRICS_PORT = 9465;
@@ -31,14 +35,6 @@ const CLOSE_MS_MAX = 10_000;
 
 /** A change that another process is just making is left to it for so long. */
 const GRACE_MS = 5_000;
-
-type Job = () => Promise<unknown>;
-
-/** A job and how often it is due. */
-interface ScheduledJob {
-  readonly everyMs: number;
-  readonly run: Job;
-}
 
 async function main(): Promise<void> {
   const config = loadServerConfig(METRICS_PORT);
@@ -57,9 +53,13 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const database = openDatabase(config.databaseUrl);
   const accounts = new AccountActors({ redis, book: new Book(database), now: Date.now, log });
   const registry = createRegistry("worker");
-  const jobs = schedule({ config, log, accounts, database, metrics: journalMetrics(registry) });
+  const mail = await startMailWorker({
+    ...{ config, log, accounts, database, redis, registry, after },
+  });
+  const metered = { metrics: journalMetrics(registry) };
+  const jobs = { ...schedule({ config, log, accounts, database, ...metered }), ...mail.jobs };
   // Whatever else waits, the log must have a place for its rows.
-  await jobs["request-log-partitions"]?.run();
+  await jobs["request-log-partitions"].run();
 
   accounts.start();
   const connection = queueConnection(config.queueRedisUrl);
@@ -83,7 +83,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 
   return async () => {
     clearInterval(keeping);
-    await Promise.race([worker.close(), Bun.sleep(CLOSE_MS_MAX)]);
+    await Promise.race([Promise.all([worker.close(), mail.stop()]), Bun.sleep(CLOSE_MS_MAX)]);
     await queue.close();
     accounts.stop();
     await metrics.stop();
@@ -100,7 +100,7 @@ interface Parts {
   readonly metrics: JournalMetrics;
 }
 
-function schedule(parts: Parts): Readonly<Record<string, ScheduledJob>> {
+function schedule(parts: Parts) {
   const { config, log, accounts, database, metrics } = parts;
   const { scripts } = accounts;
   const ledger = new Ledger(database);
@@ -128,11 +128,15 @@ function schedule(parts: Parts): Readonly<Record<string, ScheduledJob>> {
       run: () => evictIdle({ accounts, redis: scripts.redis, idleMs: config.walletIdleMs, log }),
     },
     "ip-hash-expiry": { everyMs: 3_600_000, run: () => expireIpHashes({ upkeep, now }) },
+    "mail-repeats-expiry": {
+      everyMs: 3_600_000,
+      run: () => expireRepeats(new MailRepeats(database)),
+    },
     "request-log-partitions": {
       everyMs: 3_600_000,
       run: () => makePartitions({ upkeep, now }),
     },
-  };
+  } satisfies Readonly<Record<string, ScheduledJob>>;
 }
 
 async function keepSchedules(
@@ -146,13 +150,18 @@ async function keepSchedules(
 }
 
 async function runJob(jobs: Readonly<Record<string, ScheduledJob>>, name: string): Promise<void> {
-  const job = jobs[name];
+  const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined;
   // A newer release may have scheduled a job that this one does not know.
   if (job !== undefined) await job.run();
 }
 
 function queueConnection(url: string): ConnectionOptions {
   return openRedis(url, "queue");
+}
+
+function after(delayMs: number, run: () => void): () => void {
+  const timer = setTimeout(run, delayMs);
+  return () => clearTimeout(timer);
 }
 
 try {

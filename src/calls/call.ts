@@ -45,7 +45,8 @@ export interface Call {
 }
 
 /** What one kind of call asks of an account. */
-export interface Demand extends Pick<AdmitInput, "scope" | "bound" | "freeEligible" | "stream"> {
+export interface Demand
+  extends Pick<AdmitInput, "scope" | "bound" | "freeEligible" | "stream" | "limits"> {
   readonly service: CallFacts["service"];
   readonly model: string | null;
 }
@@ -79,6 +80,7 @@ export async function admit(
     bound: demand.bound,
     freeEligible: demand.freeEligible,
     stream: demand.stream,
+    ...(demand.limits !== undefined && { limits: demand.limits }),
     elapsedMs: elapsedMs(deps, call),
     ...options,
   });

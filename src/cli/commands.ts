@@ -7,6 +7,7 @@ import { commandHelp, overview } from "./help.ts";
 import { indexCommands } from "./index-commands.ts";
 import { keyCommands } from "./key-commands.ts";
 import { logCommands } from "./log-commands.ts";
+import { mailCommands } from "./mail-commands.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 
@@ -16,6 +17,7 @@ const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...serviceCommands,
   ...indexCommands,
+  ...mailCommands,
   ...logCommands,
   ...auditCommands,
 ];

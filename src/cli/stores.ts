@@ -27,6 +27,7 @@ export interface Stores {
   /** Where data files are, those of the running Farebox. */
   readonly dataDirectory: string;
   readonly warn: (line: string) => void;
+  readonly random: RandomBytes;
   /** Moves what waits in the journal to the book. Rebuilds nothing: it tells what does not fit. */
   flush(): Promise<readonly Fork[]>;
   close(): Promise<void>;
@@ -55,6 +56,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     administration: { accounts, actors, now, onDelayed },
     dataDirectory: config.dataDirectory,
     warn,
+    random,
     flush: () => flush(actors, database),
     close: async () => {
       redis.disconnect();

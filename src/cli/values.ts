@@ -26,6 +26,7 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   request: "a request (req_…)",
   completion: "a completion",
   search: "a search",
+  message: "a message (msg_…)",
 };
 
 /** An amount of zero or more, to nine decimals. */

@@ -30,15 +30,23 @@ export const ERRORS = {
   messages_required: { status: 400, type: "invalid_request_error" },
   batch_too_large: { status: 400, type: "invalid_request_error" },
   invalid_action: { status: 400, type: "invalid_request_error" },
+  unsupported_field: { status: 400, type: "invalid_request_error" },
   invalid_parameter: { status: 400, type: "invalid_request_error" },
+  too_many_recipients: { status: 400, type: "invalid_request_error" },
+  idempotency_key_reused: { status: 400, type: "invalid_request_error" },
   model_not_found: { status: 404, type: "invalid_request_error" },
+  message_not_found: { status: 404, type: "invalid_request_error" },
   model_unavailable: { status: 503, type: "server_error" },
   search_unavailable: { status: 503, type: "server_error" },
   maps_unavailable: { status: 503, type: "server_error" },
+  mail_unavailable: { status: 503, type: "server_error" },
+  mail_rate_limit: { status: 429, type: "rate_limit_error" },
+  mail_daily_limit: { status: 429, type: "rate_limit_error" },
   key_budget_exceeded: { status: 402, type: "insufficient_quota" },
   monthly_limit_reached: { status: 402, type: "insufficient_quota" },
   insufficient_credits: { status: 402, type: "insufficient_quota" },
   too_many_streams: { status: 429, type: "rate_limit_error" },
+  mail_rejected: { status: 422, type: "invalid_request_error" },
   upstream_unreachable: { status: 502, type: "server_error" },
   service_unavailable: { status: 503, type: "server_error" },
   internal_error: { status: 500, type: "server_error" },
@@ -92,6 +100,9 @@ export function isErrorCode(value: string): value is ErrorCode {
 
 /** The status of an answer that is none of the table's. */
 export const OK = 200;
+
+/** The status of a message that was taken and waits for the mail server. */
+export const ACCEPTED = 202;
 
 /** How the log names a caller who left before the answer; nobody is told it. */
 export const DISCONNECTED = { status: 499, code: "client_disconnected" } as const;

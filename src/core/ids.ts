@@ -12,6 +12,7 @@ export const PREFIXES = {
   request: "req",
   completion: "chatcmpl",
   search: "search",
+  message: "msg",
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

@@ -18,9 +18,25 @@ export interface Tier {
   readonly services: readonly Scope[];
   /** Queries of one batch search (SPEC 4.4). */
   readonly batchSearches: number;
+  /** SPEC 8.3; null where the tier has no mail. */
+  readonly mail: MailLimits | null;
 }
 
-/** SPEC 4.4, 8.1 and 8.2, lowest first. */
+export interface MailLimits {
+  /** In a UTC day. */
+  readonly recipientsPerDay: number;
+  readonly messagesPerMinute: number;
+  readonly recipientsPerMessage: number;
+}
+
+const MAIL_LIMITS: Readonly<Partial<Record<TierName, MailLimits>>> = {
+  build: { recipientsPerDay: 100, messagesPerMinute: 5, recipientsPerMessage: 10 },
+  scale: { recipientsPerDay: 1_000, messagesPerMinute: 30, recipientsPerMessage: 50 },
+  pro: { recipientsPerDay: 10_000, messagesPerMinute: 120, recipientsPerMessage: 100 },
+  enterprise: { recipientsPerDay: 100_000, messagesPerMinute: 600, recipientsPerMessage: 500 },
+};
+
+/** SPEC 4.4, 8.1, 8.2 and 8.3, lowest first. */
 export const TIERS = [
   tier("free", 20, 2, "5", null, ["models"], 0),
   tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"], 10),
@@ -79,6 +95,7 @@ function tier(
     unlock: unlock && { paid: usd(unlock[0]), days: unlock[1] },
     services,
     batchSearches,
+    mail: MAIL_LIMITS[name] ?? null,
   };
 }
 
@@ -109,6 +126,26 @@ export const SEARCH = {
   batchBodyBytesMax: 1024 * 1024,
   /** Queries of one batch that are asked at once. */
   batchAtOnce: 8,
+} as const;
+
+/** What mail counts against in time, as refusals name it: "100 recipients a day". */
+export const MAIL_COUNTS = { messages: "messages", recipients: "recipients" } as const;
+
+/** SPEC 4.6 and 8.4. */
+export const MAIL = {
+  subjectCharactersMax: 200,
+  textBytesMax: 128 * 1024,
+  htmlBytesMax: 256 * 1024,
+  fromNameCharactersMax: 64,
+  idempotencyKeyMax: 255,
+  /** The addresses that `to` may list, repeated ones included; the tier limits distinct ones. */
+  toItemsMax: 5_000,
+  bodyBytesMax: 4 * 1024 * 1024,
+  /** How long a message that no server takes for now is tried again. */
+  retryForMs: DAY_MS,
+  idempotencyMs: 2 * DAY_MS,
+  /** What is sealed outlives the last attempt by as much as a late worker may need. */
+  contentKeyMs: DAY_MS + 7_200_000,
 } as const;
 
 export const JSON_DEPTH_MAX = 64;

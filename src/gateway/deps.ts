@@ -2,6 +2,7 @@
 
 import type { KeyIdentity, RateLimits } from "../../actors/hold.ts";
 import type { CallDeps } from "../calls/call.ts";
+import type { Mailroom } from "../calls/mailroom.ts";
 import type { Catalogue } from "../core/catalogue.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { CallerFacts } from "../http/caller-facts.ts";
@@ -23,6 +24,7 @@ export interface AnonymousWindow {
 
 export interface GatewayDeps {
   readonly calls: CallDeps;
+  readonly mail: Mailroom;
   readonly keys: KeyDirectory;
   readonly anonymous: AnonymousWindow;
   readonly catalogue: () => Catalogue;

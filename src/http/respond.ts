@@ -10,6 +10,10 @@ export interface AnswerFacts {
   readonly rate: RateLimits;
   /** What the call was charged, as the decimal digits that its body shows too. */
   readonly costUsd?: string;
+  /** 200 unless it is another success. */
+  readonly status?: number;
+  /** Whether this is the answer of an earlier request, given again. */
+  readonly isRepeat?: boolean;
   /** Whether the connection must end with this answer, because not all of the body was read. */
   readonly closes?: boolean;
   /** Whether no cache may keep the answer: it was asked for with GET, and paid for. */
@@ -18,9 +22,11 @@ export interface AnswerFacts {
 
 const JSON_TYPE = "application/json";
 
-/** A body, already JSON text, with 200. */
+/** A body, already JSON text, with its success. */
 export function jsonResponse(body: string, facts: AnswerFacts): Response {
-  return new Response(body, { status: OK, headers: headersOf(facts, JSON_TYPE) });
+  const headers = headersOf(facts, JSON_TYPE);
+  if (facts.isRepeat === true) headers["idempotent-replayed"] = "true";
+  return new Response(body, { status: facts.status ?? OK, headers });
 }
 
 /** A body of bytes, such as a picture, with 200. */

@@ -3,10 +3,8 @@
 
 import { sql } from "drizzle-orm";
 import {
-  bigint,
   boolean,
   check,
-  customType,
   foreignKey,
   index,
   integer,
@@ -15,15 +13,10 @@ import {
   primaryKey,
   smallint,
   text,
-  timestamp,
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
-const at = (name: string) => timestamp(name, { withTimezone: true });
-const number = (name: string) => bigint(name, { mode: "number" });
-const money = (name: string) => bigint(name, { mode: "bigint" });
+import { at, bytea, money, number } from "./columns.ts";
 
 export const accounts = pgTable(
   "accounts",
@@ -186,6 +179,8 @@ export const loggedEndpoint = pgEnum("logged_endpoint", [
   "/v1/search",
   "/v1/search/batch",
   "/v1/maps",
+  "/v1/mail/send",
+  "/v1/mail/messages",
 ]);
 export const loggedService = pgEnum("logged_service", [
   "account",

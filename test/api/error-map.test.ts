@@ -5,14 +5,18 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import { type AccountOptions, chatBody, Harness } from "./harness.ts";
+import { type MailHarness, mailAccount, mailBody, startMailHarness } from "./mail-harness.ts";
 import { silence, textBatch, wholeReply } from "./scripted-chat.ts";
 
+let world: MailHarness;
 let api: Harness;
 beforeAll(async () => {
-  api = await Harness.start();
+  world = await startMailHarness();
+  api = world.api;
 });
-afterAll(() => api[Symbol.asyncDispose]());
+afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
+  world.smtp.script = {};
   api.paused.clear();
   api.chat.reply = async () => wholeReply("Hello");
   await api.forgetAnonymous();
@@ -31,6 +35,10 @@ const search =
   (options: AccountOptions, batch: readonly object[]): Provoke =>
   async () =>
     api.postTo("/v1/search/batch", await api.account(options), batch);
+const mailing =
+  (fields: object): Provoke =>
+  async () =>
+    world.send(await mailAccount(api), mailBody(fields));
 
 const failing =
   (error: Error): Provoke =>
@@ -58,9 +66,32 @@ const provoke = {
   invalid_json: call({}, "{"),
   messages_required: call({}, {}),
   batch_too_large: search({ scopes: ["search"], paid: "5" }, Array(11).fill({ query: "fares" })),
+  unsupported_field: mailing({ bcc: "b@x.test" }),
   invalid_parameter: call({}, chatBody({ temperature: 3 })),
   invalid_action: async () => api.get("/v1/maps?action=teleport", await api.account(MAPS)),
+  too_many_recipients: mailing({ to: Array.from({ length: 11 }, (_, i) => `a${i}@x.test`) }),
+  idempotency_key_reused: async () => {
+    const account = await mailAccount(api);
+    await world.send(account, mailBody(), "one key");
+    return world.send(account, mailBody({ subject: "Another" }), "one key");
+  },
   model_not_found: call({}, chatBody({ model: "nope" })),
+  message_not_found: async () => api.get("/v1/mail/messages/msg_1", await mailAccount(api)),
+  mail_unavailable: async () => {
+    api.paused.add("mail");
+    return world.send(await mailAccount(api), mailBody());
+  },
+  mail_rate_limit: async () => {
+    const account = await mailAccount(api);
+    for (let sent = 0; sent < 5; sent += 1) await world.send(account, mailBody());
+    return world.send(account, mailBody());
+  },
+  mail_daily_limit: async () => {
+    const account = await mailAccount(api, { paid: "500", paidDaysAgo: 15 });
+    const to = Array.from({ length: 50 }, (_, i) => `a${i}@x.test`);
+    for (let sent = 0; sent < 1_000; sent += 50) await world.send(account, mailBody({ to }));
+    return world.send(account, mailBody());
+  },
   model_unavailable: async () => {
     api.paused.add("chat");
     return api.post(await api.account(), chatBody());
@@ -74,6 +105,10 @@ const provoke = {
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ free: "0.000001" }),
   too_many_streams: openThreeStreamsOnFree,
+  mail_rejected: () => {
+    world.smtp.script = { to: () => ({ code: 550 }) };
+    return mailing({})();
+  },
   upstream_unreachable: failing(new ApiError("upstream_unreachable", "No route answered")),
   service_unavailable: askWithoutKeyDirectory,
   internal_error: failing(new Error("A mistake of ours")),

@@ -16,18 +16,23 @@ import {
 import { bucketOf, newId } from "../../src/core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
 import { DAY_MS, FREE_CREDIT_DAYS, type Scope } from "../../src/core/limits.ts";
+import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
 import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
 import { Book } from "../../src/store/book.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
+import { openMailStores } from "../../src/store/mail-stores.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
 import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
 import { ScriptedSearch } from "./scripted-search.ts";
+
+/** Where the mail of the tests is sent from. */
+export const MAIL_DOMAIN = "mail.farebox.test";
 
 export const PEPPER = "pepper of the tests";
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -99,6 +104,7 @@ interface Parts {
   readonly search: ScriptedSearch;
   readonly maps: ScriptedMaps;
   readonly paused: Set<string>;
+  readonly log: Log;
   readonly logged: readonly LogLine[];
   readonly stop: () => Promise<void>;
 }
@@ -106,13 +112,17 @@ interface Parts {
 export class Harness implements AsyncDisposable {
   constructor(readonly parts: Parts) {}
 
-  static async start(options: Partial<AppDeps> = {}): Promise<Harness> {
+  static async start(
+    options: Partial<AppDeps> = {},
+    { mailWaitMs = 10_000 }: { readonly mailWaitMs?: number } = {},
+  ): Promise<Harness> {
     const stores = await openStores();
     const { redis, actors, database } = stores;
     const logged: LogLine[] = [];
     const note = (level: string) => (fields: object, message: string) => {
       logged.push({ level, fields, message });
     };
+    const log: Log = { info: note("info"), warn: note("warn"), error: note("error") };
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
     const search = new ScriptedSearch();
@@ -126,11 +136,18 @@ export class Harness implements AsyncDisposable {
       chat,
       search,
       maps,
+      mail: {
+        ...stores.mail,
+        domain: MAIL_DOMAIN,
+        waitMs: mailWaitMs,
+        secret: PEPPER,
+        random,
+      },
       switches: { isPaused: (target) => paused.has(target) },
       checks: { redis: () => redis.ping() },
       clock: realClock,
       random,
-      log: { info: note("info"), warn: note("warn"), error: note("error") },
+      log,
       trustedProxies: [],
       keyPepper: PEPPER,
       ipHashSecret: "ip secret of the tests",
@@ -143,7 +160,7 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, search, maps, paused, logged, stop });
+    return new Harness({ url, port, stores, chat, search, maps, paused, log, logged, stop });
   }
 
   get paused(): Set<string> {
@@ -392,12 +409,15 @@ async function openStores() {
     now: Date.now,
     log: { warn: () => {}, error: () => {} },
   });
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const mail = await openMailStores({ database, redis, queueRedisUrl: server.url, log });
   const close = async () => {
+    await mail.close();
     redis.disconnect();
     await database.close();
     await testDatabase.drop();
     await server[Symbol.asyncDispose]();
   };
   const book = new Accounts({ database, random, keyPepper: PEPPER });
-  return { server, database, redis, actors, accounts: book, close };
+  return { server, database, redis, actors, mail, accounts: book, close };
 }

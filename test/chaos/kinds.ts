@@ -3,6 +3,7 @@
 
 import { cutAof } from "./aof-cuts.ts";
 import { type ChaosOptions, killGateways } from "./gateway-kills.ts";
+import { killMailWorkers } from "./mail-kills.ts";
 import { takePostgresAway } from "./postgres-outage.ts";
 import { anySeed, Random } from "./random.ts";
 import { killRedis } from "./redis-kills.ts";
@@ -19,6 +20,7 @@ export const KINDS = {
   gateway: { counts: "kills", quick: 20, long: 500, run: killGateways },
   redis: { counts: "kills", quick: 10, long: 200, run: killRedis },
   cuts: { counts: "cuts", quick: 50, long: 500, run: cutAof },
+  mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },
   postgres: { counts: "seconds", quick: 4, long: 600, run: takePostgresAway },
 } as const satisfies Record<string, Kind>;
 

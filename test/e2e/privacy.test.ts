@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
 import { eventually } from "../support/eventually.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 
 /** A word that nothing else contains. */
 function canary(name: string): string {
@@ -50,6 +51,13 @@ const SECRETS = {
   // No other number has these digits by chance.
   latitude: `51.${decimals()}`,
   longitude: `7.${decimals()}`,
+  mailAddress: canary("Mailto").toLowerCase(),
+  mailSubject: canary("Subject"),
+  mailText: canary("Text"),
+  mailHtml: canary("Html"),
+  mailName: canary("Name").slice(0, 40),
+  mailReply: canary("Reply").toLowerCase(),
+  mailKey: canary("Idempotency"),
 } as const;
 /** Documentation addresses, so that no log of a network can have them by chance. */
 const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
@@ -60,9 +68,11 @@ const KEPT = canary("email");
 let product: Product;
 let upstream: Bun.Server<undefined>;
 let account: ProductAccount;
+let smtp: ScriptedSmtp;
 
 beforeAll(async () => {
   upstream = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answerUpstream });
+  smtp = await ScriptedSmtp.start();
   product = await startProduct({
     apis: 1,
     ownPostgres: true,
@@ -83,18 +93,26 @@ beforeAll(async () => {
     },
     // Nothing of what Redis writes is packed.
     redisSettings: { rdbcompression: "no", loglevel: "debug" },
-    env: { TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "trace", SEARCH_KEY: SECRETS.searchKey },
+    env: {
+      TRUSTED_PROXIES: "127.0.0.1",
+      LOG_LEVEL: "trace",
+      SEARCH_KEY: SECRETS.searchKey,
+      MAIL_DOMAIN: "mail.privacy.test",
+      MAIL_SMTP_URL: `${smtp.url}?tls=none`,
+      MAIL_WAIT_SECONDS: "5",
+    },
   });
   account = await product.account({
     paid: "50",
     contract: "enterprise",
     email: `${KEPT}@a.org`,
-    scopes: ["models", "search"],
+    scopes: ["models", "search", "mail"],
   });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await product[Symbol.asyncDispose]();
   await upstream.stop(true);
+  await smtp[Symbol.asyncDispose]();
 });
 
 /** An upstream that quotes what it was asked, in replies as in errors. */
@@ -254,6 +272,45 @@ async function search(): Promise<void> {
   expect(await post(Array(101).fill(one), {}, "/v1/search/batch")).toBe(400);
 }
 
+/** Messages that are sent, refused and put off by a server that quotes whom they are for. */
+async function sendMail(): Promise<void> {
+  const to = `${SECRETS.mailAddress}@example.test`;
+  const message = {
+    to,
+    subject: SECRETS.mailSubject,
+    text: SECRETS.mailText,
+    html: `<p>${SECRETS.mailHtml}`,
+    from_name: SECRETS.mailName,
+    reply_to: `${SECRETS.mailReply}@example.test`,
+  };
+  const path = "/v1/mail/send";
+  expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
+  expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
+  expect(await post({ ...message, to: [to, SECRETS.mailAddress] }, {}, path)).toBe(400);
+  expect(await post({ ...message, bcc: to }, {}, path)).toBe(400);
+  const refuse = (code: number) => () => ({ code, text: `<${to}> ${SECRETS.mailAddress}` });
+  smtp.script = { to: refuse(550) };
+  expect(await post(message, {}, path)).toBe(422);
+  smtp.script = { data: refuse(451) };
+  expect(await post(message, {}, path)).toBe(202);
+  // One that waits, and one whose content is lost, so that it fails.
+  expect(await post(message, {}, path)).toBe(202);
+  const redis = new Redis(product.redis.url);
+  const [key] = await redis.keys("content-key:*");
+  await redis.del(key ?? "");
+  redis.disconnect();
+  const { sql } = product.operator.database;
+  await sql`UPDATE mail_messages SET next_attempt_at = now() - interval '1 minute'`;
+  await eventually(
+    "one has failed",
+    async () => {
+      const [row] = await sql`SELECT 1 FROM mail_messages WHERE failure = 'unreadable'`;
+      return row !== undefined;
+    },
+    40_000,
+  );
+}
+
 /** Calls while Redis dies: what is logged then has the command that failed. */
 async function speakThroughOutage(): Promise<void> {
   const calls = Array.from({ length: 10 }, () => post(chat("echo")));
@@ -297,6 +354,7 @@ async function tables(): Promise<string> {
 
 test("nothing that a caller says, and no key or address, is kept anywhere", async () => {
   await speak();
+  await sendMail();
   await speakThroughOutage();
   await eventually("all calls are in the log", async () => {
     await product.operator.flush();
@@ -325,4 +383,4 @@ test("nothing that a caller says, and no key or address, is kept anywhere", asyn
   expect(found).toEqual([]);
   const bytes = files.reduce((sum, [, { length }]) => sum + length, 0);
   console.log(`${files.length} files, ${(bytes / 1e6).toFixed(0)} MB searched`);
-}, 60_000);
+}, 120_000);

@@ -1,0 +1,47 @@
+// The look-up of a message, as one call of its own.
+
+import { ApiError, OK } from "../core/errors.ts";
+import { isId } from "../core/ids.ts";
+import { ZERO } from "../core/money.ts";
+import type { MailMessage, MailMessages } from "../store/mail-messages.ts";
+import { admit, type Call, type CallDeps, outcomeOf } from "./call.ts";
+import { MAIL_DEMAND } from "./mail-demand.ts";
+import { giveBack, release } from "./settling.ts";
+
+/** A message of the caller's own account. Throws `message_not_found` for any other. */
+export async function viewMessage(
+  deps: CallDeps,
+  messages: Pick<MailMessages, "find">,
+  call: Call,
+  id: string,
+): Promise<MailMessage> {
+  const price = { bound: ZERO, freeEligible: true, stream: false };
+  const admission = await admit(deps, call, { ...MAIL_DEMAND, ...price });
+  if (admission.verdict === "refused") throw admission.error;
+  if (admission.verdict === "short") throw new Error("A call that costs nothing was 'short'");
+  const { hold } = admission;
+  try {
+    const message = await find(messages, id, call.identity.accountId);
+    await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));
+    return message;
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
+}
+
+async function find(
+  messages: Pick<MailMessages, "find">,
+  id: string,
+  accountId: string,
+): Promise<MailMessage> {
+  const message = isId("message", id) ? await read(messages, id, accountId) : null;
+  if (message !== null) return message;
+  throw new ApiError("message_not_found", "This account has no message with this id");
+}
+
+function read(messages: Pick<MailMessages, "find">, id: string, accountId: string) {
+  return messages.find(id, accountId).catch((cause) => {
+    const text = "Messages cannot be looked up right now";
+    throw new ApiError("service_unavailable", text, { retryAfterSeconds: 1, cause });
+  });
+}

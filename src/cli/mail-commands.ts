@@ -1,0 +1,60 @@
+import { loadMailConfig, type MailConfig } from "../config.ts";
+import { newTimedId } from "../core/ids.ts";
+import { parseAddress } from "../core/mail-address.ts";
+import type { SmtpRelay } from "../core/smtp-relay.ts";
+import { createMimeBuilder } from "../providers/mail/mime.ts";
+import { checkRelay } from "../providers/mail/relay-check.ts";
+import { type Answer, type Command, UsageError } from "./command.ts";
+
+const SUBJECT = "A test of the mail server";
+const TEXT = "This message shows that the mail server takes mail from here.";
+
+/** `farebox mail test --to A`. */
+export const mailCommands: readonly Command[] = [
+  {
+    name: "mail test",
+    words: [],
+    summary: "Send one message through MAIL_SMTP_URL, and say what is wrong where it cannot",
+    options: { to: { value: "ADDRESS", help: "who gets the message", required: true } },
+    plan({ values, nowMs }) {
+      const parsed = parseAddress(values.get("to") ?? "");
+      if (typeof parsed === "string") throw new UsageError(`--to ${parsed}`);
+      return async ({ random }) => {
+        const mail = loadMailConfig();
+        if (mail.relay === null) return NO_RELAY;
+        const id = newTimedId("message", random, nowMs);
+        return await tried(mail, mail.relay, { id, to: parsed.address, date: new Date(nowMs) });
+      };
+    },
+  },
+];
+
+const NO_RELAY: Answer = {
+  json: { ok: false, problem: "MAIL_SMTP_URL is not set" },
+  text: "MAIL_SMTP_URL is not set: mail goes into a sink and is delivered nowhere.",
+  failed: true,
+};
+
+async function tried(
+  mail: MailConfig,
+  relay: SmtpRelay,
+  { id, to, date }: { readonly id: string; readonly to: string; readonly date: Date },
+): Promise<Answer> {
+  const sender = `postmaster@${mail.domain}`;
+  const rest = { html: null, fromName: null, replyTo: null };
+  const content = { to: [to], subject: SUBJECT, text: TEXT, ...rest };
+  const mime = await createMimeBuilder(mail)({ id, content, sender, accountEmail: null, date });
+  const check = await checkRelay(relay, { from: sender, to, mime });
+  const server = `${relay.host}:${relay.port}`;
+  if (!check.ok) {
+    const { problem } = check;
+    return { json: { ok: false, server, problem }, text: `${server}: ${problem}`, failed: true };
+  }
+  const { encrypted, response } = check;
+  const signed = mail.dkim === null ? "not signed" : "signed with DKIM";
+  const how = `${encrypted ? "over TLS" : "without TLS"}, ${signed}`;
+  return {
+    json: { ok: true, server, encrypted, dkim: mail.dkim !== null, response },
+    text: `${server} took the message, ${how}. It said: ${response}`,
+  };
+}

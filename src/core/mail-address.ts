@@ -1,0 +1,60 @@
+// Mail addresses as a stranger may give them: one plain addr-spec, never anything that a mail
+// library could read as a list, a group, a comment or a command (RFC 5321 4.1.2, RFC 5322 3.4.1).
+
+import { domainToASCII } from "node:url";
+
+/** An address whose domain is lower-case ASCII; its local part is as it was given. */
+export interface MailAddress {
+  readonly address: string;
+  readonly domain: string;
+}
+
+/** RFC 5321 4.5.3.1: octets. */
+const LOCAL_MAX = 64;
+const DOMAIN_MAX = 253;
+const ADDRESS_MAX = 254;
+
+// A dot-atom, without '%' and '!': to some servers these are routes to yet another address.
+const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/;
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** What may stand in a domain before it is made ASCII; nothing that IDNA would map to a dot. */
+const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;
+
+/** The address, or the reason why it is none: "has no '@'". */
+export function parseAddress(text: string): MailAddress | string {
+  const at = text.lastIndexOf("@");
+  if (at < 0) return "has no '@'";
+  const local = text.slice(0, at);
+  if (!LOCAL.test(local)) return "must be one plain address, such as ada@example.org";
+  if (local.length > LOCAL_MAX) return `has more than ${LOCAL_MAX} characters before the '@'`;
+  const domain = asciiDomain(text.slice(at + 1));
+  if (domain === null) return "has no valid domain";
+  const address = `${local}@${domain}`;
+  if (address.length > ADDRESS_MAX) return `is longer than ${ADDRESS_MAX} characters`;
+  return { address, domain };
+}
+
+/** A public domain in lower-case ASCII, or null: `Bücher.test` is `xn--bcher-kva.test`. */
+export function asciiDomain(text: string): string | null {
+  if (!DOMAIN_LETTERS.test(text)) return null;
+  const domain = domainToASCII(text).toLowerCase();
+  const labels = domain.split(".");
+  const top = labels.at(-1) ?? "";
+  const isPublic = labels.length > 1 && !/^\d+$/.test(top) && domain.length <= DOMAIN_MAX;
+  return isPublic && labels.every((label) => LABEL.test(label)) ? domain : null;
+}
+
+/** True for the domain itself and for every domain below it. */
+export function isWithin(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}
+
+/** The addresses in their order, each once; the domain's case never makes a second one. */
+export function distinct(addresses: readonly MailAddress[]): MailAddress[] {
+  return [...new Map(addresses.map((one) => [one.address, one])).values()];
+}
+
+/** The domains of addresses, each once, sorted: all that is kept of them (SPEC 2.5). */
+export function domainsOf(addresses: readonly MailAddress[]): string[] {
+  return [...new Set(addresses.map(({ domain }) => domain))].sort();
+}

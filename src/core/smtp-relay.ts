@@ -1,0 +1,54 @@
+// A mail server as the operator names it.
+
+export interface SmtpRelay {
+  readonly host: string;
+  readonly port: number;
+  /**
+   * `implicit` from the first byte, `required` and `optional` by STARTTLS, `none` never. An
+   * optional one that fails is no TLS.
+   */
+  readonly tls: "implicit" | "required" | "optional" | "none";
+  readonly user: string | null;
+  readonly password: string | null;
+  /** What we call ourselves. */
+  readonly name: string;
+  /** The longest that a step of the conversation may take. */
+  readonly timeoutMs: number;
+}
+
+const PORTS = { "smtp:": 587, "smtps:": 465 } as const;
+const TLS_CHOICES = ["required", "optional", "none"] as const;
+
+/**
+ * Reads `smtp://user:password@host:587?tls=required`, or `smtps://` for TLS from the first byte. To
+ * another machine TLS is required unless the URL says otherwise. Throws a RangeError that says what
+ * is wrong, without the password.
+ */
+export function parseRelay(text: string, own: Pick<SmtpRelay, "name" | "timeoutMs">): SmtpRelay {
+  const url = URL.parse(text);
+  const scheme = url?.protocol;
+  if (url === null || (scheme !== "smtp:" && scheme !== "smtps:") || url.hostname === "") {
+    throw new RangeError("must be smtp://HOST:PORT or smtps://HOST:PORT");
+  }
+  const choice = url.searchParams.get("tls");
+  const chosen = TLS_CHOICES.find((one) => one === choice);
+  if (choice !== null && (chosen === undefined || scheme === "smtps:")) {
+    throw new RangeError(`takes tls=${TLS_CHOICES.join(", tls=")}, and only with smtp://`);
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const { name, timeoutMs } = own;
+  return {
+    host,
+    port: Number(url.port) || PORTS[scheme],
+    tls:
+      scheme === "smtps:" ? "implicit" : (chosen ?? (isLoopback(host) ? "optional" : "required")),
+    user: url.username === "" ? null : decodeURIComponent(url.username),
+    password: url.password === "" ? null : decodeURIComponent(url.password),
+    name,
+    timeoutMs,
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}

@@ -1,0 +1,8 @@
+// The column types of the book of record.
+
+import { bigint, customType, timestamp } from "drizzle-orm/pg-core";
+
+export const bytea = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
+export const at = (name: string) => timestamp(name, { withTimezone: true });
+export const number = (name: string) => bigint(name, { mode: "number" });
+export const money = (name: string) => bigint(name, { mode: "bigint" });

@@ -1,0 +1,139 @@
+// Messages as the API knows them: made once, looked up, waited for.
+
+import { fromUuid, toUuid } from "../core/ids.ts";
+import type { MailFailure, MailStatus, RejectReason } from "../core/mail.ts";
+import { type NanoUsd, nano } from "../core/money.ts";
+import { arrayText, type Database } from "./database.ts";
+import type { RepeatClaim } from "./mail-repeats.ts";
+
+export interface MailMessage {
+  readonly id: string;
+  readonly requestId: string;
+  readonly status: MailStatus;
+  readonly createdAt: Date;
+  /** Distinct recipients. */
+  readonly recipients: number;
+  /** Those that the mail server took. */
+  readonly accepted: number;
+  readonly domains: readonly string[];
+  /** Whether an attempt has failed for now, so that the next one is some time off. */
+  readonly isDeferred: boolean;
+  /** Whether its caller was told `queued`. */
+  readonly toldQueued: boolean;
+  readonly failure: MailFailure | null;
+  readonly reason: RejectReason | null;
+  /** What was charged; null until the hold is settled. */
+  readonly cost: NanoUsd | null;
+}
+
+export interface NewMessage {
+  readonly id: string;
+  readonly accountId: string;
+  readonly requestId: string;
+  readonly hold: string;
+  readonly recipients: number;
+  readonly domains: readonly string[];
+  /** The sealed content. */
+  readonly box: Uint8Array;
+  /** The claim of an Idempotency-Key that leads to this message from now on. */
+  readonly repeat: RepeatClaim | null;
+}
+
+export class MailMessages {
+  constructor(readonly database: Database) {}
+
+  /** Stores a message. False when its claim of an Idempotency-Key was lost: nothing is stored. */
+  async insert(message: NewMessage): Promise<boolean> {
+    const { sql } = this.database;
+    const id = toUuid(message.id);
+    const { repeat } = message;
+    const rows = await sql`
+      WITH owner AS (SELECT number FROM accounts WHERE id = ${message.accountId}),
+      linked AS (
+        UPDATE mail_repeats r SET message = ${id} FROM owner
+        WHERE r.account = owner.number AND r.digest = ${repeat?.digest ?? Buffer.alloc(0)}
+          AND r.claim = ${repeat?.claim ?? id} AND r.message IS NULL
+        RETURNING r.message),
+      made AS (
+        INSERT INTO mail_messages (id, account, request, hold, recipients, domains)
+        SELECT ${id}, owner.number, ${toUuid(message.requestId)}, ${message.hold},
+          ${message.recipients}, ${arrayText(message.domains)}::text::text[]
+        FROM owner WHERE ${repeat === null} OR EXISTS (SELECT 1 FROM linked)
+        RETURNING id)
+      INSERT INTO mail_contents (message, box)
+      SELECT id, ${message.box} FROM made RETURNING message`;
+    return rows.length > 0;
+  }
+
+  /** The message of this account, or null where it has none of this id. */
+  async find(id: string, accountId: string): Promise<MailMessage | null> {
+    const [row] = await this.database.sql<Row[]>`
+      SELECT m.* FROM mail_messages m JOIN accounts a ON a.number = m.account
+      WHERE m.id = ${toUuid(id)} AND a.id = ${accountId}`;
+    return row === undefined ? null : messageOf(row);
+  }
+
+  /** A message that was stored before. */
+  async look(id: string): Promise<MailMessage> {
+    const rows = await this.database.sql<Row[]>`
+      SELECT * FROM mail_messages WHERE id = ${toUuid(id)}`;
+    return theOnly(rows);
+  }
+
+  /**
+   * Notes that the caller is told `queued`, unless the message has ended meanwhile. Returns the
+   * message as it is then.
+   */
+  async tellQueued(id: string): Promise<MailMessage> {
+    const rows = await this.database.sql<Row[]>`
+      UPDATE mail_messages SET told_queued = told_queued OR status = 'queued'
+      WHERE id = ${toUuid(id)} RETURNING *`;
+    return theOnly(rows);
+  }
+
+  /** Notes that a sent message came back. False where there is none, or it was known already. */
+  async bounce(id: string): Promise<boolean> {
+    const rows = await this.database.sql`
+      UPDATE mail_messages SET status = 'bounced'
+      WHERE id = ${toUuid(id)} AND status = 'sent' RETURNING id`;
+    return rows.length > 0;
+  }
+}
+
+interface Row {
+  readonly id: string;
+  readonly request: string;
+  readonly status: MailStatus;
+  readonly created_at: string;
+  readonly recipients: number;
+  readonly accepted: number;
+  readonly domains: string[];
+  readonly told_queued: boolean;
+  readonly attempts: number;
+  readonly claimed_until: string | null;
+  readonly failure: MailFailure | null;
+  readonly reason: RejectReason | null;
+  readonly cost: bigint | null;
+}
+
+function theOnly([row]: readonly Row[]): MailMessage {
+  if (row === undefined) throw new Error("A message that was stored is gone");
+  return messageOf(row);
+}
+
+function messageOf(row: Row): MailMessage {
+  return {
+    id: fromUuid("message", row.id),
+    requestId: fromUuid("request", row.request),
+    status: row.status,
+    createdAt: new Date(row.created_at),
+    recipients: row.recipients,
+    accepted: row.accepted,
+    domains: row.domains,
+    isDeferred: row.status === "queued" && row.attempts > 0 && row.claimed_until === null,
+    toldQueued: row.told_queued,
+    failure: row.failure,
+    reason: row.reason,
+    cost: row.cost === null ? null : nano(row.cost),
+  };
+}

@@ -1,0 +1,101 @@
+// `farebox mail test` and the settings of mail, as an operator meets them.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { loadMailConfig } from "../../src/config.ts";
+import { ScriptedSmtp } from "../support/scripted-smtp.ts";
+import { openWorld, type World } from "../support/world.ts";
+import { cliOf, jsonOf } from "./run-cli.ts";
+
+let world: World;
+let smtp: ScriptedSmtp;
+beforeAll(async () => {
+  world = await openWorld();
+  smtp = await ScriptedSmtp.start({
+    disabledCommands: ["STARTTLS"],
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _, done) =>
+      done(null, username === "u@x" && password === "p/w" ? { user: "u" } : undefined),
+  });
+});
+afterAll(async () => {
+  await smtp[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  smtp.script = {};
+  smtp.accepted.length = 0;
+});
+
+async function mailTest(url: string, ...more: readonly string[]) {
+  const env = { MAIL_SMTP_URL: url, MAIL_DOMAIN: "mail.test", MAIL_TIMEOUT_SECONDS: "1" };
+  const cli = await cliOf(world, { env });
+  return await cli("mail", "test", "--to", "ada@example.test", ...more);
+}
+
+test("mail test hands one message over and says how", async () => {
+  const plain = `${smtp.url}?tls=none`;
+  const { code, out } = await mailTest(plain.replace("//", "//u%40x:p%2Fw@"));
+  expect([code, out]).toEqual([0, expect.stringContaining("took the message, without TLS")]);
+  const [mail] = await smtp.parsed();
+  expect(mail?.from?.value[0]?.address).toBe("postmaster@mail.test");
+  expect(smtp.accepted[0]?.to).toEqual(["ada@example.test"]);
+  expect(jsonOf(await mailTest(plain, "--json"))).toMatchObject({ ok: true, encrypted: false });
+});
+
+test("mail test says in words what is wrong, and exits with 1", async () => {
+  const url = `${smtp.url}?tls=none`;
+  const wrong: readonly (readonly [url: string, words: string])[] = [
+    [url.replace("//", "//u:wrong@"), "refused the user or the password"],
+    [smtp.url.replace("?tls=none", "").concat("?tls=required"), "TLS failed"],
+    ["smtp://127.0.0.1:1?tls=none", "cannot be reached"],
+    ["smtp://nowhere.invalid:25?tls=none", "the name of the server is not known"],
+  ];
+  for (const [given, words] of wrong) {
+    const { code, err } = await mailTest(given);
+    expect([code, err]).toEqual([1, expect.stringContaining(words)]);
+    expect(err).not.toContain("wrong@");
+  }
+  smtp.script = { to: () => ({ code: 550, text: "relaying denied" }) };
+  const { code, err } = await mailTest(url);
+  expect([code, err]).toEqual([1, expect.stringContaining("550 relaying denied")]);
+  const unset = await (await cliOf(world))("mail", "test", "--to", "ada@example.test");
+  expect([unset.code, unset.err]).toEqual([1, expect.stringContaining("MAIL_SMTP_URL is not set")]);
+  const bad = await (await cliOf(world))("mail", "test", "--to", "nobody");
+  expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("--to has no '@'")]);
+});
+
+test("settings of mail that are wrong are told by name, without a password", () => {
+  const wrong: readonly (readonly [env: Record<string, string>, told: string])[] = [
+    [{ MAIL_DOMAIN: "a b" }, "MAIL_DOMAIN must be a domain"],
+    [{ MAIL_SMTP_URL: "smtp://u:secret@x.test" }, "MAIL_DOMAIN is not set"],
+    [{ MAIL_DOMAIN: "a.test", MAIL_SMTP_URL: "http://u:secret@x" }, "MAIL_SMTP_URL must be smtp:"],
+    [{ MAIL_DOMAIN: "a.test", MAIL_SMTP_URL: "smtp://x?tls=maybe" }, "MAIL_SMTP_URL takes tls="],
+    [{ MAIL_DOMAIN: "a.test", MAIL_SMTP_URL: "smtps://x?tls=none" }, "MAIL_SMTP_URL takes tls="],
+    [{ MAIL_DKIM_SELECTOR: "s1" }, "MAIL_DKIM_KEY_FILE is not set"],
+    [{ MAIL_DKIM_SELECTOR: "s 1", MAIL_DKIM_KEY_FILE: "x" }, "MAIL_DKIM_SELECTOR must be"],
+    [{ MAIL_DKIM_SELECTOR: "s1", MAIL_DKIM_KEY_FILE: "/none" }, "MAIL_DKIM_KEY_FILE names '/none'"],
+    [{ MAIL_BOUNCE_PORT: "x" }, "MAIL_BOUNCE_PORT must be a whole number"],
+    [{ MAIL_WAIT_SECONDS: "61" }, "MAIL_WAIT_SECONDS must be a whole number"],
+  ];
+  for (const [env, told] of wrong) {
+    const load = () => loadMailConfig(env);
+    expect(load).toThrow(told);
+    expect(load).not.toThrow("secret");
+  }
+});
+
+test("a relay on another machine is given nothing without TLS, unless the URL says so", () => {
+  const tlsOf = (MAIL_SMTP_URL: string) =>
+    loadMailConfig({ MAIL_DOMAIN: "Mail.Bücher.test", MAIL_SMTP_URL }).relay;
+  expect(tlsOf("smtp://relay.test")).toMatchObject({ port: 587, tls: "required", user: null });
+  expect(tlsOf("smtp://relay.test:25?tls=none")).toMatchObject({ port: 25, tls: "none" });
+  expect(tlsOf("smtp://127.0.0.1:25")).toMatchObject({ tls: "optional" });
+  expect(tlsOf("smtps://u%40x:p%2Fw@relay.test")).toMatchObject({
+    port: 465,
+    tls: "implicit",
+    user: "u@x",
+    password: "p/w",
+    name: "mail.xn--bcher-kva.test",
+  });
+  expect(loadMailConfig({})).toMatchObject({ domain: "farebox.invalid", relay: null });
+});

@@ -1,0 +1,128 @@
+// A real SMTP server on 127.0.0.1 that does what the test wants at each step of a conversation.
+
+import type { AddressInfo } from "node:net";
+import { type ParsedMail, simpleParser } from "mailparser";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
+
+/** What the server does at a step instead of going on: a reply, a broken connection, silence. */
+export type Act = { readonly code: number; readonly text?: string } | "drop" | "hang" | null;
+
+/** What happens with a message that was sent whole: `lost` is accepted without a reply. */
+export type DataAct = Act | "lost";
+
+export interface Script {
+  readonly connect?: () => Act;
+  readonly from?: () => Act;
+  readonly to?: (address: string) => Act;
+  /** When the content begins to arrive. */
+  readonly begin?: () => "drop" | "hang" | null;
+  /** When all of it has arrived. */
+  readonly data?: () => DataAct | Promise<DataAct>;
+}
+
+export interface Received {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly raw: Buffer;
+}
+
+export class ScriptedSmtp implements AsyncDisposable {
+  script: Script = {};
+  /** The messages that it took, whether or not the client heard so. */
+  readonly accepted: Received[] = [];
+  connections = 0;
+
+  private constructor(
+    readonly server: SMTPServer,
+    readonly port: number,
+  ) {}
+
+  static async start(
+    options: SMTPServerOptions = {},
+    port = 0,
+    host = "127.0.0.1",
+  ): Promise<ScriptedSmtp> {
+    let self: ScriptedSmtp;
+    const server = new SMTPServer({
+      authOptional: true,
+      disableReverseLookup: true,
+      disabledCommands: ["STARTTLS", "AUTH"],
+      onConnect: (session, done) => {
+        self.connections += 1;
+        self.act(session, self.script.connect?.() ?? null, done);
+      },
+      onMailFrom: (_, session, done) => self.act(session, self.script.from?.() ?? null, done),
+      onRcptTo: ({ address }, session, done) =>
+        self.act(session, self.script.to?.(address) ?? null, done),
+      onData: (stream, session, done) => {
+        const begin = self.script.begin?.() ?? null;
+        if (begin !== null) {
+          self.act(session, begin, done);
+          return;
+        }
+        const pieces: Buffer[] = [];
+        stream.on("data", (piece: Buffer) => pieces.push(piece));
+        stream.on("end", () => void self.end(session, Buffer.concat(pieces), done));
+      },
+      ...options,
+    });
+    server.on("error", () => {});
+    await new Promise<void>((resolve) => server.listen(port, host, resolve));
+    self = new ScriptedSmtp(server, (server.server.address() as AddressInfo).port);
+    return self;
+  }
+
+  get url(): string {
+    return `smtp://127.0.0.1:${this.port}`;
+  }
+
+  /** The content of the accepted messages. */
+  parsed(): Promise<ParsedMail[]> {
+    return Promise.all(this.accepted.map(({ raw }) => simpleParser(raw)));
+  }
+
+  async end(
+    session: SMTPServerSession,
+    raw: Buffer,
+    done: (error?: Error | null) => void,
+  ): Promise<void> {
+    const act = (await this.script.data?.()) ?? null;
+    if (act === null || act === "lost") {
+      const { mailFrom, rcptTo } = session.envelope;
+      this.accepted.push({
+        from: mailFrom === false ? "" : mailFrom.address,
+        to: rcptTo.map(({ address }) => address),
+        raw,
+      });
+    }
+    this.act(session, act === "lost" ? "drop" : act, done);
+  }
+
+  act(session: SMTPServerSession, act: Act, done: (error?: Error | null) => void): void {
+    if (act === "hang") return;
+    if (act === "drop") {
+      const connection = [...this.server.connections].find(({ id }) => id === session.id);
+      // A client that was killed has broken it already.
+      (connection as unknown as { _socket: { destroy(): void } } | undefined)?._socket.destroy();
+      return;
+    }
+    if (act === null) {
+      done();
+      return;
+    }
+    const { code, text = "said the script" } = act;
+    done(Object.assign(new Error(text), { responseCode: code }));
+  }
+
+  /** Breaks every connection, as a server does that is restarted. */
+  dropAll(): void {
+    for (const { id } of this.server.connections) {
+      this.act({ id } as SMTPServerSession, "drop", () => {});
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.dropAll();
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+  }
+}

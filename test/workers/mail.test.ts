@@ -1,0 +1,181 @@
+// What the workers owe a message when its own process, its job or its worker is gone; and bounces.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { ENTRUSTED_LEASE_MS } from "../../actors/entrusted-hold.ts";
+import { bounceAddress } from "../../src/core/bounce-address.ts";
+import { LEASE_MS } from "../../src/core/limits.ts";
+import { usd } from "../../src/core/money.ts";
+import { startBounceListener } from "../../src/providers/mail/bounce-listener.ts";
+import { MailDeliveries } from "../../src/store/mail-deliveries.ts";
+import { completeMail } from "../../workers/mail-completer.ts";
+import { sweepExpired } from "../../workers/sweep.ts";
+import type { TestAccount } from "../api/harness.ts";
+import {
+  type MailHarness,
+  mailAccount,
+  mailBody,
+  resultOf,
+  startMailHarness,
+} from "../api/mail-harness.ts";
+import { silent } from "../support/world.ts";
+
+let world: MailHarness;
+let account: TestAccount;
+beforeAll(async () => {
+  world = await startMailHarness();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  world.smtp.script = {};
+  world.smtp.accepted.length = 0;
+  account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
+});
+
+async function queued(): Promise<string> {
+  world.smtp.script = { to: () => ({ code: 450 }) };
+  const { id, status } = await resultOf(await world.send(account, mailBody()));
+  expect(status).toBe("queued");
+  return id;
+}
+
+function sweepAt(ms: number) {
+  const { scripts } = world.api.parts.stores.actors;
+  return sweepExpired({ scripts, scriptTime: () => ms });
+}
+
+async function leaseOf(): Promise<number> {
+  const { redis } = world.api.parts.stores;
+  const leases = await redis.zrange(`{b${account.bucket}}:leases`, "0", "-1", "WITHSCORES");
+  const at = leases.findIndex((member) => member.startsWith(`${account.id}/`));
+  return Number(leases[at + 1]);
+}
+
+test("the hold of a waiting message outlives its request while a worker renews it", async () => {
+  await queued();
+  expect(world.api.openCalls).toBe(0);
+  const { sql } = world.api.parts.stores.database;
+  await sql`UPDATE mail_messages SET created_at = created_at - interval '1 minute'`;
+  await world.worker.jobs["mail-holds"].run();
+  const lease = await leaseOf();
+  expect(lease).toBeGreaterThan(Date.now() + ENTRUSTED_LEASE_MS - 10_000);
+  expect((await sweepAt(Date.now() + LEASE_MS + 1_000)).expired).toBe(0);
+  expect((await world.api.view(account)).heldPaid).toBe(usd("0.0015"));
+});
+
+test("a message whose hold the sweep took is still sent, and charged once", async () => {
+  const id = await queued();
+  expect((await sweepAt(Date.now() + ENTRUSTED_LEASE_MS + 60_000)).expired).toBeGreaterThan(0);
+  expect((await world.api.view(account)).heldPaid).toBe(usd("0"));
+  world.smtp.script = {};
+  await world.retryNow();
+  await world.untilSettled(id);
+  const { monthSpent, paid } = await world.api.view(account);
+  expect([monthSpent, paid]).toEqual([usd("0.0015"), usd("99.9985")]);
+});
+
+test("a worker that dies between the mail server and the account is completed, once", async () => {
+  const { database, actors, mail } = world.api.parts.stores;
+  const deliveries = new MailDeliveries(database);
+  const id = await queued();
+  await database.sql`UPDATE mail_messages SET next_attempt_at = now() WHERE status = 'queued'`;
+  const claim = await deliveries.claim(id, 60_000);
+  if (claim === null) throw new Error("Another worker has it");
+  expect(await deliveries.claim(id, 60_000)).toBeNull();
+  expect(await deliveries.commit(claim, 60_000)).toBe(true);
+  expect(await deliveries.end(claim, { status: "sent", accepted: 1 })).not.toBeNull();
+  expect(await deliveries.end(claim, { status: "sent", accepted: 1 })).toBeNull();
+  const { keys, queue } = mail;
+  const completer = { deliveries, accounts: actors, keys, queue, log: silent, graceMs: -1 };
+  await completeMail(completer);
+  await completeMail(completer);
+  expect((await world.stored(id)).cost).toBe(usd("0.0015"));
+  expect((await world.api.view(account)).monthSpent).toBe(usd("0.0015"));
+});
+
+test("what a server took is recorded once Postgres takes it, and not repeated", async () => {
+  const { sql } = world.api.parts.stores.database;
+  world.smtp.script = {
+    data: async () => {
+      await sql`ALTER TABLE mail_contents RENAME TO mail_contents_away`;
+      setTimeout(
+        () => void sql`ALTER TABLE mail_contents_away RENAME TO mail_contents`.then(),
+        700,
+      );
+      return null;
+    },
+  };
+  const response = await world.send(account, mailBody());
+  expect([response.status, (await resultOf(response)).accepted]).toEqual([200, 1]);
+  expect(world.smtp.accepted).toHaveLength(1);
+});
+
+test("a worker whose claim is over can neither send a message nor fail it", async () => {
+  const { database } = world.api.parts.stores;
+  const deliveries = new MailDeliveries(database);
+  const id = await queued();
+  await database.sql`UPDATE mail_messages SET next_attempt_at = now() WHERE status = 'queued'`;
+  const slow = await deliveries.claim(id, 0);
+  const next = await deliveries.claim(id, 60_000);
+  if (slow === null || next === null) throw new Error("It could not be claimed");
+  expect(await deliveries.commit(slow, 60_000)).toBe(false);
+  expect(await deliveries.end(slow, { status: "failed", failure: "rejected" })).toBeNull();
+  await deliveries.defer(slow, { delayMs: 0, answered: true });
+  expect(await deliveries.commit(next, 60_000)).toBe(true);
+  expect((await world.stored(id)).status).toBe("queued");
+});
+
+test("no message's end is told to a server a third time", async () => {
+  const { database } = world.api.parts.stores;
+  const deliveries = new MailDeliveries(database);
+  const id = await queued();
+  for (const [may, commits] of [
+    [true, true],
+    [true, true],
+    [false, false],
+  ] as const) {
+    await database.sql`UPDATE mail_messages SET next_attempt_at = now(), claimed_until = NULL
+      WHERE status = 'queued'`;
+    const claim = await deliveries.claim(id, 60_000);
+    if (claim === null) throw new Error("It could not be claimed");
+    expect([claim.mayBeSent, await deliveries.commit(claim, 60_000)]).toEqual([may, commits]);
+  }
+});
+
+test("a bounce marks its message, and nothing else is taken", async () => {
+  const { id } = await resultOf(await world.send(account, mailBody()));
+  const { messages } = world.api.parts.stores.mail;
+  const listener = await startBounceListener({
+    domain: "b.test",
+    host: "127.0.0.1",
+    port: 0,
+    secret: "secret",
+    messages,
+    log: silent,
+  });
+  try {
+    const address = bounceAddress(id, "secret", "b.test");
+    expect(await mailTo(listener.port, "", bounceAddress(id, "forged", "b.test"))).toBe(550);
+    expect(await mailTo(listener.port, "", "postmaster@b.test")).toBe(550);
+    expect(await mailTo(listener.port, "someone@x.test", address)).toBe(250);
+    expect((await world.status(account, id)).status).toBe("sent");
+    expect(await mailTo(listener.port, "", address.toUpperCase())).toBe(250);
+    expect((await world.status(account, id)).status).toBe("bounced");
+    expect(await mailTo(listener.port, "", address)).toBe(250);
+  } finally {
+    await listener.close();
+  }
+});
+
+/** The code of the server's last reply. */
+async function mailTo(port: number, from: string, to: string): Promise<number> {
+  const connection = new SMTPConnection({ host: "127.0.0.1", port, ignoreTLS: true });
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  connection.on("error", reject);
+  connection.connect(() => {
+    connection.send({ from: from === "" ? false : from, to }, "Subject: x\r\n\r\nx", (error) => {
+      resolve(error?.responseCode ?? 250);
+    });
+  });
+  return await promise.finally(() => connection.quit());
+}

@@ -1,0 +1,56 @@
+// Finds messages that nobody works on any more: whose job is gone, whose worker died between the
+// mail server and the account, or whose hold would run out while they wait.
+
+import { renewEntrusted } from "../actors/entrusted-hold.ts";
+import type { Log } from "../src/core/log.ts";
+import type { OpenMessage } from "../src/store/mail-deliveries.ts";
+import type { MailRepeats } from "../src/store/mail-repeats.ts";
+import { type DeliveryDeps, settleEnded } from "./mail-delivery.ts";
+
+export interface MailCompleterDeps
+  extends Pick<DeliveryDeps, "accounts" | "deliveries" | "keys" | "queue"> {
+  readonly log: Pick<Log, "error">;
+  /** What changed so recently is left to the process that is at it. */
+  readonly graceMs: number;
+}
+
+const DUE_AT_ONCE = 1_000;
+
+/** Has forgotten messages delivered and settled. Safe to run on several workers at once. */
+export async function completeMail(deps: MailCompleterDeps): Promise<void> {
+  const { deliveries, queue, graceMs } = deps;
+  for (const { id, attempt } of await deliveries.due(graceMs, DUE_AT_ONCE)) {
+    await queue.add(id, attempt);
+  }
+  for (const { ended, charged } of await deliveries.unsettled(graceMs)) {
+    try {
+      if (charged === null) await settleEnded(deps, ended);
+      else await deliveries.settled(ended.id, charged);
+      await deps.keys.destroy(ended.id);
+    } catch (error) {
+      deps.log.error({ messageId: ended.id, err: error }, "A message could not be settled");
+    }
+  }
+}
+
+/** Keeps the holds of waiting messages alive. Must run well within a lease. */
+export async function renewMailHolds(deps: MailCompleterDeps): Promise<void> {
+  const byAccount = new Map<string, OpenMessage[]>();
+  for (const message of await deps.deliveries.open(deps.graceMs)) {
+    const others = byAccount.get(message.accountId);
+    if (others === undefined) byAccount.set(message.accountId, [message]);
+    else others.push(message);
+  }
+  for (const [accountId, messages] of byAccount) {
+    const actor = deps.accounts.of(accountId, messages[0]?.bucket ?? 0);
+    const requests = messages.map(({ requestId }) => requestId);
+    await renewEntrusted(actor, requests).catch((error) => {
+      deps.log.error({ accountId, err: error }, "The holds of messages were not renewed");
+    });
+  }
+}
+
+/** Forgets idempotency keys that are kept no longer. */
+export async function expireRepeats(repeats: Pick<MailRepeats, "expire">): Promise<void> {
+  await repeats.expire();
+}

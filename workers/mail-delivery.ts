@@ -1,0 +1,151 @@
+// One attempt to deliver a message, and what follows from how it went.
+
+import type { AccountActor } from "../actors/account-actor.ts";
+import { settleEntrusted, termsOfText } from "../actors/entrusted-hold.ts";
+import type { Outcome } from "../actors/hold.ts";
+import { ACCEPTED, ERRORS, OK } from "../src/core/errors.ts";
+import { NOTHING_COUNTED } from "../src/core/journal.ts";
+import { MAIL_COUNTS } from "../src/core/limits.ts";
+import type { Log } from "../src/core/log.ts";
+import { type MailContent, mailCost, senderAddress } from "../src/core/mail.ts";
+import { ZERO } from "../src/core/money.ts";
+import { unseal } from "../src/core/sealed.ts";
+import type { BuildMime } from "../src/providers/mail/mime.ts";
+import type { Delivery, MailTransport } from "../src/providers/mail/transport.ts";
+import type { ContentKeys } from "../src/store/content-keys.ts";
+import type { Claim, Ended, Ending, MailDeliveries } from "../src/store/mail-deliveries.ts";
+import type { MailQueue } from "../src/store/mail-queue.ts";
+
+export interface DeliveryDeps {
+  readonly deliveries: MailDeliveries;
+  readonly keys: ContentKeys;
+  readonly queue: MailQueue;
+  readonly transport: MailTransport;
+  readonly build: BuildMime;
+  readonly accounts: { of(accountId: string, bucket: number): AccountActor };
+  readonly mailDomain: string;
+  /** The envelope's sender: where a bounce of this message comes back to. */
+  readonly returnPath: (messageId: string, sender: string) => string;
+  /** How long a worker keeps a message to itself; longer than any conversation with the server. */
+  readonly claimMs: number;
+  readonly retryDelayMs: (attempts: number) => number;
+  /** Told how each attempt ended. */
+  readonly onAttempt: (outcome: Delivery["kind"]) => void;
+  readonly log: Pick<Log, "info" | "warn">;
+}
+
+const RECORD_AGAIN_MS = 250;
+
+/** Makes the attempt that is due, if there is one and no other worker makes it. */
+export async function deliver(deps: DeliveryDeps, id: string): Promise<void> {
+  const claim = await deps.deliveries.claim(id, deps.claimMs);
+  if (claim === null) return;
+  if (!claim.mayBeSent) return await end(deps, claim, { status: "failed", failure: "unanswered" });
+  if (claim.isOverdue) return await end(deps, claim, { status: "failed", failure: "expired" });
+  const content = await readContent(deps, claim);
+  if (content === null) return await end(deps, claim, { status: "failed", failure: "unreadable" });
+  const delivery = await hand(deps, claim, content);
+  deps.onAttempt(delivery.kind);
+  await conclude(deps, claim, delivery);
+}
+
+async function readContent({ keys }: DeliveryDeps, claim: Claim): Promise<MailContent | null> {
+  const key = await keys.find(claim.id);
+  if (key === null || claim.box === null) return null;
+  const text = unseal({ key, box: claim.box }, claim.id);
+  return text === null ? null : (JSON.parse(text) as MailContent);
+}
+
+async function hand(deps: DeliveryDeps, claim: Claim, content: MailContent): Promise<Delivery> {
+  const { id, accountId, accountEmail, createdAt } = claim;
+  const sender = senderAddress(accountId, deps.mailDomain);
+  const mime = await deps.build({ id, content, sender, accountEmail, date: createdAt });
+  const mail = { from: deps.returnPath(id, sender), to: content.to, mime };
+  return await deps.transport.send(mail, () => deps.deliveries.commit(claim, deps.claimMs));
+}
+
+async function conclude(deps: DeliveryDeps, claim: Claim, delivery: Delivery): Promise<void> {
+  switch (delivery.kind) {
+    case "accepted":
+      return await end(deps, claim, { status: "sent", accepted: delivery.accepted });
+    case "rejected":
+      return await end(deps, claim, {
+        status: "failed",
+        failure: "rejected",
+        reason: delivery.reason,
+      });
+    case "deferred":
+    case "unanswered":
+      return await putOff(deps, claim, delivery);
+    case "withdrawn":
+      deps.log.warn({ messageId: claim.id }, "A message was left to the worker that took it over");
+  }
+}
+
+async function putOff(
+  deps: DeliveryDeps,
+  claim: Claim,
+  { kind, why, answered }: Extract<Delivery, { kind: "deferred" | "unanswered" }>,
+): Promise<void> {
+  const { id, attempt } = claim;
+  const delayMs = deps.retryDelayMs(attempt);
+  deps.log.warn({ messageId: id, attempt, why, kind, delayMs }, "A message was put off");
+  await deps.deliveries.defer(claim, { delayMs, answered });
+  await deps.queue.add(id, attempt, delayMs);
+  await deps.queue.notify(id);
+}
+
+async function end(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise<void> {
+  const ended = await record(deps, claim, ending);
+  // Where it goes on under another worker, its key is still needed.
+  if (ended === null) return;
+  await settleEnded(deps, ended);
+  await deps.keys.destroy(claim.id);
+}
+
+/**
+ * Records how a message ended, for as long as it is this worker's: what a mail server took must not
+ * be sent again because Postgres was away for a moment.
+ */
+async function record(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise<Ended | null> {
+  for (let leftMs = deps.claimMs; ; leftMs -= RECORD_AGAIN_MS) {
+    try {
+      return await deps.deliveries.end(claim, ending);
+    } catch (error) {
+      if (leftMs <= 0) throw error;
+      deps.log.warn({ messageId: claim.id, err: error }, "The end of a message waits for Postgres");
+      await Bun.sleep(RECORD_AGAIN_MS);
+    }
+  }
+}
+
+type SettleDeps = Pick<DeliveryDeps, "accounts" | "deliveries" | "queue">;
+
+/** Charges what the server took, or gives the hold back, and tells who waits. */
+export async function settleEnded(deps: SettleDeps, ended: Ended): Promise<void> {
+  const actor = deps.accounts.of(ended.accountId, ended.bucket);
+  const outcome = outcomeOf(ended);
+  const ending =
+    ended.status === "failed"
+      ? { cost: ZERO, outcome }
+      : { cost: mailCost(ended.accepted), outcome, unused: unusedOf(ended) };
+  const { charged } = await settleEntrusted(actor, termsOfText(ended.hold), ending);
+  await deps.deliveries.settled(ended.id, charged);
+  await deps.queue.notify(ended.id);
+}
+
+/** SPEC 8.3 counts what was accepted. */
+function unusedOf({ recipients, accepted }: Ended): Readonly<Record<string, number>> {
+  return { [MAIL_COUNTS.recipients]: recipients - accepted };
+}
+
+/** The log row of the request, as its caller was answered. */
+function outcomeOf({ failure, status, toldQueued, tookMs }: Ended): Outcome {
+  const row = { ...NOTHING_COUNTED, latencyMs: tookMs };
+  const answer = status === "failed" ? ERRORS.mail_rejected.status : OK;
+  return {
+    ...row,
+    status: toldQueued ? ACCEPTED : answer,
+    errorCode: failure === null ? null : `mail_${failure}`,
+  };
+}

@@ -1,0 +1,156 @@
+// The mail part of the worker process: the mail server or the sink, the queue's worker, the jobs
+// that complete what was forgotten, and the listener for bounces.
+
+import { type ConnectionOptions, Worker } from "bullmq";
+import type { Cluster, Redis } from "ioredis";
+import { Counter, type Registry } from "prom-client";
+import type { AccountActors } from "../actors/account-actors.ts";
+import type { ServerConfig } from "../src/config.ts";
+import { bounceAddress } from "../src/core/bounce-address.ts";
+import type { Clock } from "../src/core/clock.ts";
+import type { Log } from "../src/core/log.ts";
+import { retryDelayMs } from "../src/core/mail.ts";
+import type { SmtpRelay } from "../src/core/smtp-relay.ts";
+import { startBounceListener } from "../src/providers/mail/bounce-listener.ts";
+import { createMimeBuilder } from "../src/providers/mail/mime.ts";
+import { startSink } from "../src/providers/mail/sink.ts";
+import { SmtpTransport, sendMsMax } from "../src/providers/mail/smtp-transport.ts";
+import { ContentKeys } from "../src/store/content-keys.ts";
+import type { Database } from "../src/store/database.ts";
+import { MailDeliveries } from "../src/store/mail-deliveries.ts";
+import { MailMessages } from "../src/store/mail-messages.ts";
+import { MAIL_QUEUE, MAIL_QUEUE_PREFIX, type MailJob, MailQueue } from "../src/store/mail-queue.ts";
+import { openRedis } from "../src/store/redis.ts";
+import { completeMail, renewMailHolds } from "./mail-completer.ts";
+import { type DeliveryDeps, deliver } from "./mail-delivery.ts";
+import type { ScheduledJob } from "./scheduled-job.ts";
+
+export interface MailWorkerParts {
+  readonly config: Pick<ServerConfig, "mail" | "queueRedisUrl" | "keyPepper">;
+  readonly log: Log;
+  readonly accounts: AccountActors;
+  readonly database: Database;
+  readonly redis: Redis | Cluster;
+  readonly registry: Registry;
+  readonly after: Clock["after"];
+}
+
+export interface MailWorker {
+  readonly jobs: {
+    readonly "mail-completer": ScheduledJob;
+    readonly "mail-holds": ScheduledJob;
+  };
+  stop(): Promise<void>;
+}
+
+const COMPLETE_EVERY_MS = 5_000;
+/** Thrice in the lease that an admission gives. */
+const RENEW_EVERY_MS = 20_000;
+/** A conversation begins with a connection, a greeting and a login, each with a time limit. */
+const OPENING_STEPS = 4;
+const SINK_TIMEOUT_MS = 10_000;
+
+export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorker> {
+  const { config, log, accounts } = parts;
+  await using resources = new AsyncDisposableStack();
+  const relay = config.mail.relay ?? (await openSink(log, resources));
+  const deps = deliveryDeps(parts, relay, resources);
+  await listenForBounces(parts, resources);
+  const onQueueError = (error: unknown) => {
+    log.warn({ err: error }, "The mail queue is not reachable");
+  };
+  const connection = openRedis(config.queueRedisUrl, "queue");
+  connection.on("error", onQueueError);
+  resources.defer(() => connection.disconnect());
+  const worker = new Worker<MailJob>(MAIL_QUEUE, (job) => deliver(deps, job.data.id), {
+    connection: connection as ConnectionOptions,
+    prefix: MAIL_QUEUE_PREFIX,
+    concurrency: config.mail.connections,
+    maxStalledCount: 5,
+  });
+  resources.defer(() => worker.close());
+  worker.on("error", onQueueError);
+  worker.on("failed", (job, error) => {
+    log.warn({ messageId: job?.data.id, err: error }, "An attempt failed; it will be made again");
+  });
+  const { deliveries, keys, queue } = deps;
+  const completer = { accounts, deliveries, keys, queue, log };
+  const graceMs = COMPLETE_EVERY_MS;
+  const kept = resources.move();
+  return {
+    jobs: {
+      "mail-completer": {
+        everyMs: COMPLETE_EVERY_MS,
+        run: () => completeMail({ ...completer, graceMs }),
+      },
+      "mail-holds": {
+        everyMs: RENEW_EVERY_MS,
+        run: () => renewMailHolds({ ...completer, graceMs }),
+      },
+    },
+    stop: () => kept.disposeAsync(),
+  };
+}
+
+async function openSink(log: Log, resources: AsyncDisposableStack): Promise<SmtpRelay> {
+  const sink = await startSink(log);
+  resources.defer(() => sink.close());
+  log.warn({ port: sink.port }, "MAIL_SMTP_URL is not set: mail is taken and delivered NOWHERE");
+  const server = { host: "127.0.0.1", port: sink.port, name: "localhost" };
+  return { ...server, tls: "none", user: null, password: null, timeoutMs: SINK_TIMEOUT_MS };
+}
+
+function deliveryDeps(
+  { config, log, accounts, database, redis, registry, after }: MailWorkerParts,
+  relay: SmtpRelay,
+  resources: AsyncDisposableStack,
+): DeliveryDeps {
+  const { mail, keyPepper } = config;
+  const { bounces } = mail;
+  const transport = new SmtpTransport({
+    relay,
+    connectionsMax: mail.connections,
+    clock: { after },
+  });
+  resources.defer(() => transport.close());
+  const queue = new MailQueue(openRedis(config.queueRedisUrl, "queue"), (error) =>
+    log.warn({ err: error }, "The mail queue is not reachable"),
+  );
+  resources.defer(() => queue.close());
+  const outcomes = new Counter({
+    name: "farebox_mail_attempts_total",
+    help: "Attempts to hand a message to the mail server, by how they ended",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  return {
+    deliveries: new MailDeliveries(database),
+    keys: new ContentKeys(redis),
+    queue,
+    transport,
+    build: createMimeBuilder(mail),
+    accounts,
+    mailDomain: mail.domain,
+    returnPath: (id, sender) =>
+      bounces === null ? sender : bounceAddress(id, keyPepper, bounces.domain),
+    claimMs: sendMsMax(relay) + OPENING_STEPS * relay.timeoutMs,
+    retryDelayMs,
+    onAttempt: (outcome) => outcomes.inc({ outcome }),
+    log,
+  };
+}
+
+async function listenForBounces(
+  { config, database, log }: MailWorkerParts,
+  resources: AsyncDisposableStack,
+): Promise<void> {
+  const { bounces } = config.mail;
+  if (bounces === null) return;
+  const listener = await startBounceListener({
+    ...bounces,
+    secret: config.keyPepper,
+    messages: new MailMessages(database),
+    log,
+  });
+  resources.defer(() => listener.close());
+}
