@@ -2,6 +2,7 @@
 // connection.
 
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
+import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
 import { type SettleOpenArgs, settle, settleLate } from "./call-scripts.ts";
@@ -30,10 +31,7 @@ const ABANDONED: Outcome = {
   status: ERRORS.internal_error.status,
   errorCode: "internal_error",
   latencyMs: 0,
-  firstTokenMs: null,
-  promptTokens: 0,
-  cachedTokens: 0,
-  completionTokens: 0,
+  ...NOTHING_COUNTED,
 };
 
 export class OpenHold implements Hold {

@@ -77,6 +77,7 @@ async function payOneCall({ actors }: Stores, caller: Caller | undefined): Promi
     promptTokens: 60,
     cachedTokens: 0,
     completionTokens: 50,
+    requests: 1,
   });
 }
 

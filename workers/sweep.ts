@@ -6,6 +6,7 @@ import { accountKeys, bucketKeys } from "../actors/keys.ts";
 import type { ScriptRunner, ScriptTime } from "../actors/script.ts";
 import { summarise, sweep } from "../actors/wallet-scripts.ts";
 import { ERRORS } from "../src/core/errors.ts";
+import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { BUCKETS } from "../src/core/limits.ts";
 
 export interface SweepDeps {
@@ -30,10 +31,7 @@ const OUTCOME: Outcome = {
   status: ERRORS.internal_error.status,
   errorCode: HOLD_EXPIRED,
   latencyMs: 0,
-  firstTokenMs: null,
-  promptTokens: 0,
-  cachedTokens: 0,
-  completionTokens: 0,
+  ...NOTHING_COUNTED,
 };
 
 /**

@@ -11,6 +11,7 @@ import type {
 } from "../../actors/hold.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
+import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
 import type { ChatProvider } from "../providers/chat/provider.ts";
@@ -112,9 +113,6 @@ export function outcomeOf(
   return {
     ...end,
     latencyMs: elapsedMs(deps, call),
-    firstTokenMs: null,
-    promptTokens: 0,
-    cachedTokens: 0,
-    completionTokens: 0,
+    ...NOTHING_COUNTED,
   };
 }

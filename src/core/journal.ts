@@ -22,7 +22,18 @@ export interface Outcome {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly completionTokens: number;
+  /** 1, or the queries of a batch (SPEC 2.8). */
+  readonly requests: number;
 }
+
+/** What an outcome counts where nothing was served. */
+export const NOTHING_COUNTED = {
+  firstTokenMs: null,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  requests: 1,
+} as const satisfies Partial<Outcome>;
 
 export type JournalType =
   | "call"

@@ -4,6 +4,7 @@ import type { TransactionSql } from "postgres";
 import { ERRORS, isErrorCode } from "../core/errors.ts";
 import { toUuid } from "../core/ids.ts";
 import type { CallFacts, JournalEntry, Outcome } from "../core/journal.ts";
+import { NOTHING_COUNTED } from "../core/journal.ts";
 import { arrayText } from "./database.ts";
 
 export interface LogRow {
@@ -17,7 +18,7 @@ export interface LogRow {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly completionTokens: number;
-  /** 1, or how many refused requests a summary row stands for. */
+  /** 1, the queries of a batch, or how many refused requests a summary row stands for. */
   readonly requests: number;
   readonly status: number;
   readonly endpoint: string;
@@ -62,13 +63,6 @@ type End = Pick<
   | "requests"
 >;
 
-const NOTHING_COUNTED = {
-  firstTokenMs: null,
-  promptTokens: 0,
-  cachedTokens: 0,
-  completionTokens: 0,
-} as const;
-
 function endOf(entry: JournalEntry): End {
   if (entry.type === "summary") {
     const { status } = ERRORS.rate_limit_exceeded;
@@ -78,9 +72,9 @@ function endOf(entry: JournalEntry): End {
   if (entry.type === "refused") {
     const [code = "", latency] = entry.outcome.split(" ");
     const status = isErrorCode(code) ? ERRORS[code].status : ERRORS.internal_error.status;
-    return { ...NOTHING_COUNTED, status, errorCode: code, latencyMs: Number(latency), requests: 1 };
+    return { ...NOTHING_COUNTED, status, errorCode: code, latencyMs: Number(latency) };
   }
-  return { ...(JSON.parse(entry.outcome) as Outcome), requests: 1 };
+  return JSON.parse(entry.outcome) as Outcome;
 }
 
 /** A summary has no request of its own; its id follows from what it sums up. */

@@ -163,7 +163,13 @@ export const monthSpend = pgTable(
 );
 
 /** An enum is 4 bytes a row; a new endpoint or service is a new value by migration. */
-export const loggedEndpoint = pgEnum("logged_endpoint", ["/v1/chat/completions", "/v1/me"]);
+export const loggedEndpoint = pgEnum("logged_endpoint", [
+  "/v1/chat/completions",
+  "/v1/me",
+  "/v1/search",
+  "/v1/search/batch",
+  "/v1/maps",
+]);
 export const loggedService = pgEnum("logged_service", [
   "account",
   "models",
@@ -186,7 +192,7 @@ export const requestLog = pgTable(
     promptTokens: integer("prompt_tokens").notNull(),
     cachedTokens: integer("cached_tokens").notNull(),
     completionTokens: integer("completion_tokens").notNull(),
-    /** 1, or how many refused requests a summary row stands for. */
+    /** 1, the queries of a batch, or how many refused requests a summary row stands for. */
     requests: integer("requests").notNull(),
     status: smallint("status").notNull(),
     endpoint: loggedEndpoint("endpoint").notNull(),

@@ -156,6 +156,7 @@ export const DONE: Outcome = {
   promptTokens: 3,
   cachedTokens: 0,
   completionTokens: 4,
+  requests: 1,
 };
 
 /** Admits a call that must pass. */

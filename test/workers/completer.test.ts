@@ -83,6 +83,7 @@ test("free credit that a call holds past its time goes when the call is settled"
     promptTokens: 1,
     cachedTokens: 0,
     completionTokens: 1,
+    requests: 1,
   });
   await world.flush();
   await complete();

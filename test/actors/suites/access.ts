@@ -24,6 +24,7 @@ const OUTCOME = {
   promptTokens: 1,
   cachedTokens: 0,
   completionTokens: 1,
+  requests: 1,
 };
 
 export const accessSuite = ({ open, redisUrl }: Place): void =>

@@ -3,6 +3,7 @@
 import { expect } from "bun:test";
 import { totalOf } from "../../../actors/account-actor.ts";
 import { sweep } from "../../../actors/wallet-scripts.ts";
+import { NOTHING_COUNTED } from "../../../src/core/journal.ts";
 import type { TestAccount, World } from "../../support/world.ts";
 
 export interface LedgerRow {
@@ -70,10 +71,7 @@ const SWEPT = {
   status: 500,
   errorCode: "internal_error",
   latencyMs: 0,
-  firstTokenMs: null,
-  promptTokens: 0,
-  cachedTokens: 0,
-  completionTokens: 0,
+  ...NOTHING_COUNTED,
 };
 
 /** Sweeps one call as the worker does. */
