@@ -19,7 +19,9 @@ type SettleReply = Settlement | null;
 
 function parseSettlement(raw: RawReply): SettleReply {
   if (raw[0] !== "ok") return null;
-  return { charged: nano(String(raw[1])), free: nano(String(raw[2])) };
+  // An answer that the release before this one kept for a repeat does not say what is left.
+  const left = raw[3] ? nano(String(raw[3])) : null;
+  return { charged: nano(String(raw[1])), free: nano(String(raw[2])), left };
 }
 
 export interface SettleArgs extends OfAccount {

@@ -79,12 +79,16 @@ export interface Settlement {
   readonly charged: NanoUsd;
   /** The part of it that free credit paid. */
   readonly free: NanoUsd;
+  /** What the account can still spend or hold; null where Redis has not answered yet. */
+  readonly left: NanoUsd | null;
 }
 
 /** A reserved upper bound. Leaving the scope without settling releases it. */
 export interface Hold extends AsyncDisposable {
   readonly id: string;
   readonly amount: NanoUsd;
+  /** The part of it that free credit pays. */
+  readonly free: NanoUsd;
   /** Aborted when the key was revoked, the account stopped, or the lease was lost. */
   readonly signal: AbortSignal;
   /** The cost streamed so far; the next lease renewal carries it as the checkpoint. */

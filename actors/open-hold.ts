@@ -49,6 +49,10 @@ export class OpenHold implements Hold {
     this.amount = add(terms.paid, terms.free);
   }
 
+  get free(): NanoUsd {
+    return this.terms.free;
+  }
+
   get keyId(): string {
     return this.terms.input.keyId;
   }
@@ -93,7 +97,7 @@ export class OpenHold implements Hold {
   /** What the script will answer for a hold that is still there: free credit pays first. */
   #computed(cost: NanoUsd): Settlement {
     const charged = min(cost, this.amount);
-    return { charged, free: min(charged, this.terms.free) };
+    return { charged, free: min(charged, this.terms.free), left: null };
   }
 
   async #resolve(ending: Ending): Promise<Settlement> {
@@ -139,7 +143,7 @@ export class OpenHold implements Hold {
       facts: JSON.stringify(this.terms.input.facts),
     });
     this.account.openHolds.delete(this.id);
-    return late ?? { charged: ZERO, free: ZERO };
+    return late ?? { charged: ZERO, free: ZERO, left: null };
   }
 }
 

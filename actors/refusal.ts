@@ -21,16 +21,19 @@ export function refusalError(
     return new ApiError(code, accessMessage);
   }
   if (code === "rate_limit_exceeded") {
-    const message = `The ${tier.name} tier allows ${reply.rate.limit} requests a minute`;
+    const { limit } = reply.rate;
+    const isKeys = tier.kind === "plan" && limit !== tier.accountRequestsPerMinute;
+    const who = isKeys ? "One key" : `The ${tier.name} ${tier.kind}`;
+    const message = `${who} allows ${limit} requests a minute`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   if (code === "too_many_streams") {
-    const message = `The ${tier.name} tier may have ${tier.streams} streams open at once`;
+    const message = `The ${tier.name} ${tier.kind} may have ${tier.streams} streams open at once`;
     return new ApiError(code, message, { retryAfterSeconds: 1 });
   }
   const limit = input.limits?.(tier).find((one) => one.code === code);
   if (limit !== undefined) {
-    const message = `The ${tier.name} tier allows ${limit.max} ${limit.name} a ${limit.kind}`;
+    const message = `The ${tier.name} ${tier.kind} allows ${limit.max} ${limit.name} a ${limit.kind}`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   const needed = toDecimal(input.bound);

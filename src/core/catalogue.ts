@@ -40,9 +40,39 @@ export interface ProviderEntry {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
 }
 
+/** What a model is to the choice of `auto`. */
+export interface AutoTerms {
+  /** From 0 to 100, as the operator ranks it. */
+  readonly quality: number;
+  /** Whether it can call tools. */
+  readonly tools: boolean;
+  /** The shortest and the longest prompt that it is chosen for, in estimated tokens. */
+  readonly promptTokensMin: number;
+  readonly promptTokensMax: number;
+  /** True where it is never chosen. */
+  readonly excluded: boolean;
+}
+
+/** A model of which nothing else is said. */
+export const AUTO_TERMS: AutoTerms = {
+  quality: 50,
+  tools: true,
+  promptTokensMin: 0,
+  promptTokensMax: Number.POSITIVE_INFINITY,
+  excluded: false,
+};
+
+/** How `auto` chooses a model (SPEC 4.9). */
+export interface AutoRules {
+  readonly policy: "cheapest" | "balanced" | "quality";
+  /** By model id; a model that is not here has AUTO_TERMS. */
+  readonly models: ReadonlyMap<string, AutoTerms>;
+}
+
 export interface Catalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
+  readonly auto: AutoRules;
 }
 
 /** What a provider has where nothing else is said. */
@@ -59,7 +89,8 @@ export const GUIDE_PROVIDER = "guide";
 export const GUIDE_MODEL = "farebox-guide";
 export const GUIDE_CONTEXT_TOKENS = 32_768;
 /** SPEC 4.9: `auto` lets the service choose, so no model may be called so. */
-export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, "auto"];
+export const AUTO_MODEL = "auto";
+export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, AUTO_MODEL];
 
 const guideProvider: ProviderEntry = {
   ...PROVIDER_DEFAULTS,
@@ -84,11 +115,22 @@ const guideModel: ModelEntry = {
 export function catalogueOf(
   models: readonly ModelEntry[],
   providers: readonly ProviderEntry[],
+  auto: AutoRules = { policy: "balanced", models: new Map() },
 ): Catalogue {
+  // It is no language model: nobody is given it who could be given one.
+  const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.length > 0 };
   return {
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((one) => [one.name, one])),
+    auto: { ...auto, models: new Map([...auto.models, [GUIDE_MODEL, guideTerms]]) },
   };
+}
+
+/** The prices of short prompts. */
+export function firstBand(model: ModelEntry): PriceBand {
+  const [first] = model.bands;
+  if (first === undefined) throw new Error(`The model '${model.id}' has no price`);
+  return first;
 }
 
 /** Prices in decimal USD per million tokens. */

@@ -1,10 +1,11 @@
 // What the actors read of the book of record: wallets to build, credits to apply, epochs of
 // buckets.
 
-import { and, asc, desc, eq, gt, gte, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, isNull, lte, max, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";
 import type { Scope } from "../core/limits.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
+import { grantAllowance } from "./allowance.ts";
 import type { Database } from "./database.ts";
 import {
   accounts,
@@ -88,6 +89,14 @@ export class Book {
       isolationLevel: "repeatable read",
       accessMode: "read only",
     });
+  }
+
+  /**
+   * Books the Free plan's allowance of the UTC month of `nowMs`, unless that month has it already or
+   * the account is on the plan no more. Processes that do it at once book one.
+   */
+  grantAllowance(accountId: string, nowMs: number, amount: NanoUsd): Promise<void> {
+    return grantAllowance(this.database, { accountId, nowMs, amount });
   }
 
   /** Notes that Redis has the document of this version. */
@@ -206,6 +215,10 @@ export async function readDocument(
     })
     .from(payments)
     .where(eq(payments.account, account.number));
+  const [granted] = await tx
+    .select({ month: max(credits.allowanceMonth) })
+    .from(credits)
+    .where(eq(credits.account, account.number));
   const live = await tx
     .select()
     .from(keys)
@@ -218,6 +231,7 @@ export async function readDocument(
     net_paid: paid?.net ?? "0",
     first_payment_ms: paid?.first ? new Date(paid.first).getTime() : null,
     own_cap: account.ownCap === null ? null : account.ownCap.toString(),
+    ...(account.plan !== null && { plan: account.plan, allowance_month: granted?.month ?? 0 }),
     keys: live.map((key) => ({
       id: key.id,
       name: key.name,

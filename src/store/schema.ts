@@ -19,32 +19,42 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 
+import { PLAN_NAMES } from "../core/limits.ts";
+
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
 const at = (name: string) => timestamp(name, { withTimezone: true });
 const number = (name: string) => bigint(name, { mode: "number" });
 const money = (name: string) => bigint(name, { mode: "bigint" });
 
-export const accounts = pgTable("accounts", {
-  number: number("number").primaryKey().generatedAlwaysAsIdentity(),
-  id: text("id").notNull().unique(),
-  surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
-  email: text("email"),
-  /** The Redis bucket of all the account's keys; fixed at creation. */
-  bucket: smallint("bucket").notNull(),
-  state: text("state", { enum: ["active", "suspended", "closed"] })
-    .notNull()
-    .default("active"),
-  stateReason: text("state_reason"),
-  contract: text("contract", { enum: ["enterprise"] }),
-  ownCap: money("own_cap"),
-  /** Raised by every change of the access document; Redis and each process compare it. */
-  version: integer("version").notNull().default(1),
-  /** The version that Redis was last given; behind `version` after a crash between the two. */
-  appliedVersion: integer("applied_version").notNull().default(0),
-  /** When `version` was last raised. */
-  changedAt: at("changed_at").notNull().defaultNow(),
-  createdAt: at("created_at").notNull().defaultNow(),
-});
+export const accounts = pgTable(
+  "accounts",
+  {
+    number: number("number").primaryKey().generatedAlwaysAsIdentity(),
+    id: text("id").notNull().unique(),
+    surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
+    email: text("email"),
+    /** The Redis bucket of all the account's keys; fixed at creation. */
+    bucket: smallint("bucket").notNull(),
+    state: text("state", { enum: ["active", "suspended", "closed"] })
+      .notNull()
+      .default("active"),
+    stateReason: text("state_reason"),
+    contract: text("contract", { enum: ["enterprise"] }),
+    /** What an application account is subscribed to; no Gateway account has one. */
+    plan: text("plan", { enum: PLAN_NAMES }),
+    ownCap: money("own_cap"),
+    /** Raised by every change of the access document; Redis and each process compare it. */
+    version: integer("version").notNull().default(1),
+    /** The version that Redis was last given; behind `version` after a crash between the two. */
+    appliedVersion: integer("applied_version").notNull().default(0),
+    /** When `version` was last raised. */
+    changedAt: at("changed_at").notNull().defaultNow(),
+    createdAt: at("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    check("accounts_plan", sql`(${table.plan} IS NOT NULL) = (${table.surface} = 'application')`),
+  ],
+);
 
 export const keys = pgTable(
   "keys",
@@ -101,10 +111,13 @@ export const credits = pgTable(
     payment: number("payment")
       .unique()
       .references(() => payments.number),
+    /** The UTC month, as 202611, whose allowance of the Free plan this is. */
+    allowanceMonth: integer("allowance_month"),
     createdAt: at("created_at").notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.number] }),
+    uniqueIndex("credits_allowance").on(table.account, table.allowanceMonth),
     check("credits_positive", sql`${table.amount} > 0`),
   ],
 );
@@ -169,6 +182,8 @@ export const loggedEndpoint = pgEnum("logged_endpoint", [
   "/v1/search",
   "/v1/search/batch",
   "/v1/maps",
+  "/api/v1/chat/completions",
+  "/api/v1/models",
 ]);
 export const loggedService = pgEnum("logged_service", [
   "account",

@@ -86,7 +86,8 @@ async function askForSearchOnFree(): Promise<Response> {
   const account = api.parts.stores.actors.of(id, bucket);
   const admission = await account.admit(ask(keyId, ZERO, { scope: "search" }));
   if (admission.verdict !== "refused") throw new Error(admission.verdict);
-  return errorResponse(admission.error, { requestId: "req_test", rate: admission.rate });
+  const facts = { requestId: "req_test", rate: admission.rate };
+  return errorResponse(admission.error, facts, "gateway");
 }
 
 async function openThreeStreamsOnFree(): Promise<Response> {

@@ -14,7 +14,7 @@ import {
 } from "../../src/core/catalogue.ts";
 import { bucketOf, newId } from "../../src/core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
-import { DAY_MS, FREE_CREDIT_DAYS, type Scope } from "../../src/core/limits.ts";
+import { DAY_MS, FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../src/core/limits.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
 import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
@@ -61,6 +61,8 @@ export interface AccountOptions {
   readonly stateReason?: string;
   readonly contract?: "enterprise";
   readonly surface?: Surface;
+  /** Of an application account; Free unless it is said. */
+  readonly plan?: PlanName;
 }
 
 export interface TestAccount {
@@ -162,6 +164,7 @@ export class Harness implements AsyncDisposable {
           state: options.state ?? "active",
           stateReason: options.stateReason ?? null,
           contract: options.contract ?? null,
+          plan: options.surface === "application" ? (options.plan ?? "free") : null,
           ownCap: options.ownCap === undefined ? null : usd(options.ownCap),
         })
         .returning({ number: accounts.number });
@@ -196,7 +199,8 @@ export class Harness implements AsyncDisposable {
           payment: payment?.number ?? null,
         });
       }
-      const free = options.free ?? (options.paid === undefined ? "5" : "0");
+      const hasFreeCredit = options.surface !== "application" && options.paid === undefined;
+      const free = options.free ?? (hasFreeCredit ? "5" : "0");
       if (usd(free) > 0n) {
         await tx.insert(credits).values({
           account: number,
@@ -268,14 +272,19 @@ export class Harness implements AsyncDisposable {
   post(
     account: Pick<TestAccount, "key"> | null,
     body: object | string | Uint8Array,
-    init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+    options: {
+      readonly headers?: Record<string, string>;
+      readonly signal?: AbortSignal;
+      readonly path?: string;
+    } = {},
   ): Promise<Response> {
+    const { path = "/v1/chat/completions", ...init } = options;
     const headers = {
       "content-type": "application/json",
       ...(account && { authorization: `Bearer ${account.key}` }),
       ...init.headers,
     };
-    return fetch(`${this.parts.url}/v1/chat/completions`, {
+    return fetch(this.parts.url + path, {
       method: "POST",
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       ...init,

@@ -23,6 +23,13 @@ export class ScriptedChat implements ChatProvider {
   batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = () =>
     batchesOf([textBatch("Hello"), endBatch(USAGE)]);
 
+  /** Models whose servers are known to be away. */
+  readonly away = new Set<string>();
+
+  isWell(model: ModelEntry): boolean {
+    return !this.away.has(model.id);
+  }
+
   async complete(
     _model: ModelEntry,
     request: ChatRequest,

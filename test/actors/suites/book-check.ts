@@ -1,7 +1,7 @@
 // What must be true of the book of record and of a wallet whenever nothing is in flight.
 
 import { expect } from "bun:test";
-import { totalOf } from "../../../actors/account-actor.ts";
+
 import { sweep } from "../../../actors/wallet-scripts.ts";
 import { NOTHING_COUNTED } from "../../../src/core/journal.ts";
 import type { TestAccount, World } from "../../support/world.ts";
@@ -56,7 +56,10 @@ export async function expectSound(world: World, account: TestAccount): Promise<v
   expect(faultOf(rows)).toBeNull();
   const last = rows.at(-1);
   const state = await account.actor.state(account.keyId);
-  expect(totalOf(state) as bigint).toBe((last?.paid_after ?? 0n) + (last?.free_after ?? 0n));
+  const { paid, free, heldPaid, heldFree } = state;
+  expect((paid + free + heldPaid + heldFree) as bigint).toBe(
+    (last?.paid_after ?? 0n) + (last?.free_after ?? 0n),
+  );
   const [sums] = await world.database.sql`
     SELECT coalesce(sum(cost), 0)::text AS logged,
       (SELECT coalesce(-sum(paid_delta + free_delta), 0)::text FROM ledger_entries
