@@ -31,6 +31,7 @@ export const holdSuite = (open: WorldFactory): void =>
     const account = (paid = "10") =>
       openAccount(world, {
         surface: "application",
+        plan: "max",
         createdAt: clock.daysAgo(100),
         paid: usd(paid),
         paidAt: clock.daysAgo(0),
