@@ -10,12 +10,15 @@ const CALLS = 500;
 const ROUNDS = 5;
 /** Only output costs, and a call uses all that it may: each costs exactly what it holds. */
 const MODEL = { id: "exact", mood: "ok", input: "0", output: "1000", freeEligible: false };
+const FREE_MODEL = { ...MODEL, id: "free", freeEligible: true };
 const TOKENS = 8;
 const COST = 8_000_000n;
+/** All that the Max plan lets through in a minute. */
+const PLAN_CALLS = 120;
 
 let product: Product;
 beforeAll(async () => {
-  product = await startProduct({ models: [MODEL], record: false });
+  product = await startProduct({ models: [MODEL, FREE_MODEL], record: false });
 }, 60_000);
 afterAll(() => product[Symbol.asyncDispose]());
 
@@ -48,4 +51,43 @@ test("500 parallel calls on a balance worth K over two processes: exactly K pass
   const [lowest] = await product.operator.database.sql`
     SELECT min(paid_after) AS paid FROM ledger_entries WHERE kind = 'charge'`;
   expect(lowest?.paid).toBe(COST - 1n);
+}, 60_000);
+
+test("the calls of an application account pass as often as its credits pay, over all keys", async () => {
+  const pass = 47;
+  const paid = toDecimal(nano(COST * BigInt(pass) + COST - 1n));
+  const account = await product.account({ surface: "application", plan: "max", paid });
+  const { key: second } = await product.newKey(account.id);
+  const keys = [account.key, second];
+  const answers = await Promise.all(
+    Array.from({ length: PLAN_CALLS }, (_, index) =>
+      askChat(`${product.api(index % 2).url}/api`, keys[(index >> 1) % 2] ?? "", {
+        model: index % 3 === 0 ? "auto" : "exact",
+        maxTokens: TOKENS,
+      }),
+    ),
+  );
+  const told = answers.map(({ status, code }) => `${status} ${code}`);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(pass);
+  expect(told.filter((one) => one === "402 insufficient_credits")).toHaveLength(PLAN_CALLS - pass);
+  const { actors } = product.operator;
+  const state = await actors.of(account.id, account.bucket).state();
+  expect(state).toMatchObject({ paid: COST - 1n, heldPaid: 0n, free: 0n, heldFree: 0n });
+  expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
+}, 60_000);
+
+test("the first calls of a month share one allowance, over all processes", async () => {
+  const account = await product.account({ surface: "application" });
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      askChat(`${product.api(index % 2).url}/api`, account.key, { model: "free", maxTokens: 300 }),
+    ),
+  );
+  // Each may cost 30 cents and holds so much until it is answered; what it costs is 8 tenths.
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
+  const rows = await product.operator.database.sql`
+    SELECT amount::text FROM credits c JOIN accounts a ON a.number = c.account
+    WHERE a.id = ${account.id}`;
+  expect([...rows]).toEqual([{ amount: "1000000000" }]);
+  expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
 }, 60_000);
