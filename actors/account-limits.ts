@@ -1,4 +1,4 @@
-// What limits a call of an account: the tier or plan, the account holder's own word, the call's own.
+// What limits a call of an account: its tier or plan, its holder's own cap, and the call itself.
 
 import type { AccessDocument } from "../src/core/access.ts";
 import type { Tier } from "../src/core/limits.ts";

@@ -28,6 +28,6 @@ export class Allowance {
     if (deps.allowance === 0n || !lacksAllowance(parseDocument(document), nowMs)) return;
     await fromBook(deps.book.grantAllowance(accountId, nowMs, deps.allowance));
     await this.actor.applyCredits();
-    await this.actor.configure();
+    await fromBook(this.actor.configure());
   }
 }

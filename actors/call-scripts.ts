@@ -19,7 +19,7 @@ type SettleReply = Settlement | null;
 
 function parseSettlement(raw: RawReply): SettleReply {
   if (raw[0] !== "ok") return null;
-  // An answer that the release before this one kept for a repeat does not say what is left.
+  // Not said where the wallet is not here, nor by an answer that an older release kept.
   const left = raw[3] ? nano(String(raw[3])) : null;
   return { charged: nano(String(raw[1])), free: nano(String(raw[2])), left };
 }

@@ -33,7 +33,8 @@ export function refusalError(
   }
   const limit = input.limits?.(tier).find((one) => one.code === code);
   if (limit !== undefined) {
-    const message = `The ${tier.name} ${tier.kind} allows ${limit.max} ${limit.name} a ${limit.kind}`;
+    const { max, name, kind } = limit;
+    const message = `The ${tier.name} ${tier.kind} allows ${max} ${name} a ${kind}`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   const needed = toDecimal(input.bound);

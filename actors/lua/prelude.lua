@@ -81,10 +81,10 @@ local function parse_hold(record)
   }
 end
 
--- Ends a hold: charges min(cost, hold), free credit first, and returns the rest, but for free credit
--- that ended while it was held, when a later one has begun: that goes. `k` names the keys, `call`
--- gives account, id, outcome, type. Begins with HDEL, which Redis lets run when it is out of memory,
--- and everything after it then runs too: an open call can always be resolved.
+-- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. Free credit that
+-- ended while it was held goes, if a later one has begun, which would prolong it. `k` names the
+-- keys, `call` gives account, id, outcome, type. Begins with HDEL, which Redis lets run when it is
+-- out of memory, and everything after it then runs too: an open call can always be resolved.
 local function resolve(k, hold, cost, call)
   local spent, held = 's' .. hold.month, 'h' .. hold.month
   local key_spent, key_held = spent .. ':' .. hold.key, held .. ':' .. hold.key
@@ -123,9 +123,10 @@ local function resolve(k, hold, cost, call)
   return charged, charged_free, paid + free - lapsed
 end
 
--- Keeps the answer of a settled call for a client library that sends its script again.
+-- Keeps the answer of a settled call for a client library that sends its script again. `left` is
+-- nil where the wallet is not here.
 local function remember(op, charged, charged_free, left, ms)
-  local answer = { 'done', money(charged), money(charged_free), money(left) }
+  local answer = { 'done', money(charged), money(charged_free), left and money(left) or '' }
   redis.call('SET', op, table.concat(answer, ' '), 'PX', ms)
   answer[1] = 'ok'
   return answer

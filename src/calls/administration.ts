@@ -150,7 +150,7 @@ function decide(account: AccountRow, action: AccountAction): AccountChange | nul
   if (surface !== undefined && account.surface !== surface) {
     throw new Refused(
       "wrong_surface",
-      `The account ${account.id} is one of the ${account.surface} surface and has no ${action.kind}`,
+      `The account ${account.id} is of the ${account.surface} surface and has no ${action.kind}`,
     );
   }
   switch (action.kind) {

@@ -1,6 +1,6 @@
 // Takes the hold of a chat call: by a bound that costs nothing to compute, and only where that does
-// not fit by one that does (SPEC 8.7.1). Where several models may serve, the hold covers the dearest
-// that may be asked.
+// not fit by one that does (SPEC 8.7.1). Where several models may serve, the hold covers the
+// dearest that may be asked.
 
 import type { Funds, Hold } from "../../actors/hold.ts";
 import { type Models, withinMeans } from "../core/auto-router.ts";

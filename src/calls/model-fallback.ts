@@ -1,5 +1,5 @@
-// Asks models in order until one answers. Only what comes before the first byte of an answer lets the
-// next one take over; all of them share the hold of the call.
+// Asks models in order until one answers. Only what comes before the first byte of an answer lets
+// the next one take over; all of them share the hold of the call.
 
 import type { Models } from "../core/auto-router.ts";
 import type { ModelEntry } from "../core/catalogue.ts";

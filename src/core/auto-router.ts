@@ -6,7 +6,7 @@ import { ApiError } from "./errors.ts";
 import type { NanoUsd } from "./money.ts";
 import { exactCost, upperBound } from "./pricing.ts";
 
-/** Text has about so many bytes a token: an estimate that everybody can make without a tokenizer. */
+/** About so many bytes are a token: an estimate that callers can make without a tokenizer. */
 const BYTES_A_TOKEN = 3;
 /** How far below the best a model may be for `balanced` to look at its price alone. */
 const BALANCED_QUALITY_POINTS = 20;

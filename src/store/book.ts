@@ -92,8 +92,8 @@ export class Book {
   }
 
   /**
-   * Books the Free plan's allowance of the UTC month of `nowMs`, unless that month has it already or
-   * the account is on the plan no more. Processes that do it at once book one.
+   * Books the Free plan's allowance of the UTC month of `nowMs`, unless that month has it already
+   * or the account is on the plan no more. Processes that do it at once book one.
    */
   grantAllowance(accountId: string, nowMs: number, amount: NanoUsd): Promise<void> {
     return grantAllowance(this.database, { accountId, nowMs, amount });

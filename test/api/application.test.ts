@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { AUTO_TERMS, catalogueOf, type ModelEntry, priceBand } from "../../src/core/catalogue.ts";
+import { ApiError } from "../../src/core/errors.ts";
 import {
   type AccountOptions,
   type CompletionJson,
@@ -121,6 +122,24 @@ describe("a reply", () => {
       usage: { total_tokens: 15 },
       svc: { cost_usd: 0.00002, credits_left_usd: 9.99998 },
     });
+  });
+
+  test("that breaks off ends with an error in the shape of OpenAI, and no [DONE]", async () => {
+    const account = await open();
+    api.chat.batches = async function* () {
+      yield textBatch("Hel");
+      throw new ApiError("upstream_unreachable", "The model broke off");
+    };
+    const all = await frames(await ask(account, { stream: true }));
+    expect(all.at(-1)).toEqual({
+      error: {
+        message: "The model broke off",
+        type: "server_error",
+        code: "upstream_unreachable",
+        param: null,
+      },
+    } as unknown as ApplicationCompletion);
+    expect(api.chat.asked).toEqual(["best"]);
   });
 
   test("is logged with its endpoint and model, and never with words", async () => {

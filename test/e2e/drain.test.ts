@@ -53,7 +53,7 @@ test("500 parallel calls on a balance worth K over two processes: exactly K pass
   expect(lowest?.paid).toBe(COST - 1n);
 }, 60_000);
 
-test("the calls of an application account pass as often as its credits pay, over all keys", async () => {
+test("an application account's calls pass as often as its credits pay, over all keys", async () => {
   const pass = 47;
   const paid = toDecimal(nano(COST * BigInt(pass) + COST - 1n));
   const account = await product.account({ surface: "application", plan: "max", paid });

@@ -17,8 +17,8 @@ export interface ModelAccount {
 const DAY_MS = 86_400_000;
 
 /**
- * The kinds: a free one, one with a small cap of its own, one that becomes Build in time; and of the
- * Application API one that lives on its monthly allowance and one with credits.
+ * The kinds: a free one, one with a small cap of its own, one that becomes Build in time; and of
+ * the Application API one that lives on its monthly allowance and one with credits.
  */
 const KINDS = [
   { plan: null, netPaid: usd("0"), ownCap: null, budget: null },

@@ -72,7 +72,7 @@ interface Tombstone {
 interface Charge {
   readonly charged: bigint;
   readonly free: bigint;
-  readonly left: bigint;
+  readonly left: bigint | null;
 }
 
 const SECONDS = 61;
@@ -299,8 +299,8 @@ export class WalletModel {
   }
 
   /** The same as a late settlement sees it, which does not bring a wallet back. */
-  get leftHere(): bigint {
-    return this.here ? this.left : 0n;
+  get leftHere(): bigint | null {
+    return this.here ? this.left : null;
   }
 
   get freeAvailable(): bigint {

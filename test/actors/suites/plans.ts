@@ -134,7 +134,7 @@ export const planSuite = (open: WorldFactory): void =>
       await expectProven(account);
     });
 
-    test("what is left of an allowance ends with its month; the next call has a new one", async () => {
+    test("what is left of an allowance ends with its month; the next has a new one", async () => {
       clock.set("2031-12-31T23:59:59.999Z");
       const account = await openAccount(world, APPLICATION);
       await (await hold(account, usd("1"))).settle(usd("0.3"), DONE);
@@ -148,7 +148,7 @@ export const planSuite = (open: WorldFactory): void =>
       expect(await allowances(account)).toMatchObject([{ month: 203112 }, { month: 203201 }]);
     });
 
-    test("what a call gives back of an allowance that ended meanwhile is not carried over", async () => {
+    test("what a call gives back of an allowance that ended is not carried over", async () => {
       clock.set("2031-06-30T23:59:00.000Z");
       const account = await openAccount(world, { ...APPLICATION, paid: usd("2") });
       await world.store.change(account.row, { plan: "free" }, new Date());
@@ -180,7 +180,7 @@ export const planSuite = (open: WorldFactory): void =>
       await expectProven(account);
     });
 
-    test("calls that come first at the same time on two processes share one allowance", async () => {
+    test("first calls at the same time on several processes share one allowance", async () => {
       clock.set("2031-11-01T00:00:00.000Z");
       for (let round = 0; round < 5; round++) {
         const account = await openAccount(world, APPLICATION);
@@ -202,7 +202,7 @@ export const planSuite = (open: WorldFactory): void =>
       }
     });
 
-    test("an allowance that was booked by a process that died is there for the next call", async () => {
+    test("an allowance booked by a process that died is there for the next call", async () => {
       clock.set("2031-11-15T00:00:00.000Z");
       const account = await openAccount(world, APPLICATION);
       await account.actor.state();
@@ -212,7 +212,7 @@ export const planSuite = (open: WorldFactory): void =>
       await expectProven(account);
     });
 
-    test("only the Free plan has an allowance, from the call after the change of plan on", async () => {
+    test("only the Free plan has an allowance, from the change of plan on", async () => {
       clock.set("2031-11-20T00:00:00.000Z");
       const account = await openAccount(world, { ...APPLICATION, plan: "max" });
       expect(await verdict(account, usd("0.01"))).toBe("insufficient_credits");
