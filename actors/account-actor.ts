@@ -60,7 +60,7 @@ export class AccountActor implements Account {
   }
 
   async admit(input: AdmitInput): Promise<Admission> {
-    let asksForAllowance = true;
+    let allowanceLooks = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
       const key = access.document.keys.get(input.keyId);
@@ -69,9 +69,10 @@ export class AccountActor implements Account {
         continue;
       }
       const nowMs = this.deps.clock.now();
-      if (asksForAllowance && lacksAllowance(access.document, nowMs)) {
-        asksForAllowance = false;
-        await this.#allowance.grant();
+      if (allowanceLooks > 0 && lacksAllowance(access.document, nowMs)) {
+        // Looked at anew first, so that no key that was revoked meanwhile brings it.
+        allowanceLooks -= 1;
+        if (allowanceLooks === 0) await this.#allowance.grant();
         await this.#refresh();
         continue;
       }
