@@ -5,20 +5,23 @@ import {
   type AccessDocument,
   type AccessKey,
   decideAccess,
+  lacksAllowance,
   parseDocument,
 } from "../src/core/access.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../src/core/limits.ts";
-import { min, type NanoUsd, nano } from "../src/core/money.ts";
+import { type NanoUsd, nano } from "../src/core/money.ts";
 import type { Book } from "../src/store/book.ts";
+import { capOf, limitsOf } from "./account-limits.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
+import { Allowance } from "./allowance.ts";
 import { extend, type ViewReply, view } from "./call-scripts.ts";
 import type { Account, AccountView, Admission, AdmitInput } from "./hold.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
 import { OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { RedisClock } from "./redis-clock.ts";
-import { inactive, invalidKey, leaseLost, refusalError } from "./refusal.ts";
-import { type ScriptRunner, type ScriptTime, unavailable } from "./script.ts";
+import { inactive, invalidKey, leaseLost, MONEY_REFUSALS, refusalError } from "./refusal.ts";
+import { fromBook, type ScriptRunner, type ScriptTime } from "./script.ts";
 import { configure, credit, evict, expireFree, hydrate, prune } from "./wallet-scripts.ts";
 
 export interface ActorDeps {
@@ -30,15 +33,23 @@ export interface ActorDeps {
   readonly scriptTime: () => ScriptTime;
   /** Told of a settlement that could not be delivered; it is tried again by itself. */
   readonly onSettleRetry: (requestId: string, error: unknown) => void;
+  /** What the Free plan grants each month; zero grants nothing. */
+  readonly allowance: NanoUsd;
 }
 
 /** Far above any number of times that a document can change under one request. */
 const ATTEMPTS_MAX = 20;
 
+interface Access {
+  readonly version: number;
+  readonly document: AccessDocument;
+}
+
 export class AccountActor implements Account {
   readonly keys: AccountKeys;
   readonly openHolds = new Map<string, OpenHold>();
-  #access: { readonly version: number; readonly document: AccessDocument } | null = null;
+  #access: Access | null = null;
+  readonly #allowance = new Allowance(this);
 
   constructor(
     readonly deps: ActorDeps,
@@ -49,20 +60,28 @@ export class AccountActor implements Account {
   }
 
   async admit(input: AdmitInput): Promise<Admission> {
+    let allowanceLooks = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
       const key = access.document.keys.get(input.keyId);
       if (key === undefined) {
-        await this.#confirmUnknownKey(access.version, input.keyId);
+        await this.#confirmUnknownKey(input.keyId);
         continue;
       }
       const nowMs = this.deps.clock.now();
+      if (allowanceLooks > 0 && lacksAllowance(access.document, nowMs)) {
+        // Looked at anew first, so that no key that was revoked meanwhile brings it.
+        allowanceLooks -= 1;
+        if (allowanceLooks === 0) await this.#allowance.grant();
+        await this.#refresh();
+        continue;
+      }
       const { tier, refusal } = decideAccess(access.document, key, { ...input, nowMs });
       const code = refusal?.code ?? input.refusal?.code ?? null;
       const reply = await this.#run(input, access, key, tier, code).catch((error) => {
         // Redis may have run the script, or may run it yet: what it held must not wait for its
         // lease.
-        void releaseWhenBack(this, input.requestId, input.limits?.(tier) ?? []);
+        void releaseWhenBack(this, input.requestId, limitsOf(input, tier));
         throw error;
       });
       if (reply.verdict === "hydrate") await this.hydrate();
@@ -199,7 +218,7 @@ export class AccountActor implements Account {
 
   #run(
     input: AdmitInput,
-    access: { readonly version: number; readonly document: AccessDocument },
+    access: Access,
     key: AccessKey,
     tier: Tier,
     refusal: ErrorCode | null,
@@ -220,7 +239,7 @@ export class AccountActor implements Account {
       attempt: input.tentative ? "tentative" : input.counted ? "second" : "only",
       facts: JSON.stringify(input.facts),
       elapsedMs: Math.round(input.elapsedMs),
-      limits: input.limits?.(tier) ?? [],
+      limits: limitsOf(input, tier),
     });
   }
 
@@ -242,7 +261,7 @@ export class AccountActor implements Account {
     }
     const hold = new OpenHold(this, {
       input,
-      limits: input.limits?.(tier) ?? [],
+      limits: limitsOf(input, tier),
       paid: reply.paid,
       free: reply.free,
       admittedAtMs: reply.admittedAtMs,
@@ -254,18 +273,17 @@ export class AccountActor implements Account {
   }
 
   /** Reads the document that Redis has, so that a key made or revoked elsewhere is known here. */
-  async #refresh(): Promise<{ version: number; document: AccessDocument }> {
+  async #refresh(): Promise<Access> {
     const { version, document } = await this.state();
     return this.#adopt(version, document);
   }
 
-  async #confirmUnknownKey(version: number, keyId: string): Promise<void> {
+  async #confirmUnknownKey(keyId: string): Promise<void> {
     const fresh = await this.#refresh();
-    if (fresh.version === version && !fresh.document.keys.has(keyId)) throw invalidKey();
     if (!fresh.document.keys.has(keyId)) throw invalidKey();
   }
 
-  #adopt(version: number, document: string): { version: number; document: AccessDocument } {
+  #adopt(version: number, document: string): Access {
     this.#access = { version, document: parseDocument(document) };
     return this.#access;
   }
@@ -273,24 +291,6 @@ export class AccountActor implements Account {
   #subject(): { account: string; keys: AccountKeys; nowMs: ScriptTime } {
     return { account: this.accountId, keys: this.keys, nowMs: this.deps.scriptTime() };
   }
-}
-
-/** A book that does not answer is no mistake of ours: the call can be tried again. */
-function fromBook<Value>(reading: Promise<Value>): Promise<Value> {
-  return reading.catch((error) => {
-    throw unavailable(error);
-  });
-}
-
-const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  "key_budget_exceeded",
-  "monthly_limit_reached",
-  "insufficient_credits",
-]);
-
-/** The smaller of the tier's monthly cap and the account holder's own. */
-function capOf(document: AccessDocument, tier: Tier): NanoUsd {
-  return document.ownCap === null ? tier.monthlyCap : min(document.ownCap, tier.monthlyCap);
 }
 
 function freeIsOver(state: ViewReply): boolean {

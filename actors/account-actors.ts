@@ -1,6 +1,7 @@
 // All account actors of this process: activated on first use, passivated when idle.
 
-import { LEASE_RENEWAL_MS } from "../src/core/limits.ts";
+import { FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
+import type { NanoUsd } from "../src/core/money.ts";
 import type { Book } from "../src/store/book.ts";
 import { AccountActor, type ActorDeps } from "./account-actor.ts";
 import type { AccountActors as Actors } from "./hold.ts";
@@ -19,6 +20,8 @@ export interface AccountActorsDeps {
     warn(facts: object, message: string): void;
     error(facts: object, message: string): void;
   };
+  /** What the Free plan grants each month; only who admits calls needs to say it. */
+  readonly allowance?: NanoUsd;
   /** Only tests give a time; scripts then believe it instead of Redis. */
   readonly scriptTime?: () => ScriptTime;
 }
@@ -41,6 +44,7 @@ export class AccountActors implements Actors {
       scriptTime: deps.scriptTime ?? (() => ""),
       onSettleRetry: (requestId, error) =>
         deps.log.error({ requestId, err: error }, "A settlement waits for Redis"),
+      allowance: deps.allowance ?? FREE_PLAN_ALLOWANCE,
     };
   }
 

@@ -18,7 +18,9 @@ type SettleReply = Settlement | null;
 
 function parseSettlement(raw: RawReply): SettleReply {
   if (raw[0] !== "ok") return null;
-  return { charged: nano(String(raw[1])), free: nano(String(raw[2])) };
+  // Not said where the wallet is not here, nor by an answer that an older release kept.
+  const left = raw[3] ? nano(String(raw[3])) : null;
+  return { charged: nano(String(raw[1])), free: nano(String(raw[2])), left };
 }
 
 export interface SettleArgs extends OfAccount {

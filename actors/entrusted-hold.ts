@@ -2,8 +2,7 @@
 // server takes yet: any process that has its terms renews and resolves it, through the scripts
 // that every hold goes through.
 
-import type { NanoUsd } from "../src/core/money.ts";
-import { nano } from "../src/core/money.ts";
+import { type NanoUsd, nano, ZERO } from "../src/core/money.ts";
 import type { AccountActor } from "./account-actor.ts";
 import { extend, settle, settleLate } from "./call-scripts.ts";
 import type { EntrustedTerms, Outcome, Settlement } from "./hold.ts";
@@ -45,7 +44,7 @@ export async function settleEntrusted(
   // What is owed is taken from the wallet, which may have been evicted meanwhile.
   await actor.state();
   const late = await deps.scripts.run(settleLate, lateArgs(call, terms, deps.scriptTime()));
-  return late ?? { charged: nano(0n), free: nano(0n) };
+  return late ?? { charged: ZERO, free: ZERO, left: null };
 }
 
 /** Renews the leases of an account's entrusted holds. Those that are gone stay so. */
@@ -62,7 +61,7 @@ export async function renewEntrusted(
       leaseMs: ENTRUSTED_LEASE_MS,
       calls: requestIds
         .slice(start, start + RENEWED_AT_ONCE)
-        .map((requestId) => ({ requestId, checkpoint: nano(0n) })),
+        .map((requestId) => ({ requestId, checkpoint: ZERO })),
     });
   }
 }

@@ -79,6 +79,8 @@ export interface Settlement {
   readonly charged: NanoUsd;
   /** The part of it that free credit paid. */
   readonly free: NanoUsd;
+  /** What the account can still spend or hold; null where Redis has not answered yet. */
+  readonly left: NanoUsd | null;
 }
 
 /** What another process needs to settle a hold: plain data, kept where the hold's work is kept. */
@@ -96,6 +98,8 @@ export interface EntrustedTerms {
 export interface Hold extends AsyncDisposable {
   readonly id: string;
   readonly amount: NanoUsd;
+  /** The part of it that free credit pays. */
+  readonly free: NanoUsd;
   /** Aborted when the key was revoked, the account stopped, or the lease was lost. */
   readonly signal: AbortSignal;
   /** The cost streamed so far; the next lease renewal carries it as the checkpoint. */

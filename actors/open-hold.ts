@@ -56,6 +56,10 @@ export class OpenHold implements Hold {
     this.amount = add(terms.paid, terms.free);
   }
 
+  get free(): NanoUsd {
+    return this.terms.free;
+  }
+
   get keyId(): string {
     return this.terms.input.keyId;
   }
@@ -68,7 +72,7 @@ export class OpenHold implements Hold {
   }
 
   entrust(): void {
-    this.#settlement ??= Promise.resolve({ charged: ZERO, free: ZERO });
+    this.#settlement ??= Promise.resolve({ charged: ZERO, free: ZERO, left: null });
     this.account.openHolds.delete(this.id);
   }
 
@@ -112,7 +116,7 @@ export class OpenHold implements Hold {
   /** What the script will answer for a hold that is still there: free credit pays first. */
   #computed(cost: NanoUsd): Settlement {
     const charged = min(cost, this.amount);
-    return { charged, free: min(charged, this.terms.free) };
+    return { charged, free: min(charged, this.terms.free), left: null };
   }
 
   async #resolve(ending: Ending): Promise<Settlement> {
@@ -153,7 +157,7 @@ export class OpenHold implements Hold {
     const args = lateArgs(call, this.entrustedTerms, deps.scriptTime());
     const late = await deps.scripts.run(settleLate, args);
     this.account.openHolds.delete(this.id);
-    return late ?? { charged: ZERO, free: ZERO };
+    return late ?? { charged: ZERO, free: ZERO, left: null };
   }
 }
 

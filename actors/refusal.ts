@@ -1,10 +1,17 @@
 // What a refusal that a script decided says to the caller.
 
-import { ApiError } from "../src/core/errors.ts";
+import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import type { Tier } from "../src/core/limits.ts";
 import { toDecimal } from "../src/core/money.ts";
 import type { AdmitReply } from "./admit-script.ts";
 import type { AdmitInput } from "./hold.ts";
+
+/** The refusals that more money, or a later month, would undo. */
+export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "key_budget_exceeded",
+  "monthly_limit_reached",
+  "insufficient_credits",
+]);
 
 /**
  * The error of a refusal: the caller's own where it was known before, else one that gives figures.
@@ -21,16 +28,20 @@ export function refusalError(
     return new ApiError(code, accessMessage);
   }
   if (code === "rate_limit_exceeded") {
-    const message = `The ${tier.name} tier allows ${reply.rate.limit} requests a minute`;
+    const { limit } = reply.rate;
+    const isKeys = tier.kind === "plan" && limit !== tier.accountRequestsPerMinute;
+    const who = isKeys ? "One key" : `The ${tier.name} ${tier.kind}`;
+    const message = `${who} allows ${limit} requests a minute`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   if (code === "too_many_streams") {
-    const message = `The ${tier.name} tier may have ${tier.streams} streams open at once`;
+    const message = `The ${tier.name} ${tier.kind} may have ${tier.streams} streams open at once`;
     return new ApiError(code, message, { retryAfterSeconds: 1 });
   }
   const limit = input.limits?.(tier).find((one) => one.code === code);
   if (limit !== undefined) {
-    const message = `The ${tier.name} tier allows ${limit.max} ${limit.name} a ${limit.kind}`;
+    const { max, name, kind } = limit;
+    const message = `The ${tier.name} ${tier.kind} allows ${max} ${name} a ${kind}`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   const needed = toDecimal(input.bound);

@@ -119,3 +119,10 @@ export function unavailable(cause: unknown): ApiError {
     cause,
   });
 }
+
+/** A book that does not answer is no mistake of ours: the call can be tried again. */
+export function fromBook<Value>(reading: Promise<Value>): Promise<Value> {
+  return reading.catch((error) => {
+    throw unavailable(error);
+  });
+}

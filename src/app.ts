@@ -2,6 +2,8 @@
 
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/hold.ts";
+import { applicationChat } from "./application/chat.ts";
+import { applicationModels } from "./application/models.ts";
 import type { Mailroom } from "./calls/mailroom.ts";
 import type { Catalogue } from "./core/catalogue.ts";
 import type { Clock } from "./core/clock.ts";
@@ -9,9 +11,7 @@ import { ApiError } from "./core/errors.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import { chat } from "./gateway/chat.ts";
-import type { Switches } from "./gateway/chat-request.ts";
-import type { AnonymousWindow, GatewayDeps, KeyDirectory } from "./gateway/deps.ts";
-import { unrouted } from "./gateway/endpoint.ts";
+import type { GatewayDeps } from "./gateway/deps.ts";
 import { health, type ReadinessCheck } from "./gateway/health.ts";
 import { mail } from "./gateway/mail.ts";
 import { maps } from "./gateway/maps.ts";
@@ -19,7 +19,10 @@ import { me } from "./gateway/me.ts";
 import { models } from "./gateway/models.ts";
 import { search } from "./gateway/search.ts";
 import { createCallerFacts } from "./http/caller-facts.ts";
+import type { ChatDeps } from "./http/chat/answer-chat.ts";
+import type { Switches } from "./http/chat/chat-request.ts";
 import { createClientIp } from "./http/client-ip.ts";
+import { type AnonymousWindow, type KeyDirectory, unrouted } from "./http/endpoint.ts";
 import type { ChatProvider } from "./providers/chat/provider.ts";
 import type { MapsProvider } from "./providers/maps/provider.ts";
 import type { SearchProvider } from "./providers/search/provider.ts";
@@ -45,9 +48,14 @@ export interface AppDeps {
   readonly ipHashSecret: string;
 }
 
+/** Where the paths of the Application API begin (SPEC 9.1). */
+const APPLICATION_PATHS = "/api/";
+
 /** The application; let it `listen` with LISTEN_OPTIONS of http/server.ts. */
 export function createApp(deps: AppDeps) {
-  const gateway = gatewayDeps(deps);
+  const shared = sharedDeps(deps);
+  const gateway: GatewayDeps = { ...shared, surface: "gateway", mail: deps.mail };
+  const application: ChatDeps = { ...shared, surface: "application" };
   const methods = new Map<string, string[]>();
   const app = new Elysia({
     // Every route checks its own input, so none needs Elysia's coercions or defaults.
@@ -58,7 +66,7 @@ export function createApp(deps: AppDeps) {
   })
     .onError(({ code, error, request, server }) =>
       unrouted(
-        gateway,
+        pathOf(request.url).startsWith(APPLICATION_PATHS) ? application : gateway,
         { request, server },
         code === "NOT_FOUND" ? noRoute(methods, request) : error,
       ),
@@ -69,6 +77,8 @@ export function createApp(deps: AppDeps) {
     .use(maps(gateway))
     .use(mail(gateway))
     .use(me(gateway))
+    .use(applicationChat(application))
+    .use(applicationModels(application))
     .use(health(deps));
   for (const { method, path } of app.routes) {
     const more = method === "GET" ? ["GET", "HEAD"] : [method];
@@ -77,11 +87,11 @@ export function createApp(deps: AppDeps) {
   return app;
 }
 
-function gatewayDeps(deps: AppDeps): GatewayDeps {
+/** What both surfaces are given alike. */
+function sharedDeps(deps: AppDeps): Omit<ChatDeps, "surface"> {
   const { accounts, chat, search, maps, clock, log } = deps;
   return {
     calls: { accounts, chat, search, maps, clock, log },
-    mail: deps.mail,
     keys: deps.keys,
     anonymous: deps.anonymous,
     catalogue: deps.catalogue,

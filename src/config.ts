@@ -3,7 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { allowlist } from "./core/access.ts";
+import { FREE_PLAN_ALLOWANCE } from "./core/limits.ts";
 import { asciiDomain } from "./core/mail-address.ts";
+import { type NanoUsd, usd } from "./core/money.ts";
 import { parseRelay, type SmtpRelay } from "./core/smtp-relay.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,6 +39,8 @@ export interface ServerConfig extends StoreConfig {
   readonly journalKeepMs: number;
   /** How long a wallet must be unused to leave Redis. */
   readonly walletIdleMs: number;
+  /** What the Free plan of the Application API grants each month. */
+  readonly freePlanAllowance: NanoUsd;
   /** How many upstream requests Bun runs at once; more wait, whichever upstream they are for. */
   readonly outgoingRequestsMax: number;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
@@ -107,6 +111,7 @@ export function loadServerConfig(
     logLevel: oneOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
     journalKeepMs: whole(env, "JOURNAL_KEEP_SECONDS", 120, 86_400) * 1000,
     walletIdleMs: whole(env, "WALLET_IDLE_SECONDS", 86_400, 31_536_000) * 1000,
+    freePlanAllowance: amount(env, "FREE_PLAN_ALLOWANCE_USD", FREE_PLAN_ALLOWANCE),
     outgoingRequestsMax: whole(env, "BUN_CONFIG_MAX_HTTP_REQUESTS", 256, 65_336),
     environment: env,
   });
@@ -198,6 +203,18 @@ function whole(env: Environment, name: string, fallback: number, max: number): n
     throw new ConfigError(`${name} must be a whole number from 0 to ${max}, but is '${text}'`);
   }
   return value;
+}
+
+function amount(env: Environment, name: string, fallback: NanoUsd): NanoUsd {
+  const text = env[name];
+  if (!text) return fallback;
+  try {
+    const value = usd(text);
+    if (value >= 0n) return value;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new ConfigError(`${name} must be an amount of USD such as 1.50, but is '${text}'`);
 }
 
 function oneOf(env: Environment, name: string, fallback: string, values: readonly string[]) {

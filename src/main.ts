@@ -73,7 +73,13 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
   const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
-  const accounts = new AccountActors({ redis, book: new Book(database), now: clock.now, log });
+  const accounts = new AccountActors({
+    redis,
+    book: new Book(database),
+    now: clock.now,
+    log,
+    allowance: config.freePlanAllowance,
+  });
   const pauses = new Pauses({ database, log });
   await pauses.start();
   const catalogue = await CatalogueSource.open({

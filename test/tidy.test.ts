@@ -116,6 +116,7 @@ describe("imports", () => {
       importing("src/main.ts", "src/store/book.ts"),
       importing("src/app.ts", "src/gateway/chat.ts"),
       importing("src/gateway/chat.ts", "src/calls/chat.ts"),
+      importing("src/http/endpoint.ts", "src/calls/call.ts"),
       importing("src/calls/chat.ts", "actors/hold.ts"),
       importing("workers/main.ts", "src/config.ts"),
       importing("workers/flush.ts", "actors/hold.ts"),

@@ -81,14 +81,15 @@ local function parse_hold(record)
   }
 end
 
--- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. `k` names the
+-- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. Free credit that
+-- ended while it was held goes, if a later one has begun, which would prolong it. `k` names the
 -- keys, `call` gives account, id, outcome, type. Begins with HDEL, which Redis lets run when it is
 -- out of memory, and everything after it then runs too: an open call can always be resolved.
 local function resolve(k, hold, cost, call)
   local spent, held = 's' .. hold.month, 'h' .. hold.month
   local key_spent, key_held = spent .. ':' .. hold.key, held .. ':' .. hold.key
   local w = redis.call('HMGET', k.wallet, 'paid', 'free', 'held_paid', 'held_free', 'streams',
-    'seq', spent, held, key_spent, key_held)
+    'seq', spent, held, key_spent, key_held, 'free_since')
   local total = hold.paid + hold.free
   local charged = math.min(cost, total)
   local charged_free = math.min(charged, hold.free)
@@ -97,13 +98,14 @@ local function resolve(k, hold, cost, call)
   local free = stored(w[2]) + hold.free - charged_free
   local held_paid, held_free = stored(w[3]) - hold.paid, stored(w[4]) - hold.free
   local seq = charged > 0 and stored(w[6]) + 1 or nil
+  local lapsed = hold.admitted < stored(w[11]) and hold.free - charged_free or 0
+  local last = (seq or stored(w[6])) + (lapsed > 0 and 1 or 0)
 
   redis.call('HDEL', k.holds, call.id)
   redis.call('ZREM', k.leases, call.account .. '/' .. call.id)
-  redis.call('HSET', k.wallet, 'paid', money(paid), 'free', money(free),
+  redis.call('HSET', k.wallet, 'paid', money(paid), 'free', money(free - lapsed),
     'held_paid', money(held_paid), 'held_free', money(held_free),
-    'streams', money(stored(w[5]) - tonumber(hold.stream)),
-    'seq', money(seq or stored(w[6])),
+    'streams', money(stored(w[5]) - tonumber(hold.stream)), 'seq', money(last),
     spent, money(stored(w[7]) + charged), held, money(stored(w[8]) - total),
     key_spent, money(stored(w[9]) + charged), key_held, money(stored(w[10]) - total))
   append(k.meta, k.journal, {
@@ -112,22 +114,30 @@ local function resolve(k, hold, cost, call)
     free_delta = -charged_free, paid_after = paid + held_paid, free_after = free + held_free,
     month = hold.month, overrun = cost - charged,
   })
-  return charged, charged_free
+  if lapsed > 0 then
+    append(k.meta, k.journal, {
+      type = 'free_expired', account = call.account, at = stored(w[11]), seq = last,
+      free_delta = -lapsed, paid_after = paid + held_paid, free_after = free - lapsed + held_free,
+    })
+  end
+  return charged, charged_free, paid + free - lapsed
 end
 
--- Keeps the answer of a settled call for a client library that sends its script again.
-local function remember(op, charged, charged_free, ms)
-  local all, free = money(charged), money(charged_free)
-  redis.call('SET', op, table.concat({ 'done', all, free }, ' '), 'PX', ms)
-  return { 'ok', all, free }
+-- Keeps the answer of a settled call for a client library that sends its script again. `left` is
+-- nil where the wallet is not here.
+local function remember(op, charged, charged_free, left, ms)
+  local answer = { 'done', money(charged), money(charged_free), left and money(left) or '' }
+  redis.call('SET', op, table.concat(answer, ' '), 'PX', ms)
+  answer[1] = 'ok'
+  return answer
 end
 
 -- What resolves a repeated settle or release: the stored answer of the first.
 local function answer_again(op)
   local done = redis.call('GET', op)
   if done then
-    local verdict, charged, free = string.match(done, '^(%a+) (%d+) (%d+)')
-    if verdict == 'done' then return { 'ok', charged, free } end
+    local verdict, charged, free, left = string.match(done, '^(%a+) (%d+) (%d+) ?(%d*)')
+    if verdict == 'done' then return { 'ok', charged, free, left } end
   end
   return { 'unresolved' }
 end
@@ -147,7 +157,13 @@ local function expire_free(meta, wallet, journal, account, now)
 end
 
 -- Puts one credit into its purse, with its ledger entry. The caller knows that it is the next one.
+-- Free credit that ended goes before other free credit comes, or that would prolong it.
 local function apply_credit(k, now, credit)
+  local ends = credit.purse == 'free' and stored(redis.call('HGET', k.wallet, 'free_expires')) or 0
+  if ends > 0 and now >= ends then
+    expire_free(k.meta, k.wallet, k.journal, k.account, now)
+    redis.call('HSET', k.wallet, 'free_since', money(now))
+  end
   local w = redis.call('HMGET', k.wallet, 'paid', 'free', 'held_paid', 'held_free', 'seq',
     'free_expires')
   local value, paid, free, seq = amount(credit.amount), stored(w[1]), stored(w[2]), stored(w[5]) + 1

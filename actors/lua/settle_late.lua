@@ -6,7 +6,7 @@
 -- ARGV  1 now_ms or ''  2 account  3 key  4 request  5 admitted_ms  6 cost  7 cap  8 key budget or
 -- ''
 --       9 facts  10 outcome  11 how long to keep the answer for a repeat, ms
--- Reply { 'ok', charged, charged_free } in all, what the sweep took included
+-- Reply { 'ok', charged, charged_free, left or '' } in all, what the sweep took included
 --       { 'recover' } the bucket is not set up
 
 local meta, wallet, op, journal = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -61,4 +61,5 @@ append(meta, journal, {
   paid_after = paid - take_paid + stored(w[4]), free_after = free - take_free + stored(w[5]),
   month = month, written_off = math.max(0, cost - charged - taken),
 })
-return remember(op, charged + taken, charged_free + take_free, ARGV[11])
+local left = is_here and paid - take_paid + free - take_free or nil
+return remember(op, charged + taken, charged_free + take_free, left, ARGV[11])

@@ -3,7 +3,7 @@
 import type { AccountView } from "../../actors/hold.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
-import { type Call, type CallDeps, outcomeOf, takeHold } from "./call.ts";
+import { type Call, type CallDeps, type Demand, outcomeOf, takeHold } from "./call.ts";
 import { release } from "./settling.ts";
 
 /** What keeps an account from spending more right now. */
@@ -16,14 +16,26 @@ export interface Spendable {
 
 /** The account's state. The call is counted and logged like any other, and costs nothing. */
 export async function viewAccount(deps: CallDeps, call: Call): Promise<AccountView> {
-  const demand = { scope: null, service: "account", model: null } as const;
+  const { accountId, bucket, keyId } = call.identity;
+  return await withoutCost(deps, call, "account", () =>
+    deps.accounts.of(accountId, bucket).view(keyId),
+  );
+}
+
+/** A call that any valid key may make and that costs nothing; it is counted and logged. */
+export async function withoutCost<Result>(
+  deps: CallDeps,
+  call: Call,
+  service: Demand["service"],
+  answer: () => Promise<Result>,
+): Promise<Result> {
+  const demand = { scope: null, service, model: null } as const;
   const price = { bound: ZERO, freeEligible: true, stream: false };
   const hold = await takeHold(deps, call, { ...demand, ...price });
-  const { accountId, bucket, keyId } = call.identity;
   try {
-    const view = await deps.accounts.of(accountId, bucket).view(keyId);
+    const result = await answer();
     await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));
-    return view;
+    return result;
   } catch (error) {
     const { status, code } = toApiError(error);
     await release(deps, hold, outcomeOf(deps, call, { status, errorCode: code }));

@@ -3,7 +3,7 @@
 
 import type { AccountState } from "../core/access.ts";
 import type { Surface } from "../core/keys.ts";
-import { SERVICES } from "../core/limits.ts";
+import { type PlanName, SERVICES } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
 import {
   type AccountChange,
@@ -11,6 +11,7 @@ import {
   type AccountPlace,
   type AccountRow,
   type Accounts,
+  type NewAccount,
   type NewKey,
 } from "../store/accounts.ts";
 import { BalanceTooLarge } from "../store/balance-limit.ts";
@@ -39,6 +40,7 @@ export class Refused extends Error {
       | "closed"
       | "wrong_state"
       | "wrong_scope"
+      | "wrong_surface"
       | "too_large"
       | "not_taken",
     message: string,
@@ -59,13 +61,11 @@ export const OPERATOR = "operator";
 export type AccountAction =
   | { readonly kind: "suspend" | "resume" | "close" }
   | { readonly kind: "contract"; readonly contract: "enterprise" | null }
+  | { readonly kind: "plan"; readonly plan: PlanName }
   | { readonly kind: "cap"; readonly cap: NanoUsd | null };
 
 /** A new account with its wallet. */
-export async function createAccount(
-  deps: AdministrationDeps,
-  account: { readonly surface: Surface; readonly email: string | null },
-): Promise<Done> {
+export async function createAccount(deps: AdministrationDeps, account: NewAccount): Promise<Done> {
   const place = await deps.accounts.create(account, new Date(deps.now()));
   return { id: place.id, applied: await apply(deps, place) };
 }
@@ -136,12 +136,27 @@ function scopesOf(surface: Surface): readonly string[] {
   return surface === "gateway" ? SERVICES : ["models"];
 }
 
+/** What decides the limits of one surface alone: a contract the tier, a plan itself. */
+const SURFACE_OF: Partial<Record<AccountAction["kind"], Surface>> = {
+  contract: "gateway",
+  plan: "application",
+};
+
 function decide(account: AccountRow, action: AccountAction): AccountChange | null {
   if (action.kind === "close") {
     return account.state === "closed" ? null : { state: "closed", stateReason: OPERATOR };
   }
   if (account.state === "closed") throw closed(account);
+  const surface = SURFACE_OF[action.kind];
+  if (surface !== undefined && account.surface !== surface) {
+    throw new Refused(
+      "wrong_surface",
+      `The account ${account.id} is of the ${account.surface} surface and has no ${action.kind}`,
+    );
+  }
   switch (action.kind) {
+    case "plan":
+      return account.plan === action.plan ? null : { plan: action.plan };
     case "contract":
       return account.contract === action.contract ? null : { contract: action.contract };
     case "cap":

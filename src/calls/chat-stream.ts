@@ -2,15 +2,16 @@
 // whether or not anybody still reads: the reader only pulls.
 
 import type { Hold, Settlement } from "../../actors/hold.ts";
+import type { ModelEntry } from "../core/catalogue.ts";
 import { ApiError, OK, toApiError } from "../core/errors.ts";
 import { CHAT, LEASE_RENEWAL_MS } from "../core/limits.ts";
 import { ZERO } from "../core/money.ts";
 import { exactCost, type TokenUsage } from "../core/pricing.ts";
-import type { ChatBatch, ChatDelta } from "../providers/chat/provider.ts";
+import type { ChatBatch, ChatDelta, ChatRequest } from "../providers/chat/provider.ts";
 import { countPrompt } from "../providers/tokens.ts";
 import { type Call, type CallDeps, elapsedMs, outcomeOf } from "./call.ts";
-import type { ChatCall } from "./chat-admission.ts";
 import type { Interruption, InterruptionReason } from "./interruption.ts";
+import { servedInstead } from "./model-fallback.ts";
 import { settle } from "./settling.ts";
 import { TokenMeter, textOf } from "./token-meter.ts";
 
@@ -22,7 +23,11 @@ export type StreamEvent =
 
 export interface ChatStreamParts {
   readonly call: Call;
-  readonly chat: ChatCall;
+  readonly request: ChatRequest;
+  /** The model that answers. */
+  readonly model: ModelEntry;
+  /** The models asked, in order; the last of them answers. */
+  readonly tried: readonly ModelEntry[];
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: AsyncIterator<ChatBatch>;
@@ -75,6 +80,11 @@ export class ChatStream {
     parts.interruption.onInterrupt = () => this.#onInterrupt();
     if (parts.interruption.reason === null) this.#watch();
     else this.#onInterrupt();
+  }
+
+  /** Which model answers, and which were asked before it. */
+  get served(): Pick<ChatStreamParts, "model" | "tried"> {
+    return this.#parts;
   }
 
   /** What comes next, or null after the end. To ask means that everything before was read. */
@@ -157,7 +167,7 @@ export class ChatStream {
     errorCode: string | null,
     countUsage: () => Promise<TokenUsage | null>,
   ): Promise<StreamResult> {
-    const { call, chat, hold, interruption } = this.#parts;
+    const { call, model, hold, interruption } = this.#parts;
     this.#callOffWatch();
     interruption.stopListening();
     let usage: TokenUsage | null = null;
@@ -168,10 +178,11 @@ export class ChatStream {
     }
     const settlement = await settle(this.#deps, {
       hold,
-      cost: usage === null ? ZERO : exactCost(chat.model.bands, usage),
+      cost: usage === null ? ZERO : exactCost(model.bands, usage),
       outcome: {
         ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
         ...usage,
+        ...servedInstead(this.#parts),
         firstTokenMs: this.#firstTokenMs,
       },
     });
@@ -203,20 +214,20 @@ export class ChatStream {
 
   /** Tells the lease what was streamed so far, should this process die. */
   async #checkpoint(): Promise<void> {
-    const { call, chat, hold } = this.#parts;
+    const { call, model, hold } = this.#parts;
     try {
       const completionTokens = this.#meter.settledTokens();
       const promptTokens = this.#usage?.promptTokens ?? (await this.#countPrompt());
       if (this.#result !== null) return;
       const usage = { promptTokens, cachedTokens: 0, completionTokens };
-      hold.checkpoint(exactCost(chat.model.bands, usage));
+      hold.checkpoint(exactCost(model.bands, usage));
     } catch (error) {
       this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
     }
   }
 
   #countPrompt(): Promise<number> {
-    this.#promptTokens ??= countPrompt(this.#parts.chat.request);
+    this.#promptTokens ??= countPrompt(this.#parts.request);
     return this.#promptTokens;
   }
 

@@ -10,10 +10,11 @@ import { type Call, type CallDeps, outcomeOf } from "./call.ts";
 import { admitChat, type ChatCall } from "./chat-admission.ts";
 import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
 import { Interruption } from "./interruption.ts";
+import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
 import { giveBack, settle } from "./settling.ts";
 import { countUsage } from "./token-meter.ts";
 
-export interface Completion {
+export interface Completion extends Omit<Answered<ChatReply>, "result"> {
   readonly reply: ChatReply;
   readonly usage: TokenUsage;
   readonly settlement: Settlement;
@@ -28,20 +29,25 @@ export async function completeChat(
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  const hold = await admitChat(deps, call, chat);
-  let reply: ChatReply;
+  const { hold, models } = await admitChat(deps, call, chat);
+  const { signal } = call;
+  let served: Answered<ChatReply>;
   let usage: TokenUsage;
   let cost: NanoUsd;
   try {
-    reply = await deps.chat.complete(chat.model, chat.request, { signal: call.signal });
-    usage = reply.usage ?? (await countUsage(chat.request, reply));
-    cost = exactCost(chat.model.bands, usage);
+    served = await firstAnswer(deps, call, { models, signal }, (model) =>
+      deps.chat.complete(model, chat.request, { signal }),
+    );
+    usage = served.result.usage ?? (await countUsage(chat.request, served.result));
+    cost = exactCost(served.model.bands, usage);
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
-  const outcome = { ...outcomeOf(deps, call, { status: OK, errorCode: null }), ...usage };
+  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
+  const outcome = { ...end, ...usage, ...servedInstead(served) };
   const settlement = await settle(deps, { hold, cost, outcome });
-  return { reply, usage, settlement };
+  const { model, tried, result: reply } = served;
+  return { model, tried, reply, usage, settlement };
 }
 
 /** A stream whose first batch is there, so that what failed before it is a plain error. */
@@ -50,16 +56,19 @@ export async function openChatStream(
   call: Call,
   chat: ChatCall,
 ): Promise<ChatStream> {
-  const hold = await admitChat(deps, call, chat);
+  const { hold, models } = await admitChat(deps, call, chat);
   const interruption = new Interruption(call.signal, hold);
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
     interruption.interrupt(SILENT_UPSTREAM),
   );
   try {
     const { signal } = interruption;
-    const upstream = await deps.chat.stream(chat.model, chat.request, { signal });
-    const batches = upstream[Symbol.asyncIterator]();
-    return new ChatStream(deps, { call, chat, hold, interruption, batches });
+    const { request } = chat;
+    const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
+      deps.chat.stream(one, request, { signal }),
+    );
+    const batches = result[Symbol.asyncIterator]();
+    return new ChatStream(deps, { call, request, model, tried, hold, interruption, batches });
   } catch (error) {
     interruption.stopListening();
     const { reason } = interruption;

@@ -21,7 +21,7 @@ export async function settle(deps: CallDeps, { hold, cost, outcome }: Ending): P
     return await hold.settle(cost, outcome);
   } catch (error) {
     deps.log.error({ requestId: hold.id, err: error }, "A call could not be settled");
-    return { charged: min(cost, hold.amount), free: ZERO };
+    return { charged: min(cost, hold.amount), free: ZERO, left: null };
   }
 }
 

@@ -1,4 +1,5 @@
 import { type AccountAction, changeAccount, createAccount } from "../calls/administration.ts";
+import { PLAN_NAMES } from "../core/limits.ts";
 import { toJsonNumber } from "../core/money.ts";
 import { showAccount } from "./account-show.ts";
 import type { Command } from "./command.ts";
@@ -9,18 +10,26 @@ import { amountOf, emailOf, idOf, oneOf } from "./values.ts";
 const create: Command = {
   name: "account create",
   words: [],
-  summary: "Make an account; one of the Gateway comes with the free credit",
+  summary:
+    "Make an account: one of the Gateway comes with the free credit, one of the " +
+    "Application API has a plan",
   options: {
     email: { value: "E", help: "how to reach the account holder" },
     surface: { value: "gateway|application", help: "which surface it is for (gateway)" },
+    plan: { value: PLAN_NAMES.join("|"), help: "of an application account (free)" },
   },
   plan(input) {
     const email = emailOf(input, "email");
     const surface = oneOf(input, "surface", ["gateway", "application"], "gateway");
+    if (surface === "gateway" && input.values.has("plan")) {
+      throw new UsageError("--plan is of an application account: add --surface application");
+    }
+    const plan = surface === "gateway" ? null : oneOf(input, "plan", PLAN_NAMES, "free");
     return async ({ administration }) => {
-      const { id, applied } = await createAccount(administration, { surface, email });
+      const account = { surface, email, ...(plan !== null && { plan }) };
+      const { id, applied } = await createAccount(administration, account);
       return {
-        json: { id, surface, email, applied },
+        json: { id, surface, plan, email, applied },
         text: `Account ${id} is made. A key: farebox key create ${id} --scopes models`,
       };
     };
@@ -66,6 +75,24 @@ const contract: Command = {
   },
 };
 
+const plan: Command = {
+  name: "account plan",
+  words: ["ID", PLAN_NAMES.join("|")],
+  summary:
+    "Set the plan of an application account: its requests a minute, and the monthly " +
+    "allowance of the Free plan",
+  options: {},
+  plan(input) {
+    const id = idOf(input, "account");
+    const word = input.words[1];
+    const name = PLAN_NAMES.find((candidate) => candidate === word);
+    if (name === undefined) {
+      throw new UsageError(`The plan must be one of ${PLAN_NAMES.join(", ")}, but is '${word}'`);
+    }
+    return change(id, { kind: "plan", plan: name });
+  },
+};
+
 const cap: Command = {
   name: "account cap",
   words: ["ID"],
@@ -87,6 +114,7 @@ function change(id: string, action: AccountAction): ReturnType<Command["plan"]> 
       state: account.state,
       state_reason: account.stateReason,
       contract: account.contract,
+      plan: account.plan,
       own_cap_usd:
         ownCap === null ? null : toJsonNumber(ownCap as Parameters<typeof toJsonNumber>[0]),
       applied,
@@ -99,6 +127,8 @@ function told(action: AccountAction, state: string): string {
   switch (action.kind) {
     case "contract":
       return `the contract is ${action.contract ?? "none"}.`;
+    case "plan":
+      return `the plan is ${action.plan}.`;
     case "cap":
       return action.cap === null ? "no own cap." : `the own cap is ${dollars(action.cap)} a month.`;
     case "close":
@@ -115,5 +145,6 @@ export const accountCommands: readonly Command[] = [
   stateCommand("resume", "Let an account that an operator suspended call again"),
   stateCommand("close", "Close an account for good and revoke its keys"),
   contract,
+  plan,
   cap,
 ];

@@ -77,22 +77,36 @@ function textOf({ account, tier, next, balances, month, ...rest }: Shown): strin
   const expiry = balances.freeExpiresAt;
   const held = add(balances.heldPaid, balances.heldFree);
   const own = month.ownCap === null ? "" : `; own cap ${dollars(month.ownCap)}`;
+  const isCapped = tier.kind === "tier" || month.ownCap !== null;
+  const spent = isCapped
+    ? `${dollars(month.spent)} of ${dollars(month.cap)}`
+    : dollars(month.spent);
   const head = facts([
     ["account", account.id],
     ["surface", account.surface],
     ["email", account.email ?? "-"],
     ["created", utc(account.createdAt)],
     ["state", `${account.state}${reason}`],
-    ["tier", `${tier.name}${account.contract === null ? "" : " (by contract)"}`],
-    ["next tier", next === null ? "-" : `${next.name}: ${unlockText(next)}`],
+    ...standing(account, tier, next),
     ["paid", dollars(balances.paid)],
     ["free", `${dollars(balances.free)}${expiry === null ? "" : ` until ${utc(expiry)}`}`],
     ["held", `${dollars(held)} in open calls, ${rest.openStreams} of them streams`],
-    ["month", `${month.name}: ${dollars(month.spent)} of ${dollars(month.cap)} spent${own}`],
+    ["month", `${month.name}: ${spent} spent${own}`],
   ]);
   return [head, `keys\n${keysText(rest.keys)}`, `payments\n${paymentsText(rest.payments)}`].join(
     "\n\n",
   );
+}
+
+/** Its tier and how it gets on, or its plan. */
+function standing(account: AccountRow, tier: Tier, next: Tier | null): [string, string][] {
+  if (tier.kind === "plan") {
+    return [["plan", `${tier.name}: ${tier.accountRequestsPerMinute} requests a minute`]];
+  }
+  return [
+    ["tier", `${tier.name}${account.contract === null ? "" : " (by contract)"}`],
+    ["next tier", next === null ? "-" : `${next.name}: ${unlockText(next)}`],
+  ];
 }
 
 function unlockText({ unlock }: Tier): string {
@@ -136,7 +150,8 @@ function jsonOf({ account, tier, next, balances, month, ...rest }: Shown) {
     state: account.state,
     state_reason: account.stateReason,
     contract: account.contract,
-    tier: tierJson(tier),
+    plan: account.plan,
+    tier: tier.kind === "plan" ? null : tierJson(tier),
     next_tier: next === null ? null : tierJson(next),
     balance: {
       paid_usd: toJsonNumber(balances.paid),
@@ -150,7 +165,7 @@ function jsonOf({ account, tier, next, balances, month, ...rest }: Shown) {
       month: month.name,
       spent_usd: toJsonNumber(month.spent),
       held_usd: toJsonNumber(month.held),
-      cap_usd: toJsonNumber(month.cap),
+      cap_usd: tier.kind === "plan" && month.ownCap === null ? null : toJsonNumber(month.cap),
       own_cap_usd: month.ownCap === null ? null : toJsonNumber(month.ownCap),
     },
     open_streams: rest.openStreams,

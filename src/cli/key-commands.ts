@@ -9,7 +9,7 @@ const create: Command = {
   options: {
     scopes: {
       value: "a,b",
-      help: "models, search, maps, mail; an application key: models",
+      help: "models, search, maps, mail; an application key: models, the permission Models API",
       required: true,
     },
     name: { value: "N", help: "what it is for (default)" },

@@ -3,7 +3,8 @@
 
 import { BlockList, isIP } from "node:net";
 import type { ErrorCode } from "./errors.ts";
-import { deriveTier, type Scope, type Tier, type TierInputs } from "./limits.ts";
+import { monthOf } from "./ledger-replay.ts";
+import { deriveTier, type PlanName, type Scope, type Tier, type TierInputs } from "./limits.ts";
 import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
 
 export type AccountState = "active" | "suspended" | "closed";
@@ -25,6 +26,8 @@ export interface AccessDocument {
   readonly stateReason: string | null;
   readonly tierInputs: TierInputs;
   readonly ownCap: NanoUsd | null;
+  /** The last month whose allowance was granted, as 202611; 0 where none was. */
+  readonly allowanceMonth: number;
   /** Only keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
 }
@@ -37,6 +40,9 @@ export interface StoredDocument {
   readonly net_paid: string;
   readonly first_payment_ms: number | null;
   readonly own_cap: string | null;
+  /** Only of an application account. */
+  readonly plan?: PlanName;
+  readonly allowance_month?: number;
   readonly keys: readonly {
     readonly id: string;
     readonly name: string;
@@ -53,11 +59,13 @@ export function parseDocument(json: string): AccessDocument {
     state: stored.state,
     stateReason: stored.state_reason,
     tierInputs: {
+      plan: stored.plan ?? null,
       netPaid: capped(stored.net_paid),
       firstPaymentAtMs: stored.first_payment_ms,
       contract: stored.contract,
     },
     ownCap: stored.own_cap === null ? null : nano(stored.own_cap),
+    allowanceMonth: stored.allowance_month ?? 0,
     keys: new Map(
       stored.keys.map((key) => [
         key.id,
@@ -79,6 +87,12 @@ export function parseDocument(json: string): AccessDocument {
 function capped(netPaid: string): NanoUsd {
   const paid = BigInt(netPaid);
   return paid > AMOUNT_MAX ? AMOUNT_MAX : nano(paid);
+}
+
+/** Whether the Free plan owes the account the allowance of this UTC month (SPEC 8.6). */
+export function lacksAllowance(document: AccessDocument, nowMs: number): boolean {
+  const { state, tierInputs, allowanceMonth } = document;
+  return tierInputs.plan === "free" && state === "active" && allowanceMonth < monthOf(nowMs);
 }
 
 /** A list of addresses and CIDR blocks. Throws a RangeError that names an entry that is neither. */
@@ -141,7 +155,7 @@ function refusalOf(
   if (!tier.services.includes(call.scope)) {
     return {
       code: "tier_required",
-      message: `The ${tier.name} tier does not include the service '${call.scope}'`,
+      message: `The ${tier.name} ${tier.kind} does not include the service '${call.scope}'`,
     };
   }
   return null;

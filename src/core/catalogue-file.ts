@@ -4,6 +4,9 @@
 import type { Static } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import {
+  AUTO_TERMS,
+  type AutoRules,
+  type AutoTerms,
   type Catalogue,
   catalogueOf,
   GUIDE_PROVIDER,
@@ -13,7 +16,13 @@ import {
   priceBand,
   RESERVED_MODELS,
 } from "./catalogue.ts";
-import { type Band, CatalogueFile, type Model, type Provider } from "./catalogue-schema.ts";
+import {
+  type Auto,
+  type Band,
+  CatalogueFile,
+  type Model,
+  type Provider,
+} from "./catalogue-schema.ts";
 import {
   apiKeyOf,
   baseUrlOf,
@@ -87,7 +96,8 @@ export function parseCatalogue(
   });
   const search = toSearchOffer(file.search, { env, json, refuse });
   const maps = toMapsConfig(file.maps, { env, json, refuse });
-  return catalogueOf(models, providers, { search, maps });
+  const auto = toAutoRules(file.auto ?? {}, { ids, refuse });
+  return catalogueOf(models, providers, { search, maps, auto });
 }
 
 function readJson(text: string, fileName: string): LocatedJson {
@@ -170,6 +180,28 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     freeCreditEligible: file.free_credit_eligible ?? false,
     routes: file.routes.map(({ provider, model }) => ({ provider, model })),
   };
+}
+
+function toAutoRules(
+  file: Static<typeof Auto>,
+  { ids, refuse }: { readonly ids: ReadonlySet<string>; readonly refuse: Refuse },
+): AutoRules {
+  const models = Object.entries(file.models ?? {}).map(([id, said]): [string, AutoTerms] => {
+    const pointer = pointerTo("/auto/models", id);
+    if (!ids.has(id) || RESERVED_MODELS.includes(id)) refuse(pointer, "is no model of this file");
+    const terms = {
+      quality: said.quality ?? AUTO_TERMS.quality,
+      tools: said.tools ?? AUTO_TERMS.tools,
+      promptTokensMin: said.prompt_tokens_min ?? AUTO_TERMS.promptTokensMin,
+      promptTokensMax: said.prompt_tokens_max ?? AUTO_TERMS.promptTokensMax,
+      excluded: said.excluded ?? AUTO_TERMS.excluded,
+    };
+    if (terms.promptTokensMin > terms.promptTokensMax) {
+      refuse(`${pointer}/prompt_tokens_max`, "must not be less than prompt_tokens_min");
+    }
+    return [id, terms];
+  });
+  return { policy: file.policy ?? "balanced", models: new Map(models) };
 }
 
 function toBands(

@@ -228,6 +228,48 @@ export const Maps = Type.Object(
   { ...closed, description: "Maps; left out: what is built in" },
 );
 
+/** An entry of `auto.models`. */
+export const AutoModel = Type.Object(
+  {
+    quality: Type.Optional(whole(0, 100, "How good it is among the others; default 50")),
+    tools: Type.Optional(
+      Type.Boolean({
+        description: "Whether it can call tools; default true",
+        errorMessage: "must be true or false",
+      }),
+    ),
+    prompt_tokens_min: Type.Optional(
+      whole(0, 100_000_000, "Shortest prompt that it is chosen for; default 0"),
+    ),
+    prompt_tokens_max: Type.Optional(
+      whole(0, 100_000_000, "Longest prompt that it is chosen for; left out: by its context"),
+    ),
+    excluded: Type.Optional(
+      Type.Boolean({
+        description: "True: it is never chosen; default false",
+        errorMessage: "must be true or false",
+      }),
+    ),
+  },
+  { ...closed, description: "What a model is to the choice" },
+);
+
+/** How `auto` chooses a model. */
+export const Auto = Type.Object(
+  {
+    policy: Type.Optional(
+      Type.Union([Type.Literal("cheapest"), Type.Literal("balanced"), Type.Literal("quality")], {
+        description: "default balanced",
+        errorMessage: 'must be "cheapest", "balanced" or "quality"',
+      }),
+    ),
+    models: Type.Optional(
+      Type.Record(Type.String(), AutoModel, { description: "By the id of a model of this file" }),
+    ),
+  },
+  { ...closed, description: "How the Application API chooses where model is auto" },
+);
+
 /** The whole file. */
 export const CatalogueFile = Type.Object(
   {
@@ -243,6 +285,7 @@ export const CatalogueFile = Type.Object(
     models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
     search: Type.Optional(Search),
     maps: Type.Optional(Maps),
+    auto: Type.Optional(Auto),
   },
   { ...closed, title: "Farebox models and providers" },
 );

@@ -43,15 +43,47 @@ export interface ProviderEntry {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
 }
 
+/** What a model is to the choice of `auto`. */
+export interface AutoTerms {
+  /** From 0 to 100, as the operator ranks it. */
+  readonly quality: number;
+  /** Whether it can call tools. */
+  readonly tools: boolean;
+  /** The shortest and the longest prompt that it is chosen for, in estimated tokens. */
+  readonly promptTokensMin: number;
+  readonly promptTokensMax: number;
+  /** True where it is never chosen. */
+  readonly excluded: boolean;
+}
+
+/** A model of which nothing else is said. */
+export const AUTO_TERMS: AutoTerms = {
+  quality: 50,
+  tools: true,
+  promptTokensMin: 0,
+  promptTokensMax: Number.POSITIVE_INFINITY,
+  excluded: false,
+};
+
+/** How `auto` chooses a model (SPEC 4.9). */
+export interface AutoRules {
+  readonly policy: "cheapest" | "balanced" | "quality";
+  /** By model id; a model that is not here has AUTO_TERMS. */
+  readonly models: ReadonlyMap<string, AutoTerms>;
+}
+
+const DEFAULT_AUTO: AutoRules = { policy: "balanced", models: new Map() };
+
 export interface Catalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   readonly search: SearchOffer;
   readonly maps: MapsConfig;
+  readonly auto: AutoRules;
 }
 
 /** The services besides chat; what is left out is served without configuration. */
-export type OtherServices = Partial<Pick<Catalogue, "search" | "maps">>;
+export type OtherServices = Partial<Pick<Catalogue, "search" | "maps" | "auto">>;
 
 /** What a provider has where nothing else is said. */
 export const PROVIDER_DEFAULTS = {
@@ -67,7 +99,8 @@ export const GUIDE_PROVIDER = "guide";
 export const GUIDE_MODEL = "farebox-guide";
 export const GUIDE_CONTEXT_TOKENS = 32_768;
 /** SPEC 4.9: `auto` lets the service choose, so no model may be called so. */
-export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, "auto"];
+export const AUTO_MODEL = "auto";
+export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, AUTO_MODEL];
 
 const guideProvider: ProviderEntry = {
   ...PROVIDER_DEFAULTS,
@@ -94,12 +127,23 @@ export function catalogueOf(
   providers: readonly ProviderEntry[],
   services: OtherServices = {},
 ): Catalogue {
+  // It is no language model: nobody is given it who could be given one.
+  const { policy, models: terms } = services.auto ?? DEFAULT_AUTO;
+  const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.length > 0 };
   return {
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((one) => [one.name, one])),
     search: services.search ?? EMBEDDED_SEARCH,
     maps: services.maps ?? DEFAULT_MAPS,
+    auto: { policy, models: new Map([...terms, [GUIDE_MODEL, guideTerms]]) },
   };
+}
+
+/** The prices of short prompts. */
+export function firstBand(model: ModelEntry): PriceBand {
+  const [first] = model.bands;
+  if (first === undefined) throw new Error(`The model '${model.id}' has no price`);
+  return first;
 }
 
 /** Prices in decimal USD per million tokens. */

@@ -62,6 +62,8 @@ export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = new Set(
 export interface ApiErrorOptions {
   /** Whole seconds after which the same request can succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** The field at fault, which the Application API names apart from the message. */
+  readonly param?: string;
   /** The methods that a 405 allows; becomes `Allow`. */
   readonly allow?: string;
   /** What went wrong for us; it is logged and never shown to the caller. */
@@ -72,6 +74,7 @@ export interface ApiErrorOptions {
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly retryAfterSeconds: number | undefined;
+  readonly param: string | undefined;
   readonly allow: string | undefined;
 
   constructor(
@@ -81,6 +84,7 @@ export class ApiError extends Error {
   ) {
     super(message, { cause: options.cause });
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.param = options.param;
     this.allow = options.allow;
   }
 

@@ -24,6 +24,8 @@ export interface Outcome {
   readonly completionTokens: number;
   /** 1, or the queries of a batch (SPEC 2.8). */
   readonly requests: number;
+  /** Said where another model served than the one that the call was admitted for. */
+  readonly model?: string;
 }
 
 /** What an outcome counts where nothing was served. */

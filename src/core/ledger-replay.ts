@@ -41,6 +41,8 @@ export class LedgerReplay {
   freeExpiresAtMs = 0;
   /** What was charged by `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
+  /** What calls may still give back of free credit that ended before the present one began. */
+  #lapsing = 0n;
   readonly #credits: ReadonlyMap<number, CreditFact>;
 
   constructor(
@@ -57,9 +59,12 @@ export class LedgerReplay {
     this.seq = entry.seq;
     this.paid = entry.paidAfter;
     this.free = entry.freeAfter;
-    if (entry.credit !== null) this.#noteCredit(entry.credit);
     const taken = -(entry.paidDelta + entry.freeDelta);
-    if (entry.kind === "free_expired") this.expired += taken;
+    if (entry.kind === "free_expired") {
+      if (entry.atMs < this.freeExpiresAtMs) this.#lapsing -= taken;
+      this.expired += taken;
+    }
+    if (entry.credit !== null) this.#noteCredit(entry.credit, entry);
     if (entry.key !== null && entry.month !== null) {
       const row = `${entry.month} ${entry.key}`;
       this.charged += taken;
@@ -68,9 +73,11 @@ export class LedgerReplay {
     return null;
   }
 
-  #noteCredit(number: number): void {
+  #noteCredit(number: number, { atMs, freeAfter, freeDelta }: ReplayEntry): void {
     this.credits = number;
     const expiresAtMs = this.#credits.get(number)?.expiresAtMs ?? 0;
+    const isOver = this.freeExpiresAtMs > 0 && atMs >= this.freeExpiresAtMs;
+    if (freeDelta > 0n && isOver) this.#lapsing = freeAfter - freeDelta;
     this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
   }
 
@@ -152,7 +159,7 @@ export class LedgerReplay {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
       return this.#wrong(seq, "an expiry takes free credit alone", "free credit", found);
     }
-    if (atMs >= this.freeExpiresAtMs) return null;
+    if (atMs >= this.freeExpiresAtMs || -freeDelta <= this.#lapsing) return null;
     const [expected, found] = [this.freeExpiresAtMs, atMs].map((ms) => new Date(ms).toISOString());
     return this.#wrong(seq, "when free credit ended", `${expected} or later`, `${found}`);
   }

@@ -1,6 +1,6 @@
 // The numbers of SPEC 8 and the durations that DESIGN left to us. Nothing else holds a limit.
 
-import { type NanoUsd, usd } from "./money.ts";
+import { AMOUNT_MAX, type NanoUsd, usd } from "./money.ts";
 
 export const SERVICES = ["models", "search", "maps", "mail"] as const;
 /** A service is named by the scope that opens it (SPEC 5.3). */
@@ -8,9 +8,18 @@ export type Scope = (typeof SERVICES)[number];
 
 export type TierName = "free" | "starter" | "build" | "scale" | "pro" | "enterprise";
 
+/** What an application account is subscribed to (SPEC 8.6). */
+export const PLAN_NAMES = ["free", "starter", "pro", "max"] as const;
+export type PlanName = (typeof PLAN_NAMES)[number];
+
+/** What limits an account: the tier of a Gateway account, or the plan of an application account. */
 export interface Tier {
-  readonly name: TierName;
+  readonly kind: "tier" | "plan";
+  readonly name: TierName | PlanName;
+  /** What each key carries. */
   readonly requestsPerMinute: number;
+  /** What all keys carry together; null where only each for itself is limited. */
+  readonly accountRequestsPerMinute: number | null;
   readonly streams: number;
   readonly monthlyCap: NanoUsd;
   /** What unlocks the tier; null where it comes by sign-up or contract. */
@@ -46,7 +55,24 @@ export const TIERS = [
   tier("enterprise", 10_000, 400, "250000", null, SERVICES, 100),
 ] as const satisfies readonly Tier[];
 
+const PLAN_KEY_REQUESTS_PER_MINUTE = 60;
+/** More than the widest plan's requests can keep open: a stream ends after 15 minutes. */
+const PLAN_STREAMS = 2_000;
+
+/** SPEC 8.6. Nothing but the credits caps what a plan spends. */
+export const PLANS = {
+  free: plan("free", 10),
+  starter: plan("starter", 30),
+  pro: plan("pro", 60),
+  max: plan("max", 120),
+} as const satisfies Record<PlanName, Tier>;
+
+/** What the Free plan grants each month, unless it is configured (docs/configuration.md). */
+export const FREE_PLAN_ALLOWANCE = usd("1");
+
 export interface TierInputs {
+  /** An application account's; null in the Gateway, where payments decide. */
+  readonly plan: PlanName | null;
   /** Lifetime payments net of refunds. */
   readonly netPaid: NanoUsd;
   readonly firstPaymentAtMs: number | null;
@@ -56,18 +82,20 @@ export interface TierInputs {
 export const DAY_MS = 86_400_000;
 
 /**
- * The tier an account has at `nowMs` (SPEC 3.4, 8.1). It is derived at each admission, never
- * stored.
+ * What limits an account at `nowMs`: its plan, or the tier that follows from its payments (SPEC
+ * 3.4, 8.1), which is derived at each admission and never stored.
  */
 export function deriveTier(inputs: TierInputs, nowMs: number): Tier {
+  if (inputs.plan !== null) return PLANS[inputs.plan];
   if (inputs.contract === "enterprise") return TIERS[5];
   let best: Tier = TIERS[0];
   for (const candidate of TIERS) if (unlocks(candidate, inputs, nowMs)) best = candidate;
   return best;
 }
 
-/** The next tier that payments and time can unlock, or null at the top. */
+/** The next tier that payments and time can unlock; null at the top, and for a plan. */
 export function nextTier(current: Tier): Tier | null {
+  if (current.kind === "plan") return null;
   const next = TIERS[TIERS.findIndex((row) => row.name === current.name) + 1];
   return next?.unlock ? next : null;
 }
@@ -88,14 +116,31 @@ function tier(
   batchSearches: number,
 ): Tier {
   return {
+    kind: "tier",
     name,
     requestsPerMinute,
+    accountRequestsPerMinute: null,
     streams,
     monthlyCap: usd(monthlyCap),
     unlock: unlock && { paid: usd(unlock[0]), days: unlock[1] },
     services,
     batchSearches,
     mail: MAIL_LIMITS[name] ?? null,
+  };
+}
+
+function plan(name: PlanName, accountRequestsPerMinute: number): Tier {
+  return {
+    kind: "plan",
+    name,
+    requestsPerMinute: PLAN_KEY_REQUESTS_PER_MINUTE,
+    accountRequestsPerMinute,
+    streams: PLAN_STREAMS,
+    monthlyCap: AMOUNT_MAX,
+    unlock: null,
+    services: ["models"],
+    batchSearches: 0,
+    mail: null,
   };
 }
 

@@ -73,6 +73,13 @@ export function pricePerMillion(unit: PicoUsd): object {
   return toJsonNumber((unit * PICO_PER_NANO) as bigint as NanoUsd);
 }
 
+/** A price per unit as decimal USD digits, never in exponent form: "0.00000015". */
+export function pricePerUnit(unit: PicoUsd): string {
+  const digits = unit.toString().padStart(13, "0");
+  const fraction = digits.slice(-12).replace(/0+$/, "");
+  return digits.slice(0, -12) + (fraction === "" ? "" : `.${fraction}`);
+}
+
 /** The smaller of two amounts. */
 export function min(a: NanoUsd, b: NanoUsd): NanoUsd {
   return a < b ? a : b;

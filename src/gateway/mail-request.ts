@@ -6,8 +6,8 @@ import { MAIL, TIERS } from "../core/limits.ts";
 import { isRoleAddress } from "../core/mail.ts";
 import { distinct, isWithin, type MailAddress, parseAddress } from "../core/mail-address.ts";
 import { characters, headerText, utf8Bytes } from "../core/mail-text.ts";
+import { asArray, asText, invalid, isAbsent } from "../http/checks.ts";
 import type { UncheckedObject } from "../http/read-body.ts";
-import { asArray, asText, invalid, isAbsent } from "./checks.ts";
 
 /** SPEC 4.6.1: who sends, and with what, is not the caller's to say. */
 const REFUSED_FIELDS = ["from", "cc", "bcc", "headers", "attachments"] as const;

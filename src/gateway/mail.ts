@@ -6,11 +6,11 @@ import { viewMessage } from "../calls/mail-status.ts";
 import { ACCEPTED, ApiError, OK } from "../core/errors.ts";
 import { MAIL } from "../core/limits.ts";
 import { toDecimal } from "../core/money.ts";
+import { type Arrival, answerFacts, authenticated } from "../http/endpoint.ts";
 import { readJsonObject } from "../http/read-body.ts";
 import { jsonResponse } from "../http/respond.ts";
 import { allowQuiet, endQuiet } from "../http/server.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { type Arrival, answerFacts, authenticated } from "./endpoint.ts";
 import { resultJson, statusJson } from "./mail-json.ts";
 import { readMailCall } from "./mail-request.ts";
 

@@ -4,7 +4,7 @@
 import { ApiError } from "../core/errors.ts";
 import { ACTIONS, isMapsAction, type MapsAction, SESSION_ACTIONS } from "../core/maps/actions.ts";
 import type { RawParameters } from "../core/maps/read-parameters.ts";
-import { invalid } from "./checks.ts";
+import { invalid } from "../http/checks.ts";
 
 export interface MapsQuery {
   readonly action: MapsAction;

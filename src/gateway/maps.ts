@@ -6,10 +6,10 @@ import type { MapsAction, ParametersOf } from "../core/maps/actions.ts";
 import { costOf } from "../core/maps/prices.ts";
 import { readParameters } from "../core/maps/read-parameters.ts";
 import { toDecimal, toJsonNumber } from "../core/money.ts";
+import { type Arrival, answerFacts, authenticated } from "../http/endpoint.ts";
 import { bytesResponse, jsonResponse } from "../http/respond.ts";
 import { allowQuiet, endQuiet } from "../http/server.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { type Arrival, answerFacts, authenticated } from "./endpoint.ts";
 import { readAction, readQuery } from "./maps-query.ts";
 
 const PATH = "/v1/maps";

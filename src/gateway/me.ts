@@ -4,9 +4,9 @@ import { spendableOf, viewAccount } from "../calls/account.ts";
 import type { Call } from "../calls/call.ts";
 import { DAY_MS, nextTier } from "../core/limits.ts";
 import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money.ts";
+import { answerFacts, authenticated } from "../http/endpoint.ts";
 import { jsonResponse } from "../http/respond.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { answerFacts, authenticated } from "./endpoint.ts";
 
 const PATH = "/v1/me";
 

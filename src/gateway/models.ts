@@ -1,10 +1,9 @@
 import { Elysia } from "elysia";
 import type { Catalogue, ModelEntry } from "../core/catalogue.ts";
-import { pricePerMillion } from "../core/money.ts";
-import type { PriceBand } from "../core/pricing.ts";
+import { anonymous } from "../http/endpoint.ts";
+import { modelSvcJson } from "../http/model-json.ts";
 import { jsonResponse } from "../http/respond.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { anonymous } from "./endpoint.ts";
 
 /** GET /v1/models (SPEC 2.2, 4.1): no key, live prices. */
 export function models(deps: GatewayDeps) {
@@ -29,33 +28,5 @@ function listJson(catalogue: Catalogue): string {
 }
 
 function entryJson(model: ModelEntry): object {
-  const [first, ...more] = model.bands;
-  if (first === undefined) throw new Error(`The model '${model.id}' has no price`);
-  return {
-    id: model.id,
-    object: "model",
-    owned_by: model.ownedBy,
-    svc: {
-      label: model.label,
-      family: model.family,
-      pricing: {
-        ...pricesJson(first),
-        // Only where longer prompts have other prices; the fields above are of the first band.
-        ...(more.length > 0 && { bands: model.bands.map(bandJson) }),
-      },
-      free_credit_eligible: model.freeCreditEligible,
-    },
-  };
-}
-
-function bandJson(band: PriceBand): object {
-  return { prompt_tokens_max: band.promptTokensMax, ...pricesJson(band) };
-}
-
-function pricesJson(band: PriceBand): object {
-  return {
-    input_usd_per_m: pricePerMillion(band.input),
-    output_usd_per_m: pricePerMillion(band.output),
-    cached_input_usd_per_m: band.cachedInput === null ? null : pricePerMillion(band.cachedInput),
-  };
+  return { id: model.id, object: "model", owned_by: model.ownedBy, svc: modelSvcJson(model) };
 }

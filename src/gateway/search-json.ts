@@ -27,7 +27,7 @@ export function batchJson(
 ): string {
   const bodies = items.map(({ facts, found }) =>
     "error" in found
-      ? withSvc(errorBody(found.error), facts.requestId, ZERO, ZERO)
+      ? withSvc(errorBody(found.error, "gateway"), facts.requestId, ZERO, ZERO)
       : withSvc(replyJson(facts, found.reply), facts.requestId, found.cost, ZERO),
   );
   return `[${bodies.join(",")}]`;

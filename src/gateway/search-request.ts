@@ -3,8 +3,6 @@
 
 import { isIP } from "node:net";
 import { SEARCH } from "../core/limits.ts";
-import type { UncheckedObject } from "../http/read-body.ts";
-import { FRESHNESS, SAFESEARCH, type SearchRequest } from "../providers/search/provider.ts";
 import {
   asArray,
   asInteger,
@@ -15,7 +13,9 @@ import {
   invalid,
   isAbsent,
   oneOf,
-} from "./checks.ts";
+} from "../http/checks.ts";
+import type { UncheckedObject } from "../http/read-body.ts";
+import { FRESHNESS, SAFESEARCH, type SearchRequest } from "../providers/search/provider.ts";
 
 /** Filters of other search APIs: to drop one would answer another question than was asked. */
 const NOT_OFFERED = [

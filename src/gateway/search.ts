@@ -5,13 +5,13 @@ import { ApiError } from "../core/errors.ts";
 import { newId, sameId } from "../core/ids.ts";
 import { SEARCH } from "../core/limits.ts";
 import { toDecimal } from "../core/money.ts";
+import { invalid } from "../http/checks.ts";
+import { type Arrival, answerFacts, authenticated } from "../http/endpoint.ts";
 import { readJsonArray, readJsonObject } from "../http/read-body.ts";
 import { jsonResponse } from "../http/respond.ts";
 import { allowQuiet, endQuiet } from "../http/server.ts";
 import type { SearchRequest } from "../providers/search/provider.ts";
-import { invalid } from "./checks.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { type Arrival, answerFacts, authenticated } from "./endpoint.ts";
 import { batchJson, searchJson } from "./search-json.ts";
 import { readSearch, readSearches } from "./search-request.ts";
 

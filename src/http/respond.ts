@@ -1,8 +1,9 @@
-// What every answer of the Gateway looks like: its headers, and the one place that turns an error
-// into a response (SPEC 7, 8.5).
+// What every answer looks like: its headers, and the one place that turns an error into a response
+// (SPEC 7, 8.5).
 
 import type { RateLimits } from "../../actors/hold.ts";
 import { type ApiError, OK } from "../core/errors.ts";
+import type { Surface } from "../core/keys.ts";
 
 /** What the headers of an answer are made of. */
 export interface AnswerFacts {
@@ -38,8 +39,8 @@ export function bytesResponse(
   return new Response(body, { status: OK, headers: headersOf(facts, contentType) });
 }
 
-/** The error as SPEC 7 shapes it. Its cause goes nowhere near the answer. */
-export function errorResponse(error: ApiError, facts: AnswerFacts): Response {
+/** The error in the shape of its surface. Its cause goes nowhere near the answer. */
+export function errorResponse(error: ApiError, facts: AnswerFacts, surface: Surface): Response {
   const headers = headersOf(facts, JSON_TYPE);
   if (error.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
@@ -47,16 +48,21 @@ export function errorResponse(error: ApiError, facts: AnswerFacts): Response {
   if (error.allow !== undefined) headers.allow = error.allow;
   // What is left of a refused body is not read, so nothing can follow it on this connection.
   if (error.code === "body_too_large" || facts.closes) headers.connection = "close";
-  return new Response(errorBody(error), { status: error.status, headers });
+  return new Response(errorBody(error, surface), { status: error.status, headers });
 }
 
 /** The body of an error, also sent as a frame when a stream breaks off. */
-export function errorBody(error: ApiError): string {
-  const { type, code, message } = error;
-  return JSON.stringify({ error: { type, code, message } });
+export function errorBody(error: ApiError, surface: Surface): string {
+  return JSON.stringify({ error: ERROR_SHAPES[surface](error) });
 }
 
-/** The headers that every answer of the Gateway carries. */
+/** SPEC 7 for the Gateway; OpenAI's own shape for the Application API. */
+const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
+  gateway: ({ type, code, message }) => ({ type, code, message }),
+  application: ({ message, type, code, param = null }) => ({ message, type, code, param }),
+};
+
+/** The headers that every answer carries. */
 export function headersOf(facts: AnswerFacts, contentType: string): Record<string, string> {
   const { requestId, rate, costUsd = "0", isPrivate = false } = facts;
   return {

@@ -25,12 +25,21 @@ export class Breaker {
 
   /** Takes a place for one request; null when the provider is full, or was given up for now. */
   enter(concurrencyMax: number): Place | null {
-    if (this.#underWay >= concurrencyMax) return null;
-    const isOpen = this.#failures >= FAILURES_TO_OPEN;
-    if (isOpen && (this.#isProbing || this.monotonicMs() < this.#opensUntilMs)) return null;
+    if (!this.hasPlace(concurrencyMax)) return null;
+    const isOpen = this.#isOpen;
     if (isOpen) this.#isProbing = true;
     this.#underWay += 1;
     return this.#place(isOpen);
+  }
+
+  /** Whether `enter` would give a place now. */
+  hasPlace(concurrencyMax: number): boolean {
+    if (this.#underWay >= concurrencyMax) return false;
+    return !this.#isOpen || !(this.#isProbing || this.monotonicMs() < this.#opensUntilMs);
+  }
+
+  get #isOpen(): boolean {
+    return this.#failures >= FAILURES_TO_OPEN;
   }
 
   #place(isProbe: boolean): Place {
@@ -62,7 +71,7 @@ export class Breaker {
   }
 
   #fail(wasProbe: boolean): void {
-    const wasOpen = this.#failures >= FAILURES_TO_OPEN;
+    const wasOpen = this.#isOpen;
     // A request that began before it opened says nothing new.
     if (wasOpen && !wasProbe) return;
     this.#failures = Math.min(this.#failures + 1, FAILURES_TO_OPEN);

@@ -76,6 +76,11 @@ export class Fallback {
     throw new ApiError("upstream_unreachable", message, { cause });
   }
 
+  /** Whether the server would be asked now: it is neither full nor given up. */
+  hasPlace(server: Server): boolean {
+    return this.#breakerOf(server).hasPlace(server.concurrencyMax);
+  }
+
   #breakerOf(server: Server): Breaker {
     const name = `${server.name} ${server.baseUrl}`;
     const breaker = this.#breakers.get(name) ?? new Breaker(this.#deps.monotonicMs);

@@ -6,8 +6,15 @@ import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { AccountState } from "../core/access.ts";
 import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../core/keys.ts";
-import { DAY_MS, FREE_CREDIT, FREE_CREDIT_DAYS, type Scope } from "../core/limits.ts";
+import {
+  DAY_MS,
+  FREE_CREDIT,
+  FREE_CREDIT_DAYS,
+  type PlanName,
+  type Scope,
+} from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
+import { nextCredit } from "./allowance.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
 import { accounts, credits, keys, payments } from "./schema.ts";
@@ -24,6 +31,8 @@ export interface AccountRow extends AccountPlace {
   readonly state: AccountState;
   readonly stateReason: string | null;
   readonly contract: "enterprise" | null;
+  /** Null for a Gateway account. */
+  readonly plan: PlanName | null;
   readonly ownCap: bigint | null;
   readonly createdAt: Date;
 }
@@ -47,7 +56,15 @@ export interface AccountChange {
   readonly state?: AccountState;
   readonly stateReason?: string | null;
   readonly contract?: "enterprise" | null;
+  readonly plan?: PlanName;
   readonly ownCap?: NanoUsd | null;
+}
+
+export interface NewAccount {
+  readonly surface: Surface;
+  readonly email: string | null;
+  /** Of an application account; Free unless it is said. */
+  readonly plan?: PlanName;
 }
 
 export interface PaymentRow {
@@ -73,19 +90,17 @@ export interface AccountsDeps {
 export class Accounts {
   constructor(readonly deps: AccountsDeps) {}
 
-  /** A new account; a Gateway account comes with the free credit of SPEC 3.3. */
-  async create(
-    account: { readonly surface: Surface; readonly email: string | null },
-    now: Date,
-  ): Promise<AccountPlace> {
+  /** A new account; one of the Gateway comes with the free credit of SPEC 3.3. */
+  async create({ surface, email, plan }: NewAccount, now: Date): Promise<AccountPlace> {
+    const onPlan = surface === "application" ? (plan ?? "free") : null;
     const id = newId("account", this.deps.random);
     const bucket = bucketOf(id);
     await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx
         .insert(accounts)
-        .values({ id, bucket, ...account, createdAt: now })
+        .values({ id, bucket, surface, email, plan: onPlan, createdAt: now })
         .returning({ number: accounts.number });
-      if (row === undefined || account.surface !== "gateway") return;
+      if (row === undefined || surface !== "gateway") return;
       await tx.insert(credits).values({
         account: row.number,
         number: 1,
@@ -213,11 +228,7 @@ export class Accounts {
         .insert(payments)
         .values({ id, account: account.number, ...payment })
         .returning({ number: payments.number });
-      const [last] = await tx
-        .select({ number: sql<number>`coalesce(max(${credits.number}), 0)::int` })
-        .from(credits)
-        .where(eq(credits.account, account.number));
-      const number = (last?.number ?? 0) + 1;
+      const number = await nextCredit(tx, account.number);
       await tx.insert(credits).values({
         account: account.number,
         number,

@@ -3,6 +3,7 @@
 
 import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../core/money.ts";
+import { grantAllowance } from "./allowance.ts";
 import type { Database } from "./database.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
 import { accounts, credits, journalCursors, keys, ledgerEntries, monthSpend } from "./schema.ts";
@@ -96,6 +97,14 @@ export class Book {
         accessMode: "read only",
       }),
     );
+  }
+
+  /**
+   * Books the Free plan's allowance of the UTC month of `nowMs`, unless that month has it already
+   * or the account is on the plan no more. Processes that do it at once book one.
+   */
+  grantAllowance(accountId: string, nowMs: number, amount: NanoUsd): Promise<void> {
+    return grantAllowance(this.database, { accountId, nowMs, amount });
   }
 
   /** Notes that Redis has the document of this version. */

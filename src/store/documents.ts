@@ -1,10 +1,10 @@
 // Access documents as the book of record has them: built from accounts, payments and live keys.
 
-import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";
 import type { Scope } from "../core/limits.ts";
 import type { Database } from "./database.ts";
-import { accounts, keys, payments } from "./schema.ts";
+import { accounts, credits, keys, payments } from "./schema.ts";
 
 type Queries = Pick<Database["db"], "select">;
 type AccountColumns = typeof accounts.$inferSelect;
@@ -47,12 +47,17 @@ export async function readDocuments(
     .where(and(inArray(keys.account, numbers), isNull(keys.revokedAt)))
     .orderBy(asc(keys.number));
   const keysOf = Map.groupBy(live, (key) => key.account);
+  const allowances = await readAllowances(tx, numbers);
   return rows.map((row) => ({
     account: row.number,
     accountId: row.id,
     bucket: row.bucket,
     version: row.version,
-    document: documentOf(row, paid.get(row.number), keysOf.get(row.number) ?? []),
+    document: documentOf(row, {
+      paid: paid.get(row.number),
+      allowanceMonth: allowances.get(row.number) ?? 0,
+      live: keysOf.get(row.number) ?? [],
+    }),
   }));
 }
 
@@ -77,10 +82,28 @@ async function readPaid(
   return new Map(rows.map(({ account, ...paid }) => [account, paid]));
 }
 
+/** The last month, as 202611, whose allowance each account was granted. */
+async function readAllowances(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await tx
+    .select({ account: credits.account, month: max(credits.allowanceMonth) })
+    .from(credits)
+    .where(and(inArray(credits.account, [...numbers]), isNotNull(credits.allowanceMonth)))
+    .groupBy(credits.account);
+  return new Map(rows.map(({ account, month }) => [account, month ?? 0]));
+}
+
+interface DocumentParts {
+  readonly paid: Paid | undefined;
+  readonly allowanceMonth: number;
+  readonly live: readonly (typeof keys.$inferSelect)[];
+}
+
 function documentOf(
   account: AccountColumns,
-  paid: Paid | undefined,
-  live: readonly (typeof keys.$inferSelect)[],
+  { paid, allowanceMonth, live }: DocumentParts,
 ): string {
   const document: StoredDocument = {
     state: account.state,
@@ -89,6 +112,7 @@ function documentOf(
     net_paid: paid?.net ?? "0",
     first_payment_ms: paid?.first ? new Date(paid.first).getTime() : null,
     own_cap: account.ownCap === null ? null : account.ownCap.toString(),
+    ...(account.plan !== null && { plan: account.plan, allowance_month: allowanceMonth }),
     keys: live.map((key) => ({
       id: key.id,
       name: key.name,

@@ -37,6 +37,7 @@ export function logRowOf(
   numbers: { readonly account: number; readonly key: number },
 ): LogRow {
   const facts = JSON.parse(entry.facts) as CallFacts;
+  const { model = facts.model, ...end } = endOf(entry);
   return {
     at: new Date(entry.atMs).toISOString(),
     ...numbers,
@@ -44,10 +45,10 @@ export function logRowOf(
     cost: (-(entry.paidDelta + entry.freeDelta)).toString(),
     endpoint: facts.endpoint,
     service: facts.service,
-    model: facts.model,
+    model,
     country: facts.country,
     ipHash: facts.ipHash,
-    ...endOf(entry),
+    ...end,
   };
 }
 
@@ -61,7 +62,8 @@ type End = Pick<
   | "cachedTokens"
   | "completionTokens"
   | "requests"
->;
+> &
+  Pick<Outcome, "model">;
 
 function endOf(entry: JournalEntry): End {
   if (entry.type === "summary") {

@@ -16,6 +16,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
+import { PLAN_NAMES } from "../core/limits.ts";
 import { at, bytea, money, number } from "./columns.ts";
 
 export const accounts = pgTable(
@@ -32,6 +33,8 @@ export const accounts = pgTable(
       .default("active"),
     stateReason: text("state_reason"),
     contract: text("contract", { enum: ["enterprise"] }),
+    /** What an application account is subscribed to; no Gateway account has one. */
+    plan: text("plan", { enum: PLAN_NAMES }),
     ownCap: money("own_cap"),
     /** Raised by every change of the access document; Redis and each process compare it. */
     version: integer("version").notNull().default(1),
@@ -45,6 +48,7 @@ export const accounts = pgTable(
     index("accounts_unapplied")
       .on(table.number)
       .where(sql`${table.appliedVersion} < ${table.version}`),
+    check("accounts_plan", sql`(${table.plan} IS NOT NULL) = (${table.surface} = 'application')`),
   ],
 );
 
@@ -103,6 +107,8 @@ export const credits = pgTable(
     payment: number("payment")
       .unique()
       .references(() => payments.number),
+    /** The UTC month, as 202611, whose allowance of the Free plan this is. */
+    allowanceMonth: integer("allowance_month"),
     createdAt: at("created_at").notNull().defaultNow(),
     /** Its ledger entry is here; written with that entry. */
     booked: boolean("booked").notNull().default(false),
@@ -115,6 +121,7 @@ export const credits = pgTable(
     index("credits_running")
       .on(table.expiresAt)
       .where(sql`${table.purse} = 'free' AND NOT ${table.ended}`),
+    uniqueIndex("credits_allowance").on(table.account, table.allowanceMonth),
     check("credits_positive", sql`${table.amount} > 0`),
   ],
 );
@@ -181,6 +188,8 @@ export const loggedEndpoint = pgEnum("logged_endpoint", [
   "/v1/maps",
   "/v1/mail/send",
   "/v1/mail/messages",
+  "/api/v1/chat/completions",
+  "/api/v1/models",
 ]);
 export const loggedService = pgEnum("logged_service", [
   "account",

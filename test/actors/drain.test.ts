@@ -22,6 +22,9 @@ const BOUND = usd("0.37");
 /** $5 free and $20 paid hold 67 times $0.37, and 21 cents more. */
 const PASS = 67;
 const LEFT = usd("0.21");
+/** All that the Max plan lets through in a minute; $20 hold 54 times $0.37, and 2 cents more. */
+const PLAN_CALLS = 120;
+const PLAN_PASS = 54;
 
 let world: World;
 beforeAll(async () => {
@@ -83,6 +86,34 @@ test("two processes on connections of their own never spend the same cent", asyn
     await expectSound(world, account);
     const { paid, free } = await account.actor.state();
     expect(paid + free).toBe(LEFT);
+  }
+}, 60_000);
+
+test("two keys of an application account on two processes never spend the same cent", async () => {
+  await using other = openProcess({
+    redisUrl: await testRedisUrl(),
+    databaseUrl: world.databaseUrl,
+  });
+  for (let round = 0; round < ROUNDS; round++) {
+    const terms = { surface: "application", plan: "max", paid: usd("20") } as const;
+    const account = await openAccount(world, terms);
+    const second = await world.store.createKey(account.row, {
+      ...{ name: "second", scopes: ["models"], ipAllowlist: [], monthlyLimit: null },
+    });
+    const halves = await Promise.all([
+      admitMany(world.accounts, account, PLAN_CALLS / 2),
+      admitMany(other.accounts, { ...account, keyId: second.id }, PLAN_CALLS / 2),
+    ]);
+    const verdicts = halves.flat().map((call) => {
+      return call.verdict === "refused" ? call.error.code : call.verdict;
+    });
+    expect(verdicts.filter((one) => one === "admitted")).toHaveLength(PLAN_PASS);
+    const refused = verdicts.filter((one) => one !== "admitted");
+    expect(refused).toEqual(Array(PLAN_CALLS - PLAN_PASS).fill("insufficient_credits"));
+    await settleAll(halves.flat());
+    await expectSound(world, account);
+    const { paid, free } = await account.actor.state();
+    expect([paid, free]).toEqual([usd("0.02"), usd("0")]);
   }
 }, 60_000);
 

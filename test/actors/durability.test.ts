@@ -54,7 +54,7 @@ test("scripts that Redis forgot are given to it again, and nothing is rebuilt", 
   const open = await hold(account, usd("12"));
   const epoch = await world.redis.hget(account.actor.keys.meta, "epoch");
   await world.redis.script("FLUSH");
-  expect(await open.settle(usd("6"), DONE)).toEqual({ charged: usd("6"), free: usd("5") });
+  expect(await open.settle(usd("6"), DONE)).toMatchObject({ charged: usd("6"), free: usd("5") });
   for (let calls = 0; calls < 5; calls++) {
     await world.redis.script("FLUSH");
     await spend(account, "1");
@@ -75,7 +75,7 @@ test("an emptied Redis costs no credit, and the account is served at once", asyn
   await world.store.recordPayment(account.row, { amount: usd("3"), paidAt: new Date() });
   await world.redis.flushall();
   // The call under way is written off; its log row is not lost.
-  expect(await open.settle(usd("2"), DONE)).toEqual({ charged: NONE, free: NONE });
+  expect(await open.settle(usd("2"), DONE)).toMatchObject({ charged: NONE, free: NONE });
   expect(await balances(account)).toEqual({ paid: usd("12"), free: NONE, held: NONE });
   expect(await verdict(account, usd("12"))).toBe("admitted");
   await expectEveryCredit(world, account);

@@ -15,7 +15,7 @@ import {
 } from "../../src/core/catalogue.ts";
 import { bucketOf, newId } from "../../src/core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
-import { DAY_MS, FREE_CREDIT_DAYS, type Scope } from "../../src/core/limits.ts";
+import { DAY_MS, FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../src/core/limits.ts";
 import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
@@ -69,6 +69,8 @@ export interface AccountOptions {
   readonly stateReason?: string;
   readonly contract?: "enterprise";
   readonly surface?: Surface;
+  /** Of an application account; Free unless it is said. */
+  readonly plan?: PlanName;
 }
 
 export interface TestAccount {
@@ -201,6 +203,7 @@ export class Harness implements AsyncDisposable {
           state: options.state ?? "active",
           stateReason: options.stateReason ?? null,
           contract: options.contract ?? null,
+          plan: options.surface === "application" ? (options.plan ?? "free") : null,
           ownCap: options.ownCap === undefined ? null : usd(options.ownCap),
         })
         .returning({ number: accounts.number });
@@ -235,7 +238,8 @@ export class Harness implements AsyncDisposable {
           payment: payment?.number ?? null,
         });
       }
-      const free = options.free ?? (options.paid === undefined ? "5" : "0");
+      const hasFreeCredit = options.surface !== "application" && options.paid === undefined;
+      const free = options.free ?? (hasFreeCredit ? "5" : "0");
       if (usd(free) > 0n) {
         await tx.insert(credits).values({
           account: number,

@@ -23,12 +23,23 @@ export class ScriptedChat implements ChatProvider {
   batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = () =>
     batchesOf([textBatch("Hello"), endBatch(USAGE)]);
 
+  /** The models asked, in order. */
+  readonly asked: string[] = [];
+  /** Models whose servers are known to be away. */
+  readonly away = new Set<string>();
+  /** Models of which no route answers. */
+  readonly mute = new Set<string>();
+
+  isWell(model: ModelEntry): boolean {
+    return !this.away.has(model.id);
+  }
+
   async complete(
-    _model: ModelEntry,
+    model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ChatReply> {
-    this.#note(request, options);
+    this.#note(model, request, options);
     this.open++;
     try {
       return await this.reply(request, options);
@@ -38,11 +49,11 @@ export class ScriptedChat implements ChatProvider {
   }
 
   async stream(
-    _model: ModelEntry,
+    model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<AsyncIterable<ChatBatch>> {
-    this.#note(request, options);
+    this.#note(model, request, options);
     const iterator = this.batches(request, options)[Symbol.asyncIterator]();
     this.open++;
     try {
@@ -71,7 +82,9 @@ export class ScriptedChat implements ChatProvider {
     }
   }
 
-  #note(request: ChatRequest, { signal }: ChatOptions): void {
+  #note({ id }: ModelEntry, request: ChatRequest, { signal }: ChatOptions): void {
+    this.asked.push(id);
+    if (this.mute.has(id)) throw new ApiError("upstream_unreachable", `No route of ${id} answers`);
     this.requests.push(request);
     signal.addEventListener("abort", () => this.abortedAtMs.push(performance.now()));
   }

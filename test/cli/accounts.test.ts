@@ -182,6 +182,53 @@ describe("key", () => {
     expect((await cli("key", "revoke", made.id)).code).toBe(0);
   });
 
+  test("a plan decides the requests a minute of an application account alone", async () => {
+    const made = await cli(
+      "account",
+      "create",
+      "--surface",
+      "application",
+      "--plan",
+      "pro",
+      "--json",
+    );
+    const { id, plan } = jsonOf(made);
+    expect(plan).toBe("pro");
+    const free = jsonOf(
+      await cli("account", "show", await newAccount("--surface", "application"), "--json"),
+    );
+    expect(free).toMatchObject({
+      plan: "free",
+      tier: null,
+      next_tier: null,
+      month: { cap_usd: null },
+    });
+    expect(jsonOf(await cli("account", "plan", id, "max", "--json"))).toMatchObject({
+      plan: "max",
+    });
+    const { out } = await cli("account", "show", id);
+    expect(out).toContain("plan     max: 120 requests a minute\n");
+    expect(out).not.toContain("tier");
+    const gateway = await newAccount();
+    for (const [args, told] of [
+      [["account", "plan", gateway, "pro"], "is of the gateway surface and has no plan"],
+      [
+        ["account", "contract", id, "enterprise"],
+        "is of the application surface and has no contract",
+      ],
+    ] as const) {
+      const { code, err } = await cli(...args);
+      expect([code, err]).toEqual([1, expect.stringContaining(told)]);
+    }
+    const wrong = await cli("account", "create", "--plan", "pro");
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("--surface application")]);
+    const unknown = await cli("account", "plan", id, "gold");
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      expect.stringContaining("The plan must be one of free, starter, pro, max"),
+    ]);
+  });
+
   test("a key of an application account has its one permission and its own form", async () => {
     const id = await newAccount("--surface", "application");
     const { key } = jsonOf(await cli("key", "create", id, "--scopes", "models", "--json"));

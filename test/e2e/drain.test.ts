@@ -12,8 +12,11 @@ const CALLS = 500;
 const ROUNDS = 5;
 /** Only output costs, and a call uses all that it may: each costs exactly what it holds. */
 const MODEL = { id: "exact", mood: "ok", input: "0", output: "1000", freeEligible: false };
+const FREE_MODEL = { ...MODEL, id: "free", freeEligible: true };
 const TOKENS = 8;
 const COST = 8_000_000n;
+/** All that the Max plan lets through in a minute. */
+const PLAN_CALLS = 120;
 
 /** A batch of two searches of which each brings all that it may. */
 const BATCH = [
@@ -29,7 +32,11 @@ beforeAll(async () => {
   const found = Array.from({ length: 5 }, (_, index) => `https://a.example/${index}`);
   service.answer = () => Response.json(replyWith("searxng", found));
   const providers = [{ kind: "searxng", base_url: service.baseUrl, concurrency: 10_000 }];
-  product = await startProduct({ models: [MODEL], record: false, search: { providers } });
+  product = await startProduct({
+    models: [MODEL, FREE_MODEL],
+    record: false,
+    search: { providers },
+  });
 }, 60_000);
 afterAll(async () => {
   await product[Symbol.asyncDispose]();
@@ -97,4 +104,43 @@ test("500 parallel batches on a balance worth K over two processes: exactly K pa
     SELECT sum(requests)::int AS queries FROM request_log WHERE endpoint = '/v1/search/batch'
     AND status = 200`;
   expect(logged?.queries).toBe(2 * pass);
+}, 60_000);
+
+test("an application account's calls pass as often as its credits pay, over all keys", async () => {
+  const pass = 47;
+  const paid = toDecimal(nano(COST * BigInt(pass) + COST - 1n));
+  const account = await product.account({ surface: "application", plan: "max", paid });
+  const { key: second } = await product.newKey(account.id);
+  const keys = [account.key, second];
+  const answers = await Promise.all(
+    Array.from({ length: PLAN_CALLS }, (_, index) =>
+      askChat(`${product.api(index % 2).url}/api`, keys[(index >> 1) % 2] ?? "", {
+        model: index % 3 === 0 ? "auto" : "exact",
+        maxTokens: TOKENS,
+      }),
+    ),
+  );
+  const told = answers.map(({ status, code }) => `${status} ${code}`);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(pass);
+  expect(told.filter((one) => one === "402 insufficient_credits")).toHaveLength(PLAN_CALLS - pass);
+  const { actors } = product.operator;
+  const state = await actors.of(account.id, account.bucket).state();
+  expect(state).toMatchObject({ paid: COST - 1n, heldPaid: 0n, free: 0n, heldFree: 0n });
+  expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
+}, 60_000);
+
+test("the first calls of a month share one allowance, over all processes", async () => {
+  const account = await product.account({ surface: "application" });
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      askChat(`${product.api(index % 2).url}/api`, account.key, { model: "free", maxTokens: 300 }),
+    ),
+  );
+  // Each may cost 30 cents and holds so much until it is answered; what it costs is 8 tenths.
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
+  const rows = await product.operator.database.sql`
+    SELECT amount::text FROM credits c JOIN accounts a ON a.number = c.account
+    WHERE a.id = ${account.id}`;
+  expect([...rows]).toEqual([{ amount: "1000000000" }]);
+  expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
 }, 60_000);

@@ -2,7 +2,7 @@
 // After each command the two must agree in everything.
 
 import { AccountActor, type ActorDeps } from "../../actors/account-actor.ts";
-import { bucketKeys, opKey, windowKey } from "../../actors/keys.ts";
+import { bucketKeys, limitKey, opKey, windowKey } from "../../actors/keys.ts";
 import type { OpenHold } from "../../actors/open-hold.ts";
 import { verifyBuckets } from "../../actors/recovery.ts";
 import { RedisClock } from "../../actors/redis-clock.ts";
@@ -46,7 +46,9 @@ class LaneBook extends Book {
     super(database);
   }
 
-  override async creditsAfter(_accountId: string, after: number): Promise<CreditRecord[]> {
+  override async creditsAfter(accountId: string, after: number): Promise<CreditRecord[]> {
+    // Nobody stages an account's credits that are granted as they are due.
+    if (this.account.terms.credits.length === 0) return super.creditsAfter(accountId, after);
     const credits = this.account.terms.credits.slice(after, this.visible);
     return credits.map((credit) => ({ ...credit, amount: nano(credit.amount) }));
   }
@@ -109,7 +111,7 @@ export class Lane {
     startMs: number,
   ) {
     this.nowMs = startMs;
-    this.model = new WalletModel(account.terms);
+    this.model = new WalletModel(account.terms, () => this.nowMs);
     this.book = new LaneBook(deps.database, account);
     this.#runner = new TappedRunner(deps, () => this.#verify());
     this.#inspector = new Inspector(deps.redis, account, this.model);
@@ -294,7 +296,7 @@ export class Lane {
   }
 
   async #credit(dies: boolean): Promise<void> {
-    if (this.model.visible < this.account.terms.credits.length) this.model.visible += 1;
+    if (this.model.visible < this.model.credits.length) this.model.visible += 1;
     this.book.visible = this.model.visible;
     // The process that committed the credit may die before it tells Redis.
     if (dies) return;
@@ -325,6 +327,7 @@ export class Lane {
     const answers = this.#requests.map((id) => opKey(bucket, id));
     await this.deps.redis.del(
       ...[meta, leases, refused, journal, wallet, holds, ...windows, ...answers],
+      limitKey({ bucket, account: this.account.id }, "requests"),
     );
     await this.#verify();
   }
@@ -361,7 +364,8 @@ export class Lane {
   }
 
   #edge(of: "month" | "free"): number {
-    if (of === "free") return this.account.terms.credits[0]?.expiresAtMs ?? this.nowMs;
+    const free = this.account.terms.credits[0]?.expiresAtMs;
+    if (of === "free" && free !== undefined) return free ?? this.nowMs;
     const now = new Date(this.nowMs);
     return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
   }
@@ -393,6 +397,7 @@ export class Lane {
       clock: new RedisClock(() => this.nowMs),
       scriptTime: () => this.nowMs,
       onSettleRetry: (_, error) => this.#failure.reject(error),
+      allowance: nano(this.account.terms.allowance),
     };
     return new AccountActor(deps, this.account.id, this.account.bucket);
   }

@@ -16,14 +16,23 @@ export interface ModelAccount {
 
 const DAY_MS = 86_400_000;
 
-/** The kinds: a free one, one with a small cap of its own, one that becomes Build in time. */
+/**
+ * The kinds: a free one, one with a small cap of its own, one that becomes Build in time; and of
+ * the Application API one that lives on its monthly allowance and one with credits.
+ */
 const KINDS = [
-  { netPaid: usd("0"), ownCap: null, budget: null },
-  { netPaid: usd("10"), ownCap: usd("12"), budget: usd("3") },
-  { netPaid: usd("60"), ownCap: null, budget: usd("4") },
+  { plan: null, netPaid: usd("0"), ownCap: null, budget: null },
+  { plan: null, netPaid: usd("10"), ownCap: usd("12"), budget: usd("3") },
+  { plan: null, netPaid: usd("60"), ownCap: null, budget: usd("4") },
+  { plan: "free", netPaid: usd("0"), ownCap: null, budget: usd("20") },
+  { plan: "starter", netPaid: usd("10"), ownCap: null, budget: null },
 ] as const;
 
-function creditsOf(startMs: number): ModelCredit[] {
+/** Enough for several calls of the model's. */
+const ALLOWANCE = usd("9");
+
+function creditsOf(plan: ModelTerms["plan"], startMs: number): ModelCredit[] {
+  if (plan === "free") return [];
   const paid = ["3", "0.000000001", "7.5", "1.25", "20"];
   return [
     { number: 1, purse: "free", amount: usd("5"), expiresAtMs: startMs + 90 * DAY_MS },
@@ -55,22 +64,24 @@ export async function makeAccounts(
   const place = rows.map(({ id, bucket, kind }) => ({
     id,
     bucket,
+    plan: kind.plan,
     own_cap: kind.ownCap?.toString() ?? null,
   }));
   const numbers = await sql`
-    INSERT INTO accounts (id, surface, bucket, own_cap)
-    SELECT id, 'gateway', bucket, own_cap
+    INSERT INTO accounts (id, surface, plan, bucket, own_cap)
+    SELECT id, CASE WHEN plan IS NULL THEN 'gateway' ELSE 'application' END, plan, bucket, own_cap
     FROM jsonb_to_recordset(${JSON.stringify(place)}::text::jsonb)
-      AS row(id text, bucket smallint, own_cap bigint) RETURNING id, number`;
+      AS row(id text, bucket smallint, plan text, own_cap bigint) RETURNING id, number`;
   const numberOf = new Map(numbers.map((row) => [String(row.id), row.number as bigint]));
   const made = rows.map(({ id, bucket, kind, keys }) => ({
     ...{ id, bucket, keys, number: numberOf.get(id) ?? 0n },
     terms: {
+      ...{ plan: kind.plan, allowance: ALLOWANCE },
       netPaid: kind.netPaid,
       firstPaymentAtMs: kind.netPaid > 0n ? options.startMs : null,
       ownCap: kind.ownCap,
       budgets: [null, kind.budget],
-      credits: creditsOf(options.startMs),
+      credits: creditsOf(kind.plan, options.startMs),
     },
   }));
   await addRows(database, made);

@@ -148,6 +148,20 @@ const MUTANTS: readonly Mutant[] = [
     bad: "now > stored(w[5]) + 86400000",
   },
   {
+    breaks: "I12: free credit that ended is not prolonged by the next",
+    script: credit,
+    good: "if ends > 0 and now >= ends then",
+    bad: "if false then",
+    runs: 96,
+  },
+  {
+    breaks: "I12: nor by what a call gives back of it",
+    script: settle,
+    good: "hold.admitted < stored(w[11])",
+    bad: "hold.admitted < 0",
+    runs: 96,
+  },
+  {
     breaks: "I15: holds count toward the account's cap",
     script: admit,
     good: "cap - stored(w[9]) - stored(w[10])",
@@ -182,6 +196,13 @@ const MUTANTS: readonly Mutant[] = [
     script: admit,
     good: "local full, exceeded = requests.total >= limit",
     bad: "local full, exceeded = requests.total > limit",
+  },
+  {
+    breaks: "I17: no more requests of all keys than the plan has",
+    script: admit,
+    good: "full = full or exceeds(l)",
+    bad: "full = full or false",
+    runs: 96,
   },
   {
     breaks: "I17: what is counted stays counted for 60 s",

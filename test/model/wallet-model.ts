@@ -1,6 +1,6 @@
 // What a wallet must be, in BigInt and without Redis: a ledger, and holds on top of it.
 
-import { deriveTier, LEASE_MS, type Tier } from "../../src/core/limits.ts";
+import { deriveTier, LEASE_MS, type PlanName, type Tier } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
 
 export interface ModelHold {
@@ -34,6 +34,9 @@ export interface ModelCredit {
 }
 
 export interface ModelTerms {
+  readonly plan: PlanName | null;
+  /** What the Free plan grants a month. */
+  readonly allowance: bigint;
   readonly netPaid: bigint;
   readonly firstPaymentAtMs: number | null;
   readonly ownCap: bigint | null;
@@ -69,6 +72,7 @@ interface Tombstone {
 interface Charge {
   readonly charged: bigint;
   readonly free: bigint;
+  readonly left: bigint | null;
 }
 
 const SECONDS = 61;
@@ -126,16 +130,29 @@ export class WalletModel {
   here = false;
   freeExpiresMs = 0;
   usedMs = 0;
-  /** How many credits are committed in Postgres. */
-  visible = 1;
+  /** The credits that there will be, as far as is known. */
+  readonly credits: ModelCredit[];
+  /** How many of them are committed in Postgres. */
+  visible: number;
+  /** The last month whose allowance was granted. */
+  allowanceMonth = "";
+  /** When the free credit began that is in the purse; what is older and held does not come back. */
+  freeSinceMs = 0;
   readonly holds = new Map<string, ModelHold>();
   /** Every call that was admitted and whose owner lives, whatever became of its hold. */
   readonly calls = new Map<string, ModelHold>();
   readonly windows = [new ModelWindow(), new ModelWindow()];
+  accountWindow = new ModelWindow();
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #answers = new Map<string, Charge>();
 
-  constructor(readonly terms: ModelTerms) {}
+  constructor(
+    readonly terms: ModelTerms,
+    readonly now: () => number,
+  ) {
+    this.credits = [...terms.credits];
+    this.visible = Math.min(1, this.credits.length);
+  }
 
   get heldPaid(): bigint {
     return this.#sum((hold) => hold.paid);
@@ -161,8 +178,9 @@ export class WalletModel {
   }
 
   tier(nowMs: number): Tier {
-    const { netPaid, firstPaymentAtMs } = this.terms;
-    return deriveTier({ netPaid: nano(netPaid), firstPaymentAtMs, contract: null }, nowMs);
+    const { plan, netPaid, firstPaymentAtMs } = this.terms;
+    const inputs = { plan, netPaid: nano(netPaid), firstPaymentAtMs, contract: null };
+    return deriveTier(inputs, nowMs);
   }
 
   /** Redis is asked for the wallet: it is built where it is not there. */
@@ -171,13 +189,18 @@ export class WalletModel {
     this.here = true;
     this.usedMs = 0;
     this.freeExpiresMs = 0;
-    for (const credit of this.terms.credits.slice(0, this.ledger.credits)) this.#extendFree(credit);
+    this.freeSinceMs = 0;
+    for (const credit of this.credits.slice(0, this.ledger.credits)) this.#extendFree(credit);
     this.applyCredits();
   }
 
   applyCredits(): void {
     this.touch();
-    for (const credit of this.terms.credits.slice(this.ledger.credits, this.visible)) {
+    for (const credit of this.credits.slice(this.ledger.credits, this.visible)) {
+      if (credit.purse === "free" && this.#freeIsOver(this.now())) {
+        this.expireFree(this.now());
+        this.freeSinceMs = this.now();
+      }
       this.#extendFree(credit);
       this.ledger.credits = credit.number;
       if (credit.purse === "paid") this.#enter(credit.amount, 0n);
@@ -185,10 +208,39 @@ export class WalletModel {
     }
   }
 
+  /** The Free plan's allowance, once a month. */
+  grant(nowMs: number): void {
+    const month = monthOf(nowMs);
+    if (this.terms.plan !== "free" || this.allowanceMonth >= month) return;
+    const now = new Date(nowMs);
+    this.allowanceMonth = month;
+    this.visible = this.credits.push({
+      number: this.credits.length + 1,
+      purse: "free",
+      amount: this.terms.allowance,
+      expiresAtMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1),
+    });
+    this.applyCredits();
+  }
+
   admit(call: ModelCall, nowMs: number): ModelAnswer {
     this.touch();
+    this.grant(nowMs);
     const tier = this.tier(nowMs);
     const window = this.windows[call.key] ?? new ModelWindow();
+    const all = tier.accountRequestsPerMinute ?? Number.POSITIVE_INFINITY;
+    const count = () => {
+      window.count(nowMs);
+      this.accountWindow.count(nowMs);
+    };
+    const remainingNow = () =>
+      Math.max(
+        0,
+        Math.min(
+          tier.requestsPerMinute - window.total(nowMs),
+          all - this.accountWindow.total(nowMs),
+        ),
+      );
     const cap = this.cap(nowMs);
     const budget = this.terms.budgets[call.key] ?? null;
     const month = monthOf(nowMs);
@@ -199,7 +251,7 @@ export class WalletModel {
       budget === null
         ? paid + free
         : budget - this.spent(month, call.key) - this.held(month, call.key);
-    const isFull = window.total(nowMs) >= tier.requestsPerMinute;
+    const isFull = remainingNow() === 0;
     const spendable = atLeastZero(least(paid + free, capRoom, budgetRoom));
     const money = (): string | null => {
       if (call.bound > 0n && budget !== null && call.bound > budgetRoom)
@@ -213,13 +265,13 @@ export class WalletModel {
     const before = outranking ?? (isFull ? "rate_limit_exceeded" : known);
     const short = before === null ? money() : null;
     if (short !== null && call.tentative) {
-      window.count(nowMs);
+      count();
       return { verdict: "short", spendable };
     }
     const code = before ?? short ?? streams();
     if (code !== null) {
-      if (!isFull) window.count(nowMs);
-      const remaining = Math.max(0, tier.requestsPerMinute - window.total(nowMs));
+      if (!isFull) count();
+      const remaining = remainingNow();
       return { verdict: code, remaining, ...(short === null ? {} : { spendable }) };
     }
     const fromFree = least(call.bound, free);
@@ -230,16 +282,25 @@ export class WalletModel {
     };
     this.holds.set(call.id, hold);
     this.calls.set(call.id, hold);
-    window.count(nowMs);
+    count();
     this.usedMs = nowMs;
     this.expireFree(nowMs);
-    const remaining = tier.requestsPerMinute - window.total(nowMs);
-    return { verdict: "admitted", paid: hold.paid, free: hold.free, remaining };
+    return { verdict: "admitted", paid: hold.paid, free: hold.free, remaining: remainingNow() };
   }
 
   cap(nowMs: number): bigint {
     const { monthlyCap } = this.tier(nowMs);
     return this.terms.ownCap === null ? monthlyCap : least(monthlyCap, this.terms.ownCap);
+  }
+
+  /** What is neither spent nor held. */
+  get left(): bigint {
+    return this.ledger.paid - this.heldPaid + this.freeAvailable;
+  }
+
+  /** The same as a late settlement sees it, which does not bring a wallet back. */
+  get leftHere(): bigint | null {
+    return this.here ? this.left : null;
   }
 
   get freeAvailable(): bigint {
@@ -312,6 +373,7 @@ export class WalletModel {
     this.rebuild();
     this.#answers.clear();
     for (const [index] of this.windows.entries()) this.windows[index] = new ModelWindow();
+    this.accountWindow = new ModelWindow();
   }
 
   #resolve(hold: ModelHold, cost: bigint): Charge {
@@ -319,22 +381,24 @@ export class WalletModel {
     const free = least(charged, hold.free);
     this.holds.delete(hold.id);
     this.#charge(hold, charged, free);
-    return { charged, free };
+    const lapsed = hold.admittedMs < this.freeSinceMs ? hold.free - free : 0n;
+    if (lapsed > 0n) this.#enter(0n, -lapsed);
+    return { charged, free, left: this.left };
   }
 
   #late(call: ModelHold, cost: bigint, nowMs: number): Charge {
     this.touch();
     const tombstone = this.#tombstones.get(call.id);
-    if (tombstone === undefined) return { charged: 0n, free: 0n };
+    if (tombstone === undefined) return { charged: 0n, free: 0n, left: this.leftHere };
     const { hold } = tombstone;
     const owed = least(cost, hold.paid + hold.free) - tombstone.charged;
     const so = { charged: tombstone.charged, free: tombstone.chargedFree };
-    if (owed === 0n) return so;
+    if (owed === 0n) return { ...so, left: this.leftHere };
     if (owed < 0n) {
       const paidBack = least(-owed, so.charged - so.free);
       const freeBack = -owed - paidBack;
       this.#charge(hold, owed, -freeBack);
-      return { charged: so.charged + owed, free: so.free - freeBack };
+      return { charged: so.charged + owed, free: so.free - freeBack, left: this.left };
     }
     const { month, cap, budget, key } = hold;
     const capRoom = cap - this.spent(month, null) - this.held(month, null);
@@ -345,7 +409,7 @@ export class WalletModel {
     const free = least(room, usable, hold.free - tombstone.chargedFree);
     const paid = least(room - free, this.ledger.paid - this.heldPaid);
     this.#charge(hold, free + paid, free);
-    return { charged: so.charged + free + paid, free: so.free + free };
+    return { charged: so.charged + free + paid, free: so.free + free, left: this.left };
   }
 
   #charge(hold: ModelHold, charged: bigint, free: bigint): void {

@@ -105,6 +105,46 @@ describe("a good file", () => {
   });
 });
 
+describe("the choice of auto", () => {
+  const withAuto = (auto: object) =>
+    parseCatalogue(GOOD.replace(/\}\s*$/, `, "auto": ${JSON.stringify(auto)} }`), ENV);
+
+  test("is balanced, and every model like the other, where nothing is said", () => {
+    const { auto } = parseCatalogue(GOOD, ENV);
+    expect(auto.policy).toBe("balanced");
+    expect([...auto.models.keys()]).toEqual([GUIDE_MODEL]);
+  });
+
+  test("has the policy and the terms of the file", () => {
+    const { auto } = withAuto({
+      policy: "quality",
+      models: { m1: { quality: 7, tools: false, prompt_tokens_min: 5, excluded: true } },
+    });
+    expect(auto.policy).toBe("quality");
+    expect(auto.models.get("m1")).toEqual({
+      quality: 7,
+      tools: false,
+      promptTokensMin: 5,
+      promptTokensMax: Number.POSITIVE_INFINITY,
+      excluded: true,
+    });
+  });
+
+  test.each([
+    [{ policy: "best" }, 'auto.policy must be "cheapest", "balanced" or "quality"'],
+    [{ models: { m9: {} } }, "auto.models.m9 is no model of this file"],
+    [{ models: { [GUIDE_MODEL]: {} } }, "is no model of this file"],
+    [{ models: { m1: { quality: 101 } } }, "auto.models.m1.quality must be a whole number from 0"],
+    [{ models: { m1: { rank: 1 } } }, "auto.models.m1.rank is not allowed here"],
+    [
+      { models: { m1: { prompt_tokens_min: 9, prompt_tokens_max: 8 } } },
+      "auto.models.m1.prompt_tokens_max must not be less than prompt_tokens_min",
+    ],
+  ])("is refused as %j", (auto, told) => {
+    expect(() => withAuto(auto)).toThrow(told);
+  });
+});
+
 describe("a wrong file is refused by line", () => {
   const cases: readonly (readonly [name: string, from: string, to: string, refused: string])[] = [
     ["a misspelt key", '"family"', '"famly"', "line 13: models[0].famly is not allowed here"],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ProviderEntry } from "../../src/core/catalogue.ts";
 import { ApiError } from "../../src/core/errors.ts";
-import { readChatInput } from "../../src/gateway/chat-request.ts";
+import { readChatInput } from "../../src/http/chat/chat-request.ts";
 import {
   completeUpstream,
   streamUpstream,

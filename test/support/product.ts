@@ -14,7 +14,8 @@ import {
 import { type AuditReport, audit } from "../../src/calls/audit.ts";
 import { openStores, type Stores } from "../../src/cli/stores.ts";
 import { bucketOf } from "../../src/core/ids.ts";
-import type { Scope } from "../../src/core/limits.ts";
+import type { Surface } from "../../src/core/keys.ts";
+import type { PlanName, Scope } from "../../src/core/limits.ts";
 import { usd } from "../../src/core/money.ts";
 import { AuditBook } from "../../src/store/audit.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -71,6 +72,9 @@ export interface ProductAccount {
 }
 
 export interface AccountTerms {
+  readonly surface?: Surface;
+  /** Of an application account; Free unless it is said. */
+  readonly plan?: PlanName;
   readonly paid?: string;
   readonly contract?: "enterprise";
   readonly email?: string;
@@ -142,8 +146,9 @@ export class Product implements AsyncDisposable {
   /** A new account with a key. */
   async account(terms: AccountTerms = {}): Promise<ProductAccount> {
     const { administration } = this.operator;
-    const email = terms.email ?? null;
-    const { id } = await createAccount(administration, { surface: "gateway", email });
+    const { email = null, surface = "gateway", plan } = terms;
+    const asked = { surface, email, ...(plan !== undefined && { plan }) };
+    const { id } = await createAccount(administration, asked);
     if (terms.contract !== undefined) {
       const action: AccountAction = { kind: "contract", contract: terms.contract };
       await changeAccount(administration, id, action);

@@ -39,7 +39,7 @@ const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
   app: ["surface", "calls", "http", "config", ...FLOOR],
   surface: ["calls", "http", ...FLOOR],
   calls: FLOOR,
-  http: FLOOR,
+  http: ["calls", ...FLOOR],
   actors: ["core"],
   providers: ["core"],
   store: ["core"],

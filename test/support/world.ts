@@ -5,7 +5,7 @@ import { AccountActors } from "../../actors/account-actors.ts";
 import type { AdmitInput, Hold, Outcome } from "../../actors/hold.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { newId } from "../../src/core/ids.ts";
-import type { Scope } from "../../src/core/limits.ts";
+import type { PlanName, Scope } from "../../src/core/limits.ts";
 import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
 import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
 import { Book } from "../../src/store/book.ts";
@@ -99,6 +99,8 @@ export interface AccountTerms {
   readonly paid?: NanoUsd;
   readonly paidAt?: Date;
   readonly surface?: "gateway" | "application";
+  /** Of an application account; Free unless it is said. */
+  readonly plan?: PlanName;
   readonly scopes?: readonly Scope[];
   readonly monthlyLimit?: NanoUsd;
   readonly ip?: readonly string[];
@@ -109,12 +111,15 @@ export interface AccountTerms {
 export async function openAccount(world: World, terms: AccountTerms = {}): Promise<TestAccount> {
   const { store } = world;
   const surface = terms.surface ?? "gateway";
-  const place = await store.create({ surface, email: null }, terms.createdAt ?? new Date());
+  const { plan } = terms;
+  const asked = { surface, email: null, ...(plan !== undefined && { plan }) };
+  const place = await store.create(asked, terms.createdAt ?? new Date());
   const row = await store.find(place.id);
   if (row === null) throw new Error("The account is gone");
   const key = await store.createKey(row, {
     name: "test",
-    scopes: terms.scopes ?? ["models", "search", "maps", "mail"],
+    scopes:
+      terms.scopes ?? (surface === "gateway" ? ["models", "search", "maps", "mail"] : ["models"]),
     ipAllowlist: terms.ip ?? [],
     monthlyLimit: terms.monthlyLimit ?? null,
   });

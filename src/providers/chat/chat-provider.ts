@@ -75,7 +75,10 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     return new Relay(result, { model, signal, leave });
   }
 
-  return { complete, stream };
+  const isWell = (model: ModelEntry) =>
+    routesOf(model, deps.catalogue()).some(({ server }) => fallback.hasPlace(server));
+
+  return { complete, stream, isWell };
 }
 
 /** The model's routes, without those whose provider the catalogue no longer has. */

@@ -79,4 +79,7 @@ export interface ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<AsyncIterable<ChatBatch>>;
+
+  /** Whether a route of the model would be tried now, by all that is known of its servers. */
+  isWell(model: ModelEntry): boolean;
 }

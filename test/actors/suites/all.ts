@@ -4,6 +4,7 @@ import { capSuite } from "./caps.ts";
 import { freeCreditSuite } from "./free-credit.ts";
 import { holdSuite } from "./holds.ts";
 import { limitsSuite } from "./limits.ts";
+import { planSuite } from "./plans.ts";
 import { refusalSuite } from "./refusals.ts";
 import { windowSuite } from "./window.ts";
 import type { WorldFactory } from "./world-factory.ts";
@@ -15,4 +16,5 @@ export function moneySuites(open: WorldFactory): void {
   capSuite(open);
   freeCreditSuite(open);
   holdSuite(open);
+  planSuite(open);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
-import { type ChatInput, readChatInput } from "../../src/gateway/chat-request.ts";
+import { type ChatInput, readChatInput } from "../../src/http/chat/chat-request.ts";
 import { parseObject } from "../../src/http/read-body.ts";
 
 const USER = { role: "user", content: "Hello" };

@@ -1,10 +1,10 @@
 // Reads the messages of a chat request into messages that hold nothing but what we know.
 
-import { ApiError } from "../core/errors.ts";
-import { CHAT } from "../core/limits.ts";
-import type { UncheckedObject } from "../http/read-body.ts";
-import type { ChatMessage, ToolCall } from "../providers/chat/provider.ts";
-import { asArray, asObject, asShortText, asText, invalid, isAbsent, oneOf } from "./checks.ts";
+import { ApiError } from "../../core/errors.ts";
+import { CHAT } from "../../core/limits.ts";
+import type { ChatMessage, ToolCall } from "../../providers/chat/provider.ts";
+import { asArray, asObject, asShortText, asText, invalid, isAbsent, oneOf } from "../checks.ts";
+import type { UncheckedObject } from "../read-body.ts";
 
 const TOOL_CALLS_MAX = 128;
 const PARTS_MAX = 1024;
@@ -16,7 +16,8 @@ const asId = asShortText(256);
 /** The conversation. Throws `messages_required` where there is none. */
 export function readMessages(value: unknown): readonly ChatMessage[] {
   if (!Array.isArray(value) || value.length === 0) {
-    throw new ApiError("messages_required", "messages must be an array of at least one message");
+    const message = "messages must be an array of at least one message";
+    throw new ApiError("messages_required", message, { param: "messages" });
   }
   return asArray(value, "messages", CHAT.messagesMax).map(readMessage);
 }

@@ -1,14 +1,14 @@
 // Checks of single values of a request body. Each throws the 400 that names the field.
 
 import { ApiError } from "../core/errors.ts";
-import type { UncheckedObject } from "../http/read-body.ts";
+import type { UncheckedObject } from "./read-body.ts";
 
 /** Checks a value that is there, and gives back what may be used of it. */
 export type Check<T> = (value: unknown, field: string) => T;
 
 /** The refusal of a field: "messages[3].content must be a string". */
 export function invalid(field: string, problem: string): ApiError {
-  return new ApiError("invalid_parameter", `${field} ${problem}`);
+  return new ApiError("invalid_parameter", `${field} ${problem}`, { param: field });
 }
 
 /** True for what JSON calls null, and for what is not there. */

@@ -1,16 +1,43 @@
-// The frame of every Gateway request: who asks, and what an answer or an error looks like.
+// The frame of every request: who asks, and what an answer or an error looks like. What differs
+// between the surfaces is looked up by the name of the surface.
 
 import type { KeyIdentity, RateLimits } from "../../actors/hold.ts";
-import type { Call } from "../calls/call.ts";
+import type { Call, CallDeps } from "../calls/call.ts";
 import { ApiError, toApiError } from "../core/errors.ts";
-import { newTimedId } from "../core/ids.ts";
-import { keyDigest } from "../core/keys.ts";
+import { newTimedId, type RandomBytes } from "../core/ids.ts";
+import { keyDigest, type Surface } from "../core/keys.ts";
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
-import { networkOf } from "../http/client-ip.ts";
-import { invalidKey, readKey } from "../http/read-key.ts";
-import { type AnswerFacts, errorResponse } from "../http/respond.ts";
-import type { BunServer } from "../http/server.ts";
-import type { GatewayDeps } from "./deps.ts";
+import type { CallerFacts } from "./caller-facts.ts";
+import { type ClientIp, networkOf } from "./client-ip.ts";
+import { invalidKey, readKey } from "./read-key.ts";
+import { type AnswerFacts, errorResponse } from "./respond.ts";
+import type { BunServer } from "./server.ts";
+
+/**
+ * Finds what a key leads to, by its digest. Throws when it cannot know. `hasTurn` says whether the
+ * caller may have a look-up of their own; it is asked only about a key that is not known yet.
+ */
+export interface KeyDirectory {
+  find(digest: string, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
+}
+
+/** Counts the requests of callers without a valid key. */
+export interface AnonymousWindow {
+  count(caller: string): Promise<RateLimits & { readonly allowed: boolean }>;
+}
+
+/** What the frame is given. */
+export interface EndpointDeps {
+  /** Whose keys are taken, and how errors are shaped. */
+  readonly surface: Surface;
+  readonly calls: CallDeps;
+  readonly keys: KeyDirectory;
+  readonly anonymous: AnonymousWindow;
+  readonly random: RandomBytes;
+  readonly keyPepper: string;
+  readonly clientIp: ClientIp;
+  readonly callerFacts: (ip: string) => CallerFacts;
+}
 
 /** What Elysia hands a route. */
 export interface Incoming {
@@ -39,7 +66,7 @@ const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /** Answers a request that needs a key (SPEC 5.2). */
 export async function authenticated(
-  deps: GatewayDeps,
+  deps: EndpointDeps,
   incoming: Incoming,
   endpoint: string,
   answer: (call: Call, arrival: Arrival) => Promise<Response>,
@@ -57,7 +84,7 @@ export async function authenticated(
 
 /** Answers a request that needs none; callers are counted by their address. */
 export async function anonymous(
-  deps: GatewayDeps,
+  deps: EndpointDeps,
   incoming: Incoming,
   answer: (facts: AnswerFacts) => Response,
 ): Promise<Response> {
@@ -66,7 +93,7 @@ export async function anonymous(
     checkHost(incoming.request);
     const { allowed, ...rate } = await countOnce(deps, arrival);
     const facts = { requestId: arrival.requestId, rate };
-    return allowed ? answer(facts) : errorResponse(tooMany(rate), facts);
+    return allowed ? answer(facts) : errorResponse(tooMany(rate), facts, deps.surface);
   } catch (error) {
     return await answerError(deps, arrival, error, null);
   }
@@ -80,14 +107,14 @@ export function answerFacts(call: Call): AnswerFacts {
 
 /** Answers a request that no route takes; nothing of it was looked at before. */
 export async function unrouted(
-  deps: GatewayDeps,
+  deps: EndpointDeps,
   incoming: Incoming,
   error: unknown,
 ): Promise<Response> {
   return await answerError(deps, arrive(deps, incoming), error, null);
 }
 
-function arrive(deps: GatewayDeps, { request, server }: Incoming): Arrival {
+function arrive(deps: EndpointDeps, { request, server }: Incoming): Arrival {
   const { clock } = deps.calls;
   const peer = server?.requestIP(request)?.address ?? "";
   return {
@@ -109,8 +136,8 @@ function checkHost(request: Request): void {
   }
 }
 
-async function identify(deps: GatewayDeps, arrival: Arrival, endpoint: string): Promise<Call> {
-  const key = readKey(arrival.request.headers, "gateway");
+async function identify(deps: EndpointDeps, arrival: Arrival, endpoint: string): Promise<Call> {
+  const key = readKey(arrival.request.headers, deps.surface);
   const identity = await findKey(deps, arrival, key);
   if (identity === null) throw invalidKey();
   const { requestId, clientIp, arrivedMs, request } = arrival;
@@ -130,7 +157,7 @@ async function identify(deps: GatewayDeps, arrival: Arrival, endpoint: string): 
 
 /** A key that is new to this process counts as none until it is found: anybody can make one up. */
 async function findKey(
-  deps: GatewayDeps,
+  deps: EndpointDeps,
   arrival: Arrival,
   key: string,
 ): Promise<KeyIdentity | null> {
@@ -149,7 +176,7 @@ async function findKey(
 
 /** `rate` is what the account's own window said, or null where no account was asked. */
 async function answerError(
-  deps: GatewayDeps,
+  deps: EndpointDeps,
   arrival: Arrival,
   thrown: unknown,
   rate: RateLimits | null,
@@ -168,15 +195,16 @@ async function answerError(
     if (isKeyless && !allowed) error = tooMany(counted);
     known = counted;
   }
-  return errorResponse(error, { requestId, rate: known, closes: arrival.isReadingBody });
+  const facts = { requestId, rate: known, closes: arrival.isReadingBody };
+  return errorResponse(error, facts, deps.surface);
 }
 
-function countOnce(deps: GatewayDeps, arrival: Arrival): Promise<AnonymousCount> {
+function countOnce(deps: EndpointDeps, arrival: Arrival): Promise<AnonymousCount> {
   arrival.counted ??= countAnonymous(deps, arrival);
   return arrival.counted;
 }
 
-async function countAnonymous(deps: GatewayDeps, arrival: Arrival): Promise<AnonymousCount> {
+async function countAnonymous(deps: EndpointDeps, arrival: Arrival): Promise<AnonymousCount> {
   try {
     const caller = networkOf(arrival.clientIp);
     return { ...(await deps.anonymous.count(deps.callerFacts(caller).ipHash)), known: true };

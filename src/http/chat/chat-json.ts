@@ -1,22 +1,26 @@
 // A chat completion as the caller gets it (SPEC 2.4): whole, or as frames of a stream. Every object
 // is built here from fields we know; nothing of the upstream's own ids or names passes.
 
-import type { Settlement } from "../../actors/hold.ts";
-import type { Call } from "../calls/call.ts";
-import type { Completion } from "../calls/chat.ts";
-import type { ChatStream, StreamEvent } from "../calls/chat-stream.ts";
-import { sameId } from "../core/ids.ts";
-import { toDecimal } from "../core/money.ts";
-import type { TokenUsage } from "../core/pricing.ts";
-import { errorBody } from "../http/respond.ts";
-import { DONE_FRAME, dataFrame, type FrameSource } from "../http/sse.ts";
-import type { ChatDelta } from "../providers/chat/provider.ts";
+import type { Settlement } from "../../../actors/hold.ts";
+import type { Call } from "../../calls/call.ts";
+import type { Completion } from "../../calls/chat.ts";
+import type { ChatStream, StreamEvent } from "../../calls/chat-stream.ts";
+import { sameId } from "../../core/ids.ts";
+import type { Surface } from "../../core/keys.ts";
+import { toDecimal } from "../../core/money.ts";
+import type { TokenUsage } from "../../core/pricing.ts";
+import type { ChatDelta } from "../../providers/chat/provider.ts";
+import { errorBody } from "../respond.ts";
+import { DONE_FRAME, dataFrame, type FrameSource } from "../sse.ts";
 
 export interface CompletionFacts {
   readonly call: Pick<Call, "requestId">;
   readonly model: string;
   /** Unix time in seconds. */
   readonly created: number;
+  readonly surface: Surface;
+  /** What `svc` says besides id and costs: JSON members, each behind a comma. */
+  readonly svcMembers: (settlement: Settlement) => string;
 }
 
 /** The body of a reply that came whole. */
@@ -70,7 +74,7 @@ export class ChatFrames implements FrameSource<StreamEvent> {
       case "deltas":
         return this.#chunks(event.deltas);
       case "error":
-        return dataFrame(errorBody(event.error));
+        return dataFrame(errorBody(event.error, this.#facts.surface));
       case "end": {
         const usage = JSON.stringify(usageJson(event.usage));
         const svc = svcField(this.#facts, event.settlement, toDecimal(event.settlement.charged));
@@ -100,11 +104,12 @@ function usageJson(usage: TokenUsage): object {
 
 // Written by hand, since a JSON.stringify that meets raw number literals takes six times as long.
 function svcField(
-  { call }: CompletionFacts,
-  { charged, free }: Settlement,
+  { call, svcMembers }: CompletionFacts,
+  settlement: Settlement,
   costUsd: string,
 ): string {
+  const { charged, free } = settlement;
   const freeUsd = free === charged ? costUsd : toDecimal(free);
   const costs = `"cost_usd":${costUsd},"free_credit_usd":${freeUsd}`;
-  return `"svc":{"request_id":"${call.requestId}",${costs}}`;
+  return `"svc":{"request_id":"${call.requestId}",${costs}${svcMembers(settlement)}}`;
 }

@@ -1,8 +1,7 @@
 // The OpenAI parameters that a chat request may carry besides its messages. What stands here is
 // checked and forwarded; nothing else ever is.
 
-import { CHAT } from "../core/limits.ts";
-import type { UncheckedObject } from "../http/read-body.ts";
+import { CHAT } from "../../core/limits.ts";
 import {
   asArray,
   asBoolean,
@@ -16,7 +15,8 @@ import {
   invalid,
   isAbsent,
   oneOf,
-} from "./checks.ts";
+} from "../checks.ts";
+import type { UncheckedObject } from "../read-body.ts";
 
 const TOOLS_MAX = 128;
 const STOPS_MAX = 4;

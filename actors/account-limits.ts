@@ -1,0 +1,22 @@
+// What limits a call of an account: its tier or plan, its holder's own cap, and the call itself.
+
+import type { AccessDocument } from "../src/core/access.ts";
+import type { Tier } from "../src/core/limits.ts";
+import { min, type NanoUsd } from "../src/core/money.ts";
+import type { AdmitInput, Limit } from "./hold.ts";
+
+/** What a call counts against: what it says itself, and what the plan lets all keys together do. */
+export function limitsOf(input: AdmitInput, tier: Tier): readonly Limit[] {
+  const own = input.limits?.(tier) ?? [];
+  const max = tier.accountRequestsPerMinute;
+  if (max === null) return own;
+  return [
+    { name: "requests", kind: "requests", max, weight: 1, code: "rate_limit_exceeded" },
+    ...own,
+  ];
+}
+
+/** The smaller of the tier's monthly cap and the account holder's own. */
+export function capOf(document: AccessDocument, tier: Tier): NanoUsd {
+  return document.ownCap === null ? tier.monthlyCap : min(document.ownCap, tier.monthlyCap);
+}
