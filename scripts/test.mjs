@@ -53,7 +53,8 @@ async function main() {
     (file) => names.length === 0 || names.some((name) => file.includes(name.replace(/^\.\//, ""))),
   );
   if (files.length === 0) throw new Error(`No test file has ${names.join(" or ")} in its name.`);
-  const lanes = Math.min(files.length, LANES_MAX, Math.max(2, availableParallelism()));
+  // One more than there are cores: tests of crashes wait much of their time.
+  const lanes = Math.min(files.length, LANES_MAX, availableParallelism() + 1);
   const home = temporaryFolder("farebox-test-");
   try {
     await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (all) => {
