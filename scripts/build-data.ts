@@ -1,8 +1,8 @@
 // Builds the files of data that ship with Farebox, where they are missing, so that the servers find
-// them. Run by `npm start`; servers that find none build them when they are first asked.
+// them. Run by `npm start` and `npm test`; servers that find none build them themselves.
 
 import project from "../package.json";
-import { loadStoreConfig } from "../src/config.ts";
+import { loadDataDirectory } from "../src/config.ts";
 import { loadGuideDocuments } from "../src/providers/chat/guide.ts";
 import { isBuilt, openDataFile } from "../src/providers/data-file.ts";
 import { placeFile } from "../src/providers/maps/embedded/place-file.ts";
@@ -11,7 +11,7 @@ import { shippedIndexFile } from "../src/providers/search/shipped-index.ts";
 const PROJECT = `${import.meta.dir}/..`;
 
 const log = { info: () => {}, warn: console.error, error: console.error };
-const { dataDirectory: directory } = loadStoreConfig();
+const directory = loadDataDirectory();
 const documentation = await loadGuideDocuments(PROJECT);
 const source = { project: PROJECT, homepage: project.homepage, documentation };
 const files = [

@@ -26,7 +26,7 @@ const LANES_MAX = 4;
 /** A test that hangs ends; a busy machine is no reason to fail. */
 const TIMEOUT_MS = 60_000;
 /** These take longest, so they start first. */
-const LONGEST = ["test/model/", "test/chaos/", "test/e2e/", "test/actors/"];
+const LONGEST = ["test/model/", "test/chaos/", "test/e2e/", "test/actors/", "test/api/"];
 
 let interrupted = false;
 /** @type {Set<import("node:child_process").ChildProcess>} */
@@ -85,14 +85,13 @@ async function withLanes(home, { lanes, bun, options }, use) {
       more.push(await startRedis({ home: laneHome, progress: say }));
     }
     const urls = [stores.redisUrl, ...more.map((redis) => redis.url)];
-    // What is made from data is made once, for all lanes.
-    const same = {
-      bun,
-      options,
-      databaseUrl: stores.databaseUrl,
-      dataDirectory: join(home, "data"),
-    };
+    const dataDirectory = join(home, "data");
+    const same = { bun, options, databaseUrl: stores.databaseUrl, dataDirectory };
+    // What is made from data is made once, while the first tests run that need none of it.
+    const building = run(bun, ["scripts/build-data.ts"], { FAREBOX_DATA: dataDirectory });
     await use(urls.map((redisUrl) => ({ ...same, redisUrl })));
+    const built = await building;
+    if (built.exitCode !== 0) throw new Error(`The data could not be built:\n${built.output}`);
   } finally {
     await Promise.all(more.map((redis) => redis.stop()));
     await stores.stop();
@@ -134,18 +133,26 @@ async function runLane(lane, files, total) {
 /**
  * @param {Lane} lane
  * @param {string} file
- * @returns {Promise<Outcome>}
  */
 function runFile({ bun, options, redisUrl, databaseUrl, dataDirectory }, file) {
-  const child = spawn(bun, ["test", `--timeout=${TIMEOUT_MS}`, ...options, `./${file}`], {
+  return run(bun, ["test", `--timeout=${TIMEOUT_MS}`, ...options, `./${file}`], {
+    ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}),
+    TEST_REDIS_URL: redisUrl,
+    TEST_DATABASE_URL: databaseUrl,
+    FAREBOX_DATA: dataDirectory,
+  });
+}
+
+/**
+ * @param {string} bun
+ * @param {string[]} command
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<Outcome>}
+ */
+function run(bun, command, env) {
+  const child = spawn(bun, command, {
     cwd: PROJECT,
-    env: {
-      ...process.env,
-      ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}),
-      TEST_REDIS_URL: redisUrl,
-      TEST_DATABASE_URL: databaseUrl,
-      FAREBOX_DATA: dataDirectory,
-    },
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);

@@ -79,6 +79,11 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+/** Where files are that are built from data which ships. */
+export function loadDataDirectory(env: Environment = process.env): string {
+  return resolve(env.FAREBOX_DATA || DATA_DIRECTORY);
+}
+
 /** What the CLI and the setup need. */
 export function loadStoreConfig(env: Environment = process.env): StoreConfig {
   return Object.freeze({
@@ -86,7 +91,7 @@ export function loadStoreConfig(env: Environment = process.env): StoreConfig {
     databaseUrl: required(env, "DATABASE_URL"),
     keyPepper: secret(env, "KEY_PEPPER"),
     ipHashSecret: secret(env, "IP_HASH_SECRET"),
-    dataDirectory: resolve(env.FAREBOX_DATA || DATA_DIRECTORY),
+    dataDirectory: loadDataDirectory(env),
   });
 }
 

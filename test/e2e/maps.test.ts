@@ -65,7 +65,8 @@ async function ask(query: string, api = 0): Promise<Answer> {
 }
 
 async function spent(): Promise<bigint> {
-  await product.operator.flush();
+  // An audit waits for what the worker is about to book.
+  expect(await product.audit()).toMatchObject({ difference: null });
   const [row] = await product.operator.database.sql`
     SELECT coalesce(sum(-paid_delta), 0)::bigint AS spent FROM ledger_entries
     WHERE kind = 'charge'`;
