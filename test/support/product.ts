@@ -3,6 +3,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readJournal } from "../../actors/journal.ts";
 import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
 import {
   type AccountAction,
@@ -18,7 +19,9 @@ import type { Surface } from "../../src/core/keys.ts";
 import type { PlanName, Scope } from "../../src/core/limits.ts";
 import { usd } from "../../src/core/money.ts";
 import { AuditBook } from "../../src/store/audit.ts";
+import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { eventually } from "./eventually.ts";
 import { type FakeUpstream, startFakeUpstream } from "./fake-upstream.ts";
 import { Program, type StartOptions } from "./program.ts";
 import {
@@ -172,8 +175,23 @@ export class Product implements AsyncDisposable {
     });
   }
 
-  /** Flushes, then proves every account. */
-  audit(): Promise<AuditReport> {
+  /** Waits until the book has all that Redis wrote down; a worker may be about to book it. */
+  async booked(): Promise<void> {
+    const { actors, database, flush } = this.operator;
+    const ledger = new Ledger(database);
+    await eventually("the journal is in the book", async () => {
+      await flush();
+      const behind = (await ledger.cursors()).map(async ({ bucket, entry, streamId }) => {
+        const { newest } = await readJournal(actors.scripts.redis, bucket, streamId, 1);
+        return newest > entry;
+      });
+      return !(await Promise.all(behind)).includes(true);
+    });
+  }
+
+  /** Proves every account, once all is booked. */
+  async audit(): Promise<AuditReport> {
+    await this.booked();
     const { actors, database, flush } = this.operator;
     const redis = actors.scripts.redis;
     const book = new AuditBook(database);
