@@ -118,8 +118,9 @@ local function uncount_limits(first_key, first_arg, admitted)
       end
     else
       local second = math.floor(admitted / 1000)
-      local state = redis.call('HMGET', key, 'total', 'c' .. second % SLOTS)
-      local counted = math.min(back, count_in(state[2], second))
+      local state = redis.call('HMGET', key, 'total', 'c' .. second % SLOTS, 'first')
+      -- A second before the first that counts has left the total already, if not its slot.
+      local counted = second >= stored(state[3]) and math.min(back, count_in(state[2], second)) or 0
       if counted > 0 then
         redis.call('HSET', key, 'total', stored(state[1]) - counted,
           'c' .. second % SLOTS, money(tonumber(state[2]) - counted))
