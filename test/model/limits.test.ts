@@ -113,7 +113,7 @@ async function play(commands: readonly Command[], run: number): Promise<void> {
   for (const { hold } of open) await hold.release(DONE);
 }
 
-test("a minute and a day let through what their model does, whatever is given back when", async () => {
+test("a minute and a day let through what their model does, whatever is given back", async () => {
   let run = 0;
   const commands = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
   const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };

@@ -172,9 +172,10 @@ function toLines(reply: unknown, { lat, lon, radius }: Around): LineAnswer[] {
     const at = positionOf(y, x);
     return at !== null && distance({ lat, lon }, at) <= radius;
   });
+  const isServed = (stop: unknown) => typeof stop === "number" && isNear[stop] === true;
   const lines = requiredList(routes, "routes", (route) => {
     const ends = listOf(route.segments, ({ from, to }) => ({ from, to }));
-    const serves = ends.some(({ from, to }) => isNear[Number(from)] || isNear[Number(to)]);
+    const serves = ends.some(({ from, to }) => isServed(from) || isServed(to));
     const mode = lookUp(MOTIS_MODES, route.mode) ?? "other";
     return { serves, lines: listOf(route.transitRoutes, (line) => toLine(line, mode)) };
   });

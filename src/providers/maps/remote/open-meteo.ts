@@ -90,7 +90,8 @@ function toDays(daily: Json, offset: number): WeatherDay[] {
     // Where the sun does not rise that day, some models send a time of another.
     const sun = (name: string) => {
       const seconds = at(name);
-      const isThatDay = Math.abs(Number(seconds) - Number(start) - DAY_S / 2) <= DAY_S;
+      if (typeof seconds !== "number" || typeof start !== "number") return null;
+      const isThatDay = Math.abs(seconds - start - DAY_S / 2) <= DAY_S;
       return isThatDay ? instantOf(seconds, offset) : null;
     };
     return {

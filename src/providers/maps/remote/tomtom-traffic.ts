@@ -65,8 +65,8 @@ const ROADS_MAX = 20;
 export function toIncident({ properties, line, at }: Found): IncidentAnswer {
   return {
     id: textOf(properties.id, 100),
-    kind: lookUp(KINDS, String(properties.iconCategory)) ?? "other",
-    severity: lookUp(SEVERITIES, String(properties.magnitudeOfDelay)) ?? "unknown",
+    kind: lookUp(KINDS, codeOf(properties.iconCategory)) ?? "other",
+    severity: lookUp(SEVERITIES, codeOf(properties.magnitudeOfDelay)) ?? "unknown",
     description: descriptionOf(properties),
     from: textOf(properties.from),
     to: textOf(properties.to),
@@ -139,4 +139,9 @@ export function toStatus(value: unknown): TrafficStatusAnswer {
       return positionOf(latitude, longitude);
     }),
   };
+}
+
+/** A code as the tables have it. What is no number is looked up as it is. */
+function codeOf(value: unknown): unknown {
+  return typeof value === "number" ? `${value}` : value;
 }

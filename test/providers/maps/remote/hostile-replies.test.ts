@@ -26,6 +26,7 @@ const junk = fc.oneof(
     "javascript:alert(1)",
     "1970-01-01T00:00:00",
     [[13.4, 52.5]],
+    { toString: "" },
     {},
     [],
   ),
