@@ -8,7 +8,7 @@ import type { MailContent } from "../core/mail.ts";
 import { ZERO } from "../core/money.ts";
 import type { MailMessage } from "../store/mail-messages.ts";
 import type { RepeatClaim, RepeatKey } from "../store/mail-repeats.ts";
-import { admit, type Call, type CallDeps, outcomeOf, refuse } from "./call.ts";
+import { type Call, type CallDeps, outcomeOf, refuse, takeHold } from "./call.ts";
 import { MAIL_DEMAND } from "./mail-demand.ts";
 import { type MailResult, resultOf } from "./mail-result.ts";
 import { awaitMessage, type Mailroom } from "./mailroom.ts";
@@ -81,12 +81,9 @@ export async function concluded(
   throw result;
 }
 
-async function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {
+function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {
   const price = { bound: ZERO, freeEligible: true, stream: false };
-  const admission = await admit(deps, call, { ...MAIL_DEMAND, ...price });
-  if (admission.verdict === "refused") throw admission.error;
-  if (admission.verdict === "short") throw new Error("A call that costs nothing was 'short'");
-  return admission.hold;
+  return takeHold(deps, call, { ...MAIL_DEMAND, ...price });
 }
 
 /** Postgres does not answer: nothing was sent, and nothing is charged. */

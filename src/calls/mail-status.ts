@@ -4,7 +4,7 @@ import { ApiError, OK } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { ZERO } from "../core/money.ts";
 import type { MailMessage, MailMessages } from "../store/mail-messages.ts";
-import { admit, type Call, type CallDeps, outcomeOf } from "./call.ts";
+import { type Call, type CallDeps, outcomeOf, takeHold } from "./call.ts";
 import { MAIL_DEMAND } from "./mail-demand.ts";
 import { giveBack, release } from "./settling.ts";
 
@@ -16,10 +16,7 @@ export async function viewMessage(
   id: string,
 ): Promise<MailMessage> {
   const price = { bound: ZERO, freeEligible: true, stream: false };
-  const admission = await admit(deps, call, { ...MAIL_DEMAND, ...price });
-  if (admission.verdict === "refused") throw admission.error;
-  if (admission.verdict === "short") throw new Error("A call that costs nothing was 'short'");
-  const { hold } = admission;
+  const hold = await takeHold(deps, call, { ...MAIL_DEMAND, ...price });
   try {
     const message = await find(messages, id, call.identity.accountId);
     await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));

@@ -13,7 +13,7 @@ import { ZERO } from "../core/money.ts";
 import { seal } from "../core/sealed.ts";
 import type { MailMessage, NewMessage } from "../store/mail-messages.ts";
 import type { RepeatClaim } from "../store/mail-repeats.ts";
-import { admit, type Call, type CallDeps, refuse } from "./call.ts";
+import { type Call, type CallDeps, refuse, takeHold } from "./call.ts";
 import { MAIL_DEMAND } from "./mail-demand.ts";
 import { answerRepeat, concluded, findRepeat, notStored } from "./mail-repeat.ts";
 import type { MailResult } from "./mail-result.ts";
@@ -92,14 +92,16 @@ async function make(
   }
 }
 
-async function admitMail(deps: CallDeps, call: Call, mail: MailCall): Promise<Hold> {
+function admitMail(deps: CallDeps, call: Call, mail: MailCall): Promise<Hold> {
   const bound = mailCost(mail.recipients.length);
   const limits = ({ mail: most }: Tier) => (most === null ? [] : limitsOf(most, mail));
-  const demand = { ...MAIL_DEMAND, bound, freeEligible: false, stream: false, limits };
-  const admission = await admit(deps, call, demand);
-  if (admission.verdict === "refused") throw admission.error;
-  if (admission.verdict === "short") throw new Error("A final admission was answered 'short'");
-  return admission.hold;
+  return takeHold(deps, call, {
+    ...MAIL_DEMAND,
+    bound,
+    freeEligible: false,
+    stream: false,
+    limits,
+  });
 }
 
 /** SPEC 8.3, in the order of the error table. */

@@ -5,6 +5,13 @@ import { RouteFailure } from "./route-failure.ts";
 /** The platform's `fetch`, passed in so that tests need no global. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** An object of an upstream's JSON, of which nothing is known yet. */
+export type Json = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** The text of a body; throws a RouteFailure once it is longer than `bytesMax`. */
 export async function readText(response: Response, bytesMax: number): Promise<string> {
   const declared = response.headers.get("content-length");

@@ -10,7 +10,7 @@ import {
   priceBand,
   RESERVED_MODELS,
 } from "../../core/catalogue.ts";
-import { isObject } from "./upstream-json.ts";
+import { isObject } from "../upstream-http.ts";
 
 export type Probe = (url: string, init: RequestInit) => Promise<Response>;
 

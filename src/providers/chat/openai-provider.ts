@@ -4,12 +4,11 @@
 import type { ProviderEntry } from "../../core/catalogue.ts";
 import { ApiError } from "../../core/errors.ts";
 import { RouteFailure } from "../route-failure.ts";
-import { type Fetch, parseJson, readText, tooLarge } from "../upstream-http.ts";
+import { type Fetch, isObject, parseJson, readText, tooLarge } from "../upstream-http.ts";
 import type { ChatBatch, ChatDelta, ChatReply, ChatRequest } from "./provider.ts";
 import { Silence } from "./silence.ts";
 import { SseReader } from "./sse-reader.ts";
 import {
-  isObject,
   readChoices,
   readDeltas,
   readErrorCode,

@@ -1,18 +1,13 @@
 // What an upstream sends, read field by field: nothing that is not known here reaches a caller.
 
 import type { TokenUsage } from "../../core/pricing.ts";
+import { isObject, type Json } from "../upstream-http.ts";
 import type { ChatChoice, ChatDelta, ToolCall } from "./provider.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** No reply has more tokens; a count above it is a mistake of the upstream's. */
 const TOKENS_MAX = 100_000_000;
 const CHOICES_MAX = 1;
 const TOOL_CALLS_MAX = 1024;
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The usage of a reply, or null if it is missing or makes no sense, as text of no tokens does. */
 export function readUsage(value: unknown, hasText: boolean): TokenUsage | null {

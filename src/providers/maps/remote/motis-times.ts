@@ -7,11 +7,11 @@ import type {
   LegEnd,
   StopTime,
 } from "../../../core/maps/answers.ts";
+import type { Json } from "../../upstream-http.ts";
 import { utcOffset } from "../embedded/territory.ts";
 import { encodeStopId } from "./motis-stop-id.ts";
 import {
   countOf,
-  type Json,
   listOf,
   localTime,
   lookUp,

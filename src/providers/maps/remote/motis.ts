@@ -5,14 +5,13 @@ import type { ParametersOf } from "../../../core/maps/actions.ts";
 import type { LineAnswer, StopAnswer } from "../../../core/maps/answers.ts";
 import { type Box, distance, type Position } from "../../../core/maps/geography.ts";
 import type { Place } from "../../../core/maps/parameters.ts";
+import { isObject, type Json } from "../../upstream-http.ts";
 import type { Services, Unable } from "../provider.ts";
 import { decodeStopId, encodeStopId } from "./motis-stop-id.ts";
 import { toDeparture, toJourney } from "./motis-times.ts";
 import { boxOf, OPENSTREETMAP, unableArea } from "./openstreetmap.ts";
 import { colourOf } from "./overpass-elements.ts";
 import {
-  isObject,
-  type Json,
   listOf,
   lookUp,
   nearestFirst,

@@ -4,10 +4,11 @@ import type { ParametersOf } from "../../../core/maps/actions.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../../core/maps/answers.ts";
 import { distance, type Position } from "../../../core/maps/geography.ts";
 import { RouteFailure } from "../../route-failure.ts";
+import { isObject, type Json } from "../../upstream-http.ts";
 import type { Services } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { isObject, type Json, lookUp, objectOf, positionOf, requiredList, textOf } from "./read.ts";
+import { lookUp, objectOf, positionOf, requiredList, textOf } from "./read.ts";
 import {
   degrees,
   jsonService,

@@ -2,8 +2,9 @@
 
 import type { WeatherAnswer, WeatherDay, WeatherNow } from "../../../core/maps/answers.ts";
 import { RouteFailure } from "../../route-failure.ts";
+import { isObject, type Json } from "../../upstream-http.ts";
 import type { Services } from "../provider.ts";
-import { isObject, type Json, localTime, numberOf, objectOf, required, textOf } from "./read.ts";
+import { localTime, numberOf, objectOf, required, textOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 const ATTRIBUTION = ["Weather data by Open-Meteo.com, CC BY 4.0, https://open-meteo.com"];

@@ -1,6 +1,7 @@
 // OSRM describes a turn by a type and a direction; the words are ours, in English.
 
-import { type Json, lookUp, numberOf } from "./read.ts";
+import type { Json } from "../../upstream-http.ts";
+import { lookUp, numberOf } from "./read.ts";
 
 const DIRECTIONS: Readonly<Record<string, string>> = {
   uturn: "around",

@@ -3,20 +3,11 @@
 
 import type { RouteAnswer, RouteStep } from "../../../core/maps/answers.ts";
 import { RouteFailure } from "../../route-failure.ts";
+import type { Json } from "../../upstream-http.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { instructionOf } from "./osrm-instruction.ts";
-import {
-  countOf,
-  type Json,
-  lineOf,
-  listOf,
-  objectOf,
-  pointOf,
-  required,
-  textOf,
-  wholeOf,
-} from "./read.ts";
+import { countOf, lineOf, listOf, objectOf, pointOf, required, textOf, wholeOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 // A base URL has its braces encoded by the URL standard.

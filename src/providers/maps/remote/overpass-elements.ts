@@ -10,9 +10,9 @@ import type {
   TransitMode,
 } from "../../../core/maps/answers.ts";
 import { distance, type LineString, type Position } from "../../../core/maps/geography.ts";
+import type { Json } from "../../upstream-http.ts";
 import { lengthOf, middleOf, roadClassOf } from "./openstreetmap.ts";
 import {
-  type Json,
   joined,
   lineOf,
   lookUp,

@@ -4,6 +4,7 @@
 import { areaOf } from "../../../core/maps/actions.ts";
 import type { Area } from "../../../core/maps/geography.ts";
 import { RouteFailure } from "../../route-failure.ts";
+import { isObject } from "../../upstream-http.ts";
 import type { Services } from "../provider.ts";
 import { OPENSTREETMAP, unableArea } from "./openstreetmap.ts";
 import {
@@ -16,7 +17,7 @@ import {
   toRoad,
 } from "./overpass-elements.ts";
 import { POI_TAGS } from "./poi-tags.ts";
-import { isObject, nearestFirst, requiredList } from "./read.ts";
+import { nearestFirst, requiredList } from "./read.ts";
 import { distinctLines } from "./transit-modes.ts";
 import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 

@@ -2,10 +2,9 @@
 
 import type { SitePicture } from "../../../core/maps/answers.ts";
 import { distance, type Position } from "../../../core/maps/geography.ts";
+import { isObject, type Json } from "../../upstream-http.ts";
 import type { Services } from "../provider.ts";
 import {
-  isObject,
-  type Json,
   listOf,
   nearestFirst,
   numberOf,

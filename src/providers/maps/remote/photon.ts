@@ -3,10 +3,11 @@
 import type { ParametersOf } from "../../../core/maps/actions.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../../core/maps/answers.ts";
 import { distance, type Position } from "../../../core/maps/geography.ts";
+import type { Json } from "../../upstream-http.ts";
 import type { Services } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { type Json, joined, lookUp, objectOf, pointOf, requiredList, textOf } from "./read.ts";
+import { joined, lookUp, objectOf, pointOf, requiredList, textOf } from "./read.ts";
 import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
 const ATTRIBUTION = [OPENSTREETMAP];

@@ -3,8 +3,7 @@
 
 import type { LineString, Position } from "../../../core/maps/geography.ts";
 import { RouteFailure } from "../../route-failure.ts";
-
-export type Json = Readonly<Record<string, unknown>>;
+import { isObject, type Json } from "../../upstream-http.ts";
 
 const ITEMS_MAX = 20_000;
 const POINTS_MAX = 100_000;
@@ -12,10 +11,6 @@ const TEXT_MAX = 300;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text may not have
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** An object with no fields where it is none. */
 export function objectOf(value: unknown): Json {

@@ -2,10 +2,9 @@
 
 import type { FuelStationAnswer } from "../../../core/maps/answers.ts";
 import { RouteFailure } from "../../route-failure.ts";
+import { isObject, type Json } from "../../upstream-http.ts";
 import type { Services } from "../provider.ts";
 import {
-  isObject,
-  type Json,
   joined,
   nearestFirst,
   numberOf,

@@ -8,8 +8,8 @@ import type {
   TrafficStatusAnswer,
 } from "../../../core/maps/answers.ts";
 import type { LineString, Position } from "../../../core/maps/geography.ts";
+import type { Json } from "../../upstream-http.ts";
 import {
-  type Json,
   joined,
   lineOf,
   listOf,

@@ -4,12 +4,12 @@ import { areaOf, type ParametersOf } from "../../../core/maps/actions.ts";
 import type { RoadAnswer, RouteAnswer, RouteStep } from "../../../core/maps/answers.ts";
 import type { LineString, Position } from "../../../core/maps/geography.ts";
 import { RouteFailure } from "../../route-failure.ts";
+import type { Json } from "../../upstream-http.ts";
 import type { MapsAnswer, Services, Unable } from "../provider.ts";
 import { OPENSTREETMAP, roadClassOf } from "./openstreetmap.ts";
 import { decodePolyline } from "./polyline.ts";
 import {
   countOf,
-  type Json,
   listOf,
   lookUp,
   numberOf,
