@@ -11,22 +11,22 @@ import {
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../src/core/limits.ts";
 import { type NanoUsd, nano } from "../src/core/money.ts";
-import type { Book } from "../src/store/book.ts";
+import type { WalletRepository } from "../src/store/wallet-repository.ts";
+import type { Account, AccountView, Admission, AdmissionRequest } from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
 import { Allowance } from "./allowance.ts";
 import { extend, type ViewReply, view } from "./call-scripts.ts";
-import type { Account, AccountView, Admission, AdmitInput } from "./hold.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
 import { OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { RedisClock } from "./redis-clock.ts";
 import { inactive, invalidKey, leaseLost, MONEY_REFUSALS, refusalError } from "./refusal.ts";
-import { fromBook, type ScriptRunner, type ScriptTime } from "./script.ts";
+import { fromPostgres, type ScriptRunner, type ScriptTime, unavailable } from "./script.ts";
 import { configure, credit, evict, expireFree, hydrate, prune } from "./wallet-scripts.ts";
 
 export interface ActorDeps {
   readonly scripts: ScriptRunner;
-  readonly book: Book;
+  readonly repository: WalletRepository;
   /** The time of Redis, so that a wrong clock of this machine decides nothing. */
   readonly clock: RedisClock;
   /** What scripts are given as their time: '' (Redis's own) except in tests. */
@@ -59,7 +59,7 @@ export class AccountActor implements Account {
     this.keys = accountKeys(accountId, bucket);
   }
 
-  async admit(input: AdmitInput): Promise<Admission> {
+  async admit(input: AdmissionRequest): Promise<Admission> {
     let allowanceLooks = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
@@ -88,9 +88,7 @@ export class AccountActor implements Account {
       else if (reply.verdict === "stale") this.#adopt(reply.version, reply.document);
       else return this.#answer(reply, input, access.document, key, tier, refusal?.message);
     }
-    throw new ApiError("service_unavailable", "The account is being changed; try again", {
-      retryAfterSeconds: 1,
-    });
+    throw unavailable(new Error(`${input.requestId}: the account changes all the time`));
   }
 
   async view(keyId: string): Promise<AccountView> {
@@ -136,12 +134,14 @@ export class AccountActor implements Account {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const meta = await this.deps.scripts.redis.hmget(this.keys.meta, "epoch", "evictions");
       if (meta[0] === null || meta[0] === undefined) await this.deps.scripts.prepare();
-      const record = await fromBook(this.deps.book.readWallet(this.accountId));
+      const record = await fromPostgres(this.deps.repository.readWallet(this.accountId));
       if (record === null) throw invalidKey();
       const reply = await this.deps.scripts.run(hydrate, {
         ...this.#subject(),
         ...record,
-        pending: await fromBook(this.deps.book.creditsAfter(this.accountId, record.credits)),
+        pending: await fromPostgres(
+          this.deps.repository.creditsAfter(this.accountId, record.credits),
+        ),
         epoch: meta[0] ?? "",
         evictions: meta[1] ?? "0",
       });
@@ -158,7 +158,9 @@ export class AccountActor implements Account {
         await this.hydrate();
         continue;
       }
-      const missing = await fromBook(this.deps.book.creditsAfter(this.accountId, wallet.credits));
+      const missing = await fromPostgres(
+        this.deps.repository.creditsAfter(this.accountId, wallet.credits),
+      );
       const replies = [];
       for (const record of missing) {
         replies.push(await this.deps.scripts.run(credit, { ...this.#subject(), ...record }));
@@ -170,15 +172,15 @@ export class AccountActor implements Account {
 
   /** Hands the newest access document to Redis, where every process finds it at its next call. */
   async configure(): Promise<void> {
-    const stored = await fromBook(this.deps.book.readDocument(this.accountId));
+    const stored = await fromPostgres(this.deps.repository.readDocument(this.accountId));
     if (stored === null) throw invalidKey();
     await this.deps.scripts.run(configure, { ...this.#subject(), ...stored });
-    await this.deps.book.markApplied(this.accountId, stored.version);
+    await this.deps.repository.markApplied(this.accountId, stored.version);
   }
 
   /** Removes the wallet from Redis if it is idle and Postgres has all of it. True when it went. */
   async evict(idleMs: number): Promise<boolean> {
-    const record = await this.deps.book.readWallet(this.accountId);
+    const record = await this.deps.repository.readWallet(this.accountId);
     if (record === null) return false;
     const subject = { ...this.#subject(), seq: record.seq, idleMs };
     return (await this.deps.scripts.run(evict, subject)) === "ok";
@@ -189,7 +191,7 @@ export class AccountActor implements Account {
     await this.deps.scripts.run(prune, this.#subject());
   }
 
-  /** Takes expired free credit out of the purse, with its ledger entry. */
+  /** Takes expired free credit out of the balance, with its ledger entry. */
   async expireFree(): Promise<void> {
     if ((await this.deps.scripts.run(expireFree, this.#subject())) === "ok") return;
     await this.hydrate();
@@ -217,7 +219,7 @@ export class AccountActor implements Account {
   }
 
   #run(
-    input: AdmitInput,
+    input: AdmissionRequest,
     access: Access,
     key: AccessKey,
     tier: Tier,
@@ -245,7 +247,7 @@ export class AccountActor implements Account {
 
   #answer(
     reply: Exclude<AdmitReply, { verdict: "hydrate" } | { verdict: "stale" }>,
-    input: AdmitInput,
+    input: AdmissionRequest,
     document: AccessDocument,
     key: AccessKey,
     tier: Tier,
@@ -255,9 +257,9 @@ export class AccountActor implements Account {
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "refused") {
-      const forMoney = MONEY_REFUSALS.has(reply.code);
       const error = refusalError(reply, input, tier, accessMessage);
-      return { verdict: "refused", error, rate, funds: forMoney ? reply : null };
+      const funds = MONEY_REFUSALS.has(reply.code) ? reply : null;
+      return { verdict: "refused", error, rate, funds };
     }
     const hold = new OpenHold(this, {
       input,

@@ -2,9 +2,9 @@
 
 import { FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
 import type { NanoUsd } from "../src/core/money.ts";
-import type { Book } from "../src/store/book.ts";
+import type { WalletRepository } from "../src/store/wallet-repository.ts";
+import type { AccountActors as Actors } from "./account.ts";
 import { AccountActor, type ActorDeps } from "./account-actor.ts";
-import type { AccountActors as Actors } from "./hold.ts";
 import { type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
 import { type RedisClient, ScriptRunner, type ScriptTime } from "./script.ts";
@@ -14,7 +14,7 @@ const IDLE_ROUNDS = 60;
 
 export interface AccountActorsDeps {
   readonly redis: RedisClient;
-  readonly book: Book;
+  readonly repository: WalletRepository;
   readonly now: () => number;
   readonly log: {
     warn(facts: object, message: string): void;
@@ -39,7 +39,7 @@ export class AccountActors implements Actors {
     this.scripts = new ScriptRunner(deps.redis, () => verifyBuckets(this.#recovery()));
     this.#actorDeps = {
       scripts: this.scripts,
-      book: deps.book,
+      repository: deps.repository,
       clock: this.clock,
       scriptTime: deps.scriptTime ?? (() => ""),
       onSettleRetry: (requestId, error) =>
@@ -95,10 +95,10 @@ export class AccountActors implements Actors {
   }
 
   #recovery(): RecoveryDeps {
-    const { redis, book, log } = this.deps;
+    const { redis, repository, log } = this.deps;
     return {
       redis,
-      book,
+      repository,
       onRecovered: (buckets) =>
         log.warn({ buckets: buckets.length }, "Redis was new or older than Postgres: rebuilt"),
     };

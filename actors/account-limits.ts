@@ -3,10 +3,10 @@
 import type { AccessDocument } from "../src/core/access.ts";
 import type { Tier } from "../src/core/limits.ts";
 import { min, type NanoUsd } from "../src/core/money.ts";
-import type { AdmitInput, Limit } from "./hold.ts";
+import type { AdmissionRequest, Limit } from "./account.ts";
 
 /** What a call counts against: what it says itself, and what the plan lets all keys together do. */
-export function limitsOf(input: AdmitInput, tier: Tier): readonly Limit[] {
+export function limitsOf(input: AdmissionRequest, tier: Tier): readonly Limit[] {
   const own = input.limits?.(tier) ?? [];
   const max = tier.accountRequestsPerMinute;
   if (max === null) return own;

@@ -3,7 +3,7 @@
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../src/core/errors.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, nano } from "../src/core/money.ts";
-import type { Limit, RateLimits } from "./hold.ts";
+import type { Limit, RateLimits } from "./account.ts";
 import { opKey, windowKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };
 import { defineScript, type OfAccount, type RawReply, type Timed } from "./script.ts";

@@ -3,7 +3,7 @@
 
 import { lacksAllowance, parseDocument } from "../src/core/access.ts";
 import type { AccountActor } from "./account-actor.ts";
-import { fromBook } from "./script.ts";
+import { fromPostgres } from "./script.ts";
 
 export class Allowance {
   #granting: Promise<void> | null = null;
@@ -26,8 +26,8 @@ export class Allowance {
     const { accountId, deps } = this.actor;
     const { nowMs, document } = await this.actor.state();
     if (deps.allowance === 0n || !lacksAllowance(parseDocument(document), nowMs)) return;
-    await fromBook(deps.book.grantAllowance(accountId, nowMs, deps.allowance));
+    await fromPostgres(deps.repository.grantAllowance(accountId, nowMs, deps.allowance));
     await this.actor.applyCredits();
-    await fromBook(this.actor.configure());
+    await fromPostgres(this.actor.configure());
   }
 }

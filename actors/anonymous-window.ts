@@ -1,5 +1,5 @@
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../src/core/limits.ts";
-import type { RateLimits } from "./hold.ts";
+import type { RateLimits } from "./account.ts";
 import { anonymousWindowKey } from "./keys.ts";
 import type { ScriptRunner } from "./script.ts";
 import { count } from "./window.ts";

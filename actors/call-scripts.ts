@@ -1,7 +1,7 @@
 // The verbs of an admitted call as typed scripts; the header of each .lua file is its contract.
 
 import { type NanoUsd, nano } from "../src/core/money.ts";
-import type { Limit, Settlement } from "./hold.ts";
+import type { Limit, Settlement } from "./account.ts";
 import { holdKeys, opKey } from "./keys.ts";
 import extendLua from "./lua/extend.lua" with { type: "text" };
 import preludeLua from "./lua/prelude.lua" with { type: "text" };

@@ -4,6 +4,14 @@
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
+import type {
+  AdmissionRequest,
+  DetachedHold,
+  Hold,
+  Limit,
+  Outcome,
+  Settlement,
+} from "./account.ts";
 import type { AccountActor } from "./account-actor.ts";
 import {
   type SettleArgs,
@@ -12,11 +20,10 @@ import {
   settle,
   settleLate,
 } from "./call-scripts.ts";
-import type { AdmitInput, EntrustedTerms, Hold, Limit, Outcome, Settlement } from "./hold.ts";
 import type { ScriptTime } from "./script.ts";
 
 interface HoldTerms {
-  readonly input: AdmitInput;
+  readonly input: AdmissionRequest;
   readonly limits: readonly Limit[];
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
@@ -64,14 +71,14 @@ export class OpenHold implements Hold {
     return this.terms.input.keyId;
   }
 
-  get entrustedTerms(): EntrustedTerms {
+  get detached(): DetachedHold {
     const { input, admittedAtMs, cap, budget } = this.terms;
     const { requestId, keyId, facts } = input;
     const limits = this.terms.limits.map(({ name, kind, weight }) => ({ name, kind, weight }));
     return { requestId, keyId, admittedAtMs, cap, budget, facts, limits };
   }
 
-  entrust(): void {
+  detach(): void {
     this.#settlement ??= Promise.resolve({ charged: ZERO, free: ZERO, left: null });
     this.account.openHolds.delete(this.id);
   }
@@ -154,7 +161,7 @@ export class OpenHold implements Hold {
     }
     // What is owed is taken from the wallet, which may have been evicted meanwhile.
     await this.account.state();
-    const args = lateArgs(call, this.entrustedTerms, deps.scriptTime());
+    const args = lateArgs(call, this.detached, deps.scriptTime());
     const late = await deps.scripts.run(settleLate, args);
     this.account.openHolds.delete(this.id);
     return late ?? { charged: ZERO, free: ZERO, left: null };
@@ -164,7 +171,7 @@ export class OpenHold implements Hold {
 /** What `settleLate` is given besides what `settle` was. */
 export function lateArgs(
   call: SettleArgs,
-  { keyId, admittedAtMs, cap, budget, facts }: EntrustedTerms,
+  { keyId, admittedAtMs, cap, budget, facts }: DetachedHold,
   nowMs: ScriptTime,
 ): SettleLateArgs {
   return { ...call, nowMs, keyId, admittedAtMs, cap, budget, facts: JSON.stringify(facts) };
@@ -199,13 +206,13 @@ export async function releaseWhenBack(
 }
 
 /** All that a call counts. */
-export function weightsOf(limits: EntrustedTerms["limits"]): Readonly<Record<string, number>> {
+export function weightsOf(limits: DetachedHold["limits"]): Readonly<Record<string, number>> {
   return Object.fromEntries(limits.map(({ name, weight }) => [name, weight]));
 }
 
 /** What goes back, for the script; a request that was counted stays so. */
 export function unusedOf(
-  limits: EntrustedTerms["limits"],
+  limits: DetachedHold["limits"],
   unused: Readonly<Record<string, number>>,
 ): SettleOpenArgs["unused"] {
   return limits

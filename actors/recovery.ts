@@ -1,9 +1,9 @@
-// Makes Redis agree with the book of record, bucket by bucket. Runs whenever a Redis server is met
+// Makes Redis agree with Postgres, bucket by bucket. Runs whenever a Redis server is met
 // that does not know our scripts: it was just started, promoted or replaced, and may be older than
 // Postgres, or empty. Nothing is served from it before this returns.
 
-import type { Book, Cursor } from "../src/store/book.ts";
 import type { AccountDocument } from "../src/store/documents.ts";
+import type { Cursor, WalletRepository } from "../src/store/wallet-repository.ts";
 import { accountKeys, bucketKeys } from "./keys.ts";
 import { type RedisClient, runUnloaded } from "./script.ts";
 import { configure, recover } from "./wallet-scripts.ts";
@@ -15,10 +15,11 @@ interface BucketState {
 
 export interface RecoveryDeps {
   readonly redis: RedisClient;
-  readonly book: Book;
+  readonly repository: WalletRepository;
   readonly onRecovered: (buckets: readonly number[]) => void;
   /**
-   * A bucket that is rebuilt although its numbers agree: its journal contradicts the book. With an
+   * A bucket that is rebuilt although its numbers agree: its journal contradicts the ledger. With
+   * an
    * epoch only if that is still in force, so that of many who find this out one rebuilds it.
    */
   readonly force?: { readonly bucket: number; readonly epoch?: number };
@@ -30,9 +31,9 @@ export interface RecoveryDeps {
  * access documents that it may have lost. Throws when Redis or Postgres does not answer.
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
-  const { redis, book } = deps;
+  const { redis, repository } = deps;
   let recovered: readonly number[] = [];
-  await book.recovery({
+  await repository.recovery({
     async rebuild(cursors, newEpoch) {
       // The cursors were read first: a bucket's entry number only grows, so one that is lower is
       // older.

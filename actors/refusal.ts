@@ -3,8 +3,8 @@
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import type { Tier } from "../src/core/limits.ts";
 import { toDecimal } from "../src/core/money.ts";
+import type { AdmissionRequest } from "./account.ts";
 import type { AdmitReply } from "./admit-script.ts";
-import type { AdmitInput } from "./hold.ts";
 
 /** The refusals that more money, or a later month, would undo. */
 export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
@@ -18,7 +18,7 @@ export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
  */
 export function refusalError(
   reply: Extract<AdmitReply, { verdict: "refused" }>,
-  input: AdmitInput,
+  input: AdmissionRequest,
   tier: Tier,
   accessMessage: string | undefined,
 ): ApiError {

@@ -1,5 +1,5 @@
 // Runs Lua scripts by their digest. A server that does not know a script has just been started or
-// promoted, so before loading it the caller's `verify` compares that server with the book of
+// promoted, so before loading it the caller's `verify` compares that server with the ledger of
 // record.
 
 import type { Cluster, Redis } from "ioredis";
@@ -83,7 +83,7 @@ export class ScriptRunner {
   }
 
   /**
-   * Verifies Redis against the book, then loads all scripts; callers at the same time share one.
+   * Verifies Redis against the ledger, then loads all scripts; callers at the same time share one.
    */
   prepare(): Promise<void> {
     this.#preparing ??= this.#verifyAndLoad().finally(() => {
@@ -120,8 +120,8 @@ export function unavailable(cause: unknown): ApiError {
   });
 }
 
-/** A book that does not answer is no mistake of ours: the call can be tried again. */
-export function fromBook<Value>(reading: Promise<Value>): Promise<Value> {
+/** A Postgres that does not answer is no mistake of ours: the call can be tried again. */
+export function fromPostgres<Value>(reading: Promise<Value>): Promise<Value> {
   return reading.catch((error) => {
     throw unavailable(error);
   });

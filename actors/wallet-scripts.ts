@@ -56,7 +56,7 @@ export const configure = defineScript<ConfigureArgs, "ok" | "absent">(preludeLua
   reply: ([verdict]) => verdict as "ok" | "absent",
 });
 
-/** A credit as the book of record has it. */
+/** A credit as Postgres has it. */
 export type Credit = Pick<CreditArgs, "number" | "purse" | "amount" | "expiresAtMs">;
 
 export interface HydrateArgs extends Timed, OfAccount {

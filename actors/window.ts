@@ -1,7 +1,7 @@
 // Counting against limits in time: the window of callers without an account, and what scripts of
 // accounts share. The contract of each script is the header of its .lua file.
 
-import type { Limit } from "./hold.ts";
+import type { Limit } from "./account.ts";
 import { limitKey } from "./keys.ts";
 import countLua from "./lua/count.lua" with { type: "text" };
 import limitsLua from "./lua/limits.lua" with { type: "text" };

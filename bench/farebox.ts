@@ -13,15 +13,15 @@ import {
   createAccount,
   createKey,
   recordPayment,
-} from "../src/calls/administration.ts";
+} from "../src/accounts/administration.ts";
 import { bucketOf } from "../src/core/ids.ts";
 import { usd } from "../src/core/money.ts";
 import { Accounts } from "../src/store/accounts.ts";
-import { Book } from "../src/store/book.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { openRedis } from "../src/store/redis.ts";
+import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { BUN, freePort, type Program, startServer } from "./launch.ts";
 import { MANY_REQUESTS } from "./load.ts";
 import type { Place, Started } from "./targets.ts";
@@ -62,7 +62,12 @@ export async function startStores(home: string): Promise<Stores> {
   await migrate(postgres.url);
   const database = openDatabase(postgres.url);
   const client = openRedis(redis.url);
-  const actors = new AccountActors({ redis: client, book: new Book(database), now: Date.now, log });
+  const actors = new AccountActors({
+    redis: client,
+    repository: new WalletRepository(database),
+    now: Date.now,
+    log,
+  });
   const stop = async () => {
     client.disconnect();
     await database.close();

@@ -40,7 +40,7 @@ export async function measureFlush(
     ledger,
     log: { info: () => {}, warn: console.error, error: console.error },
     keepMs: 120_000,
-    rebuild: () => Promise.reject(new Error("The journal contradicts the book")),
+    rebuild: () => Promise.reject(new Error("The journal contradicts the ledger")),
     onFork: () => {},
   });
   const seconds = (performance.now() - startMs) / 1000;

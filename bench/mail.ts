@@ -11,7 +11,7 @@ import {
   createAccount,
   createKey,
   recordPayment,
-} from "../src/calls/administration.ts";
+} from "../src/accounts/administration.ts";
 import { usd } from "../src/core/money.ts";
 import { Accounts } from "../src/store/accounts.ts";
 import { random, SECRETS, type Stores, startStores } from "./farebox.ts";

@@ -3,12 +3,12 @@
 // hardly shows.
 
 import { temporaryFolder } from "../scripts/processes.mjs";
-import { openDataFile } from "../src/providers/data-file.ts";
-import { Atlas } from "../src/providers/maps/embedded/atlas.ts";
-import type { MapRequest } from "../src/providers/maps/embedded/map-drawing.ts";
-import { placeFile } from "../src/providers/maps/embedded/place-file.ts";
-import { PlaceIndex } from "../src/providers/maps/embedded/place-index.ts";
-import { readPlaces } from "../src/providers/maps/embedded/place-sources.ts";
+import { Atlas } from "../src/services/maps/providers/embedded/atlas.ts";
+import type { MapRequest } from "../src/services/maps/providers/embedded/map-drawing.ts";
+import { placeFile } from "../src/services/maps/providers/embedded/place-file.ts";
+import { PlaceIndex } from "../src/services/maps/providers/embedded/place-index.ts";
+import { readPlaces } from "../src/services/maps/providers/embedded/place-sources.ts";
+import { openDataFile } from "../src/upstream/data-file.ts";
 
 interface Figure {
   readonly what: string;

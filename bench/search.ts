@@ -4,16 +4,16 @@
 import { join } from "node:path";
 import { cpuUsage } from "node:process";
 import { temporaryFolder } from "../scripts/processes.mjs";
-import { loadGuideDocuments } from "../src/providers/chat/guide.ts";
-import { openDataFile } from "../src/providers/data-file.ts";
+import { loadGuideDocuments } from "../src/services/chat/providers/guide.ts";
 import {
   createIndexTables,
   documentOf,
   type IndexDocument,
   IndexWriter,
   SearchIndex,
-} from "../src/providers/search/search-index.ts";
-import { shippedDocuments } from "../src/providers/search/shipped-documents.ts";
+} from "../src/services/search/providers/search-index.ts";
+import { shippedDocuments } from "../src/services/search/providers/shipped-documents.ts";
+import { openDataFile } from "../src/upstream/data-file.ts";
 
 export interface SearchFigures {
   readonly documents: number;

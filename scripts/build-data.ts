@@ -2,11 +2,11 @@
 // them. Run by `npm start` and `npm test`; servers that find none build them themselves.
 
 import project from "../package.json";
-import { loadDataDirectory } from "../src/config.ts";
-import { loadGuideDocuments } from "../src/providers/chat/guide.ts";
-import { isBuilt, openDataFile } from "../src/providers/data-file.ts";
-import { placeFile } from "../src/providers/maps/embedded/place-file.ts";
-import { shippedIndexFile } from "../src/providers/search/shipped-index.ts";
+import { loadGuideDocuments } from "../src/services/chat/providers/guide.ts";
+import { placeFile } from "../src/services/maps/providers/embedded/place-file.ts";
+import { shippedIndexFile } from "../src/services/search/providers/shipped-index.ts";
+import { loadDataDirectory } from "../src/settings/config.ts";
+import { isBuilt, openDataFile } from "../src/upstream/data-file.ts";
 
 const PROJECT = `${import.meta.dir}/..`;
 

@@ -3,14 +3,14 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { AccountActors } from "../actors/account-actors.ts";
-import { createAccount, createKey } from "../src/calls/administration.ts";
-import { loadStoreConfig } from "../src/config.ts";
+import { createAccount, createKey } from "../src/accounts/administration.ts";
+import { loadStoreConfig } from "../src/settings/config.ts";
 import { Accounts } from "../src/store/accounts.ts";
-import { Book } from "../src/store/book.ts";
 import { openDatabase } from "../src/store/database.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { openRedis } from "../src/store/redis.ts";
+import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { makePartitions } from "../workers/partitions.ts";
 
 interface Demo {
@@ -34,7 +34,12 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
     if (kept !== null && (await accounts.find(kept.account)) !== null) {
       return { ...kept, base_url: baseUrl };
     }
-    const actors = new AccountActors({ redis, book: new Book(database), now: Date.now, log });
+    const actors = new AccountActors({
+      redis,
+      repository: new WalletRepository(database),
+      now: Date.now,
+      log,
+    });
     const onDelayed = (account: string, error: unknown) => log.warn(account, error);
     const deps = { accounts, actors, now: Date.now, onDelayed };
     const account = await createAccount(deps, { surface: "gateway", email: null });

@@ -1,31 +1,30 @@
 // The API as one Elysia application, put together from what the composition root made.
 
 import { Elysia } from "elysia";
-import type { AccountActors } from "../actors/hold.ts";
+import type { AccountActors } from "../actors/account.ts";
+import { me } from "./account/me.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationModels } from "./application/models.ts";
-import type { Mailroom } from "./calls/mailroom.ts";
-import type { Catalogue } from "./core/catalogue.ts";
+import type { Pauses } from "./calls/pauses.ts";
 import type { Clock } from "./core/clock.ts";
 import { ApiError } from "./core/errors.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
-import { chat } from "./gateway/chat.ts";
-import type { GatewayDeps } from "./gateway/deps.ts";
-import { health, type ReadinessCheck } from "./gateway/health.ts";
-import { mail } from "./gateway/mail.ts";
-import { maps } from "./gateway/maps.ts";
-import { me } from "./gateway/me.ts";
-import { models } from "./gateway/models.ts";
-import { search } from "./gateway/search.ts";
-import { createCallerFacts } from "./http/caller-facts.ts";
-import type { ChatDeps } from "./http/chat/answer-chat.ts";
-import type { Switches } from "./http/chat/chat-request.ts";
+import { createClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import { type AnonymousWindow, type KeyDirectory, unrouted } from "./http/endpoint.ts";
-import type { ChatProvider } from "./providers/chat/provider.ts";
-import type { MapsProvider } from "./providers/maps/provider.ts";
-import type { SearchProvider } from "./providers/search/provider.ts";
+import { health, type ReadinessCheck } from "./http/health.ts";
+import type { ChatDeps } from "./services/chat/answer-chat.ts";
+import { chat } from "./services/chat/chat-route.ts";
+import { models } from "./services/chat/models-route.ts";
+import type { ChatProvider } from "./services/chat/providers/provider.ts";
+import { mail } from "./services/mail/mail-routes.ts";
+import type { MailServices } from "./services/mail/mail-services.ts";
+import { type MapsDeps, maps } from "./services/maps/maps-route.ts";
+import type { MapsProvider } from "./services/maps/providers/provider.ts";
+import type { SearchProvider } from "./services/search/providers/provider.ts";
+import { type SearchDeps, search } from "./services/search/search-routes.ts";
+import type { Catalogue } from "./settings/catalogue.ts";
 
 export interface AppDeps {
   readonly accounts: AccountActors;
@@ -36,8 +35,8 @@ export interface AppDeps {
   readonly chat: ChatProvider;
   readonly search: SearchProvider;
   readonly maps: MapsProvider;
-  readonly mail: Mailroom;
-  readonly switches: Switches;
+  readonly mail: MailServices;
+  readonly pauses: Pauses;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly clock: Clock;
   readonly random: RandomBytes;
@@ -54,8 +53,8 @@ const APPLICATION_PATHS = "/api/";
 /** The application; let it `listen` with LISTEN_OPTIONS of http/server.ts. */
 export function createApp(deps: AppDeps) {
   const shared = sharedDeps(deps);
-  const gateway: GatewayDeps = { ...shared, surface: "gateway", mail: deps.mail };
-  const application: ChatDeps = { ...shared, surface: "application" };
+  const gateway = { ...shared, surface: "gateway", mail: deps.mail } as const;
+  const application = { ...shared, surface: "application" } as const;
   const methods = new Map<string, string[]>();
   const app = new Elysia({
     // Every route checks its own input, so none needs Elysia's coercions or defaults.
@@ -88,18 +87,18 @@ export function createApp(deps: AppDeps) {
 }
 
 /** What both surfaces are given alike. */
-function sharedDeps(deps: AppDeps): Omit<ChatDeps, "surface"> {
+function sharedDeps(deps: AppDeps): Omit<ChatDeps & SearchDeps & MapsDeps, "surface"> {
   const { accounts, chat, search, maps, clock, log } = deps;
   return {
     calls: { accounts, chat, search, maps, clock, log },
     keys: deps.keys,
     anonymous: deps.anonymous,
     catalogue: deps.catalogue,
-    switches: deps.switches,
+    pauses: deps.pauses,
     random: deps.random,
     keyPepper: deps.keyPepper,
     clientIp: createClientIp(deps.trustedProxies),
-    callerFacts: createCallerFacts({ ipHashSecret: deps.ipHashSecret }),
+    clientInfo: createClientInfo({ ipHashSecret: deps.ipHashSecret }),
   };
 }
 

@@ -6,30 +6,30 @@ import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
 import project from "../package.json";
 import { createApp } from "./app.ts";
-import { ConfigError, loadServerConfig, type ServerConfig } from "./config.ts";
-import { CatalogueError } from "./core/catalogue-file.ts";
 import type { Clock } from "./core/clock.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
-import { createLog } from "./create-log.ts";
+import { createRegistry, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
-import { createRegistry, serveMetrics } from "./metrics-server.ts";
-import { CatalogueSource } from "./providers/chat/catalogue-source.ts";
-import { createChatProvider } from "./providers/chat/chat-provider.ts";
-import { createGuide, loadGuideDocuments } from "./providers/chat/guide.ts";
-import { openEmbeddedMaps } from "./providers/maps/embedded/embedded-maps.ts";
-import { createMapsProvider } from "./providers/maps/maps-provider.ts";
-import { remoteServers } from "./providers/maps/remote/remote-servers.ts";
-import { EmbeddedIndex } from "./providers/search/embedded-search.ts";
-import { createSearchProvider } from "./providers/search/search-provider.ts";
-import { warmTokenizer } from "./providers/tokens.ts";
-import { Book } from "./store/book.ts";
+import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
+import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
+import { warmTokenizer } from "./services/chat/tokens.ts";
+import { openEmbeddedMaps } from "./services/maps/providers/embedded/embedded-maps.ts";
+import { createMapsProvider } from "./services/maps/providers/maps-provider.ts";
+import { remoteServers } from "./services/maps/providers/remote/remote-servers.ts";
+import { EmbeddedIndex } from "./services/search/providers/embedded-search.ts";
+import { createSearchProvider } from "./services/search/providers/search-provider.ts";
+import { CatalogueError } from "./settings/catalogue-file.ts";
+import { CatalogueSource } from "./settings/catalogue-source.ts";
+import { ConfigError, loadServerConfig, type ServerConfig } from "./settings/config.ts";
+import { createLog } from "./settings/create-log.ts";
 import { openDatabase } from "./store/database.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
 import { openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
+import { WalletRepository } from "./store/wallet-repository.ts";
 
 const METRICS_PORT = 9464;
 /** A call that needs Postgres and does not hear of it for so long is refused. */
@@ -75,7 +75,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
   const accounts = new AccountActors({
     redis,
-    book: new Book(database),
+    repository: new WalletRepository(database),
     now: clock.now,
     log,
     allowance: config.freePlanAllowance,
@@ -116,7 +116,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     anonymous: new AnonymousWindow(accounts.scripts),
     catalogue: () => catalogue.current(),
     chat: createChatProvider({ ...upstreams, guide: createGuide({ documents: documentation }) }),
-    search: createSearchProvider({ ...upstreams, embedded: index }),
+    search: createSearchProvider({
+      ...upstreams,
+      servers: () => catalogue.current().search.servers,
+      embedded: index,
+    }),
     maps: createMapsProvider({
       ...upstreams,
       config: () => catalogue.current().maps,
@@ -124,7 +128,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       connect: remoteServers({ now: clock.now }),
     }),
     mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
-    switches: pauses,
+    pauses,
     checks: { redis: () => redis.ping(), postgres: () => database.ping() },
     clock,
     random,

@@ -1,10 +1,11 @@
-// Takes wallets that nobody uses out of Redis, and old months out of those that stay. The book has
+// Takes wallets that nobody uses out of Redis, and old months out of those that stay. The ledger
+// has
 // all of it; the next call brings its wallet back.
 
 import { timeOf } from "../actors/due-leases.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/script.ts";
-import { monthOf } from "../src/core/ledger-replay.ts";
+import { monthOf } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
 
 /** An account's actor, as far as this worker needs it. */

@@ -1,7 +1,7 @@
 // Figures that the journal tells as it passes: each authenticated call is one entry of it.
 
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { CallFacts, JournalEntry } from "../src/core/journal.ts";
+import type { CallMetadata, JournalEntry } from "../src/core/journal.ts";
 import { logRowOf } from "../src/store/log-rows.ts";
 
 export interface JournalMetrics {
@@ -22,7 +22,7 @@ export function journalMetrics(registry: Registry): JournalMetrics {
   const overrun = counter("overrun_usd_total", "Cost above its hold, never charged: our mistake");
   const writtenOff = counter("written_off_usd_total", "Cost that came too late to be charged");
   const entries = counter("journal_entries_total", "Journal entries moved to Postgres");
-  const forks = counter("journal_forks_total", "Times a journal contradicted the book");
+  const forks = counter("journal_forks_total", "Times a journal contradicted the ledger");
   const latency = new Histogram({
     name: "farebox_call_seconds",
     help: "Time from a call's arrival to its end",
@@ -35,7 +35,7 @@ export function journalMetrics(registry: Registry): JournalMetrics {
     overrun.inc(Number(entry.overrun) / 1e9);
     writtenOff.inc(Number(entry.writtenOff) / 1e9);
     if (entry.facts === "") return;
-    const { service } = JSON.parse(entry.facts) as CallFacts;
+    const { service } = JSON.parse(entry.facts) as CallMetadata;
     const row = logRowOf(entry, { account: 0, key: 0 });
     calls.inc({ service, status: row.status }, row.requests);
     charged.inc({ service }, Number(row.cost) / 1e9);

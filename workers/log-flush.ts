@@ -19,14 +19,14 @@ export interface FlushDeps {
   readonly keepMs: number;
   /** Puts a bucket that is still in this epoch under a new one: its wallets are built anew. */
   readonly rebuild: (bucket: number, epoch: number) => Promise<void>;
-  /** Told of every bucket whose journal and book disagree. */
+  /** Told of every bucket whose journal and ledger disagree. */
   readonly onFork: (bucket: number) => void;
   /** Told of the entries that were written. */
   readonly onWritten?: (entries: readonly JournalEntry[]) => void;
 }
 
 const ENTRIES_A_BUCKET = 1_000;
-/** Class 23 of SQLSTATE: a row contradicts what the book holds. */
+/** Class 23 of SQLSTATE: a row contradicts what the ledger holds. */
 const INTEGRITY = /^23/;
 /** The driver's own codes, and classes 08, 53 and 57: connection, resources, operator. */
 const AWAY = /^(CONNECTION_|CONNECT_|E[A-Z]+$|08|53|57)/;
@@ -116,9 +116,13 @@ async function handleContradiction(
     deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
     return;
   }
-  // A row that contradicts the book is void: the bucket is rebuilt from the book, which costs the
+  // A row that contradicts the ledger is void: the bucket is rebuilt from the ledger, which costs
+  // the
   // operator the debits that were not flushed, and no customer a credit.
-  deps.log.error({ bucket, err: error }, "The journal contradicts the book: rebuilding the bucket");
+  deps.log.error(
+    { bucket, err: error },
+    "The journal contradicts the ledger: rebuilding the bucket",
+  );
   await deps.rebuild(bucket, epoch);
 }
 

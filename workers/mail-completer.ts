@@ -1,7 +1,7 @@
 // Finds messages that nobody works on any more: whose job is gone, whose worker died between the
 // mail server and the account, or whose hold would run out while they wait.
 
-import { renewEntrusted } from "../actors/entrusted-hold.ts";
+import { renewDetached } from "../actors/detached-hold.ts";
 import type { Log } from "../src/core/log.ts";
 import type { OpenMessage } from "../src/store/mail-deliveries.ts";
 import type { MailRepeats } from "../src/store/mail-repeats.ts";
@@ -44,7 +44,7 @@ export async function renewMailHolds(deps: MailCompleterDeps): Promise<void> {
   for (const [accountId, messages] of byAccount) {
     const actor = deps.accounts.of(accountId, messages[0]?.bucket ?? 0);
     const requests = messages.map(({ requestId }) => requestId);
-    await renewEntrusted(actor, requests).catch((error) => {
+    await renewDetached(actor, requests).catch((error) => {
       deps.log.error({ accountId, err: error }, "The holds of messages were not renewed");
     });
   }

@@ -1,17 +1,17 @@
 // One attempt to deliver a message, and what follows from how it went.
 
+import type { Outcome } from "../actors/account.ts";
 import type { AccountActor } from "../actors/account-actor.ts";
-import { settleEntrusted, termsOfText } from "../actors/entrusted-hold.ts";
-import type { Outcome } from "../actors/hold.ts";
+import { settleDetached, termsOfText } from "../actors/detached-hold.ts";
 import { ACCEPTED, ERRORS, OK } from "../src/core/errors.ts";
 import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { MAIL_COUNTS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import { type MailContent, mailCost, senderAddress } from "../src/core/mail.ts";
 import { ZERO } from "../src/core/money.ts";
-import { unseal } from "../src/core/sealed.ts";
-import type { BuildMime } from "../src/providers/mail/mime.ts";
-import type { Delivery, MailTransport } from "../src/providers/mail/transport.ts";
+import type { BuildMime } from "../src/services/mail/providers/mime.ts";
+import type { Delivery, MailTransport } from "../src/services/mail/providers/transport.ts";
+import { unseal } from "../src/services/mail/sealed.ts";
 import type { ContentKeys } from "../src/store/content-keys.ts";
 import type { Claim, Ended, Ending, MailDeliveries } from "../src/store/mail-deliveries.ts";
 import type { MailQueue } from "../src/store/mail-queue.ts";
@@ -129,7 +129,7 @@ export async function settleEnded(deps: SettleDeps, ended: Ended): Promise<void>
     ended.status === "failed"
       ? { cost: ZERO, outcome }
       : { cost: mailCost(ended.accepted), outcome, unused: unusedOf(ended) };
-  const { charged } = await settleEntrusted(actor, termsOfText(ended.hold), ending);
+  const { charged } = await settleDetached(actor, termsOfText(ended.hold), ending);
   await deps.deliveries.settled(ended.id, charged);
   await deps.queue.notify(ended.id);
 }

@@ -3,11 +3,10 @@
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import { AccountActors } from "../actors/account-actors.ts";
-import { ConfigError, loadServerConfig, type ServerConfig } from "../src/config.ts";
 import type { Log } from "../src/core/log.ts";
-import { createLog } from "../src/create-log.ts";
-import { createRegistry, serveMetrics } from "../src/metrics-server.ts";
-import { Book } from "../src/store/book.ts";
+import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
+import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
+import { createLog } from "../src/settings/create-log.ts";
 import { openDatabase } from "../src/store/database.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
@@ -15,6 +14,7 @@ import { MailRepeats } from "../src/store/mail-repeats.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { Unfinished } from "../src/store/unfinished.ts";
+import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { completeChanges } from "./completer.ts";
 import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
@@ -51,7 +51,12 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = openDatabase(config.databaseUrl);
-  const accounts = new AccountActors({ redis, book: new Book(database), now: Date.now, log });
+  const accounts = new AccountActors({
+    redis,
+    repository: new WalletRepository(database),
+    now: Date.now,
+    log,
+  });
   const registry = createRegistry("worker");
   const mail = await startMailWorker({
     ...{ config, log, accounts, database, redis, registry, after },

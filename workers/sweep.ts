@@ -1,7 +1,7 @@
 // Resolves the holds whose owner is gone, and sums up refused requests of ended minutes.
 
+import type { Outcome } from "../actors/account.ts";
 import { type DueLease, dueLeases, timeOf } from "../actors/due-leases.ts";
-import type { Outcome } from "../actors/hold.ts";
 import { accountKeys, bucketKeys } from "../actors/keys.ts";
 import type { ScriptRunner, ScriptTime } from "../actors/script.ts";
 import { summarise, sweep } from "../actors/wallet-scripts.ts";

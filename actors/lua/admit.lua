@@ -32,7 +32,7 @@ if w[2] ~= ARGV[2] then return { 'stale', w[2], redis.call('HGET', wallet, 'docu
 
 local requests, limits = open_window(window, now), read_limits(9, 20, now)
 
--- What this call could hold: its purses, the account's cap and the key's budget considered.
+-- What this call could hold: its balances, the account's cap and the key's budget considered.
 local free = stored(w[4])
 local free_is_over = free > 0 and stored(w[5]) > 0 and now >= stored(w[5])
 local usable_free = eligible and not free_is_over and free or 0

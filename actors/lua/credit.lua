@@ -2,7 +2,7 @@
 -- that order, so the last number applied is all that is needed to apply each exactly once.
 --
 -- KEYS  1 meta  2 wallet  3 journal
--- ARGV  1 now_ms or ''  2 account  3 number  4 purse  5 amount  6 expires_ms or ''
+-- ARGV  1 now_ms or ''  2 account  3 number  4 balance  5 amount  6 expires_ms or ''
 -- Reply { 'ok' }  { 'already' }  { 'gap', last number applied }  { 'recover' }  { 'hydrate' }
 
 local epoch = redis.call('HGET', KEYS[1], 'epoch')

@@ -1,8 +1,8 @@
--- Removes a wallet that is idle and of which the book of record has every entry. One of an older
+-- Removes a wallet that is idle and of which Postgres has every entry. One of an older
 -- epoch is void: nobody will use it again, nor the holds that it left.
 --
 -- KEYS  1 meta  2 wallet  3 holds
--- ARGV  1 now_ms or ''  2 seq in the book  3 idle_ms
+-- ARGV  1 now_ms or ''  2 seq in the ledger  3 idle_ms
 -- Reply { 'ok' }  { 'kept' }
 
 local w = redis.call('HMGET', KEYS[2], 'seq', 'used', 'epoch')

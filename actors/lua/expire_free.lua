@@ -1,4 +1,4 @@
--- Takes free credit whose time is over out of a purse that nobody uses.
+-- Takes free credit whose time is over out of a balance that nobody uses.
 --
 -- KEYS  1 meta  2 wallet  3 journal
 -- ARGV  1 now_ms or ''  2 account

@@ -1,12 +1,12 @@
--- Builds a wallet from the book of record, with the credits that its ledger does not have yet, so
+-- Builds a wallet from Postgres, with the credits that its ledger does not have yet, so
 -- that no call ever meets it without them. Refused when the wallet is here already, or when one was
--- evicted or its document changed since the book was read: what was read may then be out of date.
+-- evicted or its document changed since the ledger was read: what was read may then be out of date.
 --
 -- KEYS  1 meta  2 wallet  3 holds  4 journal
 -- ARGV  1 now_ms or ''  2 account  3 epoch  4 evictions  5 seq  6 paid  7 free  8 free_expires_ms
 --       9 credits  10 version  11 document  12 how many credits follow
---       13.. number, purse, amount, expires_ms or '' of each; then month field, amount, ...
--- Reply { 'ok' }  { 'present' }  { 'again' } read the book again  { 'recover' }
+--       13.. number, balance, amount, expires_ms or '' of each; then month field, amount, ...
+-- Reply { 'ok' }  { 'present' }  { 'again' } read the ledger again  { 'recover' }
 
 local m = redis.call('HMGET', KEYS[1], 'epoch', 'evictions')
 if not m[1] then return { 'recover' } end

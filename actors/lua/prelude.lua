@@ -142,7 +142,7 @@ local function answer_again(op)
   return { 'unresolved' }
 end
 
--- Free credit whose time is over leaves the purse with a ledger entry of its own.
+-- Free credit whose time is over leaves the balance with a ledger entry of its own.
 local function expire_free(meta, wallet, journal, account, now)
   local w = redis.call('HMGET', wallet, 'free', 'free_expires', 'paid', 'held_paid', 'held_free',
     'seq')
@@ -156,7 +156,8 @@ local function expire_free(meta, wallet, journal, account, now)
   })
 end
 
--- Puts one credit into its purse, with its ledger entry. The caller knows that it is the next one.
+-- Puts one credit into its balance, with its ledger entry. The caller knows that it is the next
+-- one.
 -- Free credit that ended goes before other free credit comes, or that would prolong it.
 local function apply_credit(k, now, credit)
   local ends = credit.purse == 'free' and stored(redis.call('HGET', k.wallet, 'free_expires')) or 0

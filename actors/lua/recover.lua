@@ -1,8 +1,8 @@
 -- Sets a bucket up under a new epoch. Wallets and holds of an older epoch are void from here on:
--- each is built anew from the book of record when it is next asked for.
+-- each is built anew from Postgres when it is next asked for.
 --
 -- KEYS  1 meta  2 leases  3 refused  4 journal
--- ARGV  1 epoch  2 number of the last journal entry that the book holds
+-- ARGV  1 epoch  2 number of the last journal entry that the ledger holds
 -- Reply { 'ok' }  { 'newer' } this epoch or a later one is in force already
 
 local epoch = redis.call('HGET', KEYS[1], 'epoch')

@@ -18,7 +18,7 @@ if not epoch then return { 'recover' } end
 local now, cost = now_ms(ARGV[1]), amount(ARGV[6])
 local cap, budget = amount(ARGV[7]), ARGV[8] ~= '' and amount(ARGV[8]) or nil
 local charged, charged_free, total, total_free, month = 0, 0, 0, 0, month_of(tonumber(ARGV[5]))
--- What was swept under an older epoch may never have reached the book: it is void like its hold.
+-- What was swept under an older epoch may never have reached the ledger: it is void like its hold.
 local expired = '^expired (%d+) (%d+) (%d+) (%d+) (%d+) ' .. epoch .. '$'
 local a, b, c, d, m = string.match(redis.call('GET', op) or '', expired)
 if a then

@@ -1,29 +1,32 @@
 import { Elysia } from "elysia";
 import { withoutCost } from "../calls/account.ts";
 import type { Call } from "../calls/call.ts";
-import { AUTO_MODEL, type Catalogue, firstBand, type ModelEntry } from "../core/catalogue.ts";
 import { pricePerUnit } from "../core/money.ts";
-import { isPaused } from "../http/chat/chat-request.ts";
-import { answerFacts, authenticated } from "../http/endpoint.ts";
-import { modelSvcJson } from "../http/model-json.ts";
+import { authenticated, responseMeta } from "../http/endpoint.ts";
 import { jsonResponse } from "../http/respond.ts";
-import type { ApplicationDeps } from "./deps.ts";
+import type { ChatDeps } from "../services/chat/answer-chat.ts";
+import {
+  AUTO_MODEL,
+  type ChatCatalogue,
+  firstBand,
+  type ModelEntry,
+} from "../services/chat/catalogue.ts";
+import { isPaused } from "../services/chat/chat-request.ts";
+import { modelSvcJson } from "../services/chat/model-json.ts";
 
 const PATH = "/api/v1/models";
 
 /** GET /api/v1/models (SPEC 4.10): any application key; what can be called now, and its price. */
-export function applicationModels(deps: ApplicationDeps) {
+export function applicationModels(deps: ChatDeps) {
   const list = async () => {
     const catalogue = deps.catalogue();
-    const callable = [...catalogue.models.values()].filter(
-      ({ id }) => !isPaused(deps.switches, id),
-    );
+    const callable = [...catalogue.models.values()].filter(({ id }) => !isPaused(deps.pauses, id));
     const data = [autoJson(catalogue), ...callable.map(entryJson)];
     return JSON.stringify({ object: "list", data });
   };
   const answer = async (call: Call) => {
     const body = await withoutCost(deps.calls, call, "models", list);
-    return jsonResponse(body, answerFacts(call));
+    return jsonResponse(body, responseMeta(call));
   };
   return new Elysia({ name: "application/models" }).get(PATH, ({ request, server }) =>
     authenticated(deps, { request, server }, PATH, answer),
@@ -49,7 +52,7 @@ function entryJson(model: ModelEntry): object {
 }
 
 /** As OpenRouter lists its own: a price of -1 is that of the model that will be chosen. */
-function autoJson({ models, auto }: Catalogue): object {
+function autoJson({ models, auto }: ChatCatalogue): object {
   const lengths = [...models.values()].map(({ contextTokens }) => contextTokens);
   return {
     id: AUTO_MODEL,

@@ -1,9 +1,9 @@
 // What the account holder may know of account and key, read as one call of its own.
 
-import type { AccountView } from "../../actors/hold.ts";
+import type { AccountView } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
-import { type Call, type CallDeps, type Demand, outcomeOf, takeHold } from "./call.ts";
+import { type Call, type CallDeps, type CallTerms, outcomeOf, takeHold } from "./call.ts";
 import { release } from "./settling.ts";
 
 /** What keeps an account from spending more right now. */
@@ -26,7 +26,7 @@ export async function viewAccount(deps: CallDeps, call: Call): Promise<AccountVi
 export async function withoutCost<Result>(
   deps: CallDeps,
   call: Call,
-  service: Demand["service"],
+  service: CallTerms["service"],
   answer: () => Promise<Result>,
 ): Promise<Result> {
   const demand = { scope: null, service, model: null } as const;

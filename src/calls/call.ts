@@ -3,28 +3,22 @@
 import type {
   AccountActors,
   Admission,
-  AdmitInput,
-  CallFacts,
+  AdmissionRequest,
+  CallMetadata,
   Hold,
   KeyIdentity,
   Outcome,
   RateLimits,
-} from "../../actors/hold.ts";
+} from "../../actors/account.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
 import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
-import type { ChatProvider } from "../providers/chat/provider.ts";
-import type { MapsProvider } from "../providers/maps/provider.ts";
-import type { SearchProvider } from "../providers/search/provider.ts";
 
-/** What the use cases need of the rest of the program. */
+/** What every use case needs of the rest of the program; a service adds its provider. */
 export interface CallDeps {
   readonly accounts: AccountActors;
-  readonly chat: ChatProvider;
-  readonly search: SearchProvider;
-  readonly maps: MapsProvider;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,9 +39,9 @@ export interface Call {
 }
 
 /** What one kind of call asks of an account. */
-export interface Demand
-  extends Pick<AdmitInput, "scope" | "bound" | "freeEligible" | "stream" | "limits"> {
-  readonly service: CallFacts["service"];
+export interface CallTerms
+  extends Pick<AdmissionRequest, "scope" | "bound" | "freeEligible" | "stream" | "limits"> {
+  readonly service: CallMetadata["service"];
   readonly model: string | null;
 }
 
@@ -61,7 +55,7 @@ export interface AdmitOptions {
 export async function admit(
   deps: CallDeps,
   call: Call,
-  demand: Demand,
+  demand: CallTerms,
   options: AdmitOptions = {},
 ): Promise<Admission> {
   const { identity } = call;
@@ -89,7 +83,7 @@ export async function admit(
 }
 
 /** The hold of a call that is asked for once. Throws the refusal. */
-export async function takeHold(deps: CallDeps, call: Call, demand: Demand): Promise<Hold> {
+export async function takeHold(deps: CallDeps, call: Call, demand: CallTerms): Promise<Hold> {
   const admission = await admit(deps, call, demand);
   if (admission.verdict === "admitted") return admission.hold;
   if (admission.verdict === "refused") throw admission.error;
@@ -103,7 +97,7 @@ export async function takeHold(deps: CallDeps, call: Call, demand: Demand): Prom
 export async function refuse(
   deps: CallDeps,
   call: Call,
-  demand: Pick<Demand, "scope" | "service" | "model">,
+  demand: Pick<CallTerms, "scope" | "service" | "model">,
   refusal: ApiError,
 ): Promise<never> {
   const asked = { ...demand, bound: ZERO, freeEligible: true, stream: false };

@@ -1,6 +1,6 @@
 // Ends the upstream request of a call before its time, for the first reason that comes up.
 
-import type { Hold } from "../../actors/hold.ts";
+import type { Hold } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED } from "../core/errors.ts";
 
 export interface InterruptionReason {

@@ -1,6 +1,6 @@
 // Ends a hold so that a fault of Redis is heard of but never changes what the caller gets.
 
-import type { Hold, Outcome, Settlement } from "../../actors/hold.ts";
+import type { Hold, Outcome, Settlement } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED, toApiError } from "../core/errors.ts";
 import { min, type NanoUsd, ZERO } from "../core/money.ts";
 import { type Call, type CallDeps, outcomeOf } from "./call.ts";

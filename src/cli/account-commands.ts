@@ -1,4 +1,4 @@
-import { type AccountAction, changeAccount, createAccount } from "../calls/administration.ts";
+import { type AccountAction, changeAccount, createAccount } from "../accounts/administration.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
 import { toJsonNumber } from "../core/money.ts";
 import { showAccount } from "./account-show.ts";

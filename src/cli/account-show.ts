@@ -1,4 +1,4 @@
-import { findAccount } from "../calls/administration.ts";
+import { findAccount } from "../accounts/administration.ts";
 import { parseDocument } from "../core/access.ts";
 import { deriveTier, nextTier, type Tier } from "../core/limits.ts";
 import { add, min, type NanoUsd, nano, toJsonNumber, ZERO } from "../core/money.ts";

@@ -1,8 +1,8 @@
-import { findAccount } from "../calls/administration.ts";
-import { type AuditDeps, type AuditReport, audit } from "../calls/audit.ts";
-import { describe } from "../core/difference.ts";
+import { findAccount } from "../accounts/administration.ts";
+import { type AuditDeps, type AuditReport, audit } from "../accounts/audit.ts";
+import { describe } from "../core/audit-finding.ts";
 import { type NanoUsd, toDecimal } from "../core/money.ts";
-import { AuditBook } from "../store/audit.ts";
+import { AuditRepository } from "../store/audit.ts";
 import type { Answer, Command } from "./command.ts";
 import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
@@ -28,7 +28,7 @@ const auditCommand: Command = {
 function auditDeps({ actors, database, flush }: Stores): AuditDeps {
   return {
     redis: actors.scripts.redis,
-    book: new AuditBook(database),
+    repository: new AuditRepository(database),
     graceMs: CREDIT_GRACE_MS,
     flush,
     sleep: Bun.sleep,
@@ -51,7 +51,7 @@ function answerOf(id: string | null, report: AuditReport): Answer {
     wallets_in_redis: wallets,
   };
   if (difference !== null) {
-    return { json, text: `Difference: ${describe(difference)}`, failed: true };
+    return { json, text: `AuditFinding: ${describe(difference)}`, failed: true };
   }
   const parts = [
     count(accounts, "account"),

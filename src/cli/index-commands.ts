@@ -1,15 +1,18 @@
 // The operator's own documents in the embedded search index; a running Farebox finds them at once.
 
 import { resolve } from "node:path";
-import { Refused } from "../calls/administration.ts";
-import { DocumentError } from "../providers/search/document-files.ts";
-import { type SourceOptions, sourceDocuments } from "../providers/search/document-source.ts";
+import { Refused } from "../accounts/administration.ts";
+import { DocumentError } from "../services/search/providers/document-files.ts";
+import {
+  type SourceOptions,
+  sourceDocuments,
+} from "../services/search/providers/document-source.ts";
 import {
   listSources,
   openForWriting,
   removeSource,
   replaceSource,
-} from "../providers/search/own-documents.ts";
+} from "../services/search/providers/own-documents.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { table } from "./print.ts";
 

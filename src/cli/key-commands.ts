@@ -1,4 +1,4 @@
-import { createKey, revokeKey } from "../calls/administration.ts";
+import { createKey, revokeKey } from "../accounts/administration.ts";
 import type { Command } from "./command.ts";
 import { addressesOf, amountOf, idOf, nameOf, scopesOf } from "./values.ts";
 

@@ -1,4 +1,4 @@
-import { findAccount } from "../calls/administration.ts";
+import { findAccount } from "../accounts/administration.ts";
 import { exportLog, LOG_COLUMNS } from "../store/log-export.ts";
 import { type Command, UsageError } from "./command.ts";
 import { openSink } from "./sink.ts";

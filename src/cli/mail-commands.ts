@@ -1,9 +1,9 @@
-import { loadMailConfig, type MailConfig } from "../config.ts";
 import { newTimedId } from "../core/ids.ts";
 import { parseAddress } from "../core/mail-address.ts";
-import type { SmtpRelay } from "../core/smtp-relay.ts";
-import { createMimeBuilder } from "../providers/mail/mime.ts";
-import { checkRelay } from "../providers/mail/relay-check.ts";
+import { createMimeBuilder } from "../services/mail/providers/mime.ts";
+import { checkRelay } from "../services/mail/providers/relay-check.ts";
+import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
+import { loadMailConfig, type MailConfig } from "../settings/config.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 
 const SUBJECT = "A test of the mail server";

@@ -1,8 +1,8 @@
 // The command-line tool: finds the command, checks its words, opens the stores, prints the answer.
 
-import { Refused } from "../calls/administration.ts";
-import { ConfigError, loadStoreConfig } from "../config.ts";
+import { Refused } from "../accounts/administration.ts";
 import { ApiError } from "../core/errors.ts";
+import { ConfigError, loadStoreConfig } from "../settings/config.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Plan, planOf } from "./commands.ts";
 import { ReaderGone } from "./sink.ts";

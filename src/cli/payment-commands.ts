@@ -1,4 +1,4 @@
-import { recordPayment } from "../calls/administration.ts";
+import { recordPayment } from "../accounts/administration.ts";
 import { toJsonNumber } from "../core/money.ts";
 import { type Command, UsageError } from "./command.ts";
 import { dollars, utc } from "./print.ts";

@@ -2,15 +2,15 @@
 
 import { AccountActors } from "../../actors/account-actors.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
-import type { AdministrationDeps } from "../calls/administration.ts";
-import type { Fork } from "../calls/audit.ts";
-import type { StoreConfig } from "../config.ts";
+import type { AdministrationDeps } from "../accounts/administration.ts";
+import type { JournalConflict } from "../accounts/audit.ts";
 import type { RandomBytes } from "../core/ids.ts";
+import type { StoreConfig } from "../settings/config.ts";
 import { Accounts } from "../store/accounts.ts";
-import { Book } from "../store/book.ts";
 import { type Database, openDatabase } from "../store/database.ts";
 import { Ledger } from "../store/ledger.ts";
 import { openRedis } from "../store/redis.ts";
+import { WalletRepository } from "../store/wallet-repository.ts";
 
 export interface StoresDeps {
   readonly config: StoreConfig;
@@ -28,8 +28,11 @@ export interface Stores {
   readonly dataDirectory: string;
   readonly warn: (line: string) => void;
   readonly random: RandomBytes;
-  /** Moves what waits in the journal to the book. Rebuilds nothing: it tells what does not fit. */
-  flush(): Promise<readonly Fork[]>;
+  /**
+   * Moves what waits in the journal to the ledger. Rebuilds nothing: it tells what does not
+   * fit.
+   */
+  flush(): Promise<readonly JournalConflict[]>;
   close(): Promise<void>;
 }
 
@@ -44,7 +47,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     warn: () => {},
     error: (_: object, message: string) => warn(message),
   };
-  const actors = new AccountActors({ redis, book: new Book(database), now, log });
+  const actors = new AccountActors({ redis, repository: new WalletRepository(database), now, log });
   const accounts = new Accounts({ database, random, keyPepper: config.keyPepper });
   const onDelayed = (accountId: string) =>
     warn(
@@ -65,8 +68,8 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
   };
 }
 
-async function flush(actors: AccountActors, database: Database): Promise<Fork[]> {
-  const forks = new Map<number, Fork>();
+async function flush(actors: AccountActors, database: Database): Promise<JournalConflict[]> {
+  const forks = new Map<number, JournalConflict>();
   const noteReason = (fields: object, message: string) => {
     if (!("bucket" in fields) || typeof fields.bucket !== "number") return;
     const cause = "err" in fields && fields.err instanceof Error ? `: ${fields.err.message}` : "";
@@ -79,7 +82,7 @@ async function flush(actors: AccountActors, database: Database): Promise<Fork[]>
     // The workers trim the journal; who only looks leaves it as it is.
     keepMs: Number.POSITIVE_INFINITY,
     rebuild: () => Promise.resolve(),
-    onFork: (bucket) => forks.set(bucket, { bucket, reason: "entries that contradict the book" }),
+    onFork: (bucket) => forks.set(bucket, { bucket, reason: "entries that contradict the ledger" }),
   });
   return [...forks.values()];
 }

@@ -2,8 +2,8 @@
 // Postgres is its source, Redis hands it out, and each process caches it parsed.
 
 import { BlockList, isIP } from "node:net";
+import { monthOf } from "./clock.ts";
 import type { ErrorCode } from "./errors.ts";
-import { monthOf } from "./ledger-replay.ts";
 import { deriveTier, type PlanName, type Scope, type Tier, type TierInputs } from "./limits.ts";
 import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
 

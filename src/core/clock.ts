@@ -8,3 +8,9 @@ export interface Clock {
   /** Calls `run` once after `delayMs`; the function it returns calls it off. */
   after(delayMs: number, run: () => void): () => void;
 }
+
+/** The UTC month of a time as 202611. */
+export function monthOf(ms: number): number {
+  const time = new Date(ms);
+  return time.getUTCFullYear() * 100 + time.getUTCMonth() + 1;
+}

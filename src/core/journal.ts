@@ -1,10 +1,10 @@
-// What happened to an account, as the scripts write it and the book of record keeps it.
+// What happened to an account, as the scripts write it and Postgres keeps it.
 
 import type { Scope } from "./limits.ts";
 import type { NanoUsd } from "./money.ts";
 
 /** What the request log knows at admission (SPEC 2.8); never content. */
-export interface CallFacts {
+export interface CallMetadata {
   readonly endpoint: string;
   readonly service: Scope | "account";
   readonly model: string | null;
@@ -55,7 +55,7 @@ export interface JournalEntry {
   readonly key: string;
   readonly request: string;
   readonly atMs: number;
-  /** CallFacts as JSON. */
+  /** CallMetadata as JSON. */
   readonly facts: string;
   /** Outcome as JSON; `code latency` of a refusal; a count in a summary. */
   readonly outcome: string;

@@ -1,6 +1,7 @@
 // Replays an account's ledger from nothing and proves each entry from the one before it.
 
-import { type Difference, dollars } from "./difference.ts";
+import { type AuditFinding, dollars } from "./audit-finding.ts";
+import { monthOf } from "./clock.ts";
 
 export type EntryKind = "credit" | "charge" | "late_charge" | "free_expired";
 
@@ -53,7 +54,7 @@ export class LedgerReplay {
   }
 
   /** Takes the next entry; what is wrong with it, or null. */
-  take(entry: ReplayEntry): Difference | null {
+  take(entry: ReplayEntry): AuditFinding | null {
     const wrong = this.#checkNumber(entry) ?? this.#checkKind(entry) ?? this.#checkSums(entry);
     if (wrong !== null) return wrong;
     this.seq = entry.seq;
@@ -81,13 +82,13 @@ export class LedgerReplay {
     this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
   }
 
-  #checkNumber({ seq }: ReplayEntry): Difference | null {
+  #checkNumber({ seq }: ReplayEntry): AuditFinding | null {
     const expected = this.seq + 1;
     if (seq === expected) return null;
     return this.#wrong(expected, "the entries are numbered without gaps", `${expected}`, `${seq}`);
   }
 
-  #checkSums(entry: ReplayEntry): Difference | null {
+  #checkSums(entry: ReplayEntry): AuditFinding | null {
     const purses = [
       ["paid", this.paid, entry.paidDelta, entry.paidAfter],
       ["free", this.free, entry.freeDelta, entry.freeAfter],
@@ -109,7 +110,7 @@ export class LedgerReplay {
     return null;
   }
 
-  #checkKind(entry: ReplayEntry): Difference | null {
+  #checkKind(entry: ReplayEntry): AuditFinding | null {
     if (entry.kind === "credit") return this.#checkCredit(entry);
     if (entry.credit !== null) {
       const found = `credit ${entry.credit}`;
@@ -118,7 +119,7 @@ export class LedgerReplay {
     return entry.kind === "free_expired" ? this.#checkExpiry(entry) : this.#checkCharge(entry);
   }
 
-  #checkCredit(entry: ReplayEntry): Difference | null {
+  #checkCredit(entry: ReplayEntry): AuditFinding | null {
     const { seq } = entry;
     const expected = this.credits + 1;
     if (entry.credit !== expected) {
@@ -136,7 +137,7 @@ export class LedgerReplay {
     return this.#wrong(seq, `what credit ${expected} gives`, text(paid, free), found);
   }
 
-  #checkCharge(entry: ReplayEntry): Difference | null {
+  #checkCharge(entry: ReplayEntry): AuditFinding | null {
     const { seq, paidDelta, freeDelta } = entry;
     if (entry.request === null) return this.#wrong(seq, "the call charged", "a request", "none");
     if (entry.key === null) {
@@ -154,7 +155,7 @@ export class LedgerReplay {
     return this.#wrong(seq, "the month charged", `${month}`, `${entry.month}`);
   }
 
-  #checkExpiry({ seq, paidDelta, freeDelta, atMs }: ReplayEntry): Difference | null {
+  #checkExpiry({ seq, paidDelta, freeDelta, atMs }: ReplayEntry): AuditFinding | null {
     if (paidDelta !== 0n || freeDelta >= 0n) {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
       return this.#wrong(seq, "an expiry takes free credit alone", "free credit", found);
@@ -164,13 +165,7 @@ export class LedgerReplay {
     return this.#wrong(seq, "when free credit ended", `${expected} or later`, `${found}`);
   }
 
-  #wrong(seq: number, fact: string, expected: string, found: string): Difference {
+  #wrong(seq: number, fact: string, expected: string, found: string): AuditFinding {
     return { account: this.account, bucket: null, seq, fact, expected, found };
   }
-}
-
-/** The UTC month of a time as 202611. */
-export function monthOf(ms: number): number {
-  const time = new Date(ms);
-  return time.getUTCFullYear() * 100 + time.getUTCMonth() + 1;
 }

@@ -1,16 +1,17 @@
 // The frame of every request: who asks, and what an answer or an error looks like. What differs
 // between the surfaces is looked up by the name of the surface.
 
-import type { KeyIdentity, RateLimits } from "../../actors/hold.ts";
+import type { KeyIdentity, RateLimits } from "../../actors/account.ts";
 import type { Call, CallDeps } from "../calls/call.ts";
+import type { Pauses } from "../calls/pauses.ts";
 import { ApiError, toApiError } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import { keyDigest, type Surface } from "../core/keys.ts";
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
-import type { CallerFacts } from "./caller-facts.ts";
+import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { invalidKey, readKey } from "./read-key.ts";
-import { type AnswerFacts, errorResponse } from "./respond.ts";
+import { errorResponse, type ResponseMeta } from "./respond.ts";
 import type { BunServer } from "./server.ts";
 
 /**
@@ -31,22 +32,23 @@ export interface EndpointDeps {
   /** Whose keys are taken, and how errors are shaped. */
   readonly surface: Surface;
   readonly calls: CallDeps;
+  readonly pauses: Pauses;
   readonly keys: KeyDirectory;
   readonly anonymous: AnonymousWindow;
   readonly random: RandomBytes;
   readonly keyPepper: string;
   readonly clientIp: ClientIp;
-  readonly callerFacts: (ip: string) => CallerFacts;
+  readonly clientInfo: (ip: string) => ClientInfo;
 }
 
 /** What Elysia hands a route. */
-export interface Incoming {
+export interface RawRequest {
   readonly request: Request;
   readonly server: BunServer | null;
 }
 
 /** A request before anything of it was looked at. */
-export interface Arrival extends Incoming {
+export interface RequestContext extends RawRequest {
   readonly requestId: string;
   readonly arrivedMs: number;
   readonly clientIp: string;
@@ -67,14 +69,14 @@ const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 /** Answers a request that needs a key (SPEC 5.2). */
 export async function authenticated(
   deps: EndpointDeps,
-  incoming: Incoming,
+  raw: RawRequest,
   endpoint: string,
-  answer: (call: Call, arrival: Arrival) => Promise<Response>,
+  answer: (call: Call, arrival: RequestContext) => Promise<Response>,
 ): Promise<Response> {
-  const arrival = arrive(deps, incoming);
+  const arrival = arrive(deps, raw);
   let call: Call | null = null;
   try {
-    checkHost(incoming.request);
+    checkHost(raw.request);
     call = await identify(deps, arrival, endpoint);
     return await answer(call, arrival);
   } catch (error) {
@@ -85,12 +87,12 @@ export async function authenticated(
 /** Answers a request that needs none; callers are counted by their address. */
 export async function anonymous(
   deps: EndpointDeps,
-  incoming: Incoming,
-  answer: (facts: AnswerFacts) => Response,
+  raw: RawRequest,
+  answer: (facts: ResponseMeta) => Response,
 ): Promise<Response> {
-  const arrival = arrive(deps, incoming);
+  const arrival = arrive(deps, raw);
   try {
-    checkHost(incoming.request);
+    checkHost(raw.request);
     const { allowed, ...rate } = await countOnce(deps, arrival);
     const facts = { requestId: arrival.requestId, rate };
     return allowed ? answer(facts) : errorResponse(tooMany(rate), facts, deps.surface);
@@ -100,7 +102,7 @@ export async function anonymous(
 }
 
 /** What the headers of an admitted call's answer say, but for its cost. */
-export function answerFacts(call: Call): AnswerFacts {
+export function responseMeta(call: Call): ResponseMeta {
   if (call.rate === null) throw new Error("A call is answered before it was admitted");
   return { requestId: call.requestId, rate: call.rate };
 }
@@ -108,13 +110,13 @@ export function answerFacts(call: Call): AnswerFacts {
 /** Answers a request that no route takes; nothing of it was looked at before. */
 export async function unrouted(
   deps: EndpointDeps,
-  incoming: Incoming,
+  raw: RawRequest,
   error: unknown,
 ): Promise<Response> {
-  return await answerError(deps, arrive(deps, incoming), error, null);
+  return await answerError(deps, arrive(deps, raw), error, null);
 }
 
-function arrive(deps: EndpointDeps, { request, server }: Incoming): Arrival {
+function arrive(deps: EndpointDeps, { request, server }: RawRequest): RequestContext {
   const { clock } = deps.calls;
   const peer = server?.requestIP(request)?.address ?? "";
   return {
@@ -136,12 +138,16 @@ function checkHost(request: Request): void {
   }
 }
 
-async function identify(deps: EndpointDeps, arrival: Arrival, endpoint: string): Promise<Call> {
+async function identify(
+  deps: EndpointDeps,
+  arrival: RequestContext,
+  endpoint: string,
+): Promise<Call> {
   const key = readKey(arrival.request.headers, deps.surface);
   const identity = await findKey(deps, arrival, key);
   if (identity === null) throw invalidKey();
   const { requestId, clientIp, arrivedMs, request } = arrival;
-  const { country, ipHash } = deps.callerFacts(clientIp);
+  const { country, ipHash } = deps.clientInfo(clientIp);
   return {
     requestId,
     identity,
@@ -158,7 +164,7 @@ async function identify(deps: EndpointDeps, arrival: Arrival, endpoint: string):
 /** A key that is new to this process counts as none until it is found: anybody can make one up. */
 async function findKey(
   deps: EndpointDeps,
-  arrival: Arrival,
+  arrival: RequestContext,
   key: string,
 ): Promise<KeyIdentity | null> {
   const hasTurn = async () => {
@@ -177,7 +183,7 @@ async function findKey(
 /** `rate` is what the account's own window said, or null where no account was asked. */
 async function answerError(
   deps: EndpointDeps,
-  arrival: Arrival,
+  arrival: RequestContext,
   thrown: unknown,
   rate: RateLimits | null,
 ): Promise<Response> {
@@ -199,15 +205,18 @@ async function answerError(
   return errorResponse(error, facts, deps.surface);
 }
 
-function countOnce(deps: EndpointDeps, arrival: Arrival): Promise<AnonymousCount> {
+function countOnce(deps: EndpointDeps, arrival: RequestContext): Promise<AnonymousCount> {
   arrival.counted ??= countAnonymous(deps, arrival);
   return arrival.counted;
 }
 
-async function countAnonymous(deps: EndpointDeps, arrival: Arrival): Promise<AnonymousCount> {
+async function countAnonymous(
+  deps: EndpointDeps,
+  arrival: RequestContext,
+): Promise<AnonymousCount> {
   try {
     const caller = networkOf(arrival.clientIp);
-    return { ...(await deps.anonymous.count(deps.callerFacts(caller).ipHash)), known: true };
+    return { ...(await deps.anonymous.count(deps.clientInfo(caller).ipHash)), known: true };
   } catch (error) {
     // What needs no account is served without Redis too, as if the caller were the first.
     deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");

@@ -1,12 +1,12 @@
 // What every answer looks like: its headers, and the one place that turns an error into a response
 // (SPEC 7, 8.5).
 
-import type { RateLimits } from "../../actors/hold.ts";
+import type { RateLimits } from "../../actors/account.ts";
 import { type ApiError, OK } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
 
 /** What the headers of an answer are made of. */
-export interface AnswerFacts {
+export interface ResponseMeta {
   readonly requestId: string;
   readonly rate: RateLimits;
   /** What the call was charged, as the decimal digits that its body shows too. */
@@ -24,7 +24,7 @@ export interface AnswerFacts {
 const JSON_TYPE = "application/json";
 
 /** A body, already JSON text, with its success. */
-export function jsonResponse(body: string, facts: AnswerFacts): Response {
+export function jsonResponse(body: string, facts: ResponseMeta): Response {
   const headers = headersOf(facts, JSON_TYPE);
   if (facts.isRepeat === true) headers["idempotent-replayed"] = "true";
   return new Response(body, { status: facts.status ?? OK, headers });
@@ -34,13 +34,13 @@ export function jsonResponse(body: string, facts: AnswerFacts): Response {
 export function bytesResponse(
   body: Uint8Array<ArrayBuffer>,
   contentType: string,
-  facts: AnswerFacts,
+  facts: ResponseMeta,
 ): Response {
   return new Response(body, { status: OK, headers: headersOf(facts, contentType) });
 }
 
 /** The error in the shape of its surface. Its cause goes nowhere near the answer. */
-export function errorResponse(error: ApiError, facts: AnswerFacts, surface: Surface): Response {
+export function errorResponse(error: ApiError, facts: ResponseMeta, surface: Surface): Response {
   const headers = headersOf(facts, JSON_TYPE);
   if (error.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
@@ -63,7 +63,7 @@ const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
 };
 
 /** The headers that every answer carries. */
-export function headersOf(facts: AnswerFacts, contentType: string): Record<string, string> {
+export function headersOf(facts: ResponseMeta, contentType: string): Record<string, string> {
   const { requestId, rate, costUsd = "0", isPrivate = false } = facts;
   return {
     ...(isPrivate && { "cache-control": "no-store" }),

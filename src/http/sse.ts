@@ -2,7 +2,7 @@
 // only pile up, so memory stays flat however slow it is.
 
 import { OK } from "../core/errors.ts";
-import { type AnswerFacts, headersOf } from "./respond.ts";
+import { headersOf, type ResponseMeta } from "./respond.ts";
 
 /** Where frames come from. */
 export interface FrameSource<Event> {
@@ -26,7 +26,7 @@ export const DONE_FRAME = dataFrame("[DONE]");
 /** Streams the frames of a source. `onEnd` is called once: at the end, or when it broke off. */
 export function eventStream<Event>(
   source: FrameSource<Event>,
-  facts: AnswerFacts,
+  facts: ResponseMeta,
   onEnd: () => void,
 ): Response {
   let isOpen = true;

@@ -1,7 +1,7 @@
 // The monthly allowance of the Free plan (SPEC 8.6): a credit like any other, once a month.
 
 import { and, eq, sql } from "drizzle-orm";
-import { monthOf } from "../core/ledger-replay.ts";
+import { monthOf } from "../core/clock.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { BalanceTooLarge, refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
@@ -19,14 +19,14 @@ export interface Allowance {
 /** Books the allowance once; who comes second finds it booked. It ends with its month. */
 export async function grantAllowance(database: Database, allowance: Allowance): Promise<void> {
   try {
-    await database.db.transaction((tx) => book(tx, allowance));
+    await database.db.transaction((tx) => insertAllowance(tx, allowance));
   } catch (error) {
     // A balance that leaves no room for it needs no allowance.
     if (!(error instanceof BalanceTooLarge)) throw error;
   }
 }
 
-async function book(tx: Tx, { accountId, nowMs, amount }: Allowance): Promise<void> {
+async function insertAllowance(tx: Tx, { accountId, nowMs, amount }: Allowance): Promise<void> {
   // The row lock makes credit numbers follow each other, and one process grant before the other.
   const [account] = await tx
     .select()

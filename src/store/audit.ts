@@ -1,4 +1,4 @@
-// Reads the book of record for an audit: each account in one snapshot, its ledger as a stream.
+// Reads Postgres for an audit: each account in one snapshot, its ledger as a stream.
 
 import { asc, eq, gt, sql } from "drizzle-orm";
 import { fromUuid } from "../core/ids.ts";
@@ -27,8 +27,8 @@ export interface LogMismatch {
   readonly rows: number;
 }
 
-/** An account as the book had it at one instant. */
-export interface BookSnapshot {
+/** An account as the ledger had it at one instant. */
+export interface AuditSnapshot {
   readonly cursor: BucketCursor;
   readonly nowMs: number;
   readonly version: number;
@@ -54,7 +54,7 @@ export interface Orphan {
 const PLACES_A_PAGE = 500;
 const ENTRIES_A_PAGE = 5_000;
 
-export class AuditBook {
+export class AuditRepository {
   constructor(readonly database: Database) {}
 
   /** All accounts in the order of their numbers, page by page. */
@@ -83,13 +83,16 @@ export class AuditBook {
     return row ?? null;
   }
 
-  /** How far each bucket's journal is in the book. */
+  /** How far each bucket's journal is in the ledger. */
   async cursors(): Promise<BucketCursor[]> {
     return await this.database.db.select().from(journalCursors).orderBy(journalCursors.bucket);
   }
 
   /** Lets `read` look at an account, all of it as of one instant. */
-  async snapshot<T>(place: AccountPlace, read: (book: BookSnapshot) => Promise<T>): Promise<T> {
+  async snapshot<T>(
+    place: AccountPlace,
+    read: (repository: AuditSnapshot) => Promise<T>,
+  ): Promise<T> {
     return await this.database.db.transaction(async (tx) => read(await open(tx, place)), {
       isolationLevel: "repeatable read",
       accessMode: "read only",
@@ -110,7 +113,7 @@ export class AuditBook {
   }
 }
 
-async function open(tx: Queries, { id, bucket }: AccountPlace): Promise<BookSnapshot> {
+async function open(tx: Queries, { id, bucket }: AccountPlace): Promise<AuditSnapshot> {
   const [cursor] = await tx.select().from(journalCursors).where(eq(journalCursors.bucket, bucket));
   const stored = await readDocument(tx, id);
   if (cursor === undefined || stored === null) throw new Error(`Account ${id} is gone`);

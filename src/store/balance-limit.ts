@@ -9,7 +9,7 @@ export class BalanceTooLarge extends Error {
 
 /**
  * Throws BalanceTooLarge where Redis would refuse the credit: none may be booked that can never be
- * applied. What was spent and is not in the book yet counts as still there.
+ * applied. What was spent and is not in the ledger yet counts as still there.
  */
 export async function refuseTooLarge(
   tx: Pick<Database["db"], "execute">,

@@ -1,4 +1,4 @@
-// The column types of the book of record.
+// The column types of Postgres.
 
 import { bigint, customType, timestamp } from "drizzle-orm/pg-core";
 

@@ -1,4 +1,4 @@
-// Access documents as the book of record has them: built from accounts, payments and live keys.
+// Access documents as Postgres has them: built from accounts, payments and live keys.
 
 import { and, asc, eq, inArray, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";

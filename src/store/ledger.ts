@@ -1,4 +1,4 @@
-// Moves journal entries into the book of record. The rows and the cursor that vouches for them are
+// Moves journal entries into Postgres. The rows and the cursor that vouches for them are
 // one transaction, so each entry is here exactly once whatever dies in between.
 
 import type { TransactionSql } from "postgres";
@@ -242,7 +242,7 @@ async function lockCursors(
 /** The entries of a batch that the locked cursor has not passed; they must follow it directly. */
 function entriesBehind(batch: BucketBatch, cursor: BucketCursor | undefined): JournalEntry[] {
   if (cursor === undefined || cursor.epoch !== batch.epoch) return [];
-  // A Redis that is older than the book and wrote on repeats numbers: none of it may be taken.
+  // A Redis that is older than the ledger and wrote on repeats numbers: none of it may be taken.
   const first = batch.entries[0]?.number ?? batch.after + 1;
   if (first !== batch.after + 1) throw new JournalGap(batch.bucket, batch.after + 1, first);
   const rest = batch.entries.filter((entry) => entry.number > cursor.entry);

@@ -3,7 +3,7 @@
 import type { TransactionSql } from "postgres";
 import { ERRORS, isErrorCode } from "../core/errors.ts";
 import { toUuid } from "../core/ids.ts";
-import type { CallFacts, JournalEntry, Outcome } from "../core/journal.ts";
+import type { CallMetadata, JournalEntry, Outcome } from "../core/journal.ts";
 import { NOTHING_COUNTED } from "../core/journal.ts";
 import { arrayText } from "./database.ts";
 
@@ -36,7 +36,7 @@ export function logRowOf(
   entry: JournalEntry,
   numbers: { readonly account: number; readonly key: number },
 ): LogRow {
-  const facts = JSON.parse(entry.facts) as CallFacts;
+  const facts = JSON.parse(entry.facts) as CallMetadata;
   const { model = facts.model, ...end } = endOf(entry);
   return {
     at: new Date(entry.atMs).toISOString(),

@@ -1,4 +1,4 @@
-// The book's part on mail.
+// The ledger's part on mail.
 
 import { sql } from "drizzle-orm";
 import {

@@ -1,4 +1,4 @@
-// The book of record. Money columns are bigint nano-USD; ids are text with a prefix, and rows that
+// Postgres. Money columns are bigint nano-USD; ids are text with a prefix, and rows that
 // are written once per call refer to accounts and keys by their short numbers.
 
 import { sql } from "drizzle-orm";

@@ -34,7 +34,7 @@ export function unappliedPlaces(sql: Sql, olderThan: Date) {
 }
 
 /**
- * Ends free credits whose time is over and of which nothing is left, or whose purse lives on by a
+ * Ends free credits whose time is over and of which nothing is left, or whose balance lives on by a
  * later one. A credit that was never applied is not over: it is applied first.
  */
 export function endSpentCredits(sql: Sql, now: Date) {

@@ -3,9 +3,9 @@
 
 import { AccountActors } from "../../actors/account-actors.ts";
 import type { RedisClient } from "../../actors/script.ts";
-import { Book } from "../../src/store/book.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { silent, type WorldOptions } from "../support/world.ts";
 
 /** A clock that stands until the test moves it; scripts and processes believe it. */
@@ -42,8 +42,8 @@ export interface ActorProcess extends AsyncDisposable {
 export interface ProcessOptions extends WorldOptions {
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  /** A book that the test can make wait between its answer and its use. */
-  readonly book?: (database: Database) => Book;
+  /** A Postgres that the test can make wait between its answer and its use. */
+  readonly repository?: (database: Database) => WalletRepository;
 }
 
 /** A second process: what it shares with the first is only the two stores. */
@@ -52,7 +52,7 @@ export function openProcess(options: ProcessOptions): ActorProcess {
   const redis = openRedis(options.redisUrl);
   const accounts = new AccountActors({
     redis,
-    book: options.book?.(database) ?? new Book(database),
+    repository: options.repository?.(database) ?? new WalletRepository(database),
     now: options.now ?? Date.now,
     log: silent,
     ...(options.scriptTime === undefined ? {} : { scriptTime: options.scriptTime }),

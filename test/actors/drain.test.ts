@@ -1,8 +1,8 @@
 // Parallel calls on one balance from two processes: exactly as many pass as it pays for.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Admission } from "../../actors/account.ts";
 import type { AccountActors } from "../../actors/account-actors.ts";
-import type { Admission } from "../../actors/hold.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
   ask,

@@ -1,7 +1,7 @@
-// What the money survives: scripts forgotten, data gone, data older than the book, memory full.
+// What the money survives: scripts forgotten, data gone, data older than the ledger, memory full.
 
 import { expect, test } from "bun:test";
-import type { Hold } from "../../actors/hold.ts";
+import type { Hold } from "../../actors/account.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
 import {
@@ -35,7 +35,7 @@ async function spend(account: TestAccount, amount: string): Promise<void> {
   await open.settle(usd(amount), DONE);
 }
 
-/** Every credit of the book has its ledger row, once, in order. */
+/** Every credit of the ledger has its ledger row, once, in order. */
 async function expectEveryCredit(world: World, account: TestAccount): Promise<void> {
   await account.actor.applyCredits();
   await expectSound(world, account);

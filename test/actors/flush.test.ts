@@ -1,12 +1,12 @@
-// The journal reaches the book of record exactly once, whoever dies or works at the same time.
+// The journal reaches Postgres exactly once, whoever dies or works at the same time.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readJournal } from "../../actors/journal.ts";
 import { verifyBuckets } from "../../actors/recovery.ts";
 import { summarise } from "../../actors/wallet-scripts.ts";
-import { Book } from "../../src/store/book.ts";
 import { type BucketBatch, Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { type FlushDeps, flushJournal } from "../../workers/log-flush.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPrivatePostgres } from "../support/services.ts";
@@ -46,7 +46,7 @@ function flusher(more: Partial<FlushDeps> = {}): () => Promise<number> {
     keepMs: 60_000,
     rebuild: (bucket, epoch) => world.accounts.rebuild(bucket, epoch),
     onFork: () => {
-      throw new Error("The journal and the book disagree");
+      throw new Error("The journal and the ledger disagree");
     },
     ...more,
   };
@@ -194,7 +194,7 @@ test("a rebuild goes on from the entry that a flusher commits meanwhile", async 
   expect(page).toMatchObject({ epoch: Number(cursor?.epoch), newest: Number(cursor?.entry) });
 });
 
-test("a journal older than the book is never taken in part", async () => {
+test("a journal older than the ledger is never taken in part", async () => {
   await using fresh = await openWorld();
   const account = await openAccount(fresh, { paid: usd("10") });
   const { keys, row } = { ...account.actor, row: account.row };
@@ -231,14 +231,14 @@ async function restoreBucket({ redis }: World, dump: Dump): Promise<void> {
   for (const [name, value] of dump) await redis.restore(name, 0, value, "REPLACE");
 }
 
-test("an empty Redis is verified against the book before it serves", async () => {
+test("an empty Redis is verified against the ledger before it serves", async () => {
   await using fresh = await openWorld();
   const account = await openAccount(fresh, { paid: usd("10") });
   await spend(account, 4);
   await fresh.flush();
   await fresh.redis.flushall();
   const rebuilt: (readonly number[])[] = [];
-  const deps = { redis: fresh.redis, book: new Book(fresh.database) };
+  const deps = { redis: fresh.redis, repository: new WalletRepository(fresh.database) };
   await verifyBuckets({ ...deps, onRecovered: (buckets) => rebuilt.push(buckets) });
   await verifyBuckets({ ...deps, onRecovered: (buckets) => rebuilt.push(buckets) });
   expect(rebuilt.map((buckets) => buckets.length)).toEqual([64]);

@@ -1,8 +1,8 @@
 // Calls whose store did not answer: nothing is charged, and nothing stays held.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Book } from "../../src/store/book.ts";
 import type { Database } from "../../src/store/database.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { eventually } from "../support/eventually.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
@@ -27,9 +27,15 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-async function second(book?: (database: Database) => Book): Promise<ActorProcess> {
+async function second(
+  repository?: (database: Database) => WalletRepository,
+): Promise<ActorProcess> {
   const redisUrl = await testRedisUrl();
-  return openProcess({ redisUrl, databaseUrl: world.databaseUrl, ...(book && { book }) });
+  return openProcess({
+    redisUrl,
+    databaseUrl: world.databaseUrl,
+    ...(repository && { repository }),
+  });
 }
 
 function of({ accounts }: ActorProcess, { row }: TestAccount) {
@@ -86,23 +92,23 @@ test("an admission that never ran leaves nothing behind", async () => {
   expect(await logOf(world, account)).toHaveLength(1);
 });
 
-/** A book whose Postgres went away; each of its answers in turn. */
-class LostBook extends Book {
-  lost: keyof Book | null = null;
+/** A Postgres whose Postgres went away; each of its answers in turn. */
+class LostBook extends WalletRepository {
+  lost: keyof WalletRepository | null = null;
 
-  override readWallet(...of: Parameters<Book["readWallet"]>) {
+  override readWallet(...of: Parameters<WalletRepository["readWallet"]>) {
     return this.#answer("readWallet", () => super.readWallet(...of));
   }
 
-  override creditsAfter(...of: Parameters<Book["creditsAfter"]>) {
+  override creditsAfter(...of: Parameters<WalletRepository["creditsAfter"]>) {
     return this.#answer("creditsAfter", () => super.creditsAfter(...of));
   }
 
-  override recovery(...of: Parameters<Book["recovery"]>) {
+  override recovery(...of: Parameters<WalletRepository["recovery"]>) {
     return this.#answer("recovery", () => super.recovery(...of));
   }
 
-  async #answer<Value>(name: keyof Book, read: () => Promise<Value>): Promise<Value> {
+  async #answer<Value>(name: keyof WalletRepository, read: () => Promise<Value>): Promise<Value> {
     if (this.lost === name) throw new Error("connect ECONNREFUSED 10.0.0.1:5432");
     return await read();
   }
@@ -110,17 +116,17 @@ class LostBook extends Book {
 
 for (const lost of ["readWallet", "creditsAfter", "recovery"] as const) {
   test(`a call that finds no answer to ${lost} can be tried again, and costs nothing`, async () => {
-    const book = new LostBook(world.database);
-    await using other = await second(() => book);
+    const repository = new LostBook(world.database);
+    await using other = await second(() => repository);
     const account = await openAccount(world, { paid: usd("10") });
-    book.lost = lost;
+    repository.lost = lost;
     if (lost === "recovery") await world.redis.script("FLUSH");
     const call = () => of(other, account).admit(ask(account.keyId, usd("2")));
     const error = await call().catch((thrown) => thrown);
     expect(error).toMatchObject(UNAVAILABLE);
     expect(error.message).not.toContain("10.0.0.1");
     expect(await world.redis.exists(account.actor.keys.holds)).toBe(0);
-    book.lost = null;
+    repository.lost = null;
     const admission = await call();
     expect(admission.verdict).toBe("admitted");
     if (admission.verdict === "admitted") await admission.hold.release(DONE);

@@ -2,8 +2,8 @@
 // served meanwhile is dropped.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Book } from "../../src/store/book.ts";
 import { Ledger } from "../../src/store/ledger.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { eventually } from "../support/eventually.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
@@ -29,9 +29,15 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-async function second(book?: (...of: ConstructorParameters<typeof Book>) => Book) {
+async function second(
+  repository?: (...of: ConstructorParameters<typeof WalletRepository>) => WalletRepository,
+) {
   const redisUrl = await testRedisUrl();
-  return openProcess({ redisUrl, databaseUrl: world.databaseUrl, ...(book && { book }) });
+  return openProcess({
+    redisUrl,
+    databaseUrl: world.databaseUrl,
+    ...(repository && { repository }),
+  });
 }
 
 async function spend(account: TestAccount, amount: string): Promise<void> {
@@ -142,7 +148,7 @@ test("a bucket that two find contradicting is rebuilt once", async () => {
 });
 
 test("a recovery that dies before its commit is done again above what it left", async () => {
-  class DyingBook extends Book {
+  class DyingBook extends WalletRepository {
     override lostDocuments(): never {
       throw new Error("killed");
     }
@@ -155,7 +161,7 @@ test("a recovery that dies before its commit is done again above what it left", 
   await world.redis.flushall();
   await expect(dying.accounts.scripts.prepare()).rejects.toThrow();
   expect(await epochs(account)).toEqual([epoch + 1, epoch]);
-  // Served before the next process looks; the journal of this epoch is not in the book's.
+  // Served before the next process looks; the journal of this epoch is not in the ledger's.
   await spend(account, "2");
   await world.flush();
   expect(await epochs(account)).toEqual([epoch + 2, epoch + 2]);

@@ -1,8 +1,9 @@
 // The Application API over HTTP: its own accounts and keys, `auto`, and the shapes of its answers.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { AUTO_TERMS, catalogueOf, type ModelEntry, priceBand } from "../../src/core/catalogue.ts";
 import { ApiError } from "../../src/core/errors.ts";
+import { AUTO_TERMS, type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
+import { catalogueOf } from "../../src/settings/catalogue.ts";
 import {
   type AccountOptions,
   type CompletionJson,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
-import type { ChatBatch } from "../../src/providers/chat/provider.ts";
+import type { ChatBatch } from "../../src/services/chat/providers/provider.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { chatBody, errorOf, Harness, MODEL, type TestAccount, until } from "./harness.ts";
 import { batchesOf, endBatch, silence, textBatch, USAGE } from "./scripted-chat.ts";

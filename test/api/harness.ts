@@ -2,29 +2,25 @@
 // scripts.
 
 import { Redis } from "ioredis";
+import type { AccountView } from "../../actors/account.ts";
 import { AccountActors } from "../../actors/account-actors.ts";
 import { AnonymousWindow } from "../../actors/anonymous-window.ts";
-import type { AccountView } from "../../actors/hold.ts";
 import { readJournal } from "../../actors/journal.ts";
 import { type AppDeps, createApp } from "../../src/app.ts";
-import {
-  type Catalogue,
-  catalogueOf,
-  type ModelEntry,
-  priceBand,
-} from "../../src/core/catalogue.ts";
 import { bucketOf, newId } from "../../src/core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
 import { DAY_MS, FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../src/core/limits.ts";
 import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
+import { type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
+import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
-import { Book } from "../../src/store/book.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
@@ -145,7 +141,7 @@ export class Harness implements AsyncDisposable {
         secret: PEPPER,
         random,
       },
-      switches: { isPaused: (target) => paused.has(target) },
+      pauses: { isPaused: (target) => paused.has(target) },
       checks: { redis: () => redis.ping() },
       clock: realClock,
       random,
@@ -409,7 +405,7 @@ async function openStores() {
   redis.on("error", () => {});
   const actors = new AccountActors({
     redis,
-    book: new Book(database),
+    repository: new WalletRepository(database),
     now: Date.now,
     log: { warn: () => {}, error: () => {} },
   });
@@ -422,6 +418,6 @@ async function openStores() {
     await testDatabase.drop();
     await server[Symbol.asyncDispose]();
   };
-  const book = new Accounts({ database, random, keyPepper: PEPPER });
-  return { server, database, redis, actors, mail, accounts: book, close };
+  const repository = new Accounts({ database, random, keyPepper: PEPPER });
+  return { server, database, redis, actors, mail, accounts: repository, close };
 }

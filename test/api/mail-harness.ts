@@ -2,8 +2,8 @@
 
 import { type ConnectionOptions, Queue } from "bullmq";
 import { Registry } from "prom-client";
-import type { MailConfig } from "../../src/config.ts";
-import { parseRelay } from "../../src/core/smtp-relay.ts";
+import { parseRelay } from "../../src/services/mail/smtp-relay.ts";
+import type { MailConfig } from "../../src/settings/config.ts";
 import type { MailMessage } from "../../src/store/mail-messages.ts";
 import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../src/store/mail-queue.ts";
 import { openRedis } from "../../src/store/redis.ts";

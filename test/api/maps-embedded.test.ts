@@ -1,13 +1,13 @@
 // What maps answers without any configuration, over HTTP, from the data that packages ship.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { DataByAction, MapsAction } from "../../src/core/maps/actions.ts";
-import { DEFAULT_MAPS } from "../../src/core/maps/servers.ts";
+import type { DataByAction, MapsAction } from "../../src/services/maps/actions.ts";
 import {
   type EmbeddedMaps,
   openEmbeddedMaps,
-} from "../../src/providers/maps/embedded/embedded-maps.ts";
-import { createMapsProvider } from "../../src/providers/maps/maps-provider.ts";
+} from "../../src/services/maps/providers/embedded/embedded-maps.ts";
+import { createMapsProvider } from "../../src/services/maps/providers/maps-provider.ts";
+import { DEFAULT_MAPS } from "../../src/services/maps/servers.ts";
 import { testDataDirectory } from "../support/services.ts";
 import { errorOf, Harness, type TestAccount } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
-import { ACTIONS, type MapsAction } from "../../src/core/maps/actions.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
+import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../support/maps-examples.ts";
 import { ATTRIBUTION } from "../support/scripted-maps.ts";
 import { type AccountOptions, errorOf, Harness, type TestAccount, until } from "./harness.ts";

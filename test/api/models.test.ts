@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { catalogueOf, priceBand } from "../../src/core/catalogue.ts";
+import { priceBand } from "../../src/services/chat/catalogue.ts";
+import { catalogueOf } from "../../src/settings/catalogue.ts";
 import { Harness, MODEL } from "./harness.ts";
 
 let api: Harness;

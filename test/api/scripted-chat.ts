@@ -1,13 +1,13 @@
-import type { ModelEntry } from "../../src/core/catalogue.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import type { TokenUsage } from "../../src/core/pricing.ts";
+import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import type {
   ChatBatch,
   ChatOptions,
   ChatProvider,
   ChatReply,
   ChatRequest,
-} from "../../src/providers/chat/provider.ts";
+} from "../../src/services/chat/providers/provider.ts";
 
 export const USAGE: TokenUsage = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 
@@ -30,7 +30,7 @@ export class ScriptedChat implements ChatProvider {
   /** Models of which no route answers. */
   readonly mute = new Set<string>();
 
-  isWell(model: ModelEntry): boolean {
+  isHealthy(model: ModelEntry): boolean {
     return !this.away.has(model.id);
   }
 

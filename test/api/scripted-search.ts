@@ -7,7 +7,7 @@ import type {
   SearchReply,
   SearchRequest,
   SearchResult,
-} from "../../src/providers/search/provider.ts";
+} from "../../src/services/search/providers/provider.ts";
 
 export class ScriptedSearch implements SearchProvider {
   readonly requests: SearchRequest[] = [];

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AccountActors } from "../../actors/account-actors.ts";
-import { Book } from "../../src/store/book.ts";
 import { type Database, openDatabase, PostgresSilent } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { type PrivateStore, startPrivatePostgres } from "../support/services.ts";
 import { balances, openAccount, openWorld, silent, usd, type World } from "../support/world.ts";
 import { chatBody, errorOf, Harness } from "./harness.ts";
@@ -26,7 +26,12 @@ beforeAll(async () => {
   database = openDatabase(postgres.url, { answerMs: ANSWER_MS });
   const { redis } = world;
   api = await Harness.start({
-    accounts: new AccountActors({ redis, book: new Book(database), now: Date.now, log: silent }),
+    accounts: new AccountActors({
+      redis,
+      repository: new WalletRepository(database),
+      now: Date.now,
+      log: silent,
+    }),
     keys: new KeyDirectory(database, Date.now),
     keyPepper: "test pepper",
   });

@@ -2,9 +2,9 @@
 // each way of failing costs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Catalogue, catalogueOf } from "../../src/core/catalogue.ts";
 import { toDecimal, usd } from "../../src/core/money.ts";
-import { createChatProvider } from "../../src/providers/chat/chat-provider.ts";
+import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
+import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { KEY, modelOf, providerAt } from "../support/chat-routes.ts";
 import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
 import { realClock } from "./fake-clock.ts";

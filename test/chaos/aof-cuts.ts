@@ -7,13 +7,13 @@ import postgres from "postgres";
 import { makeHome } from "../../scripts/home.mjs";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { type Service, startRedis } from "../../scripts/redis.mjs";
-import { audit } from "../../src/calls/audit.ts";
+import { audit } from "../../src/accounts/audit.ts";
 import type { Stores } from "../../src/cli/stores.ts";
-import { describe as describeDifference } from "../../src/core/difference.ts";
+import { describe as describeDifference } from "../../src/core/audit-finding.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
-import { AuditBook } from "../../src/store/audit.ts";
+import { AuditRepository } from "../../src/store/audit.ts";
 import { Unfinished } from "../../src/store/unfinished.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
@@ -159,8 +159,8 @@ function isMoney(error: ApiError): boolean {
 async function checkBooks(operator: Stores, accounts: readonly HistoryAccount[]): Promise<void> {
   const { actors, database, flush } = operator;
   const redis = actors.scripts.redis;
-  const book = new AuditBook(database);
-  const deps = { redis, book, graceMs: 0, flush, sleep: Bun.sleep };
+  const repository = new AuditRepository(database);
+  const deps = { redis, repository, graceMs: 0, flush, sleep: Bun.sleep };
   const { difference, openHolds } = await audit(deps, null);
   must(difference === null, () => `audit: ${difference && describeDifference(difference)}`);
   must(openHolds === 0, () => `${openHolds} holds are open`);

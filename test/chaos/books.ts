@@ -1,6 +1,6 @@
 // After the faults: what the books must say, whatever died.
 
-import { describe as describeDifference } from "../../src/core/difference.ts";
+import { describe as describeDifference } from "../../src/core/audit-finding.ts";
 import { toUuid } from "../../src/core/ids.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { sweepExpired } from "../../workers/sweep.ts";

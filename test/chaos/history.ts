@@ -1,8 +1,8 @@
 // A history of every kind of change to a few wallets, one script after the other, with what Redis
 // held after each and how long its append-only file was then.
 
+import type { Hold } from "../../actors/account.ts";
 import type { AccountActor } from "../../actors/account-actor.ts";
-import type { Hold } from "../../actors/hold.ts";
 import { bucketKeys } from "../../actors/keys.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import { sweep } from "../../actors/wallet-scripts.ts";

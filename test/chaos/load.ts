@@ -1,11 +1,11 @@
 // Callers that never stop asking, whatever dies around them, and what each of them was told.
 
-import { countTokens } from "../../src/providers/tokens.ts";
+import { countTokens } from "../../src/services/chat/tokens.ts";
 import { postChat, readAnswer, readStream } from "../support/chat-client.ts";
 import type { Api, Product, ProductAccount } from "../support/product.ts";
 import type { Random } from "./random.ts";
 
-/** Dear, so that a purse can be emptied: 12 prompt tokens and 8 of output are $0.14. */
+/** Dear, so that a balance can be emptied: 12 prompt tokens and 8 of output are $0.14. */
 const PRICES = { input: "5000", output: "10000" } as const;
 export const MODELS = [
   { id: "ok", ...PRICES },

@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { KINDS, runChaos } from "./kinds.ts";
 
-test("without Postgres no call fails, and the book catches up by itself", async () => {
+test("without Postgres no call fails, and the ledger catches up by itself", async () => {
   await runChaos("postgres", KINDS.postgres.quick);
 }, 180_000);

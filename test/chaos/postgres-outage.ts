@@ -1,7 +1,7 @@
-// Postgres gone and back under load: calls go on, and the book catches up by itself.
+// Postgres gone and back under load: calls go on, and the ledger catches up by itself.
 
 import { readJournal } from "../../actors/journal.ts";
-import { AuditBook } from "../../src/store/audit.ts";
+import { AuditRepository } from "../../src/store/audit.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, startProduct } from "../support/product.ts";
 import { openAccounts } from "./accounts.ts";
@@ -62,6 +62,6 @@ async function newestEntries({ operator }: Product): Promise<number[]> {
 }
 
 async function isFlushed({ operator }: Product, entries: readonly number[]): Promise<boolean> {
-  const cursors = await new AuditBook(operator.database).cursors().catch(() => []);
+  const cursors = await new AuditRepository(operator.database).cursors().catch(() => []);
   return cursors.length > 0 && cursors.every((row) => row.entry >= (entries[row.bucket] ?? 0));
 }

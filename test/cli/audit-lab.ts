@@ -1,17 +1,17 @@
 // A world with a busy past, and the means to audit it and to damage it.
 
-import { type AuditDeps, type AuditReport, audit } from "../../src/calls/audit.ts";
-import { auditAccount } from "../../src/calls/audit-account.ts";
-import { describe as inWords } from "../../src/core/difference.ts";
+import { type AuditDeps, type AuditReport, audit } from "../../src/accounts/audit.ts";
+import { auditAccount } from "../../src/accounts/audit-account.ts";
+import { describe as inWords } from "../../src/core/audit-finding.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
-import { AuditBook } from "../../src/store/audit.ts";
+import { AuditRepository } from "../../src/store/audit.ts";
 import { DONE, hold, openAccount, type TestAccount, usd, type World } from "../support/world.ts";
 
 /** The audit as the tool runs it, looking again without waiting long. */
 export function auditDeps(world: World): AuditDeps {
   return {
     redis: world.redis,
-    book: new AuditBook(world.database),
+    repository: new AuditRepository(world.database),
     graceMs: 30_000,
     flush: async () => {
       await world.flush();

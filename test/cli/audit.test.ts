@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bucketKeys } from "../../actors/keys.ts";
-import { audit } from "../../src/calls/audit.ts";
+import { audit } from "../../src/accounts/audit.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { ask, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
 import {
@@ -112,7 +112,7 @@ describe("a sound world", () => {
   }, 30_000);
 });
 
-describe("damage in the book", () => {
+describe("damage in the ledger", () => {
   const kinds: readonly (readonly [name: string, sql: (a: number) => string, words: RegExp])[] = [
     [
       "a missing entry",
@@ -371,7 +371,7 @@ describe("damage in Redis", () => {
     expect(await found(world, account)).toBe("");
   });
 
-  test("a bucket that is older than the book, or of another epoch, is named", async () => {
+  test("a bucket that is older than the ledger, or of another epoch, is named", async () => {
     const account = await busyAccount(world);
     const { meta } = bucketKeys(account.row.bucket);
     await world.redis.hincrby(meta, "entry", -1);
@@ -411,7 +411,7 @@ describe("the command", () => {
     expect(jsonOf(one)).toMatchObject({ id: first.row.id, ok: true, accounts: 1 });
     const told = await cli("audit");
     expect(told).toMatchObject({ code: 1, out: "" });
-    expect(told.err).toStartWith(`Difference: ${second.row.id}: 'paid' in Redis`);
+    expect(told.err).toStartWith(`AuditFinding: ${second.row.id}: 'paid' in Redis`);
     const json = await cli("audit", "--json");
     expect(json.code).toBe(1);
     expect(JSON.parse(json.out)).toMatchObject({

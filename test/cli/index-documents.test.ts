@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
-import { OwnDocuments } from "../../src/providers/search/own-documents.ts";
+import { OwnDocuments } from "../../src/services/search/providers/own-documents.ts";
 import { searchFor } from "../support/search-servers.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { type Cli, cliOf, jsonOf } from "./run-cli.ts";

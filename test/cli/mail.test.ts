@@ -1,7 +1,7 @@
 // `farebox mail test` and the settings of mail, as an operator meets them.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { loadMailConfig } from "../../src/config.ts";
+import { loadMailConfig } from "../../src/settings/config.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { cliOf, jsonOf } from "./run-cli.ts";

@@ -2,9 +2,9 @@
 // cannot be run, and after a reload by what is built in.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ACTIONS, type MapsAction } from "../../src/core/maps/actions.ts";
-import { EMBEDDED_ACTIONS } from "../../src/core/maps/servers.ts";
-import { CASES, type Case } from "../providers/maps/remote/cases.ts";
+import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
+import { EMBEDDED_ACTIONS } from "../../src/services/maps/servers.ts";
+import { CASES, type Case } from "../services/maps/remote/cases.ts";
 import { eventually } from "../support/eventually.ts";
 import { EXAMPLES } from "../support/maps-examples.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { toUuid } from "../../src/core/ids.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
-import { countTokens } from "../../src/providers/tokens.ts";
+import { countTokens } from "../../src/services/chat/tokens.ts";
 import { eventually } from "../support/eventually.ts";
 import type { FakeRequest } from "../support/fake-upstream.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";

@@ -1,7 +1,7 @@
-// Changes while the product runs: a process that is told to stop, switches, configuration, keys.
+// Changes while the product runs: a process that is told to stop, pauses, configuration, keys.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { revokeKey } from "../../src/calls/administration.ts";
+import { revokeKey } from "../../src/accounts/administration.ts";
 import { toUuid } from "../../src/core/ids.ts";
 import { Pauses } from "../../src/store/pauses.ts";
 import { askChat, postChat, readStream } from "../support/chat-client.ts";

@@ -113,8 +113,8 @@ export class Inspector {
     const page = await readJournal(this.redis, bucket, this.#journal?.streamId ?? "0-0", 1_000);
     let running = this.#journal;
     if (running === null || page.epoch !== running.epoch) {
-      // The first reading, or a new epoch: the journal goes on from what the book has.
-      const { seq, paid, free } = running === null ? ZERO_LEDGER : this.model.book;
+      // The first reading, or a new epoch: the journal goes on from what the ledger has.
+      const { seq, paid, free } = running === null ? ZERO_LEDGER : this.model.repository;
       const first = running === null ? page.entries : await this.#wholeJournal();
       const number = (first[0]?.number ?? page.newest + 1) - 1;
       running = { epoch: page.epoch, streamId: "0-0", number, seq, paid, free };

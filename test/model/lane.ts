@@ -12,8 +12,12 @@ import { ApiError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
-import { Book, type CreditRecord, type Cursor } from "../../src/store/book.ts";
 import type { Database } from "../../src/store/database.ts";
+import {
+  type CreditRecord,
+  type Cursor,
+  WalletRepository,
+} from "../../src/store/wallet-repository.ts";
 import { ask, DONE, random } from "../support/world.ts";
 import type { Command } from "./commands.ts";
 import { Inspector } from "./inspector.ts";
@@ -31,12 +35,15 @@ export interface LaneDeps {
 }
 
 /** The first difference between a wallet and its model. */
-export class Difference extends Error {
-  override readonly name = "Difference";
+export class AuditFinding extends Error {
+  override readonly name = "AuditFinding";
 }
 
-/** A book in which a credit is committed when the model says so, and which recovers one bucket. */
-class LaneBook extends Book {
+/**
+ * A Postgres in which a credit is committed when the model says so, and which recovers one
+ * bucket.
+ */
+class LaneBook extends WalletRepository {
   visible = 1;
 
   constructor(
@@ -53,7 +60,7 @@ class LaneBook extends Book {
     return credits.map((credit) => ({ ...credit, amount: nano(credit.amount) }));
   }
 
-  override recovery(recovery: Parameters<Book["recovery"]>[0]): Promise<void> {
+  override recovery(recovery: Parameters<WalletRepository["recovery"]>[0]): Promise<void> {
     const mine = (cursor: Cursor) => cursor.bucket === this.account.bucket;
     return super.recovery({
       ...recovery,
@@ -94,7 +101,7 @@ const MONEY: ReadonlySet<string> = new Set([
 
 export class Lane {
   readonly model: WalletModel;
-  readonly book: LaneBook;
+  readonly repository: LaneBook;
   readonly #runner: TappedRunner;
   readonly #actors: AccountActor[] = [];
   /** The owners' ends of the calls that the model has, and which process owns each. */
@@ -112,7 +119,7 @@ export class Lane {
   ) {
     this.nowMs = startMs;
     this.model = new WalletModel(account.terms, () => this.nowMs);
-    this.book = new LaneBook(deps.database, account);
+    this.repository = new LaneBook(deps.database, account);
     this.#runner = new TappedRunner(deps, () => this.#verify());
     this.#inspector = new Inspector(deps.redis, account, this.model);
     this.#failure.promise.catch(() => {});
@@ -135,7 +142,7 @@ export class Lane {
     await this.#actor(0).state();
     await this.#inspector.compare("finish");
     await this.step({ do: "flush" });
-    if (this.model.holds.size > 0) throw new Difference("A hold outlived the run");
+    if (this.model.holds.size > 0) throw new AuditFinding("A hold outlived the run");
   }
 
   #guarded<T>(work: Promise<T>): Promise<T> {
@@ -243,7 +250,7 @@ export class Lane {
     const expected = this.model.settle(call, cost, this.nowMs);
     const settled = await this.#guarded(mine.hold.settle(nano(cost), DONE));
     this.#same(settled, expected, "settle");
-    if (settled.charged > mine.hold.amount) throw new Difference("A charge is above its hold");
+    if (settled.charged > mine.hold.amount) throw new AuditFinding("A charge is above its hold");
   }
 
   #stream(id: string | null, permille: number): void {
@@ -269,7 +276,7 @@ export class Lane {
     await this.#actor(process).renewLeases();
     for (const [id, { hold }] of mine) {
       const ends = lost.has(id) || (this.revoked && this.model.calls.get(id)?.key === 1);
-      if (ends && !hold.signal.aborted) throw new Difference(`Call ${id} was not told to end`);
+      if (ends && !hold.signal.aborted) throw new AuditFinding(`Call ${id} was not told to end`);
     }
   }
 
@@ -297,7 +304,7 @@ export class Lane {
 
   async #credit(dies: boolean): Promise<void> {
     if (this.model.visible < this.model.credits.length) this.model.visible += 1;
-    this.book.visible = this.model.visible;
+    this.repository.visible = this.model.visible;
     // The process that committed the credit may die before it tells Redis.
     if (dies) return;
     this.model.applyCredits();
@@ -314,7 +321,7 @@ export class Lane {
   async #rebuild(): Promise<void> {
     this.model.rebuild();
     const { redis } = this.deps;
-    const deps = { redis, book: this.book, onRecovered: () => {} };
+    const deps = { redis, repository: this.repository, onRecovered: () => {} };
     await verifyBuckets({ ...deps, force: { bucket: this.account.bucket } });
   }
 
@@ -377,11 +384,15 @@ export class Lane {
 
   #same(got: unknown, expected: unknown, what: string): void {
     if (Bun.deepEquals(got, expected)) return;
-    throw new Difference(`${what}: ${Bun.inspect(got)} instead of ${Bun.inspect(expected)}`);
+    throw new AuditFinding(`${what}: ${Bun.inspect(got)} instead of ${Bun.inspect(expected)}`);
   }
 
   #verify(): Promise<void> {
-    return verifyBuckets({ redis: this.deps.redis, book: this.book, onRecovered: () => {} });
+    return verifyBuckets({
+      redis: this.deps.redis,
+      repository: this.repository,
+      onRecovered: () => {},
+    });
   }
 
   #actor(process: number): AccountActor {
@@ -393,7 +404,7 @@ export class Lane {
   #newActor(): AccountActor {
     const deps: ActorDeps = {
       scripts: this.#runner,
-      book: this.book,
+      repository: this.repository,
       clock: new RedisClock(() => this.nowMs),
       scriptTime: () => this.nowMs,
       onSettleRetry: (_, error) => this.#failure.reject(error),

@@ -50,7 +50,7 @@ class SharedFlush {
       keepMs: 60_000,
       rebuild: async () => {},
       onFork: (bucket) => {
-        throw new Error(`The journal of bucket ${bucket} contradicts the book`);
+        throw new Error(`The journal of bucket ${bucket} contradicts the ledger`);
       },
     });
   }

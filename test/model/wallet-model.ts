@@ -125,7 +125,7 @@ export class WalletModel {
   /** What Redis says was booked; the balances include what is held. */
   ledger: Ledger = { paid: 0n, free: 0n, seq: 0, credits: 0, spent: new Map() };
   /** What Postgres has of it. */
-  book: Ledger = copyOf(this.ledger);
+  repository: Ledger = copyOf(this.ledger);
   /** Whether Redis has the wallet. */
   here = false;
   freeExpiresMs = 0;
@@ -136,7 +136,10 @@ export class WalletModel {
   visible: number;
   /** The last month whose allowance was granted. */
   allowanceMonth = "";
-  /** When the free credit began that is in the purse; what is older and held does not come back. */
+  /**
+   * When the free credit began that is in the balance; what is older and held does not come
+   * back.
+   */
   freeSinceMs = 0;
   readonly holds = new Map<string, ModelHold>();
   /** Every call that was admitted and whose owner lives, whatever became of its hold. */
@@ -350,19 +353,20 @@ export class WalletModel {
   }
 
   flush(): void {
-    this.book = copyOf(this.ledger);
+    this.repository = copyOf(this.ledger);
   }
 
   /** Whether an eviction finds the wallet idle and wholly booked. */
   evict(nowMs: number): boolean {
-    const goes = this.holds.size === 0 && this.book.seq === this.ledger.seq && nowMs >= this.usedMs;
+    const goes =
+      this.holds.size === 0 && this.repository.seq === this.ledger.seq && nowMs >= this.usedMs;
     if (goes) this.here = false;
     return goes;
   }
 
-  /** Redis is put back to the book: holds are void, and what was swept is. */
+  /** Redis is put back to the ledger: holds are void, and what was swept is. */
   rebuild(): void {
-    this.ledger = copyOf(this.book);
+    this.ledger = copyOf(this.repository);
     this.here = false;
     this.holds.clear();
     this.#tombstones.clear();

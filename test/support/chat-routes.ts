@@ -1,15 +1,19 @@
 // Models and providers over fake upstreams, and the chat provider that serves them.
 
 import {
-  catalogueOf,
   type ModelEntry,
   PROVIDER_DEFAULTS,
   type ProviderEntry,
   priceBand,
-} from "../../src/core/catalogue.ts";
-import { createChatProvider } from "../../src/providers/chat/chat-provider.ts";
-import type { Guide } from "../../src/providers/chat/guide.ts";
-import type { ChatBatch, ChatProvider, ChatRequest } from "../../src/providers/chat/provider.ts";
+} from "../../src/services/chat/catalogue.ts";
+import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
+import type { Guide } from "../../src/services/chat/providers/guide.ts";
+import type {
+  ChatBatch,
+  ChatProvider,
+  ChatRequest,
+} from "../../src/services/chat/providers/provider.ts";
+import { catalogueOf } from "../../src/settings/catalogue.ts";
 import type { FakeUpstream } from "./fake-upstream.ts";
 
 export const KEY = "sk-fake-key-that-nobody-may-see";

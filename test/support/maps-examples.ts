@@ -1,7 +1,7 @@
 // An example answer of every maps action: the documentation shows them, and the scripted provider
 // of the tests answers them.
 
-import type { DataByAction, MapsAction } from "../../src/core/maps/actions.ts";
+import type { DataByAction, MapsAction } from "../../src/services/maps/actions.ts";
 
 export interface Example<A extends MapsAction> {
   /** The query string of a call, after the action. */

@@ -2,9 +2,9 @@
 // page: bun test/support/maps-page.ts, then npm run format.
 
 import { join } from "node:path";
-import { ACTIONS, type MapsAction } from "../../src/core/maps/actions.ts";
-import type { Parameter } from "../../src/core/maps/parameters.ts";
-import { canServe, EMBEDDED, MAPS_KINDS } from "../../src/core/maps/servers.ts";
+import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
+import type { Parameter } from "../../src/services/maps/parameters.ts";
+import { canServe, EMBEDDED, MAPS_KINDS } from "../../src/services/maps/servers.ts";
 import { EXAMPLES } from "./maps-examples.ts";
 
 export const PAGE = join(import.meta.dir, "../../docs/maps.md");

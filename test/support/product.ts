@@ -11,14 +11,14 @@ import {
   createAccount,
   createKey,
   recordPayment,
-} from "../../src/calls/administration.ts";
-import { type AuditReport, audit } from "../../src/calls/audit.ts";
+} from "../../src/accounts/administration.ts";
+import { type AuditReport, audit } from "../../src/accounts/audit.ts";
 import { openStores, type Stores } from "../../src/cli/stores.ts";
 import { bucketOf } from "../../src/core/ids.ts";
 import type { Surface } from "../../src/core/keys.ts";
 import type { PlanName, Scope } from "../../src/core/limits.ts";
 import { usd } from "../../src/core/money.ts";
-import { AuditBook } from "../../src/store/audit.ts";
+import { AuditRepository } from "../../src/store/audit.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { eventually } from "./eventually.ts";
@@ -175,11 +175,11 @@ export class Product implements AsyncDisposable {
     });
   }
 
-  /** Waits until the book has all that Redis wrote down; a worker may be about to book it. */
+  /** Waits until the ledger has all that Redis wrote down; a worker may be about to ledger it. */
   async booked(): Promise<void> {
     const { actors, database, flush } = this.operator;
     const ledger = new Ledger(database);
-    await eventually("the journal is in the book", async () => {
+    await eventually("the journal is in the ledger", async () => {
       await flush();
       const behind = (await ledger.cursors()).map(async ({ bucket, entry, streamId }) => {
         const { newest } = await readJournal(actors.scripts.redis, bucket, streamId, 1);
@@ -194,8 +194,8 @@ export class Product implements AsyncDisposable {
     await this.booked();
     const { actors, database, flush } = this.operator;
     const redis = actors.scripts.redis;
-    const book = new AuditBook(database);
-    return audit({ redis, book, graceMs: 0, flush, sleep: Bun.sleep }, null);
+    const repository = new AuditRepository(database);
+    return audit({ redis, repository, graceMs: 0, flush, sleep: Bun.sleep }, null);
   }
 
   /** Replaces the catalogue, with maps as built in; processes find it within about a second. */

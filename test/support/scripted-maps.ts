@@ -1,12 +1,12 @@
 // A maps provider that answers the example of each action, unless the test says otherwise.
 
-import type { DataByAction, MapsAction, ParametersOf } from "../../src/core/maps/actions.ts";
+import type { DataByAction, MapsAction, ParametersOf } from "../../src/services/maps/actions.ts";
 import type {
   AskOptions,
   MapsAnswer,
   MapsProvider,
   MapsReply,
-} from "../../src/providers/maps/provider.ts";
+} from "../../src/services/maps/providers/provider.ts";
 import { EXAMPLES } from "./maps-examples.ts";
 
 export const ATTRIBUTION = ["© Example contributors"];

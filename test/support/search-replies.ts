@@ -1,7 +1,7 @@
 // What each search service answers, as its documentation shows it: contract from documentation.
 // Each has a page that the mappers are held against, with what strangers may put into it.
 
-import type { SearchKind } from "../../src/core/search-catalogue.ts";
+import type { SearchKind } from "../../src/services/search/search-catalogue.ts";
 
 export type ServiceName = Exclude<SearchKind, "embedded">;
 

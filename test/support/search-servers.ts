@@ -1,16 +1,17 @@
 // Search requests, and search providers over fake services.
 
-import { catalogueOf } from "../../src/core/catalogue.ts";
-import {
-  EMBEDDED_SEARCH,
-  SEARCH_SERVER_DEFAULTS,
-  type SearchServer,
-} from "../../src/core/search-catalogue.ts";
-import type { SearchProvider, SearchRequest } from "../../src/providers/search/provider.ts";
+import type {
+  SearchProvider,
+  SearchRequest,
+} from "../../src/services/search/providers/provider.ts";
 import {
   createSearchProvider,
   type EmbeddedSearch,
-} from "../../src/providers/search/search-provider.ts";
+} from "../../src/services/search/providers/search-provider.ts";
+import {
+  SEARCH_SERVER_DEFAULTS,
+  type SearchServer,
+} from "../../src/services/search/search-catalogue.ts";
 
 /** A request for this query that leaves everything else open. */
 export function searchFor(query: string, fields: Partial<SearchRequest> = {}): SearchRequest {
@@ -71,10 +72,9 @@ export function searchOver(
     const { err, ...others } = fields as { err?: unknown };
     logged.push(`${message} ${JSON.stringify(others)} ${Bun.inspect(err)}`);
   };
-  const catalogue = catalogueOf([], [], { search: { ...EMBEDDED_SEARCH, servers } });
   const made: SearchServers = {
     search: createSearchProvider({
-      catalogue: () => catalogue,
+      servers: () => servers,
       embedded,
       fetch: (url, init) => fetch(url, init),
       now: Date.now,

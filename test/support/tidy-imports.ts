@@ -7,13 +7,14 @@ type Layer =
   | "main"
   | "app"
   | "surface"
-  | "calls"
+  | "domain"
   | "http"
+  | "calls"
   | "actors"
-  | "providers"
+  | "upstream"
   | "store"
   | "core"
-  | "config"
+  | "settings"
   | "cli"
   | "workers"
   | "free";
@@ -21,32 +22,41 @@ type Layer =
 // The first pattern that fits a path says its layer.
 const LAYERS: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/main\.ts$/, "main"],
-  [/^src\/app\.ts$/, "app"],
-  [/^src\/(config|create-log|metrics-server)\.ts$/, "config"],
-  [/^src\/(gateway|application|console)\//, "surface"],
-  [/^src\/(calls|http|providers|store|core|cli)\//, "core"],
+  [/^src\/(app|routes)\.ts$/, "app"],
+  [/^src\/(account|application|console)\//, "surface"],
+  [/^src\/(services\/[^/]+|payments|identity|accounts)\//, "domain"],
+  [/^src\/(http|calls|upstream|store|core|settings|cli)\//, "core"],
   [/^actors\//, "actors"],
   [/^workers\//, "workers"],
   [/^(scripts|bench|test|migrations)\//, "free"],
   [/^[^/]+$/, "free"],
 ];
 
-const FLOOR = ["actors", "providers", "store", "core"] as const;
+const FLOOR = ["actors", "upstream", "store", "core"] as const;
+const BELOW_SURFACE = ["domain", "http", "calls", ...FLOOR] as const;
 
 /** What each layer may import besides itself. */
 const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
-  main: ["app", "surface", "calls", "http", "config", ...FLOOR],
-  app: ["surface", "calls", "http", "config", ...FLOOR],
-  surface: ["calls", "http", ...FLOOR],
-  calls: FLOOR,
-  http: ["calls", ...FLOOR],
+  main: ["app", "surface", "settings", ...BELOW_SURFACE],
+  app: ["surface", "settings", ...BELOW_SURFACE],
+  surface: BELOW_SURFACE,
+  domain: ["http", "calls", ...FLOOR],
+  http: ["calls", "actors", "store", "core"],
+  calls: ["actors", "store", "core"],
   actors: ["core"],
-  providers: ["core"],
+  upstream: ["core"],
   store: ["core"],
   core: [],
-  config: ["core"],
-  cli: ["surface", "calls", "http", "config", "workers", ...FLOOR],
-  workers: ["config", ...FLOOR],
+  // A service brings the schema of its own settings.
+  settings: ["domain", "core"],
+  cli: ["surface", "settings", "workers", ...BELOW_SURFACE],
+  workers: ["settings", ...BELOW_SURFACE],
+};
+
+/** Layers whose folders are strangers to each other: a service never imports another one. */
+const APART: Partial<Record<Layer, RegExp>> = {
+  surface: /^src\/[^/]+/,
+  domain: /^src\/(?:services\/)?[^/]+/,
 };
 
 /** Layers of which it may know only types: a composition root hands it the thing. */
@@ -141,14 +151,11 @@ function mayImport(path: string, layer: Exclude<Layer, "free">, target: string):
   if (target === "package.json") return true;
   if (targetLayer === null) return false;
   if (targetLayer === layer) {
-    const samePlace = layer !== "surface" || topOf(path) === topOf(target);
-    return samePlace && !target.endsWith("/main.ts");
+    const folder = APART[layer];
+    const isSameFolder = folder?.exec(path)?.[0] === folder?.exec(target)?.[0];
+    return isSameFolder && !target.endsWith("/main.ts");
   }
   return ARROWS[layer].includes(targetLayer);
-}
-
-function topOf(path: string): string {
-  return path.split("/").slice(0, 2).join("/");
 }
 
 // A thread names its file by a URL.

@@ -27,8 +27,8 @@ const OWNED: readonly Owned[] = [
   {
     pattern: /\b(?:process\.env|Bun\.env|import\.meta\.env)\b/g,
     within: PRODUCT,
-    owners: /^src\/config\.ts$/,
-    message: "only src/config.ts reads the environment",
+    owners: /^src\/settings\/config\.ts$/,
+    message: "only src/settings/config.ts reads the environment",
   },
   {
     pattern: anyOf(
@@ -50,7 +50,7 @@ const OWNED: readonly Owned[] = [
     ),
     within: PRODUCT,
     // A provider may have a data file of its own, which is no store.
-    owners: /^src\/(?:store|providers)\//,
+    owners: /^src\/(?:store|services\/\w+\/providers|upstream)\//,
     message: "SQL belongs into src/store",
     view: "uncommented",
   },
@@ -58,14 +58,14 @@ const OWNED: readonly Owned[] = [
     // A method that is named fetch, as a server has one, is no outgoing request.
     pattern: /(?<![.\w])(?:globalThis\.)?fetch\((?![^()\n]*\)\s*(?::[^\n]*)?\{\s*$)/gm,
     within: PRODUCT,
-    owners: /^src\/providers\//,
-    message: "outgoing requests belong into src/providers",
+    owners: /^src\/(?:services\/\w+\/providers|upstream)\//,
+    message: "outgoing requests belong into the providers folder of a service",
   },
   {
     pattern: /\bstatus(?:Code)?\s*(?::|=|[=!]==?|[<>]=?)\s*[1-5]\d\d\b/g,
     within: PRODUCT,
     // A provider reads the status of its upstream.
-    owners: /^src\/(?:core\/errors\.ts$|http\/|providers\/)/,
+    owners: /^src\/(?:core\/errors\.ts$|http\/|services\/\w+\/providers\/|upstream\/)/,
     message: "status numbers belong into src/core/errors.ts and src/http",
   },
   {

@@ -1,17 +1,17 @@
 // A world for tests of money: real Redis, real Postgres, actors of one process, and its workers.
 
+import type { AdmissionRequest, Hold, Outcome } from "../../actors/account.ts";
 import type { AccountActor } from "../../actors/account-actor.ts";
 import { AccountActors } from "../../actors/account-actors.ts";
-import type { AdmitInput, Hold, Outcome } from "../../actors/hold.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { PlanName, Scope } from "../../src/core/limits.ts";
 import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
 import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
-import { Book } from "../../src/store/book.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import { createTestDatabase, testRedisUrl } from "./services.ts";
 
@@ -46,7 +46,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   await emptied(redis);
   const actorDeps = {
     redis,
-    book: new Book(database),
+    repository: new WalletRepository(database),
     now: options.now ?? Date.now,
     log: silent,
     ...(options.scriptTime === undefined ? {} : { scriptTime: options.scriptTime }),
@@ -138,7 +138,11 @@ const FACTS = {
   ipHash: "0011223344556677",
 } as const;
 
-export function ask(keyId: string, bound: NanoUsd, more: Partial<AdmitInput> = {}): AdmitInput {
+export function ask(
+  keyId: string,
+  bound: NanoUsd,
+  more: Partial<AdmissionRequest> = {},
+): AdmissionRequest {
   return {
     requestId: newId("request", random),
     keyId,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { audit } from "../../src/calls/audit.ts";
+import { audit } from "../../src/accounts/audit.ts";
 import { evictIdle } from "../../workers/eviction.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { auditDeps, busyAccount, found } from "../cli/audit-lab.ts";

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import { ENTRUSTED_LEASE_MS } from "../../actors/entrusted-hold.ts";
-import { bounceAddress } from "../../src/core/bounce-address.ts";
+import { DETACHED_LEASE_MS } from "../../actors/detached-hold.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { usd } from "../../src/core/money.ts";
-import { startBounceListener } from "../../src/providers/mail/bounce-listener.ts";
+import { bounceAddress } from "../../src/services/mail/bounce-address.ts";
+import { startBounceListener } from "../../src/services/mail/providers/bounce-listener.ts";
 import { MailDeliveries } from "../../src/store/mail-deliveries.ts";
 import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
@@ -58,14 +58,14 @@ test("the hold of a waiting message outlives its request while a worker renews i
   await sql`UPDATE mail_messages SET created_at = created_at - interval '1 minute'`;
   await world.worker.jobs["mail-holds"].run();
   const lease = await leaseOf();
-  expect(lease).toBeGreaterThan(Date.now() + ENTRUSTED_LEASE_MS - 10_000);
+  expect(lease).toBeGreaterThan(Date.now() + DETACHED_LEASE_MS - 10_000);
   expect((await sweepAt(Date.now() + LEASE_MS + 1_000)).expired).toBe(0);
   expect((await world.api.view(account)).heldPaid).toBe(usd("0.0015"));
 });
 
 test("a message whose hold the sweep took is still sent, and charged once", async () => {
   const id = await queued();
-  expect((await sweepAt(Date.now() + ENTRUSTED_LEASE_MS + 60_000)).expired).toBeGreaterThan(0);
+  expect((await sweepAt(Date.now() + DETACHED_LEASE_MS + 60_000)).expired).toBeGreaterThan(0);
   expect((await world.api.view(account)).heldPaid).toBe(usd("0"));
   world.smtp.script = {};
   await world.retryNow();

@@ -110,14 +110,14 @@ export const accessSuite = ({ open, redisUrl }: Place): void =>
     test("two changes handed over in the wrong order leave the newer one in force", async () => {
       const account = await openAccount(world);
       expect(await codeIn(world.accounts, account)).toBe("admitted");
-      const older = await world.accounts.deps.book.readDocument(account.row.id);
+      const older = await world.accounts.deps.repository.readDocument(account.row.id);
       await world.store.revokeKey(account.keyId, new Date());
       await account.actor.configure();
-      const book = world.accounts.deps.book;
-      const read = book.readDocument.bind(book);
-      book.readDocument = async () => older;
+      const repository = world.accounts.deps.repository;
+      const read = repository.readDocument.bind(repository);
+      repository.readDocument = async () => older;
       await account.actor.configure();
-      book.readDocument = read;
+      repository.readDocument = read;
       expect(await codeIn(world.accounts, account)).toBe("invalid_api_key");
     });
   });

@@ -1,4 +1,4 @@
-// What must be true of the book of record and of a wallet whenever nothing is in flight.
+// What must be true of Postgres and of a wallet whenever nothing is in flight.
 
 import { expect } from "bun:test";
 import type { ViewReply } from "../../../actors/call-scripts.ts";
@@ -50,7 +50,7 @@ export function faultOf(rows: readonly LedgerRow[]): string | null {
   return null;
 }
 
-/** What an account owns in all: both purses and what is held of them. */
+/** What an account owns in all: both balances and what is held of them. */
 function totalOf(state: ViewReply): NanoUsd {
   return add(state.paid, state.free, state.heldPaid, state.heldFree);
 }

@@ -115,7 +115,7 @@ export const capSuite = (open: WorldFactory): void =>
         [203103, 2_000_000_000n],
         [203104, 1_500_000_000n],
       ]);
-      // A wallet built from the book knows what both months spent.
+      // A wallet built from the ledger knows what both months spent.
       clock.set("2031-04-02T00:00:00.000Z");
       await mine.actor.evict(0);
       expect(await world.redis.exists(mine.actor.keys.wallet)).toBe(0);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
 import { hydrate } from "../../../actors/wallet-scripts.ts";
-import { Book, type WalletRecord } from "../../../src/store/book.ts";
+import { type WalletRecord, WalletRepository } from "../../../src/store/wallet-repository.ts";
 import {
   ask,
   balances,
@@ -18,8 +18,8 @@ import {
 import { Gate, openProcess } from "../actor-process.ts";
 import type { Place } from "./world-factory.ts";
 
-/** A book whose answer about a wallet is used only when the gate opens. */
-class SlowBook extends Book {
+/** A Postgres whose answer about a wallet is used only when the gate opens. */
+class SlowBook extends WalletRepository {
   gate: Gate | null = null;
 
   override async readWallet(accountId: string): Promise<WalletRecord | null> {
@@ -35,21 +35,21 @@ class SlowBook extends Book {
   }
 }
 
-/** Another process with a slow book. */
+/** Another process with a slow ledger. */
 async function slowProcess(world: World, redisUrl: string) {
   const books: SlowBook[] = [];
   const process = openProcess({
     redisUrl,
     databaseUrl: world.databaseUrl,
-    book: (database) => {
-      const book = new SlowBook(database);
-      books.push(book);
-      return book;
+    repository: (database) => {
+      const repository = new SlowBook(database);
+      books.push(repository);
+      return repository;
     },
   });
-  const [book] = books;
-  if (book === undefined) throw new Error("The process has no book");
-  return { ...process, book };
+  const [repository] = books;
+  if (repository === undefined) throw new Error("The process has no book");
+  return { ...process, repository };
 }
 
 function of(accounts: AccountActors, account: TestAccount) {
@@ -78,7 +78,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       await using other = await second();
       const account = await openAccount(world);
       const gate = new Gate();
-      other.book.gate = gate;
+      other.repository.gate = gate;
       const building = of(other.accounts, account).hydrate();
       await gate.reached;
       await world.store.revokeKey(account.keyId, new Date());
@@ -92,10 +92,10 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
     test("a call beside an account's first is not refused for credit on its way", async () => {
       await using other = await second();
       const account = await openAccount(world, { paid: usd("10") });
-      const creditsAfter = other.book.creditsAfter.bind(other.book);
+      const creditsAfter = other.repository.creditsAfter.bind(other.repository);
       const refused: string[] = [];
       // Another process calls at the moment in which this one has read the credits.
-      other.book.creditsAfter = async (accountId, after) => {
+      other.repository.creditsAfter = async (accountId, after) => {
         const credits = await creditsAfter(accountId, after);
         refused.push(await verdictOf(world.accounts, account));
         return credits;
@@ -109,7 +109,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       await using other = await second();
       const account = await openAccount(world, { paid: usd("10") });
       const gate = new Gate();
-      other.book.gate = gate;
+      other.repository.gate = gate;
       const building = of(other.accounts, account).hydrate();
       await gate.reached;
       const open = await hold(account, usd("4"));
@@ -125,7 +125,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       await using other = await second();
       const account = await openAccount(world, { paid: usd("10") });
       const gate = new Gate();
-      other.book.gate = gate;
+      other.repository.gate = gate;
       const building = of(other.accounts, account).hydrate();
       await gate.reached;
       const open = await hold(account, usd("15"));
@@ -192,7 +192,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
         { length: 6_000 },
         (_, key) => [`s209901:key_${key}`, usd("1")] as const,
       );
-      const record = await new Book(world.database).readWallet(account.row.id);
+      const record = await new WalletRepository(world.database).readWallet(account.row.id);
       if (record === null) throw new Error("The account is gone");
       const built = await scripts.run(hydrate, {
         ...record,

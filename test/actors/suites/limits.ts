@@ -1,7 +1,7 @@
 // What an account's calls count against in time, beside the request window of a key.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Admission, AdmitInput, Hold, Limit } from "../../../actors/hold.ts";
+import type { Admission, AdmissionRequest, Hold, Limit } from "../../../actors/account.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import { ask, DONE, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
 import { TestClock } from "../actor-process.ts";
@@ -28,7 +28,7 @@ const DAY: Limit = { name: "recipients", kind: "day", max: 50, weight: 3, code: 
 async function call(
   account: TestAccount,
   limits: readonly Limit[],
-  more: Partial<AdmitInput> = {},
+  more: Partial<AdmissionRequest> = {},
 ): Promise<Admission> {
   const asked = ask(account.keyId, usd("0"), { limits: () => limits, ...more });
   return await account.actor.admit(asked);

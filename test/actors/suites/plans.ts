@@ -2,10 +2,10 @@
 // allowance of the Free plan.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { RateLimits } from "../../../actors/hold.ts";
-import { auditAccount } from "../../../src/calls/audit-account.ts";
+import type { RateLimits } from "../../../actors/account.ts";
+import { auditAccount } from "../../../src/accounts/audit-account.ts";
 import { PLANS, type PlanName } from "../../../src/core/limits.ts";
-import { AuditBook } from "../../../src/store/audit.ts";
+import { AuditRepository } from "../../../src/store/audit.ts";
 import {
   ask,
   balances,
@@ -36,8 +36,8 @@ export const planSuite = (open: WorldFactory): void =>
     /** The books agree, and the audit finds nothing. */
     async function expectProven(account: TestAccount): Promise<void> {
       await expectSound(world, account);
-      const book = new AuditBook(world.database);
-      const deps = { redis: world.redis, book, graceMs: 60_000, scriptTime: clock.now };
+      const repository = new AuditRepository(world.database);
+      const deps = { redis: world.redis, repository, graceMs: 60_000, scriptTime: clock.now };
       expect((await auditAccount(deps, account.row)).difference).toBeNull();
     }
 
@@ -206,7 +206,7 @@ export const planSuite = (open: WorldFactory): void =>
       clock.set("2031-11-15T00:00:00.000Z");
       const account = await openAccount(world, APPLICATION);
       await account.actor.state();
-      await account.actor.deps.book.grantAllowance(account.row.id, clock.ms, usd("1"));
+      await account.actor.deps.repository.grantAllowance(account.row.id, clock.ms, usd("1"));
       expect(await verdict(account, usd("1"))).toBe("admitted");
       expect(await allowances(account)).toHaveLength(1);
       await expectProven(account);

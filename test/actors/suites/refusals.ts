@@ -1,7 +1,7 @@
 // Which refusal a caller hears when more than one applies: the first of the error table.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AdmitInput } from "../../../actors/hold.ts";
+import type { AdmissionRequest } from "../../../actors/account.ts";
 import { PAYMENT_OWED } from "../../../src/core/access.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { DAY_MS, deriveTier, type Scope } from "../../../src/core/limits.ts";
@@ -11,7 +11,7 @@ import type { WorldFactory } from "./world-factory.ts";
 /** How to make a code apply to the last call of an account. */
 interface Cause {
   readonly terms?: AccountTerms;
-  readonly call?: Partial<AdmitInput>;
+  readonly call?: Partial<AdmissionRequest>;
   readonly ownCap?: bigint;
   readonly state?: { readonly state: "suspended"; readonly stateReason: string };
   readonly fillsWindow?: true;
@@ -60,7 +60,7 @@ async function codeOf(world: World, causes: readonly Cause[]): Promise<string> {
     await world.store.change(account.row, { ownCap: usd("1") }, new Date());
   }
   const allowed = { clientIp: "10.1.1.1" };
-  const probe = async (more: Partial<AdmitInput>) => {
+  const probe = async (more: Partial<AdmissionRequest>) => {
     const admission = await account.actor.admit(ask(account.keyId, usd("0"), more));
     if (admission.verdict === "short") throw new Error("short");
     return admission;

@@ -1,0 +1,84 @@
+import { Elysia } from "elysia";
+import type { AccountView } from "../../actors/account.ts";
+import { spendableOf, viewAccount } from "../calls/account.ts";
+import type { Call } from "../calls/call.ts";
+import { DAY_MS, nextTier } from "../core/limits.ts";
+import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money.ts";
+import { authenticated, type EndpointDeps, responseMeta } from "../http/endpoint.ts";
+import { jsonResponse } from "../http/respond.ts";
+
+const PATH = "/v1/me";
+
+/** GET /v1/me (SPEC 4.8): any valid key, whatever its scopes. */
+export function me(deps: EndpointDeps) {
+  const answer = async (call: Call) => {
+    const view = await viewAccount(deps.calls, call);
+    return jsonResponse(JSON.stringify(accountJson(view, call.requestId)), responseMeta(call));
+  };
+  return new Elysia({ name: "gateway/me" }).get(PATH, ({ request, server }) =>
+    authenticated(deps, { request, server }, PATH, answer),
+  );
+}
+
+function accountJson(view: AccountView, requestId: string): object {
+  return {
+    id: view.accountId,
+    object: "account",
+    state: view.state,
+    tier: { name: view.tier.name, next: nextTierJson(view) },
+    balance: balanceJson(view),
+    month: {
+      month: `${Math.floor(view.month / 100)}-${String(view.month % 100).padStart(2, "0")}`,
+      spent_usd: toJsonNumber(view.monthSpent),
+      cap_usd: toJsonNumber(view.tier.monthlyCap),
+      own_cap_usd: moneyOrNull(view.ownCap),
+      resets_at: new Date(Date.UTC(Math.floor(view.month / 100), view.month % 100)).toISOString(),
+    },
+    limits: {
+      requests_per_minute: view.tier.requestsPerMinute,
+      concurrent_streams: view.tier.streams,
+      open_streams: view.openStreams,
+    },
+    services: view.tier.services,
+    key: {
+      id: view.key.id,
+      name: view.key.name,
+      scopes: view.key.scopes,
+      budget_usd: moneyOrNull(view.key.monthlyLimit),
+      spent_usd: toJsonNumber(view.key.monthSpent),
+    },
+    svc: { request_id: requestId, cost_usd: toJsonNumber(ZERO) },
+  };
+}
+
+function balanceJson(view: AccountView): object {
+  const spendable = spendableOf(view);
+  return {
+    paid_usd: toJsonNumber(view.paid),
+    free_usd: toJsonNumber(view.free),
+    free_expires_at:
+      view.freeExpiresAtMs === null ? null : new Date(view.freeExpiresAtMs).toISOString(),
+    held_usd: toJsonNumber(add(view.heldPaid, view.heldFree)),
+    spendable_usd: toJsonNumber(spendable.amount),
+    spendable_limit: spendable.limit,
+  };
+}
+
+/** What still lacks for the next tier; null where no payment unlocks one. */
+function nextTierJson(view: AccountView): object | null {
+  const next = nextTier(view.tier);
+  if (next?.unlock == null) return null;
+  const { netPaid, firstPaymentAtMs } = view.tierInputs;
+  const missing = subtract(next.unlock.paid, netPaid);
+  const passedMs = firstPaymentAtMs === null ? 0 : view.nowMs - firstPaymentAtMs;
+  return {
+    name: next.name,
+    paid_usd_missing: toJsonNumber(missing > ZERO ? missing : ZERO),
+    // Counted from the first payment, so until there is one all of them are left.
+    days_left: Math.max(0, Math.ceil(next.unlock.days - passedMs / DAY_MS)),
+  };
+}
+
+function moneyOrNull(amount: NanoUsd | null): object | null {
+  return amount === null ? null : toJsonNumber(amount);
+}

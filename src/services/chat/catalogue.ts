@@ -1,0 +1,158 @@
+// What chat sells: models with prices and routes, and the upstream servers that serve them.
+
+import { price } from "../../core/money.ts";
+import type { PriceBand } from "../../core/pricing.ts";
+
+/** One way to serve a model: an upstream server and the model's name there. */
+export interface Route {
+  readonly provider: string;
+  readonly model: string;
+}
+
+export interface ModelEntry {
+  readonly id: string;
+  readonly label: string;
+  readonly family: string;
+  readonly ownedBy: string;
+  /** Ascending by `promptTokensMax`; the last band has none. */
+  readonly bands: readonly PriceBand[];
+  readonly contextTokens: number;
+  readonly freeCreditEligible: boolean;
+  /** Tried in order. */
+  readonly routes: readonly Route[];
+}
+
+export interface ProviderEntry {
+  readonly name: string;
+  readonly kind: "openai" | "guide";
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  /** Until a stream's first event arrives. */
+  readonly firstByteTimeoutMs: number;
+  /** For a whole reply that is not streamed. */
+  readonly replyTimeoutMs: number;
+  /** Between two events of a stream. */
+  readonly idleTimeoutMs: number;
+  /** Requests under way at once; more fall to the next route. */
+  readonly concurrencyMax: number;
+  /** The field that carries the output limit. */
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+}
+
+/** What a model is to the choice of `auto`. */
+export interface AutoTerms {
+  /** From 0 to 100, as the operator ranks it. */
+  readonly quality: number;
+  /** Whether it can call tools. */
+  readonly tools: boolean;
+  /** The shortest and the longest prompt that it is chosen for, in estimated tokens. */
+  readonly promptTokensMin: number;
+  readonly promptTokensMax: number;
+  /** True where it is never chosen. */
+  readonly excluded: boolean;
+}
+
+/** A model of which nothing else is said. */
+export const AUTO_TERMS: AutoTerms = {
+  quality: 50,
+  tools: true,
+  promptTokensMin: 0,
+  promptTokensMax: Number.POSITIVE_INFINITY,
+  excluded: false,
+};
+
+/** How `auto` chooses a model (SPEC 4.9). */
+export interface AutoRules {
+  readonly policy: "cheapest" | "balanced" | "quality";
+  /** By model id; a model that is not here has AUTO_TERMS. */
+  readonly models: ReadonlyMap<string, AutoTerms>;
+}
+
+const DEFAULT_AUTO: AutoRules = { policy: "balanced", models: new Map() };
+
+/** What chat sells at this moment. */
+export interface ChatCatalogue {
+  readonly models: ReadonlyMap<string, ModelEntry>;
+  readonly providers: ReadonlyMap<string, ProviderEntry>;
+  readonly auto: AutoRules;
+}
+
+/** What a provider has where nothing else is said. */
+export const PROVIDER_DEFAULTS = {
+  firstByteTimeoutMs: 60_000,
+  replyTimeoutMs: 300_000,
+  idleTimeoutMs: 90_000,
+  concurrencyMax: 256,
+  maxTokensField: "max_tokens",
+} as const satisfies Partial<ProviderEntry>;
+
+/** The name of the built-in provider and the id of its only model. */
+export const GUIDE_PROVIDER = "guide";
+export const GUIDE_MODEL = "farebox-guide";
+export const GUIDE_CONTEXT_TOKENS = 32_768;
+/** SPEC 4.9: `auto` lets the service choose, so no model may be called so. */
+export const AUTO_MODEL = "auto";
+export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, AUTO_MODEL];
+
+const guideProvider: ProviderEntry = {
+  ...PROVIDER_DEFAULTS,
+  name: GUIDE_PROVIDER,
+  kind: "guide",
+  baseUrl: "",
+  apiKey: null,
+};
+
+const guideModel: ModelEntry = {
+  id: GUIDE_MODEL,
+  label: "Farebox guide (extractive, not a language model)",
+  family: "farebox",
+  ownedBy: "farebox",
+  bands: [priceBand({ input: "0.10", output: "0.40" })],
+  contextTokens: GUIDE_CONTEXT_TOKENS,
+  freeCreditEligible: true,
+  routes: [{ provider: GUIDE_PROVIDER, model: GUIDE_MODEL }],
+};
+
+/**
+ * A catalogue of these models and providers, with the built-in guide. The guide is not a language
+ * model: `auto` picks it only where no other model is configured.
+ */
+export function chatCatalogueOf(
+  models: readonly ModelEntry[],
+  providers: readonly ProviderEntry[],
+  { policy, models: terms }: AutoRules = DEFAULT_AUTO,
+): ChatCatalogue {
+  const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.length > 0 };
+  return {
+    models: new Map([...models, guideModel].map((model) => [model.id, model])),
+    providers: new Map([...providers, guideProvider].map((entry) => [entry.name, entry])),
+    auto: { policy, models: new Map([...terms, [GUIDE_MODEL, guideTerms]]) },
+  };
+}
+
+/** The prices of short prompts. */
+export function firstBand(model: ModelEntry): PriceBand {
+  const [first] = model.bands;
+  if (first === undefined) throw new Error(`The model '${model.id}' has no price`);
+  return first;
+}
+
+/** Prices in decimal USD per million tokens. */
+export interface PricesPerMillion {
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput?: string | null;
+  readonly promptTokensMax?: number | null;
+}
+
+/** A price band from decimal USD per million tokens, exactly. */
+export function priceBand(prices: PricesPerMillion): PriceBand {
+  const cached = prices.cachedInput ?? null;
+  return {
+    promptTokensMax: prices.promptTokensMax ?? null,
+    input: price(prices.input, 1_000_000),
+    output: price(prices.output, 1_000_000),
+    cachedInput: cached === null ? null : price(cached, 1_000_000),
+  };
+}

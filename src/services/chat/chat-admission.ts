@@ -1,0 +1,144 @@
+// Takes the hold of a chat call: by a bound that costs nothing to compute, and only where that does
+// not fit by one that does (SPEC 8.7.1). Where several models may serve, the hold covers the
+// dearest that may be asked.
+
+import type { Funds, Hold } from "../../../actors/account.ts";
+import { spendableOf } from "../../calls/account.ts";
+import { admit, type Call, type CallDeps, type CallTerms } from "../../calls/call.ts";
+import { ApiError, type ErrorCode } from "../../core/errors.ts";
+import { CHAT } from "../../core/limits.ts";
+import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
+import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../../core/pricing.ts";
+import { affordableModels, type Models } from "./auto-router.ts";
+import type { ModelEntry } from "./catalogue.ts";
+import type { ChatProvider, ChatRequest } from "./providers/provider.ts";
+import { countPrompt, promptTokensMax, templateTokensMax } from "./tokens.ts";
+
+/** What the chat use cases need. */
+export interface ChatCallDeps extends CallDeps {
+  readonly chat: ChatProvider;
+}
+
+export interface ChatCall {
+  /** The models that may serve it, best first; several only where the choice is ours. */
+  readonly models: Models;
+  readonly request: ChatRequest;
+  readonly stream: boolean;
+}
+
+/** A call that has its hold. */
+export interface AdmittedChat {
+  readonly hold: Hold;
+  /** The models that the hold can pay for, best first. */
+  readonly models: Models;
+}
+
+/** How many models are asked for one request, so that a caller need not wait for all of them. */
+const MODELS_ASKED_MAX = 3;
+/** By how much another model's tokenizer may count more tokens than ours. */
+const TOKENIZER_MARGIN = 1.3;
+
+const WHAT_IS_LEFT: Partial<Record<ErrorCode, string>> = {
+  key_budget_exceeded: "The monthly budget of the key has",
+  monthly_limit_reached: "The monthly limit of the account has",
+};
+
+/** Admits a chat call, or throws the refusal; one for money says what would fit. */
+export async function admitChat(
+  deps: ChatCallDeps,
+  call: Call,
+  chat: ChatCall,
+): Promise<AdmittedChat> {
+  const looseTokens = promptTokensMax(chat.request);
+  const loose = planOf(chat.models, chat.request, looseTokens);
+  const first = await admit(deps, call, demandOf(chat, loose), { tentative: true });
+  if (first.verdict === "admitted") return underHold(loose, first.hold);
+  if (first.verdict === "refused") throw first.error;
+
+  const spendable = await spendableBy(deps, call, chat, first.funds);
+  const promptTokens = await tightPromptBound(chat, looseTokens, spendable);
+  const means = { promptTokens, maxTokens: chat.request.maxTokens, spendable };
+  const tight = planOf(affordableModels(chat.models, means), chat.request, promptTokens);
+  const second = await admit(deps, call, demandOf(chat, tight), { counted: true });
+  if (second.verdict === "admitted") return underHold(tight, second.hold);
+  if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
+  if (second.funds === null) throw second.error;
+  const { code } = second.error;
+  const there = second.funds.spendable;
+  const fitting = affordableOutputTokens(tight.models[0].bands, promptTokens, there);
+  throw new ApiError(code, moneyMessage(code, tight.bound, there, fitting));
+}
+
+/** Models that may be asked, and the most that any of them can cost. */
+interface Plan {
+  readonly models: Models;
+  readonly bound: NanoUsd;
+}
+
+function planOf([first, ...others]: Models, request: ChatRequest, promptTokens: number): Plan {
+  const models: Models = [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
+  let bound = ZERO;
+  for (const { bands } of models) {
+    const most = upperBound(bands, promptTokens, request.maxTokens);
+    if (most > bound) bound = most;
+  }
+  return { models, bound };
+}
+
+/** What free credit holds, it pays only to models that it may pay. */
+function underHold({ models: [first, ...others] }: Plan, hold: Hold): AdmittedChat {
+  const paid = others.filter((model) => model.freeCreditEligible || hold.free === ZERO);
+  return { hold, models: [first, ...paid] };
+}
+
+function demandOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {
+  return {
+    scope: "models",
+    service: "models",
+    model: first.id,
+    bound,
+    freeEligible: first.freeCreditEligible,
+    stream: chat.stream,
+  };
+}
+
+type Spendable = (model: ModelEntry) => NanoUsd;
+
+/** What could be held for each model: only of one model did the refusal say it. */
+async function spendableBy(
+  deps: ChatCallDeps,
+  { identity }: Call,
+  { models }: ChatCall,
+  funds: Funds,
+): Promise<Spendable> {
+  if (models.length === 1) return () => funds.spendable;
+  const view = await deps.accounts.of(identity.accountId, identity.bucket).view(identity.keyId);
+  const eligible = spendableOf(view).amount;
+  const other = spendableOf({ ...view, free: ZERO }).amount;
+  return (model) => (model.freeCreditEligible ? eligible : other);
+}
+
+/** By counting, unless so many tokens are there that no output would fit whatever their number. */
+async function tightPromptBound(
+  chat: ChatCall,
+  loose: number,
+  spendable: Spendable,
+): Promise<number> {
+  const payable = Math.max(
+    ...chat.models.map((model) => affordablePromptTokens(model.bands, spendable(model))),
+  );
+  const counted = await countPrompt(chat.request, payable);
+  if (counted > payable) return loose;
+  const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(chat.request);
+  return Math.min(loose, tight);
+}
+
+function moneyMessage(code: ErrorCode, bound: NanoUsd, there: NanoUsd, tokens: number): string {
+  const fits = Math.min(tokens, CHAT.maxTokensMax);
+  const advice =
+    fits < 1
+      ? "Not even max_tokens 1 would fit"
+      : `It would fit with max_tokens of at most ${fits}`;
+  const left = `${WHAT_IS_LEFT[code] ?? "The balance has"} $${toDecimal(there)} left`;
+  return `The call can cost up to $${toDecimal(bound)}. ${left}. ${advice}`;
+}

@@ -1,0 +1,254 @@
+// A streamed chat call from its first batch to its settlement. It owns the hold and settles it
+// whether or not anybody still reads: the reader only pulls.
+
+import type { Hold, Settlement } from "../../../actors/account.ts";
+import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
+import type { Interruption, InterruptionReason } from "../../calls/interruption.ts";
+import { settle } from "../../calls/settling.ts";
+import { ApiError, OK, toApiError } from "../../core/errors.ts";
+import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
+import { ZERO } from "../../core/money.ts";
+import { exactCost, type TokenUsage } from "../../core/pricing.ts";
+import type { ModelEntry } from "./catalogue.ts";
+import type { ChatCallDeps } from "./chat-admission.ts";
+import { servedInstead } from "./model-fallback.ts";
+import type { ChatBatch, ChatDelta, ChatRequest } from "./providers/provider.ts";
+import { TokenMeter, textOf } from "./token-meter.ts";
+import { countPrompt } from "./tokens.ts";
+
+export type StreamEvent =
+  | { readonly kind: "deltas"; readonly deltas: readonly ChatDelta[] }
+  | { readonly kind: "end"; readonly usage: TokenUsage; readonly settlement: Settlement }
+  /** The stream broke off; what was sent until then is charged. */
+  | { readonly kind: "error"; readonly error: ApiError };
+
+export interface ChatStreamParts {
+  readonly call: Call;
+  readonly request: ChatRequest;
+  /** The model that answers. */
+  readonly model: ModelEntry;
+  /** The models asked, in order; the last of them answers. */
+  readonly tried: readonly ModelEntry[];
+  readonly hold: Hold;
+  readonly interruption: Interruption;
+  readonly batches: AsyncIterator<ChatBatch>;
+}
+
+interface StreamResult {
+  readonly usage: TokenUsage;
+  readonly settlement: Settlement;
+}
+
+const NO_USAGE: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+
+/** The upstream sent nothing for 90 seconds (SPEC 4.2). */
+export const SILENT_UPSTREAM: InterruptionReason = reason(
+  "stream_idle",
+  `The model sent nothing for ${CHAT.streamIdleMs / 1000} seconds`,
+);
+const TOO_LONG = reason(
+  "stream_too_long",
+  `The stream reached its limit of ${CHAT.streamMaxMs / 60_000} minutes`,
+);
+const NOT_READING: InterruptionReason = { code: "client_not_reading", error: null };
+
+export class ChatStream {
+  readonly #deps: ChatCallDeps;
+  readonly #parts: ChatStreamParts;
+  readonly #meter = new TokenMeter();
+  readonly #openedMs: number;
+  /** What the last event carried; it counts as sent once the reader asks for more. */
+  #unread: readonly ChatDelta[] = [];
+  #usage: TokenUsage | null = null;
+  #firstTokenMs: number | null = null;
+  #promptTokens: Promise<number> | null = null;
+  #waitsFor: "upstream" | "client" = "client";
+  /** When the last event was handed over, or the stream opened. */
+  #deliveredMs: number;
+  #checkpointMs: number;
+  #callOffWatch: () => void = () => {};
+  #result: Promise<StreamResult> | null = null;
+  #isOver = false;
+  /** Called when the connection must be cut, because the client does not read what it is sent. */
+  onCut: () => void = () => {};
+
+  constructor(deps: ChatCallDeps, parts: ChatStreamParts) {
+    this.#deps = deps;
+    this.#parts = parts;
+    this.#openedMs = deps.clock.monotonicMs();
+    this.#deliveredMs = this.#openedMs;
+    this.#checkpointMs = this.#openedMs;
+    parts.interruption.onInterrupt = () => this.#onInterrupt();
+    if (parts.interruption.reason === null) this.#watch();
+    else this.#onInterrupt();
+  }
+
+  /** Which model answers, and which were asked before it. */
+  get served(): Pick<ChatStreamParts, "model" | "tried"> {
+    return this.#parts;
+  }
+
+  /** What comes next, or null after the end. To ask means that everything before was read. */
+  async next(): Promise<StreamEvent | null> {
+    if (this.#isOver) return null;
+    this.#meter.add(this.#unread);
+    this.#unread = [];
+    this.#waitsFor = "upstream";
+    const { batches, interruption } = this.#parts;
+    try {
+      while (interruption.reason === null) {
+        const { done, value } = await batches.next();
+        if (interruption.reason !== null) break;
+        if (done) return await this.#complete();
+        this.#usage = value.usage ?? this.#usage;
+        if (value.deltas.length > 0) return this.#deliver(value.deltas);
+      }
+    } catch (error) {
+      if (interruption.reason === null) return await this.#fail(toApiError(error));
+    }
+    this.#isOver = true;
+    await this.#result;
+    const error = interruption.reason?.error;
+    return error ? { kind: "error", error } : null;
+  }
+
+  /** The client is gone: the upstream request ends now and the call is settled. */
+  cancel(): void {
+    this.#parts.interruption.clientGone();
+  }
+
+  #deliver(deltas: readonly ChatDelta[]): StreamEvent {
+    const nowMs = this.#deps.clock.monotonicMs();
+    this.#unread = deltas;
+    this.#waitsFor = "client";
+    this.#deliveredMs = nowMs;
+    if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
+      this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
+    }
+    if (this.#meter.started && nowMs - this.#checkpointMs >= LEASE_RENEWAL_MS) {
+      this.#checkpointMs = nowMs;
+      void this.#checkpoint();
+    }
+    return { kind: "deltas", deltas };
+  }
+
+  async #complete(): Promise<StreamEvent> {
+    this.#isOver = true;
+    const { usage, settlement } = await this.#finish(null, () => this.#wholeUsage());
+    return { kind: "end", usage, settlement };
+  }
+
+  async #fail(error: ApiError): Promise<StreamEvent> {
+    this.#isOver = true;
+    const { requestId } = this.#parts.call;
+    this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
+    await this.#finish(error.code, () => this.#streamedUsage());
+    return { kind: "error", error };
+  }
+
+  /** Ends the call when the upstream is still sending, or the client not reading. */
+  #onInterrupt(): void {
+    const { batches, interruption } = this.#parts;
+    void this.#finish(interruption.reason?.code ?? null, () => this.#streamedUsage());
+    // Lets the provider tidy up, even if it stands between two batches; it has nothing to tell.
+    void batches.return?.().catch(() => {});
+    if (interruption.reason === NOT_READING) this.onCut();
+  }
+
+  /** Settles the call once, for whoever comes first, and watches it no longer. */
+  #finish(
+    errorCode: string | null,
+    countUsage: () => Promise<TokenUsage | null>,
+  ): Promise<StreamResult> {
+    this.#result ??= this.#settle(errorCode, countUsage);
+    return this.#result;
+  }
+
+  async #settle(
+    errorCode: string | null,
+    countUsage: () => Promise<TokenUsage | null>,
+  ): Promise<StreamResult> {
+    const { call, model, hold, interruption } = this.#parts;
+    this.#callOffWatch();
+    interruption.stopListening();
+    let usage: TokenUsage | null = null;
+    try {
+      usage = await countUsage();
+    } catch (error) {
+      this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
+    }
+    const settlement = await settle(this.#deps, {
+      hold,
+      cost: usage === null ? ZERO : exactCost(model.bands, usage),
+      outcome: {
+        ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
+        ...usage,
+        ...servedInstead(this.#parts),
+        firstTokenMs: this.#firstTokenMs,
+      },
+    });
+    return { usage: usage ?? NO_USAGE, settlement };
+  }
+
+  /** The upstream's word on the whole reply, or our own count. */
+  async #wholeUsage(): Promise<TokenUsage> {
+    if (this.#usage !== null) return this.#usage;
+    return {
+      promptTokens: await this.#countPrompt(),
+      cachedTokens: 0,
+      completionTokens: this.#meter.tokens(),
+    };
+  }
+
+  /** What was sent of a reply that broke off: nothing is charged before its first token. */
+  async #streamedUsage(): Promise<TokenUsage | null> {
+    if (!this.#meter.started) return null;
+    const completionTokens = this.#meter.tokens();
+    if (this.#usage === null) {
+      return { promptTokens: await this.#countPrompt(), cachedTokens: 0, completionTokens };
+    }
+    return {
+      ...this.#usage,
+      completionTokens: Math.min(completionTokens, this.#usage.completionTokens),
+    };
+  }
+
+  /** Tells the lease what was streamed so far, should this process die. */
+  async #checkpoint(): Promise<void> {
+    const { call, model, hold } = this.#parts;
+    try {
+      const completionTokens = this.#meter.settledTokens();
+      const promptTokens = this.#usage?.promptTokens ?? (await this.#countPrompt());
+      if (this.#result !== null) return;
+      const usage = { promptTokens, cachedTokens: 0, completionTokens };
+      hold.checkpoint(exactCost(model.bands, usage));
+    } catch (error) {
+      this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
+    }
+  }
+
+  #countPrompt(): Promise<number> {
+    this.#promptTokens ??= countPrompt(this.#parts.request);
+    return this.#promptTokens;
+  }
+
+  /** One timer for both limits: it is set again, not moved, as batches go by. */
+  #watch(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const idleAtMs = this.#deliveredMs + CHAT.streamIdleMs;
+    const endsAtMs = this.#openedMs + CHAT.streamMaxMs;
+    if (nowMs >= endsAtMs) this.#parts.interruption.interrupt(TOO_LONG);
+    else if (nowMs >= idleAtMs) {
+      this.#parts.interruption.interrupt(
+        this.#waitsFor === "upstream" ? SILENT_UPSTREAM : NOT_READING,
+      );
+    } else {
+      const delayMs = Math.min(idleAtMs, endsAtMs) - nowMs;
+      this.#callOffWatch = this.#deps.clock.after(delayMs, () => this.#watch());
+    }
+  }
+}
+
+function reason(code: string, message: string): InterruptionReason {
+  return { code, error: new ApiError("upstream_unreachable", message) };
+}

@@ -1,0 +1,79 @@
+// The life of a chat call: admit, ask the upstream, settle.
+
+import type { Settlement } from "../../../actors/account.ts";
+import { type Call, outcomeOf } from "../../calls/call.ts";
+import { Interruption } from "../../calls/interruption.ts";
+import { giveBack, settle } from "../../calls/settling.ts";
+import { OK } from "../../core/errors.ts";
+import { CHAT } from "../../core/limits.ts";
+import type { NanoUsd } from "../../core/money.ts";
+import { exactCost, type TokenUsage } from "../../core/pricing.ts";
+import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
+import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
+import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
+import type { ChatReply } from "./providers/provider.ts";
+import { countUsage } from "./token-meter.ts";
+
+export interface Completion extends Omit<Answered<ChatReply>, "result"> {
+  readonly reply: ChatReply;
+  readonly usage: TokenUsage;
+  readonly settlement: Settlement;
+}
+
+/**
+ * A reply that comes whole. A caller who leaves while the upstream works pays nothing; once the
+ * reply is there it is charged, whether or not it can still be delivered.
+ */
+export async function completeChat(
+  deps: ChatCallDeps,
+  call: Call,
+  chat: ChatCall,
+): Promise<Completion> {
+  const { hold, models } = await admitChat(deps, call, chat);
+  const { signal } = call;
+  let served: Answered<ChatReply>;
+  let usage: TokenUsage;
+  let cost: NanoUsd;
+  try {
+    served = await firstAnswer(deps, call, { models, signal }, (model) =>
+      deps.chat.complete(model, chat.request, { signal }),
+    );
+    usage = served.result.usage ?? (await countUsage(chat.request, served.result));
+    cost = exactCost(served.model.bands, usage);
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
+  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
+  const outcome = { ...end, ...usage, ...servedInstead(served) };
+  const settlement = await settle(deps, { hold, cost, outcome });
+  const { model, tried, result: reply } = served;
+  return { model, tried, reply, usage, settlement };
+}
+
+/** A stream whose first batch is there, so that what failed before it is a plain error. */
+export async function openChatStream(
+  deps: ChatCallDeps,
+  call: Call,
+  chat: ChatCall,
+): Promise<ChatStream> {
+  const { hold, models } = await admitChat(deps, call, chat);
+  const interruption = new Interruption(call.signal, hold);
+  const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
+    interruption.interrupt(SILENT_UPSTREAM),
+  );
+  try {
+    const { signal } = interruption;
+    const { request } = chat;
+    const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
+      deps.chat.stream(one, request, { signal }),
+    );
+    const batches = result[Symbol.asyncIterator]();
+    return new ChatStream(deps, { call, request, model, tried, hold, interruption, batches });
+  } catch (error) {
+    interruption.stopListening();
+    const { reason } = interruption;
+    return await giveBack(deps, call, hold, reason?.error ?? error);
+  } finally {
+    callOff();
+  }
+}

@@ -1,0 +1,31 @@
+// A model as the lists of both surfaces show it (SPEC 2.2).
+
+import { pricePerMillion } from "../../core/money.ts";
+import type { PriceBand } from "../../core/pricing.ts";
+import { firstBand, type ModelEntry } from "./catalogue.ts";
+
+/** The field `svc` of an entry: names, prices, and whether free credit pays for it. */
+export function modelSvcJson(model: ModelEntry): object {
+  return {
+    label: model.label,
+    family: model.family,
+    pricing: {
+      ...pricesJson(firstBand(model)),
+      // Only where longer prompts have other prices; the fields above are of the first band.
+      ...(model.bands.length > 1 && { bands: model.bands.map(bandJson) }),
+    },
+    free_credit_eligible: model.freeCreditEligible,
+  };
+}
+
+function bandJson(band: PriceBand): object {
+  return { prompt_tokens_max: band.promptTokensMax, ...pricesJson(band) };
+}
+
+function pricesJson(band: PriceBand): object {
+  return {
+    input_usd_per_m: pricePerMillion(band.input),
+    output_usd_per_m: pricePerMillion(band.output),
+    cached_input_usd_per_m: band.cachedInput === null ? null : pricePerMillion(band.cachedInput),
+  };
+}

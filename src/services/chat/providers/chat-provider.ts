@@ -1,0 +1,188 @@
+// Serves a model by its routes in order: the first that answers does, and one that is known to be
+// down is passed over.
+
+import { ApiError } from "../../../core/errors.ts";
+import type { Log } from "../../../core/log.ts";
+import type { Leaving } from "../../../upstream/breaker.ts";
+import { Fallback } from "../../../upstream/fallback.ts";
+import { RouteFailure } from "../../../upstream/route-failure.ts";
+import type { Fetch } from "../../../upstream/upstream-http.ts";
+import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
+import type { Guide } from "./guide.ts";
+import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
+import type { ChatBatch, ChatOptions, ChatProvider, ChatReply, ChatRequest } from "./provider.ts";
+
+export interface ChatProviderDeps {
+  readonly catalogue: () => ChatCatalogue;
+  readonly guide: Guide;
+  readonly fetch: Fetch;
+  readonly monotonicMs: () => number;
+  readonly log: Log;
+}
+
+type Leave = (result: Leaving) => void;
+
+interface ServedRoute {
+  readonly server: ProviderEntry;
+  readonly upstreamModel: string;
+}
+
+export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
+  const fallback = new Fallback(deps);
+  const ask = <Result>(
+    model: ModelEntry,
+    signal: AbortSignal,
+    attempt: (route: ServedRoute) => Promise<Result>,
+  ) =>
+    fallback.first({
+      candidates: routesOf(model, deps.catalogue()),
+      attempt,
+      signal,
+      subject: model.id,
+      message: `The model '${model.id}' does not answer right now`,
+    });
+
+  async function complete(
+    model: ModelEntry,
+    request: ChatRequest,
+    { signal }: ChatOptions,
+  ): Promise<ChatReply> {
+    const { result, leave } = await ask<ChatReply>(model, signal, ({ server, upstreamModel }) =>
+      server.kind === "guide"
+        ? deps.guide.complete(request, { signal })
+        : completeUpstream(
+            callOf(deps, { provider: server, model: upstreamModel, request, signal }),
+          ),
+    );
+    leave("ok");
+    return plausible(result, model);
+  }
+
+  async function stream(
+    model: ModelEntry,
+    request: ChatRequest,
+    { signal }: ChatOptions,
+  ): Promise<AsyncIterable<ChatBatch>> {
+    const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
+      const batches =
+        server.kind === "guide"
+          ? deps.guide.stream(request, { signal })
+          : streamUpstream(
+              callOf(deps, { provider: server, model: upstreamModel, request, signal }),
+            );
+      return await withFirst(batches[Symbol.asyncIterator]());
+    });
+    return new Relay(result, { model, signal, leave });
+  }
+
+  const isHealthy = (model: ModelEntry) =>
+    routesOf(model, deps.catalogue()).some(({ server }) => fallback.hasPlace(server));
+
+  return { complete, stream, isHealthy };
+}
+
+/** The model's routes, without those whose provider the catalogue no longer has. */
+function routesOf(model: ModelEntry, { providers }: ChatCatalogue): ServedRoute[] {
+  return model.routes.flatMap(({ provider, model: upstreamModel }) => {
+    const server = providers.get(provider);
+    return server === undefined ? [] : [{ server, upstreamModel }];
+  });
+}
+
+function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): UpstreamCall {
+  return { ...call, fetch: deps.fetch };
+}
+
+interface Started {
+  readonly first: ChatBatch;
+  readonly rest: AsyncIterator<ChatBatch>;
+}
+
+/** Waits for the first batch with a delta: whatever fails before it is still this route's. */
+async function withFirst(rest: AsyncIterator<ChatBatch>): Promise<Started> {
+  let usage: ChatBatch["usage"] = null;
+  for (;;) {
+    const { done, value } = await rest.next();
+    if (done) throw new RouteFailure("The stream ended before its first chunk");
+    usage = value.usage ?? usage;
+    if (value.deltas.length > 0) return { first: { ...value, usage }, rest };
+  }
+}
+
+/** A started stream. Whichever way it ends, its place is given back, even if nobody reads it. */
+class Relay implements AsyncIterableIterator<ChatBatch> {
+  readonly #rest: AsyncIterator<ChatBatch>;
+  readonly #model: ModelEntry;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = () => void this.return().catch(() => {});
+  readonly #onResult = (result: IteratorResult<ChatBatch>) => {
+    if (result.done) this.#end("ok");
+    else if (result.value.usage !== null) {
+      return { ...result, value: plausible(result.value, this.#model) };
+    }
+    return result;
+  };
+  readonly #onFailure = (error: unknown) => {
+    this.#end("failed");
+    throw brokenOff(error);
+  };
+  #first: ChatBatch | null;
+  #leave: ((result: Leaving) => void) | null;
+  #wasAborted = false;
+
+  constructor(started: Started, call: { model: ModelEntry; signal: AbortSignal; leave: Leave }) {
+    this.#first = started.first;
+    this.#rest = started.rest;
+    this.#model = call.model;
+    this.#signal = call.signal;
+    this.#leave = call.leave;
+    call.signal.addEventListener("abort", this.#onAbort);
+    if (call.signal.aborted) this.#onAbort();
+  }
+
+  next(): Promise<IteratorResult<ChatBatch>> {
+    if (this.#wasAborted) return Promise.reject(brokenOff(this.#signal.reason));
+    const first = this.#first;
+    if (first === null) return this.#rest.next().then(this.#onResult, this.#onFailure);
+    this.#first = null;
+    return Promise.resolve({ done: false, value: plausible(first, this.#model) });
+  }
+
+  async return(): Promise<IteratorResult<ChatBatch>> {
+    this.#end("neither");
+    this.#first = null;
+    await this.#rest.return?.();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** An abort, which is the caller's, is heard here before anything fails of it. */
+  #end(result: Leaving): void {
+    if (this.#leave === null) return;
+    this.#wasAborted = this.#signal.aborted;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#leave(this.#wasAborted ? "neither" : result);
+    this.#leave = null;
+  }
+}
+
+function brokenOff(cause: unknown): ApiError {
+  return new ApiError("upstream_unreachable", "The model stopped answering in the middle", {
+    cause,
+  });
+}
+
+/** Drops a usage that no call of this model can have. */
+function plausible<Reply extends { readonly usage: ChatBatch["usage"] }>(
+  reply: Reply,
+  model: ModelEntry,
+): Reply {
+  const { usage } = reply;
+  if (usage === null) return reply;
+  const isPossible =
+    usage.promptTokens <= model.contextTokens && usage.completionTokens <= model.contextTokens;
+  return isPossible ? reply : { ...reply, usage: null };
+}

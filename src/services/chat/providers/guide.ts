@@ -1,0 +1,206 @@
+// The built-in model. It is no language model: it finds the passages of Farebox's own documentation
+// that fit the last question best, and quotes them.
+
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ApiError } from "../../../core/errors.ts";
+import type { GuideDocument, Passage } from "../../../core/markdown-passages.ts";
+import type { TokenUsage } from "../../../core/pricing.ts";
+import { GUIDE_CONTEXT_TOKENS } from "../catalogue.ts";
+import { countPrompt, firstTokens } from "../tokens.ts";
+import { GuideIndex, type Hit, wordsOf } from "./guide-index.ts";
+import type { ChatBatch, ChatOptions, ChatReply, ChatRequest } from "./provider.ts";
+
+export type { GuideDocument } from "../../../core/markdown-passages.ts";
+
+/** The verbs of a ChatProvider, for the one model that needs no upstream. */
+export interface Guide {
+  complete(request: ChatRequest, options: ChatOptions): Promise<ChatReply>;
+  stream(request: ChatRequest, options: ChatOptions): AsyncIterable<ChatBatch>;
+}
+
+const QUOTES_MAX = 3;
+/** Below this part of what was asked for, a passage is about something else. */
+const COVERAGE_MIN = 0.34;
+/** Further passages must come this close to the best. */
+const CLOSENESS_MIN = 0.6;
+const QUOTE_LENGTH_MAX = 900;
+/** How much of a long message is looked at, at its end and at its start. */
+const QUESTION_LENGTH = 400;
+const WORDS_A_BATCH = 4;
+
+const WHAT_IT_IS = "I am no language model: I quote Farebox's documentation.";
+const HELP =
+  `${WHAT_IT_IS} Ask how calls are paid for, about keys, limits, errors, settings, models or how ` +
+  "Farebox is built, in a few plain words.";
+
+/** A guide to these documents; the first one should say what Farebox is. */
+export function createGuide({ documents }: { documents: readonly GuideDocument[] }): Guide {
+  const index = new GuideIndex(documents);
+
+  async function complete(request: ChatRequest, { signal }: ChatOptions): Promise<ChatReply> {
+    const { text, finishReason, usage } = await reply(index, request, signal);
+    const message = { role: "assistant", content: text } as const;
+    return { choices: [{ index: 0, message, finish_reason: finishReason }], usage };
+  }
+
+  async function* stream(
+    request: ChatRequest,
+    { signal }: ChatOptions,
+  ): AsyncGenerator<ChatBatch, void, undefined> {
+    const { text, finishReason, usage } = await reply(index, request, signal);
+    const [first = "", ...rest] = inFewWords(text);
+    yield batch({ role: "assistant", content: first });
+    for (const content of rest) {
+      await otherWork();
+      signal.throwIfAborted();
+      yield batch({ content });
+    }
+    yield { deltas: [{ index: 0, delta: {}, finish_reason: finishReason }], usage };
+  }
+
+  return { complete, stream };
+}
+
+/** What a project says about itself, in a fixed order; a file that is not there is left out. */
+export async function loadGuideDocuments(projectFolder: string): Promise<GuideDocument[]> {
+  const docs = await readdir(join(projectFolder, "docs")).catch(() => []);
+  const pages = docs.filter((name) => name.endsWith(".md")).sort();
+  const names = ["README.md", ...pages.map((name) => `docs/${name}`), "CONTRIBUTING.md"];
+  const documents = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      text: await readFile(join(projectFolder, name), "utf8").catch(() => ""),
+    })),
+  );
+  return documents.filter(({ text }) => text !== "");
+}
+
+interface Reply {
+  readonly text: string;
+  readonly finishReason: "stop" | "length";
+  readonly usage: TokenUsage;
+}
+
+async function reply(index: GuideIndex, request: ChatRequest, signal: AbortSignal): Promise<Reply> {
+  signal.throwIfAborted();
+  // It never looks at tools, so they are not in its prompt.
+  const promptTokens = await countPrompt({ ...request, parameters: {} }, GUIDE_CONTEXT_TOKENS);
+  signal.throwIfAborted();
+  if (promptTokens > GUIDE_CONTEXT_TOKENS) {
+    const problem = `messages must have at most ${GUIDE_CONTEXT_TOKENS} tokens for this model`;
+    throw new ApiError("invalid_parameter", problem);
+  }
+  const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
+  const whole = beforeStop(answer(index, question), request.parameters.stop);
+  const { text, tokens, cut } = firstTokens(whole, request.maxTokens);
+  return {
+    text,
+    finishReason: cut ? "length" : "stop",
+    usage: { promptTokens, cachedTokens: 0, completionTokens: tokens },
+  };
+}
+
+function answer(index: GuideIndex, message: string): string {
+  for (const question of questionsOf(message)) {
+    const hits = fitting(index.search(question));
+    if (hits.length > 0) return quoted(hits.map(({ passage }) => passage));
+  }
+  const end = message.slice(-QUESTION_LENGTH);
+  if (wordsOf(end).length > 0) return `I found nothing about that. ${HELP}`;
+  // "What is Farebox?" asks for nothing in particular, so for the whole.
+  const opening = index.opening();
+  return opening !== undefined && /farebox/i.test(end) ? quoted([opening]) : HELP;
+}
+
+// A long message asks at its end, or at its start with something pasted below.
+function questionsOf(message: string): string[] {
+  if (message.length <= QUESTION_LENGTH) return [message];
+  return [message.slice(-QUESTION_LENGTH), message.slice(0, QUESTION_LENGTH)];
+}
+
+function fitting(hits: readonly Hit[]): readonly Hit[] {
+  const best = hits.find(({ coverage }) => coverage >= COVERAGE_MIN);
+  if (best === undefined) return [];
+  return hits
+    .filter(({ coverage }) => coverage >= COVERAGE_MIN)
+    .filter(({ score }) => score >= best.score * CLOSENESS_MIN)
+    .slice(0, QUOTES_MAX);
+}
+
+/** The passages, those of one section together, the best section first. */
+function quoted(passages: readonly Passage[]): string {
+  const sections = Map.groupBy(passages, ({ document, headings }) =>
+    [document, ...headings].join("\n"),
+  );
+  const parts = [...sections.values()].map((section) => {
+    const [first] = section;
+    const heading = first?.headings.at(-1);
+    const where = heading === undefined ? first?.document : `${first?.document}, "${heading}"`;
+    return `From ${where}:\n\n${wholeTables(section).map(quote).join("\n>\n")}`;
+  });
+  return `${parts.join("\n\n")}\n\n${WHAT_IT_IS}`;
+}
+
+/** Rows of one table below each other. */
+function wholeTables(section: readonly Passage[]): Passage[] {
+  const merged: Passage[] = [];
+  for (const passage of section) {
+    const at = merged.findIndex(({ lead }) => lead !== "" && lead === passage.lead);
+    const there = merged[at];
+    if (there === undefined) merged.push(passage);
+    else merged[at] = { ...there, text: `${there.text}\n${passage.text}` };
+  }
+  return merged;
+}
+
+function quote({ lead, text }: Passage): string {
+  const shown = shortened(text, QUOTE_LENGTH_MAX);
+  const whole = lead === "" ? shown : `${lead}\n${shown}`;
+  return whole
+    .split("\n")
+    .map((line) => `> ${line}`.trimEnd())
+    .join("\n");
+}
+
+/** Whole lines of a text with several, otherwise whole sentences, otherwise whole words. */
+function shortened(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  const start = text.slice(0, lengthMax);
+  const lineEnd = start.lastIndexOf("\n");
+  if (lineEnd > 0) {
+    const lines = start.slice(0, lineEnd);
+    // A fence that was opened is closed.
+    const isOpen = (lines.match(/^\s*(?:```|~~~)/gm)?.length ?? 0) % 2 === 1;
+    return isOpen ? `${lines}\n…\n\`\`\`` : `${lines}\n…`;
+  }
+  const sentenceEnd = start.lastIndexOf(". ") + 1;
+  if (sentenceEnd > lengthMax / 2) return `${start.slice(0, sentenceEnd)} …`;
+  return `${start.slice(0, start.lastIndexOf(" "))} …`;
+}
+
+function beforeStop(text: string, stop: unknown): string {
+  const marks = (Array.isArray(stop) ? stop : [stop]).filter(
+    (mark) => typeof mark === "string" && mark !== "",
+  );
+  const ends = marks.map((mark) => text.indexOf(mark)).filter((at) => at >= 0);
+  return text.slice(0, Math.min(text.length, ...ends));
+}
+
+/** Pieces of some words each that add up to the text. */
+function inFewWords(text: string): string[] {
+  const words = text.match(/\s*\S+\s*/g) ?? [];
+  const pieces: string[] = [];
+  for (let at = 0; at < words.length; at += WORDS_A_BATCH) {
+    pieces.push(words.slice(at, at + WORDS_A_BATCH).join(""));
+  }
+  return pieces;
+}
+
+function batch(delta: Readonly<Record<string, unknown>>): ChatBatch {
+  return { deltas: [{ index: 0, delta, finish_reason: null }], usage: null };
+}
+
+function otherWork(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,178 @@
+// Model servers on this machine, found without any configuration: whatever answers like an OpenAI
+// API on the port that a well-known server uses.
+
+import { isObject } from "../../../upstream/upstream-http.ts";
+import {
+  type ChatCatalogue,
+  chatCatalogueOf,
+  type ModelEntry,
+  PROVIDER_DEFAULTS,
+  type ProviderEntry,
+  priceBand,
+  RESERVED_MODELS,
+} from "../catalogue.ts";
+
+export type Probe = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface LocalModelsOptions {
+  readonly probe: Probe;
+  /** Where Farebox itself listens, which is one of the ports. */
+  readonly ownPort: number | null;
+}
+
+/** Where the servers listen by default. The first one to offer a model keeps its name. */
+export const LOCAL_SERVERS = [
+  { name: "ollama", title: "Ollama", port: 11434 },
+  { name: "llama.cpp", title: "llama.cpp", port: 8080 },
+  { name: "vllm", title: "vLLM", port: 8000 },
+  { name: "lm-studio", title: "LM Studio", port: 1234 },
+] as const;
+
+type LocalServer = (typeof LOCAL_SERVERS)[number];
+
+const PROBE_MS = 500;
+const LIST_BYTES_MAX = 1024 * 1024;
+const MODELS_MAX = 200;
+/** A server under load may miss one probe. */
+const MISSES_MAX = 1;
+/** A small price, so that there is something to count. */
+const BANDS = [priceBand({ input: "0.10", output: "0.40" })];
+/** Where the server does not say: more than most, because a usage above it is not believed. */
+const CONTEXT_TOKENS = 131_072;
+const NOT_FOR_CHAT = /embed|rerank|whisper/i;
+
+interface Offer {
+  readonly model: string;
+  readonly contextTokens: number;
+}
+
+interface Seen {
+  readonly offers: readonly Offer[];
+  misses: number;
+}
+
+/** Remembers what the servers of this machine offer, from one look to the next. */
+export class LocalModels {
+  readonly #servers: readonly LocalServer[];
+  readonly #probe: Probe;
+  readonly #seen = new Map<LocalServer, Seen>();
+
+  constructor({ probe, ownPort }: LocalModelsOptions) {
+    this.#probe = probe;
+    this.#servers = LOCAL_SERVERS.filter(({ port }) => port !== ownPort);
+  }
+
+  /** Asks all servers at once. */
+  async look(): Promise<void> {
+    await Promise.all(
+      this.#servers.map(async (server) => {
+        const offers = await this.#ask(server);
+        const seen = this.#seen.get(server);
+        if (offers !== null) this.#seen.set(server, { offers, misses: 0 });
+        else if (seen !== undefined && seen.misses < MISSES_MAX) seen.misses += 1;
+        else this.#seen.delete(server);
+      }),
+    );
+  }
+
+  /** The models of the servers that answered. */
+  catalogue(): ChatCatalogue {
+    const taken = new Set<string>(RESERVED_MODELS);
+    const models: ModelEntry[] = [];
+    const providers: ProviderEntry[] = [];
+    for (const server of LOCAL_SERVERS) {
+      const seen = this.#seen.get(server);
+      if (seen === undefined || seen.offers.length === 0) continue;
+      providers.push(providerOf(server));
+      for (const offer of seen.offers) {
+        const model = modelOf(offer, server, taken);
+        if (model === null) continue;
+        taken.add(model.id);
+        models.push(model);
+      }
+    }
+    return chatCatalogueOf(models, providers);
+  }
+
+  async #ask({ port }: LocalServer): Promise<readonly Offer[] | null> {
+    try {
+      const response = await this.#probe(`http://127.0.0.1:${port}/v1/models`, {
+        signal: AbortSignal.timeout(PROBE_MS),
+        redirect: "manual",
+      });
+      if (!response.ok || response.body === null) return null;
+      return offersOf(JSON.parse(await readText(response.body)));
+    } catch {
+      // Nobody listens there, or somebody who speaks otherwise.
+      return null;
+    }
+  }
+}
+
+/** The models of a list; null for no list, or a Farebox's, which would send calls in a circle. */
+function offersOf(list: unknown): Offer[] | null {
+  if (!isObject(list) || !Array.isArray(list.data)) return null;
+  const entries = list.data.slice(0, MODELS_MAX).filter(isObject);
+  if (entries.some((entry) => entry.svc !== undefined)) return null;
+  const offers = new Map<string, Offer>();
+  for (const { id, max_model_len: length } of entries) {
+    if (typeof id !== "string" || NOT_FOR_CHAT.test(id) || !isOneLine(id)) continue;
+    const isLength = Number.isSafeInteger(length) && Number(length) >= 256;
+    offers.set(id, { model: id, contextTokens: isLength ? Number(length) : CONTEXT_TOKENS });
+  }
+  return [...offers.values()];
+}
+
+function isOneLine(id: string): boolean {
+  return /^[^\p{Cc}]{1,200}$/u.test(id);
+}
+
+function providerOf({ name, port }: LocalServer): ProviderEntry {
+  return {
+    ...PROVIDER_DEFAULTS,
+    name,
+    kind: "openai",
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    apiKey: null,
+  };
+}
+
+function modelOf(
+  { model, contextTokens }: Offer,
+  { name, title }: LocalServer,
+  taken: ReadonlySet<string>,
+): ModelEntry | null {
+  const clean = cleanId(model);
+  const id = taken.has(clean) ? `${clean}@${name}` : clean;
+  if (clean === "" || taken.has(id)) return null;
+  return {
+    id,
+    label: `${id} (local, ${title})`,
+    family: clean.split(":")[0] ?? clean,
+    ownedBy: name,
+    bands: BANDS,
+    contextTokens,
+    freeCreditEligible: true,
+    routes: [{ provider: name, model }],
+  };
+}
+
+/** The id as callers may write it. Where a server names a file, only the file's name is shown. */
+function cleanId(model: string): string {
+  const isPath = /^[/\\~.]|^[A-Za-z]:\\|\.gguf$/i.test(model);
+  const name = isPath ? (model.split(/[/\\]/).at(-1) ?? "") : model;
+  return name
+    .replace(/[^A-Za-z0-9._:/@+-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 100);
+}
+
+async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of body) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > LIST_BYTES_MAX) throw new Error("The list of models is too long");
+  }
+  return text + decoder.decode();
+}

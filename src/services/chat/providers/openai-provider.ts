@@ -1,0 +1,284 @@
+// One route's request to an OpenAI-compatible server, by plain fetch: a client library costs five
+// to twenty-five times as much for each chunk.
+
+import { ApiError } from "../../../core/errors.ts";
+import { RouteFailure } from "../../../upstream/route-failure.ts";
+import {
+  type Fetch,
+  isObject,
+  parseJson,
+  readText,
+  tooLarge,
+} from "../../../upstream/upstream-http.ts";
+import type { ProviderEntry } from "../catalogue.ts";
+import type { ChatBatch, ChatDelta, ChatReply, ChatRequest } from "./provider.ts";
+import { Silence } from "./silence.ts";
+import { SseReader } from "./sse-reader.ts";
+import {
+  readChoices,
+  readDeltas,
+  readErrorCode,
+  readErrorMessage,
+  readUsage,
+  ToolCallIndexes,
+} from "./upstream-json.ts";
+
+export interface UpstreamCall {
+  readonly provider: ProviderEntry;
+  /** The model's name there. */
+  readonly model: string;
+  readonly request: ChatRequest;
+  readonly signal: AbortSignal;
+  readonly fetch: Fetch;
+}
+
+/** More than any reply of as many tokens as a caller may ask for. */
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+/** Each token has a chunk of its own around it, and reasoning is not limited. */
+const STREAM_BYTES_MAX = 256 * 1024 * 1024;
+const ERROR_BYTES_MAX = 64 * 1024;
+const ERROR_MESSAGE_MAX = 500;
+/** Statuses by which an upstream blames the request itself: no other route would do better. */
+const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Statuses that concern one model or one moment. */
+const HEALTHY_SERVERS: ReadonlySet<number> = new Set([403, 404, 429]);
+/** What no caller should be told: addresses, accounts, keys. */
+const TELLING =
+  /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
+/** How long the rest of a stream may take behind its [DONE], and in how many reads it must come. */
+const REST_MS = 1_000;
+const REST_READS_MAX = 8;
+
+/** A whole reply. Throws a RouteFailure, or an ApiError where the request is at fault. */
+export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
+  const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
+  const response = await send(call, false, AbortSignal.any([call.signal, timeout]));
+  const body = parseJson(await readText(response, REPLY_BYTES_MAX));
+  if (readErrorMessage(body) !== null) {
+    throw new RouteFailure(`The reply is an error${codeOf(body)}`);
+  }
+  const choices = isObject(body) ? readChoices(body.choices) : null;
+  if (!isObject(body) || choices === null) throw new RouteFailure("The reply has no message");
+  const hasText = choices.some(({ message }) => message.content || message.tool_calls);
+  return { choices, usage: readUsage(body.usage, hasText) };
+}
+
+/** The batches of a stream, one for each read that brought something. */
+export function streamUpstream(call: UpstreamCall): AsyncIterableIterator<ChatBatch> {
+  return new UpstreamStream(call);
+}
+
+// Not a generator: the promises of one would be among the dearest things of a chunk.
+class UpstreamStream implements AsyncIterableIterator<ChatBatch> {
+  readonly #call: UpstreamCall;
+  readonly #silence: Silence;
+  readonly #reply = new StreamedReply();
+  #body: BodyReader | null = null;
+  #isOver = false;
+
+  constructor(call: UpstreamCall) {
+    this.#call = call;
+    this.#silence = new Silence(call.signal, call.provider);
+  }
+
+  async next(): Promise<IteratorResult<ChatBatch>> {
+    if (this.#isOver) return END;
+    this.#silence.isWaiting = true;
+    try {
+      this.#body ??= await this.#open();
+      const value = await this.#read(this.#body);
+      this.#silence.isWaiting = false;
+      if (value !== null) return { done: false, value };
+    } catch (error) {
+      this.#end();
+      // Behind the end of a reply there is only its usage, and we can count that ourselves.
+      if (!this.#reply.isFinished || this.#call.signal.aborted) throw error;
+    }
+    this.#end();
+    return END;
+  }
+
+  return(): Promise<IteratorResult<ChatBatch>> {
+    this.#end();
+    return Promise.resolve(END);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #open(): Promise<BodyReader> {
+    const response = await send(this.#call, true, this.#silence.signal);
+    if (response.body === null) throw new RouteFailure("The stream has no body");
+    return response.body.getReader();
+  }
+
+  /** The next batch, or null at the end of the reply. */
+  async #read(body: BodyReader): Promise<ChatBatch | null> {
+    const reply = this.#reply;
+    while (!reply.isDone) {
+      reply.throwIfBroken();
+      const { done, value } = await body.read();
+      if (done) break;
+      const batch = reply.read(value);
+      if (reply.hasSpoken) this.#silence.heard();
+      if (batch !== null) return batch;
+    }
+    // Some servers leave the [DONE] out; a reply without an end was cut off.
+    if (reply.isDone || reply.isFinished) return null;
+    throw new RouteFailure("The stream ended before the reply did");
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#body !== null && this.#reply.isDone) void endAfter(this.#body, this.#silence);
+    else this.#silence.end();
+  }
+}
+
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+
+const END: IteratorResult<ChatBatch> = { done: true, value: undefined };
+
+/**
+ * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before
+ * would take its connection along.
+ */
+async function endAfter(body: BodyReader, silence: Silence): Promise<void> {
+  silence.endWithin(REST_MS);
+  try {
+    for (let reads = 0; reads < REST_READS_MAX; reads += 1) {
+      if ((await body.read()).done) break;
+    }
+  } catch {
+    // The reply is complete all the same.
+  } finally {
+    silence.end();
+  }
+}
+
+/** What has come of a streamed reply. */
+class StreamedReply {
+  readonly #reader = new SseReader();
+  readonly #toolCalls = new ToolCallIndexes();
+  #bytesRead = 0;
+  #hasText = false;
+  #failure: unknown = null;
+  /** True once the last read brought something of the reply, shown or not. */
+  hasSpoken = false;
+  /** True once a finish_reason has come. */
+  isFinished = false;
+  /** True once [DONE] has come. */
+  isDone = false;
+
+  /** What these bytes bring, or null. A failure behind it is kept for `throwIfBroken`. */
+  read(bytes: Uint8Array): ChatBatch | null {
+    const batch: OpenBatch = { deltas: [], usage: null };
+    this.hasSpoken = false;
+    this.#bytesRead += bytes.byteLength;
+    try {
+      if (this.#bytesRead > STREAM_BYTES_MAX) throw tooLarge();
+      for (const event of this.#reader.push(bytes)) {
+        if (event === "") continue;
+        this.isDone = event === "[DONE]";
+        if (this.isDone) break;
+        this.#take(parseJson(event), batch);
+      }
+    } catch (error) {
+      this.#failure = error;
+    }
+    return batch.deltas.length > 0 || batch.usage !== null ? batch : null;
+  }
+
+  throwIfBroken(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  #take(chunk: unknown, batch: OpenBatch): void {
+    if (!isObject(chunk)) throw new RouteFailure("A chunk is no object");
+    if (readErrorMessage(chunk) !== null) {
+      throw new RouteFailure(`The stream brought an error${codeOf(chunk)}`);
+    }
+    const { choices } = chunk;
+    this.hasSpoken ||= Array.isArray(choices) && choices.length > 0;
+    for (const delta of readDeltas(choices, this.#toolCalls)) {
+      batch.deltas.push(delta);
+      this.#hasText ||= Boolean(delta.delta.content || delta.delta.tool_calls);
+      this.isFinished ||= delta.finish_reason !== null;
+    }
+    if (chunk.usage) batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
+  }
+}
+
+interface OpenBatch {
+  readonly deltas: ChatDelta[];
+  usage: ChatBatch["usage"];
+}
+
+async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): Promise<Response> {
+  const { provider } = call;
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: stream ? "text/event-stream" : "application/json",
+  };
+  if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
+  const response = await call.fetch(`${provider.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers,
+    body: bodyOf(call, stream),
+    signal,
+    // A redirect could lead to an address that no operator configured.
+    redirect: "manual",
+  });
+  if (response.status === 200) return response;
+  const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
+  if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
+  const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
+  throw new RouteFailure(message, !HEALTHY_SERVERS.has(response.status));
+}
+
+function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
+  const usage = stream ? { stream_options: { include_usage: true } } : {};
+  return JSON.stringify({
+    ...request.parameters,
+    model,
+    messages: request.messages,
+    [provider.maxTokensField]: request.maxTokens,
+    stream,
+    ...usage,
+  });
+}
+
+/** The upstream's words on a bad request, without anything that tells which upstream it is. */
+function callerFault(text: string, provider: ProviderEntry): ApiError {
+  const words = readErrorMessage(jsonOrNull(text)) ?? "";
+  const message = words.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
+  const said = message === "" || isTelling(message, provider) ? "" : `: ${message}`;
+  return new ApiError("invalid_parameter", `The model did not accept this request${said}`);
+}
+
+function isTelling(message: string, { apiKey, baseUrl, name }: ProviderEntry): boolean {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : baseUrl;
+  // "openai" of api.openai.com, for one, also tells who it is.
+  const labels = host.split(".").slice(0, -1);
+  const secrets = [apiKey ?? "", name, host, ...labels.filter((label) => label.length > 3)];
+  const lower = message.toLowerCase();
+  return (
+    TELLING.test(message) ||
+    secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
+  );
+}
+
+function codeOf(body: unknown): string {
+  const code = readErrorCode(body);
+  return code === null ? "" : ` (${code})`;
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

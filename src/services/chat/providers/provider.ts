@@ -1,0 +1,85 @@
+// The interface between a call and whatever serves chat completions.
+
+import type { TokenUsage } from "../../../core/pricing.ts";
+import type { ModelEntry } from "../catalogue.ts";
+
+/** A checked message, ready to be forwarded: only fields that the gateway knows. */
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string | null;
+  readonly name?: string;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly ToolCall[];
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly maxTokens: number;
+  /**
+   * Checked OpenAI parameters that are forwarded as they are: temperature, tools, stop and so on.
+   */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ChatChoice {
+  readonly index: number;
+  readonly message: {
+    readonly role: "assistant";
+    readonly content: string | null;
+    readonly tool_calls?: readonly ToolCall[];
+  };
+  readonly finish_reason: string;
+}
+
+export interface ChatReply {
+  readonly choices: readonly ChatChoice[];
+  /**
+   * Null when the upstream sent none that makes sense: integers, not negative, cached <= prompt.
+   */
+  readonly usage: TokenUsage | null;
+}
+
+export interface ChatDelta {
+  readonly index: number;
+  /** `content`, `tool_calls`, `role` of the OpenAI chunk format; nothing else. */
+  readonly delta: Readonly<Record<string, unknown>>;
+  readonly finish_reason: string | null;
+}
+
+/** What one read from the upstream brought: deltas in order, and the usage once it is known. */
+export interface ChatBatch {
+  readonly deltas: readonly ChatDelta[];
+  readonly usage: TokenUsage | null;
+}
+
+export interface ChatOptions {
+  /** Aborted when the caller is gone or a time limit struck; the upstream request ends with it. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Serves a model by its routes in order. Both verbs throw an ApiError: `upstream_unreachable` when
+ * no route answered, `invalid_parameter` when the upstream blames the request.
+ */
+export interface ChatProvider {
+  complete(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ChatReply>;
+
+  /**
+   * Resolves once the first batch with a delta has arrived, so that a failure before it is a plain
+   * error. The iterator throws `upstream_unreachable` when the upstream breaks off later.
+   */
+  stream(
+    model: ModelEntry,
+    request: ChatRequest,
+    options: ChatOptions,
+  ): Promise<AsyncIterable<ChatBatch>>;
+
+  /** Whether a route of the model would be tried now, by all that is known of its servers. */
+  isHealthy(model: ModelEntry): boolean;
+}

@@ -1,0 +1,167 @@
+// What an upstream sends, read field by field: nothing that is not known here reaches a caller.
+
+import type { TokenUsage } from "../../../core/pricing.ts";
+import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import type { ChatChoice, ChatDelta, ToolCall } from "./provider.ts";
+
+/** No reply has more tokens; a count above it is a mistake of the upstream's. */
+const TOKENS_MAX = 100_000_000;
+const CHOICES_MAX = 1;
+const TOOL_CALLS_MAX = 1024;
+
+/** The usage of a reply, or null if it is missing or makes no sense, as text of no tokens does. */
+export function readUsage(value: unknown, hasText: boolean): TokenUsage | null {
+  if (!isObject(value)) return null;
+  const details = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const promptTokens = value.prompt_tokens;
+  const completionTokens = value.completion_tokens;
+  const cachedTokens = details.cached_tokens ?? 0;
+  if (!isCount(promptTokens) || !isCount(completionTokens) || !isCount(cachedTokens)) return null;
+  if (cachedTokens > promptTokens || promptTokens === 0) return null;
+  if (completionTokens === 0 && hasText) return null;
+  return { promptTokens, cachedTokens, completionTokens };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
+}
+
+/** The choices of a whole reply, or null when there is none that a caller could use. */
+export function readChoices(value: unknown): ChatChoice[] | null {
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const choices: ChatChoice[] = [];
+  for (const choice of value.slice(0, CHOICES_MAX)) {
+    const message = isObject(choice) ? choice.message : null;
+    if (!isObject(choice) || !isObject(message)) return null;
+    const toolCalls = readToolCalls(message.tool_calls);
+    const content = readContent(message);
+    // All of a reply may be reasoning that is not shown, which its end tells.
+    const hasEnd = typeof choice.finish_reason === "string";
+    if (content === null && toolCalls === null && !hasEnd) return null;
+    choices.push({
+      index: choices.length,
+      message: {
+        role: "assistant",
+        content,
+        ...(toolCalls === null ? {} : { tool_calls: toolCalls }),
+      },
+      finish_reason: textOr(choice.finish_reason, "stop"),
+    });
+  }
+  return choices;
+}
+
+/** The text of a message or delta; a refusal is told in a field of its own by some servers. */
+function readContent({ content, refusal }: Json): string | null {
+  if (typeof content === "string") return content;
+  if (Array.isArray(content)) return content.map(readPart).join("");
+  return typeof refusal === "string" ? refusal : null;
+}
+
+/** Parts of another type than text are hidden reasoning. */
+function readPart(part: unknown): string {
+  return isObject(part) && part.type === "text" ? textOr(part.text, "") : "";
+}
+
+function readToolCalls(value: unknown): ToolCall[] | null {
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const calls: ToolCall[] = [];
+  for (const call of value.slice(0, TOOL_CALLS_MAX)) {
+    if (!isObject(call) || !isObject(call.function)) continue;
+    const { name, arguments: input } = call.function;
+    if (typeof name !== "string") continue;
+    calls.push({
+      id: textOr(call.id, `call_${calls.length}`),
+      type: "function",
+      function: { name, arguments: textOfJson(input ?? {}) },
+    });
+  }
+  return calls.length === 0 ? null : calls;
+}
+
+/**
+ * The deltas of a chunk; one that says nothing is left out. `calls` lasts as long as the stream.
+ */
+export function readDeltas(value: unknown, calls: ToolCallIndexes): ChatDelta[] {
+  if (!Array.isArray(value)) return [];
+  const deltas: ChatDelta[] = [];
+  for (const choice of value) {
+    if (!isObject(choice) || (choice.index ?? 0) !== 0) continue;
+    const delta = isObject(choice.delta) ? readDelta(choice.delta, calls) : {};
+    const finish = typeof choice.finish_reason === "string" ? choice.finish_reason : null;
+    if (finish === null && isEmpty(delta)) continue;
+    deltas.push({ index: 0, delta, finish_reason: finish });
+  }
+  return deltas;
+}
+
+function isEmpty(delta: Json): boolean {
+  for (const _ in delta) return false;
+  return true;
+}
+
+function readDelta(from: Json, indexes: ToolCallIndexes): Record<string, unknown> {
+  const delta: Record<string, unknown> = {};
+  if (from.role === "assistant") delta.role = "assistant";
+  const content = readContent(from);
+  if (content !== null) delta.content = content;
+  if (Array.isArray(from.tool_calls)) {
+    const pieces = from.tool_calls.slice(0, TOOL_CALLS_MAX).filter(isObject);
+    const calls = pieces.map((piece) => readToolCallDelta(piece, indexes));
+    if (calls.length > 0) delta.tool_calls = calls;
+  }
+  return delta;
+}
+
+/**
+ * Which call of a stream a piece belongs to. Some servers send no index; then a piece with an id is
+ * a call of its own, in whichever chunk it comes: clients would join two calls of one index.
+ */
+export class ToolCallIndexes {
+  #last = 0;
+  #next = 0;
+
+  of(piece: Json): number {
+    if (isCount(piece.index) && piece.index < TOOL_CALLS_MAX) this.#last = piece.index;
+    else if (typeof piece.id === "string") this.#last = this.#next;
+    this.#next = Math.max(this.#next, this.#last + 1);
+    return this.#last;
+  }
+}
+
+function readToolCallDelta(from: Json, indexes: ToolCallIndexes): Json {
+  const call: Record<string, unknown> = { index: indexes.of(from) };
+  if (typeof from.id === "string") call.id = from.id;
+  if (from.type === "function") call.type = "function";
+  if (isObject(from.function)) {
+    const called: Record<string, string> = {};
+    if (typeof from.function.name === "string") called.name = from.function.name;
+    const input = from.function.arguments ?? null;
+    if (input !== null) called.arguments = textOfJson(input);
+    call.function = called;
+  }
+  return call;
+}
+
+function textOr(value: unknown, fallback: string): string {
+  return typeof value === "string" ? value : fallback;
+}
+
+/** What should be text and is sent as the object that it stands for by some servers. */
+function textOfJson(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The message of an OpenAI-style error body, or null. */
+export function readErrorMessage(value: unknown): string | null {
+  if (!isObject(value) || value.error === undefined || value.error === null) return null;
+  if (typeof value.error === "string") return value.error;
+  if (!isObject(value.error)) return "unknown error";
+  return textOr(value.error.message, "unknown error");
+}
+
+/** The short code of an error, which unlike its message never quotes the request; or null. */
+export function readErrorCode(value: unknown): string | null {
+  const error = isObject(value) && isObject(value.error) ? value.error : {};
+  return typeof error.code === "string" && /^[a-z_]{1,40}$/.test(error.code) ? error.code : null;
+}

@@ -1,0 +1,30 @@
+// The return path of a message (VERP): it names the message, and a signature shows that we made it.
+
+import { base32 } from "../../core/base32.ts";
+import { fromUuid, toUuid } from "../../core/ids.ts";
+
+const TAG_BYTES = 10;
+const LOCAL = /^bounce\+([0-9a-f]{32})-([a-z2-7]{16})$/i;
+
+/** `bounce+ID-SIGNATURE@domain`, at most 62 characters before the '@'. */
+export function bounceAddress(messageId: string, secret: string, domain: string): string {
+  const id = toUuid(messageId).replaceAll("-", "");
+  return `bounce+${id}-${signature(id, secret)}@${domain}`;
+}
+
+/**
+ * The message whose return path this is, or null for anything that we did not make. Mail servers
+ * may have changed its case.
+ */
+export function bouncedMessage(address: string, secret: string, domain: string): string | null {
+  const at = address.lastIndexOf("@");
+  if (address.slice(at + 1).toLowerCase() !== domain) return null;
+  const [, hex = "", tag = ""] = LOCAL.exec(address.slice(0, at).toLowerCase()) ?? [];
+  if (hex === "" || signature(hex, secret) !== tag) return null;
+  return fromUuid("message", hex);
+}
+
+function signature(id: string, secret: string): string {
+  const mac = new Bun.CryptoHasher("sha256", secret).update(`bounce ${id}`).digest();
+  return base32(mac.subarray(0, TAG_BYTES));
+}

@@ -1,0 +1,43 @@
+// A message as the caller gets it (SPEC 2.5).
+
+import { senderAddress } from "../../core/mail.ts";
+import type { MailMessage } from "../../store/mail-messages.ts";
+import type { MailResult } from "./mail-result.ts";
+
+const OBJECT = "mail.message";
+
+/** The body that answers a send; a repeat's is the first one's. */
+export function resultJson(
+  { message, status }: MailResult,
+  accountId: string,
+  mailDomain: string,
+  costUsd: string,
+): string {
+  const { id, recipients, accepted, requestId } = message;
+  const taken = status === "sent" ? accepted : 0;
+  const body = JSON.stringify({
+    id,
+    object: OBJECT,
+    status,
+    from: senderAddress(accountId, mailDomain),
+    recipients,
+    accepted: taken,
+    rejected: status === "sent" ? recipients - taken : 0,
+  });
+  return `${body.slice(0, -1)},"svc":{"request_id":"${requestId}","cost_usd":${costUsd}}}`;
+}
+
+/** The body that answers a look-up. */
+export function statusJson(message: MailMessage, requestId: string): string {
+  const { id, status, createdAt, recipients, accepted, domains } = message;
+  return JSON.stringify({
+    id,
+    object: OBJECT,
+    status,
+    created: Math.floor(createdAt.getTime() / 1000),
+    recipients,
+    accepted,
+    domains,
+    svc: { request_id: requestId, cost_usd: 0 },
+  });
+}

@@ -1,0 +1,111 @@
+// Idempotency keys (SPEC 4.6.2): of all requests with one key, however many come at once, one makes
+// the message; the others wait and are given its result. They are counted and logged, and cost
+// nothing.
+
+import type { Hold } from "../../../actors/account.ts";
+import { type Call, type CallDeps, outcomeOf, refuse, takeHold } from "../../calls/call.ts";
+import { giveBack, release } from "../../calls/settling.ts";
+import { ACCEPTED, ApiError, OK } from "../../core/errors.ts";
+import type { MailContent } from "../../core/mail.ts";
+import { ZERO } from "../../core/money.ts";
+import type { MailMessage } from "../../store/mail-messages.ts";
+import type { RepeatClaim, RepeatKey } from "../../store/mail-repeats.ts";
+import { type MailResult, resultOf } from "./mail-result.ts";
+import { awaitMessage, type MailServices } from "./mail-services.ts";
+import { MAIL_TERMS } from "./mail-terms.ts";
+
+/** Between two looks at a message that another request is just making. */
+const LOOK_MS = 25;
+
+export type Repeat =
+  /** This request makes the message. */
+  | { readonly kind: "mine"; readonly claim: RepeatClaim }
+  | { readonly kind: "message"; readonly id: string; readonly key: RepeatKey };
+
+/** Claims the key, or waits for the message that another request makes with it. */
+export async function findRepeat(
+  deps: CallDeps,
+  room: MailServices,
+  call: Call,
+  given: { readonly idempotencyKey: string; readonly content: MailContent },
+): Promise<Repeat> {
+  const { accountId } = call.identity;
+  const key: RepeatKey = {
+    accountId,
+    digest: digestOf(room, `key ${accountId} ${given.idempotencyKey}`),
+    fingerprint: digestOf(room, `body ${JSON.stringify(given.content)}`),
+  };
+  const endMs = deps.clock.monotonicMs() + room.waitMs;
+  while (deps.clock.monotonicMs() < endMs) {
+    const state = await room.repeats.begin(key, newUuid(room)).catch((cause) => {
+      throw notStored(cause);
+    });
+    if (state.kind === "mine") return state;
+    if (state.kind === "message") return { ...state, key };
+    if (state.kind === "reused") return await refuse(deps, call, MAIL_TERMS, reused());
+    await pause(deps, LOOK_MS);
+  }
+  const message = "Another request with this Idempotency-Key is still being taken";
+  const busy = new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
+  return await refuse(deps, call, MAIL_TERMS, busy);
+}
+
+/** The result of a message that an earlier request made. */
+export async function answerRepeat(
+  deps: CallDeps,
+  room: MailServices,
+  call: Call,
+  { id, key }: Extract<Repeat, { kind: "message" }>,
+): Promise<MailResult> {
+  const hold = await admitRepeat(deps, call);
+  try {
+    const message = await awaitMessage(room, deps.clock, { id });
+    const result = await concluded(room, key, message);
+    const status = result.status === "queued" ? ACCEPTED : OK;
+    await release(deps, hold, outcomeOf(deps, call, { status, errorCode: null }));
+    return { ...result, isRepeat: true };
+  } catch (failure) {
+    return await giveBack(deps, call, hold, failure);
+  }
+}
+
+/** The result of a message. One that was refused is thrown, and its key is free again. */
+export async function concluded(
+  room: MailServices,
+  key: Pick<RepeatKey, "accountId" | "digest"> | null,
+  message: MailMessage,
+): Promise<MailResult> {
+  const result = resultOf(message);
+  if (!(result instanceof ApiError)) return result;
+  if (key !== null) await room.repeats.forget(key, message.id);
+  throw result;
+}
+
+function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {
+  const price = { bound: ZERO, freeEligible: true, stream: false };
+  return takeHold(deps, call, { ...MAIL_TERMS, ...price });
+}
+
+/** Postgres does not answer: nothing was sent, and nothing is charged. */
+export function notStored(cause: unknown): ApiError {
+  const message = "The message could not be stored; try again";
+  return new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
+}
+
+function reused(): ApiError {
+  const message = "This Idempotency-Key came with another body before";
+  return new ApiError("idempotency_key_reused", message);
+}
+
+function digestOf({ secret }: MailServices, text: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256", secret).update(text).digest();
+}
+
+function newUuid({ random }: MailServices): string {
+  const hex = Buffer.from(random(16)).toString("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+function pause({ clock }: CallDeps, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}

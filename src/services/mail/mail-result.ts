@@ -1,0 +1,43 @@
+// What the caller of a message is told, from the message as it stands.
+
+import { ApiError } from "../../core/errors.ts";
+import { mailCost, type RejectReason } from "../../core/mail.ts";
+import { type NanoUsd, ZERO } from "../../core/money.ts";
+import type { MailMessage } from "../../store/mail-messages.ts";
+
+export interface MailResult {
+  readonly message: MailMessage;
+  /** `sent`, or `queued` where the mail server did not take it in time. */
+  readonly status: "sent" | "queued";
+  /** What was charged by then. */
+  readonly cost: NanoUsd;
+  /** True where an earlier request with the same Idempotency-Key made the message. */
+  readonly isRepeat: boolean;
+}
+
+const REASONS: Readonly<Record<RejectReason, string>> = {
+  address: "no such mailbox",
+  mailbox: "the mailbox does not take mail",
+  size: "the message or the mailbox is too large",
+  policy: "the message breaks a rule of the server",
+  other: "no reason that it gave",
+};
+
+/** The result, or the refusal of a message that failed before its caller was told `queued`. */
+export function resultOf(message: MailMessage): MailResult | ApiError {
+  if (message.toldQueued || message.status === "queued") {
+    return { message, status: "queued", cost: ZERO, isRepeat: false };
+  }
+  if (message.status === "failed") return failureOf(message);
+  // Not settled yet where Redis is away: then it will be charged just this.
+  const cost = message.cost ?? mailCost(message.accepted);
+  return { message, status: "sent", cost, isRepeat: false };
+}
+
+function failureOf({ failure, reason }: MailMessage): ApiError {
+  if (failure !== "rejected") {
+    return new ApiError("mail_unavailable", "The message could not be delivered; it was given up");
+  }
+  const why = REASONS[reason ?? "other"];
+  return new ApiError("mail_rejected", `The mail server refused all recipients: ${why}`);
+}

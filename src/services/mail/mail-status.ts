@@ -1,0 +1,44 @@
+// The look-up of a message, as one call of its own.
+
+import { type Call, type CallDeps, outcomeOf, takeHold } from "../../calls/call.ts";
+import { giveBack, release } from "../../calls/settling.ts";
+import { ApiError, OK } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import { ZERO } from "../../core/money.ts";
+import type { MailMessage, MailMessages } from "../../store/mail-messages.ts";
+import { MAIL_TERMS } from "./mail-terms.ts";
+
+/** A message of the caller's own account. Throws `message_not_found` for any other. */
+export async function viewMessage(
+  deps: CallDeps,
+  messages: Pick<MailMessages, "find">,
+  call: Call,
+  id: string,
+): Promise<MailMessage> {
+  const price = { bound: ZERO, freeEligible: true, stream: false };
+  const hold = await takeHold(deps, call, { ...MAIL_TERMS, ...price });
+  try {
+    const message = await find(messages, id, call.identity.accountId);
+    await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));
+    return message;
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
+}
+
+async function find(
+  messages: Pick<MailMessages, "find">,
+  id: string,
+  accountId: string,
+): Promise<MailMessage> {
+  const message = isId("message", id) ? await read(messages, id, accountId) : null;
+  if (message !== null) return message;
+  throw new ApiError("message_not_found", "This account has no message with this id");
+}
+
+function read(messages: Pick<MailMessages, "find">, id: string, accountId: string) {
+  return messages.find(id, accountId).catch((cause) => {
+    const text = "Messages cannot be looked up right now";
+    throw new ApiError("service_unavailable", text, { retryAfterSeconds: 1, cause });
+  });
+}

@@ -1,0 +1,78 @@
+// Listens for mail that comes back (VERP). The address it comes back to names its message; what is
+// in the mail is not looked at and not kept.
+
+import type { AddressInfo } from "node:net";
+import { SMTPServer } from "smtp-server";
+import type { Log } from "../../../core/log.ts";
+import { bouncedMessage } from "../bounce-address.ts";
+
+export interface BounceListenerOptions {
+  readonly domain: string;
+  readonly host: string;
+  readonly port: number;
+  /** What the return paths were signed with. */
+  readonly secret: string;
+  readonly messages: { bounce(messageId: string): Promise<boolean> };
+  readonly log: Pick<Log, "info" | "warn">;
+}
+
+export interface BounceListener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A bounce quotes a message at most. */
+const BYTES_MAX = 4 * 1024 * 1024;
+const CLIENTS_MAX = 100;
+const QUIET_MS = 30_000;
+
+/** Starts it; a port that is taken rejects. Only a return path of ours is a recipient here. */
+export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
+  const { domain, secret, messages, log } = options;
+  const messageOf = (address: string) => bouncedMessage(address, secret, domain);
+  const server = new SMTPServer({
+    name: domain,
+    authOptional: true,
+    disabledCommands: ["AUTH", "STARTTLS"],
+    disableReverseLookup: true,
+    size: BYTES_MAX,
+    rejectOversized: true,
+    maxClients: CLIENTS_MAX,
+    socketTimeout: QUIET_MS,
+    onRcptTo({ address }, _session, done) {
+      if (messageOf(address) !== null) done();
+      else done(refusal(550, "No such return path"));
+    },
+    onData(stream, { envelope }, done) {
+      stream.resume();
+      stream.on("end", () => {
+        // A bounce comes from nobody (RFC 5321 4.5.5); anything else is an answer of a person or a
+        // machine, and no sign that the message did not arrive.
+        const isBounce = envelope.mailFrom === false || envelope.mailFrom.address === "";
+        const ids = envelope.rcptTo.flatMap(({ address }) => messageOf(address) ?? []);
+        const noted = Promise.all(isBounce ? ids.map((id) => messages.bounce(id)) : []);
+        noted.then(
+          () => {
+            if (isBounce) log.info({ messages: ids }, "Messages came back");
+            done(null, "Noted");
+          },
+          (error) => {
+            log.warn({ err: error }, "A bounce could not be noted; it will come again");
+            done(refusal(451, "Try again later"));
+          },
+        );
+      });
+    },
+  });
+  server.on("error", (error) => log.warn({ err: error }, "A client of the bounce listener failed"));
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.server.once("error", reject);
+  server.listen(options.port, options.host, resolve);
+  await promise;
+  const { port } = server.server.address() as AddressInfo;
+  return { port, close: () => new Promise<void>((closed) => server.close(() => closed())) };
+}
+
+function refusal(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}

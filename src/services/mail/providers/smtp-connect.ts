@@ -1,0 +1,48 @@
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { SmtpRelay } from "../smtp-relay.ts";
+
+/** A greeted, encrypted and logged-in connection. Rejects with the library's error. */
+export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
+  const { host, port, tls, name, timeoutMs } = relay;
+  const connection = new SMTPConnection({
+    host,
+    port,
+    name,
+    secure: tls === "implicit",
+    requireTLS: tls === "required",
+    ignoreTLS: tls === "none",
+    opportunisticTLS: tls === "optional",
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    socketCloseTimeout: 0,
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<SMTPConnection>();
+  // It stays: a connection that breaks later tells so here, and the send under way by itself.
+  connection.on("error", reject);
+  connection.once("end", () =>
+    reject(Object.assign(new Error("The server closed the connection"), { code: "ECONNECTION" })),
+  );
+  connection.connect((error) => {
+    if (error) reject(error);
+    else if (relay.user === null) resolve(connection);
+    else logIn(connection, relay, resolve, reject);
+  });
+  return promise.catch((error) => {
+    connection.close();
+    throw error;
+  });
+}
+
+function logIn(
+  connection: SMTPConnection,
+  { user, password }: SmtpRelay,
+  resolve: (connection: SMTPConnection) => void,
+  reject: (error: Error) => void,
+): void {
+  connection.login({ user: user ?? "", pass: password ?? "" }, (error) => {
+    if (error) reject(error);
+    else resolve(connection);
+  });
+}

@@ -1,0 +1,57 @@
+// What a failure of an SMTP conversation means for the message.
+
+import type { NodemailerError } from "nodemailer";
+import type { RejectReason } from "../../../core/mail.ts";
+import type { Delivery } from "./transport.ts";
+
+/** From the enhanced status code (RFC 3463), where the server gives one; else from its reply. */
+const REASONS: readonly (readonly [RegExp, RejectReason])[] = [
+  [/^\d{3}[ -]5\.1\./, "address"],
+  [/^\d{3}[ -]5\.(?:2\.3|3\.4)/, "size"],
+  [/^\d{3}[ -]5\.2\./, "mailbox"],
+  [/^\d{3}[ -]5\.7\./, "policy"],
+  [/^(?:550|551|553)/, "address"],
+  [/^552/, "size"],
+  [/^554/, "policy"],
+];
+
+/**
+ * The meaning of an error that the library gave back. `committed` says whether the end of the
+ * message may have been sent by then.
+ */
+export function deliveryOf(error: NodemailerError, committed: boolean): Delivery {
+  const why = codesOf(error);
+  // A reply to the message is an answer; a connection that broke after its end is none.
+  const isAnswer = error.code === "EMESSAGE" && error.responseCode !== undefined;
+  if (committed && !isAnswer) return { kind: "unanswered", why, answered: false };
+  const replies = repliesOf(error);
+  if (replies === null || !replies.every(({ permanent }) => permanent === true)) {
+    return { kind: "deferred", why, answered: committed };
+  }
+  return { kind: "rejected", reason: reasonOf(replies[0]?.response ?? "") };
+}
+
+/** What the log may know of an error: `EENVELOPE 450`. */
+export function codesOf(error: NodemailerError): string {
+  return [error.code ?? error.name, error.originalCode, error.responseCode]
+    .filter((code) => code !== undefined)
+    .join(" ");
+}
+
+/** The replies that speak of the recipients or the message; null where the failure is another. */
+function repliesOf(error: NodemailerError): readonly Reply[] | null {
+  if (error.code === "EENVELOPE" && error.command === "RCPT TO") {
+    return error.rejectedErrors ?? [error];
+  }
+  if (error.code === "EENVELOPE" && error.command === "DATA") return [error];
+  if (error.code !== "EMESSAGE") return null;
+  if (error.responseCode !== undefined) return [error];
+  // The library did not ask: the server has said what size it takes.
+  return error.command === "MAIL FROM" ? [{ permanent: true, response: "552 5.3.4" }] : null;
+}
+
+type Reply = Pick<NodemailerError, "permanent" | "response">;
+
+function reasonOf(response: string): RejectReason {
+  return REASONS.find(([pattern]) => pattern.test(response))?.[1] ?? "other";
+}

@@ -1,0 +1,176 @@
+// Hands messages to a mail server over a pool of connections. A message goes over one connection
+// once: who asks for a second try has first recorded the first.
+
+import { Readable } from "node:stream";
+import type { NodemailerError } from "nodemailer";
+import type SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { Clock } from "../../../core/clock.ts";
+import type { SmtpRelay } from "../smtp-relay.ts";
+import { connectSmtp } from "./smtp-connect.ts";
+import { codesOf, deliveryOf } from "./smtp-failure.ts";
+import type { Delivery, MailTransport, OutgoingMail } from "./transport.ts";
+
+/** After so many messages a connection is closed: servers count them, and balancers move. */
+const MESSAGES_A_CONNECTION = 100;
+/** Below the idle timeout of common servers. */
+const IDLE_MS = 20_000;
+/** A conversation may pause for the time limit at every step, but not take more than this many. */
+const STEPS = 3;
+
+export interface SmtpTransportOptions {
+  readonly relay: SmtpRelay;
+  readonly connectionsMax: number;
+  readonly clock: Pick<Clock, "after">;
+}
+
+/** The longest that one `send` can take. */
+export function sendMsMax(relay: Pick<SmtpRelay, "timeoutMs">): number {
+  return relay.timeoutMs * STEPS;
+}
+
+const BROKEN = { kind: "deferred", why: "ECONNECTION", answered: false } as const;
+
+/** How a connection fails that the server gave up while it was idle. */
+const STALE = /^(?:ECONNECTION|ESOCKET)| 421$/;
+
+interface Line {
+  readonly connection: SMTPConnection;
+  used: number;
+  endIdle: () => void;
+}
+
+export class SmtpTransport implements MailTransport {
+  readonly #idle: Line[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #underWay = 0;
+  #closed = false;
+
+  constructor(readonly options: SmtpTransportOptions) {}
+
+  async send(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Delivery> {
+    await this.#takeTurn();
+    try {
+      const line = this.#idle.pop();
+      if (line !== undefined) {
+        line.endIdle();
+        const delivery = await this.#converse(line, mail, commit);
+        // The server had closed it while it was idle; nothing of the message was taken.
+        if (delivery !== "stale") return delivery;
+      }
+      const fresh = await this.#open();
+      if ("kind" in fresh) return fresh;
+      const delivery = await this.#converse(fresh, mail, commit);
+      return delivery === "stale" ? BROKEN : delivery;
+    } finally {
+      this.#underWay -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const line of this.#idle.splice(0)) {
+      line.endIdle();
+      line.connection.quit();
+    }
+  }
+
+  async #takeTurn(): Promise<void> {
+    while (this.#underWay >= this.options.connectionsMax) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#underWay += 1;
+  }
+
+  async #open(): Promise<Line | Delivery> {
+    try {
+      const connection = await connectSmtp(this.options.relay);
+      return { connection, used: 0, endIdle: () => {} };
+    } catch (error) {
+      return { ...BROKEN, why: codesOf(error as NodemailerError) };
+    }
+  }
+
+  /** One message over one connection; `stale` where an idle one turned out to be closed. */
+  async #converse(
+    line: Line,
+    mail: OutgoingMail,
+    commit: () => Promise<boolean>,
+  ): Promise<Delivery | "stale"> {
+    const { connection } = line;
+    let committed = false;
+    let withdrawn = false;
+    const gate = async () => {
+      // From here on a lost answer is a doubt, so it counts before the answer is known.
+      committed = true;
+      const agreed = await commit();
+      if (!agreed) {
+        committed = false;
+        withdrawn = true;
+      }
+      return agreed;
+    };
+    const limit = sendMsMax(this.options.relay);
+    const callOff = this.options.clock.after(limit, () => connection.close());
+    const delivery = await sendOnce(connection, mail, gate).catch((error: NodemailerError) =>
+      deliveryOf(error, committed),
+    );
+    callOff();
+    line.used += 1;
+    if (withdrawn) {
+      connection.close();
+      return { kind: "withdrawn" };
+    }
+    await this.#putBack(line, delivery.kind === "accepted");
+    const isStale = line.used > 1 && delivery.kind === "deferred" && STALE.test(delivery.why);
+    return isStale ? "stale" : delivery;
+  }
+
+  /** Keeps a connection for the next message if it can carry one. */
+  async #putBack(line: Line, isClean: boolean): Promise<void> {
+    const { connection } = line;
+    if (connection.destroyed) return;
+    const isUsable = isClean || (await reset(connection));
+    if (!isUsable || this.#closed || line.used >= MESSAGES_A_CONNECTION) {
+      connection.quit();
+      return;
+    }
+    line.endIdle = this.options.clock.after(IDLE_MS, () => {
+      const at = this.#idle.indexOf(line);
+      if (at >= 0) this.#idle.splice(at, 1);
+      connection.quit();
+    });
+    this.#idle.push(line);
+  }
+}
+
+/** Rejects with the library's error; a connection that ends without one is an error, too. */
+function sendOnce(
+  connection: SMTPConnection,
+  mail: OutgoingMail,
+  commit: () => Promise<boolean>,
+): Promise<Delivery> {
+  const { promise, resolve, reject } = Promise.withResolvers<Delivery>();
+  const onEnd = () => reject(Object.assign(new Error("It ended"), { code: "ECONNECTION" }));
+  connection.once("end", onEnd);
+  const envelope = { from: mail.from, to: [...mail.to], size: mail.mime.length };
+  connection.send(envelope, Readable.from(gated(mail.mime, commit)), (error, info) => {
+    if (error) reject(error);
+    else resolve({ kind: "accepted", accepted: info?.accepted.length ?? 0 });
+  });
+  return promise.finally(() => connection.off("end", onEnd));
+}
+
+/** All bytes of the message, but its end only once `commit` agrees. */
+async function* gated(mime: Buffer, commit: () => Promise<boolean>): AsyncGenerator<Buffer> {
+  yield mime;
+  if (!(await commit())) throw new Error("The message was withdrawn");
+}
+
+function reset(connection: SMTPConnection): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const onEnd = () => resolve(false);
+  connection.once("end", onEnd);
+  connection.reset((error) => resolve(error === null));
+  return promise.finally(() => connection.off("end", onEnd));
+}

@@ -1,0 +1,41 @@
+// Content that is at rest only while it must be. Each message has a key of its own, which lives in
+// another store than what it seals; destroying either ends both.
+
+import { createCipheriv, createDecipheriv } from "node:crypto";
+import type { RandomBytes } from "../../core/ids.ts";
+
+const CIPHER = "aes-256-gcm";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface Sealed {
+  readonly key: Uint8Array;
+  /** Nonce, ciphertext, tag. */
+  readonly box: Uint8Array;
+}
+
+/** Seals a text under a new key; `label` binds it to what it belongs to. */
+export function seal(text: string, label: string, random: RandomBytes): Sealed {
+  // One call may give 16 bytes at a time.
+  const key = Buffer.concat([random(KEY_BYTES)], KEY_BYTES);
+  const nonce = Buffer.concat([random(NONCE_BYTES)], NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(label));
+  const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return { key, box: Buffer.concat([nonce, body, cipher.getAuthTag()]) };
+}
+
+/** The text, or null where key, label or a single bit is another than when it was sealed. */
+export function unseal({ key, box }: Sealed, label: string): string | null {
+  if (key.length !== KEY_BYTES || box.length < NONCE_BYTES + TAG_BYTES) return null;
+  const tagStart = box.length - TAG_BYTES;
+  const decipher = createDecipheriv(CIPHER, key, box.subarray(0, NONCE_BYTES))
+    .setAAD(Buffer.from(label))
+    .setAuthTag(box.subarray(tagStart));
+  try {
+    const body = decipher.update(box.subarray(NONCE_BYTES, tagStart));
+    return Buffer.concat([body, decipher.final()]).toString("utf8");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,53 @@
+// The life of a maps call: admit at its exact price, ask a provider, settle.
+
+import type { Settlement } from "../../../actors/account.ts";
+import { type Call, type CallDeps, outcomeOf, takeHold } from "../../calls/call.ts";
+import { giveBack, settle } from "../../calls/settling.ts";
+import { OK } from "../../core/errors.ts";
+import type { NanoUsd } from "../../core/money.ts";
+import type { MapsAction, ParametersOf } from "./actions.ts";
+import type { MapsProvider, MapsReply } from "./providers/provider.ts";
+
+/** What the maps use case needs. */
+export interface MapsCallDeps extends CallDeps {
+  readonly maps: MapsProvider;
+}
+
+/** A checked call of one action, and what it costs. */
+export interface MapsCall<A extends MapsAction> {
+  readonly action: A;
+  readonly parameters: ParametersOf<A>;
+  readonly cost: NanoUsd;
+}
+
+export interface MapsResult<A extends MapsAction> {
+  readonly reply: MapsReply<A>;
+  readonly settlement: Settlement;
+}
+
+/**
+ * Answers a call. One that nobody served costs nothing, nor does one whose caller left before; an
+ * answer that nothing was found is an answer, and costs what any does.
+ */
+export async function askMaps<A extends MapsAction>(
+  deps: MapsCallDeps,
+  call: Call,
+  { action, parameters, cost }: MapsCall<A>,
+): Promise<MapsResult<A>> {
+  const hold = await takeHold(deps, call, {
+    scope: "maps",
+    service: "maps",
+    model: action,
+    bound: cost,
+    freeEligible: false,
+    stream: false,
+  });
+  let reply: MapsReply<A>;
+  try {
+    reply = await deps.maps.ask(action, parameters, { signal: call.signal });
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
+  const outcome = outcomeOf(deps, call, { status: OK, errorCode: null });
+  return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
+}

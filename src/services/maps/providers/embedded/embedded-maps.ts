@@ -1,0 +1,180 @@
+// What is served without any configuration: places, countries, airports, stations and maps, from
+// data that packages ship.
+
+import { type DataFile, isBuilt, openDataFile } from "../../../../upstream/data-file.ts";
+import type { ParametersOf } from "../../actions.ts";
+import type { Position } from "../../geography.ts";
+import type { EMBEDDED_ACTIONS } from "../../servers.ts";
+import type { Service, Unable } from "../provider.ts";
+import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
+import { Atlas, type AtlasOptions } from "./atlas.ts";
+import { metresPerPixel } from "./map-drawing.ts";
+import { countryName, placeFile } from "./place-file.ts";
+import { PlaceIndex } from "./place-index.ts";
+
+export interface EmbeddedOptions extends AtlasOptions {
+  readonly now: () => number;
+}
+
+export interface EmbeddedMaps extends Disposable {
+  readonly services: { readonly [A in (typeof EMBEDDED_ACTIONS)[number]]: Service<A> };
+  /** Resolves when the data file is there; until then calls wait for it. */
+  readonly ready: Promise<unknown>;
+}
+
+const GEONAMES = "Places: GeoNames, CC BY 4.0, https://www.geonames.org";
+const NATURAL_EARTH = "Map: made with Natural Earth";
+const OPENFLIGHTS = "Airports: OpenFlights, ODbL 1.0, https://openflights.org";
+const DEUTSCHE_BAHN = "Stations: DB Station&Service AG, CC BY 4.0";
+const OPENSTREETMAP = "Time zones: © OpenStreetMap contributors, ODbL 1.0";
+
+/** The data of coasts are good for so much. */
+const ZOOM_MAX = 10;
+/** In this order as many maps of a site as are asked for. */
+const SITE_ZOOMS = [10, 8, 6, 4, 2, 9, 7, 5, 3, 1];
+const SITE_WIDTH = 480;
+const SITE_HEIGHT = 320;
+/** Where Web Mercator ends. */
+const MAP_LATITUDE_MAX = 85;
+
+/** Begins to build or open the data file in a thread of its own; nothing waits for it but calls. */
+export function openEmbeddedMaps({ directory, log, now }: EmbeddedOptions): EmbeddedMaps {
+  const atlas = new Atlas({ directory, log });
+  const ready = openPlaces(atlas, placeFile(directory, log));
+  // Whoever asks hears of it; until then it is no lost promise.
+  ready.catch(() => {});
+  return {
+    services: {
+      geocode: geocode(ready),
+      reverse: reverse(ready),
+      place_at: placeAt(ready, now),
+      poi: poi(ready),
+      site_image: siteImage(atlas),
+      site_images: siteImages(atlas),
+    },
+    ready,
+    [Symbol.dispose]: () => atlas.close(),
+  };
+}
+
+/** Building would hold up this thread for seconds, so that of the atlas does it. */
+async function openPlaces(atlas: Atlas, file: DataFile): Promise<PlaceIndex> {
+  if (!isBuilt(file)) await atlas.open();
+  return new PlaceIndex(await openDataFile(file));
+}
+
+function geocode(ready: Promise<PlaceIndex>): Service<"geocode"> {
+  return {
+    unable: unableByLanguage,
+    ask: async ({ query, limit, country, lat, lon }) => {
+      const near = lat === null || lon === null ? null : { lat, lon };
+      const places = (await ready).find({ query, limit, country, near });
+      return { data: { places }, attribution: [GEONAMES] };
+    },
+  };
+}
+
+function reverse(ready: Promise<PlaceIndex>): Service<"reverse"> {
+  return {
+    unable: unableByLanguage,
+    ask: async ({ lat, lon }) => {
+      const place = (await ready).nearest({ lat, lon });
+      return { data: { place }, attribution: [GEONAMES] };
+    },
+  };
+}
+
+function placeAt(ready: Promise<PlaceIndex>, now: () => number): Service<"place_at"> {
+  return {
+    unable: unableByLanguage,
+    ask: async (position) => {
+      const nearest = (await ready).nearest(position);
+      const territory = territoryAt(position);
+      const code = territory?.countryCode ?? null;
+      // The nearest place can be beyond the border, and says nothing of the region then.
+      const region = nearest?.country_code === code ? nearest : null;
+      const timezone = timezoneAt(position);
+      const data = {
+        country_code: code,
+        country: code === null ? null : countryName(code),
+        state: region?.state ?? null,
+        county: region?.county ?? null,
+        timezone,
+        utc_offset_s: utcOffset(timezone, now()),
+        drives_on: territory?.drivesOn ?? null,
+        calling_code: territory?.callingCode ?? null,
+        nearest_place: nearest,
+      };
+      return { data, attribution: [GEONAMES, OPENSTREETMAP] };
+    },
+  };
+}
+
+function poi(ready: Promise<PlaceIndex>): Service<"poi"> {
+  return {
+    unable: (parameters) => unableByLanguage(parameters) ?? unableByCategory(parameters),
+    ask: async ({ lat, lon, radius, category, limit }) => {
+      const pois = (await ready).pois({ lat, lon }, radius, category, limit);
+      const source = category === "airport" ? OPENFLIGHTS : DEUTSCHE_BAHN;
+      return { data: { pois }, attribution: [source] };
+    },
+  };
+}
+
+function siteImage(atlas: Atlas): Service<"site_image"> {
+  return {
+    unable: (parameters) =>
+      parameters.zoom > ZOOM_MAX
+        ? { parameter: "zoom", problem: `must be at most ${ZOOM_MAX} on the built-in map` }
+        : unableByLatitude(parameters),
+    ask: async ({ lat, lon, zoom, width, height, style, marker }) => {
+      const url = await atlas.draw({ lat, lon, zoom, width, height, style, marker });
+      const metres = metresPerPixel(lat, zoom);
+      const scale = { zoom, metres_per_pixel: Number(metres.toPrecision(4)) };
+      const image = { lat, lon, width, height, ...scale, url };
+      return { data: { image }, attribution: [NATURAL_EARTH, GEONAMES] };
+    },
+  };
+}
+
+function siteImages(atlas: Atlas): Service<"site_images"> {
+  return {
+    unable: unableByLatitude,
+    ask: async ({ lat, lon, limit }) => {
+      const size = { width: SITE_WIDTH, height: SITE_HEIGHT };
+      const images = await Promise.all(
+        SITE_ZOOMS.slice(0, limit).map(async (zoom) => ({
+          kind: "map" as const,
+          lat,
+          lon,
+          url: await atlas.draw({ lat, lon, zoom, ...size, style: "light", marker: true }),
+          ...size,
+          distance_m: 0,
+          captured_at: null,
+          heading_deg: null,
+          caption: `Map at zoom ${zoom}`,
+        })),
+      );
+      return { data: { images }, attribution: [NATURAL_EARTH, GEONAMES] };
+    },
+  };
+}
+
+/** GeoNames does not say which language a name is in. */
+function unableByLanguage({ lang }: { readonly lang: string | null }): Unable | null {
+  if (lang === null) return null;
+  return { parameter: "lang", problem: "must be left out: the built-in names have no language" };
+}
+
+function unableByCategory({ lat, lon, category }: ParametersOf<"poi">): Unable | null {
+  if (category === "airport") return null;
+  if (category === "train_station" && territoryAt({ lat, lon })?.countryCode === "DE") return null;
+  const known = "airport, or in Germany train_station, for what is built in";
+  return { parameter: "category", problem: `must be ${known}` };
+}
+
+function unableByLatitude({ lat }: Position): Unable | null {
+  if (Math.abs(lat) <= MAP_LATITUDE_MAX) return null;
+  const range = `-${MAP_LATITUDE_MAX} to ${MAP_LATITUDE_MAX}`;
+  return { parameter: "lat", problem: `must be from ${range}, where the built-in map ends` };
+}

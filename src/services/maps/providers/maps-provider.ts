@@ -1,0 +1,104 @@
+// Serves an action by its providers in order: the first that can honour the parameters and answers
+// does, and one that is known to be down is passed over.
+
+import { ApiError } from "../../../core/errors.ts";
+import type { Log } from "../../../core/log.ts";
+import { Fallback, type Server } from "../../../upstream/fallback.ts";
+import type { Fetch } from "../../../upstream/upstream-http.ts";
+import type { MapsAction, ParametersOf } from "../actions.ts";
+import { EMBEDDED, type MapsConfig, type MapsServer } from "../servers.ts";
+import type {
+  AskOptions,
+  ConnectServer,
+  MapsProvider,
+  MapsReply,
+  Service,
+  Services,
+  Unable,
+} from "./provider.ts";
+
+export interface MapsProviderDeps {
+  /** The configuration of this moment; it may be another one at the next call. */
+  readonly config: () => MapsConfig;
+  readonly embedded: Services;
+  readonly connect: ConnectServer;
+  readonly fetch: Fetch;
+  readonly monotonicMs: () => number;
+  readonly log: Log;
+}
+
+interface Candidate<A extends MapsAction> {
+  readonly server: Server;
+  readonly kind: string;
+  readonly service: Service<A>;
+}
+
+const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: 256 };
+
+export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
+  const fallback = new Fallback(deps);
+  // A server of the configuration is the same object until the file is read again.
+  const connected = new WeakMap<MapsServer, Services>();
+
+  function servicesOf(server: MapsServer): Services {
+    const services = connected.get(server) ?? deps.connect(server, { fetch: deps.fetch });
+    connected.set(server, services);
+    return services;
+  }
+
+  function candidatesOf<A extends MapsAction>(action: A): Candidate<A>[] {
+    const { providers, servers } = deps.config();
+    return (providers.get(action) ?? [EMBEDDED]).flatMap((name) => {
+      const server = servers.get(name);
+      const services = server === undefined ? deps.embedded : servicesOf(server);
+      const service: Service<A> | undefined = services[action];
+      if (service === undefined) return [];
+      return [{ server: server ?? EMBEDDED_SERVER, kind: server?.kind ?? EMBEDDED, service }];
+    });
+  }
+
+  /** Those that can honour the parameters, or the refusal. */
+  function ableOf<A extends MapsAction>(action: A, parameters: ParametersOf<A>): Candidate<A>[] {
+    const all = candidatesOf(action);
+    if (all.length === 0) throw unserved(action);
+    let first: Unable | null = null;
+    const able = all.filter(({ service }) => {
+      const unable = service.unable?.(parameters) ?? null;
+      first ??= unable;
+      return unable === null;
+    });
+    if (able.length === 0) throw unableError(first);
+    return able;
+  }
+
+  async function ask<A extends MapsAction>(
+    action: A,
+    parameters: ParametersOf<A>,
+    options: AskOptions,
+  ): Promise<MapsReply<A>> {
+    const { result, leave } = await fallback.first({
+      candidates: ableOf(action, parameters),
+      attempt: async ({ service, kind }) => ({
+        ...(await service.ask(parameters, options)),
+        provider: kind,
+      }),
+      signal: options.signal,
+      subject: action,
+      message: `No provider of the action ${action} answers right now`,
+    });
+    leave("ok");
+    return result;
+  }
+
+  return { check: (action, parameters) => void ableOf(action, parameters), ask };
+}
+
+function unserved(action: MapsAction): ApiError {
+  const setting = `maps.actions.${action} of the configuration file`;
+  return new ApiError("maps_unavailable", `Nobody serves ${action} here; ${setting} can name one`);
+}
+
+function unableError(unable: Unable | null): ApiError {
+  if (unable === null) throw new Error("Of no provider it was asked what it can honour");
+  return new ApiError("invalid_parameter", `${unable.parameter} ${unable.problem}`);
+}

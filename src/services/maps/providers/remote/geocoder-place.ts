@@ -1,0 +1,38 @@
+// What geocoders answer besides the place itself.
+
+import type { NearbyPlace, PlaceAtAnswer } from "../../answers.ts";
+import type { Position } from "../../geography.ts";
+import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
+
+/** The keys of OpenStreetMap tags that points of interest have. */
+export const POI_KEYS: ReadonlySet<string> = new Set([
+  "aeroway",
+  "amenity",
+  "craft",
+  "emergency",
+  "healthcare",
+  "historic",
+  "leisure",
+  "man_made",
+  "office",
+  "railway",
+  "shop",
+  "tourism",
+]);
+
+/** A position by the place that is nearest; borders and time zones are known here. */
+export function placeAt(place: NearbyPlace | null, at: Position, nowMs: number): PlaceAtAnswer {
+  const territory = territoryAt(at);
+  const timezone = timezoneAt(at);
+  return {
+    country_code: place?.country_code ?? territory?.countryCode ?? null,
+    country: place?.country ?? null,
+    state: place?.state ?? null,
+    county: place?.county ?? null,
+    timezone,
+    utc_offset_s: utcOffset(timezone, nowMs),
+    drives_on: territory?.drivesOn ?? null,
+    calling_code: territory?.callingCode ?? null,
+    nearest_place: place,
+  };
+}

@@ -1,0 +1,140 @@
+// Departures and journeys, as MOTIS sends them.
+
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import type {
+  DepartureAnswer,
+  JourneyAnswer,
+  JourneyLeg,
+  LegEnd,
+  StopTime,
+} from "../../answers.ts";
+import { utcOffset } from "../territory.ts";
+import { encodeStopId } from "./motis-stop-id.ts";
+import {
+  countOf,
+  listOf,
+  localTime,
+  lookUp,
+  objectOf,
+  positionOf,
+  textOf,
+  timeOf,
+  wholeOf,
+} from "./read.ts";
+import { MOTIS_MODES } from "./transit-modes.ts";
+
+const NAME_MAX = 60;
+
+/** A departure, or null where its time or its line is missing. */
+export function toDeparture(item: Json): DepartureAnswer | null {
+  const place = objectOf(item.place);
+  const { scheduledDeparture, departure: actual, tz } = place;
+  const departure = stopTime({ scheduled: scheduledDeparture, actual, tz }, item.realTime);
+  const line = lineName(item);
+  if (departure === null || line === null) return null;
+  return {
+    departure,
+    line,
+    mode: lookUp(MOTIS_MODES, item.mode) ?? "other",
+    headsign: textOf(item.headsign),
+    platform: platformOf(place),
+    operator: textOf(item.agencyName),
+    cancelled: item.cancelled === true || item.tripCancelled === true,
+    trip_id: textOf(item.tripId),
+  };
+}
+
+/** A journey, or null where one of its legs cannot be read: without it the rest misleads. */
+export function toJourney(item: Json): JourneyAnswer | null {
+  const ends = listOf(item.legs, ({ from, to }) => ({ from, to }));
+  const departure = zonedTime(item.startTime, zoneOf(ends.at(0)));
+  const arrival = zonedTime(item.endTime, zoneOf(ends.at(-1)));
+  const duration = wholeOf(item.duration);
+  const transfers = countOf(item.transfers);
+  const legs = listOf(item.legs, toLeg);
+  const isWhole = Array.isArray(item.legs) && legs.length === item.legs.length && legs.length > 0;
+  if (departure === null || arrival === null || duration === null || !isWhole) return null;
+  return { departure, arrival, duration_s: duration, transfers: transfers ?? 0, legs };
+}
+
+function toLeg(item: Json): JourneyLeg | null {
+  const { scheduledStartTime, startTime, scheduledEndTime, endTime, realTime } = item;
+  const tz = zoneOf(item);
+  const departure = stopTime({ scheduled: scheduledStartTime, actual: startTime, tz }, realTime);
+  const arrival = stopTime({ scheduled: scheduledEndTime, actual: endTime, tz }, realTime);
+  const from = toEnd(item.from, departure);
+  const to = toEnd(item.to, arrival);
+  const duration = wholeOf(item.duration);
+  if (from === null || to === null || duration === null) return null;
+  return {
+    mode: lookUp(MOTIS_MODES, item.mode) ?? "other",
+    line: lineName(item),
+    headsign: textOf(item.headsign),
+    operator: textOf(item.agencyName),
+    from,
+    to,
+    duration_s: duration,
+    distance_m: wholeOf(item.distance),
+    stops_between: Array.isArray(item.intermediateStops) ? item.intermediateStops.length : null,
+    cancelled: item.cancelled === true,
+  };
+}
+
+function toEnd(value: unknown, time: StopTime | null): LegEnd | null {
+  const place = objectOf(value);
+  const at = positionOf(place.lat, place.lon);
+  if (at === null || time === null) return null;
+  const name = textOf(place.name);
+  return {
+    // So it calls the two ends of a journey that are no stops.
+    name: name === "START" || name === "END" ? null : name,
+    stop_id: encodeStopId(place.stopId),
+    platform: platformOf(place),
+    ...at,
+    time,
+  };
+}
+
+interface Times {
+  readonly scheduled: unknown;
+  readonly actual: unknown;
+  readonly tz: unknown;
+}
+
+function stopTime({ scheduled, actual, tz }: Times, isLive: unknown): StopTime | null {
+  const expected = zonedTime(actual, tz);
+  const planned = zonedTime(scheduled, tz) ?? expected;
+  if (planned === null) return null;
+  return { scheduled: planned, expected: isLive === true ? expected : null };
+}
+
+/** The time zone of a leg; places that are no stops have none of their own. */
+function zoneOf(leg: Json | undefined): unknown {
+  return textOf(objectOf(leg?.from).tz, 60) ?? textOf(objectOf(leg?.to).tz, 60);
+}
+
+/** A time, which it sends in UTC, as the clocks of its place show it. */
+function zonedTime(value: unknown, tz: unknown): string | null {
+  const time = timeOf(value);
+  if (time === null || typeof tz !== "string") return time;
+  const ms = Date.parse(time);
+  try {
+    return localTime(ms, utcOffset(tz, ms));
+  } catch {
+    // A zone that nobody knows; the instant is right all the same.
+    return time;
+  }
+}
+
+function lineName(item: Json): string | null {
+  return (
+    textOf(item.displayName, NAME_MAX) ??
+    textOf(item.routeShortName, NAME_MAX) ??
+    textOf(item.tripShortName, NAME_MAX) ??
+    textOf(item.routeLongName, NAME_MAX)
+  );
+}
+
+function platformOf(place: Json): string | null {
+  return textOf(place.track, 40) ?? textOf(place.scheduledTrack, 40);
+}

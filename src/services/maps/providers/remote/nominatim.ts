@@ -1,0 +1,137 @@
+// Nominatim: names and addresses of OpenStreetMap. The base URL is the one before `/search`.
+
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import type { ParametersOf } from "../../actions.ts";
+import type { NearbyPlace, PlaceAnswer } from "../../answers.ts";
+import { distance, type Position } from "../../geography.ts";
+import type { Services } from "../provider.ts";
+import { POI_KEYS, placeAt } from "./geocoder-place.ts";
+import { OPENSTREETMAP } from "./openstreetmap.ts";
+import { lookUp, objectOf, positionOf, requiredList, textOf } from "./read.ts";
+import {
+  degrees,
+  jsonService,
+  type Query,
+  type Upstream,
+  type UpstreamRequest,
+} from "./upstream.ts";
+
+const FORMAT = { format: "jsonv2", addressdetails: 1 } as const;
+/** Places within about a degree of the position are preferred. */
+const NEAR_DEGREES = 1;
+const ATTRIBUTION = [OPENSTREETMAP];
+
+const KINDS: Readonly<Record<string, PlaceAnswer["kind"]>> = {
+  house: "address",
+  house_number: "address",
+  building: "address",
+  place: "address",
+  road: "street",
+  street: "street",
+  neighbourhood: "district",
+  quarter: "district",
+  suburb: "district",
+  borough: "district",
+  city_district: "district",
+  district: "district",
+  city: "city",
+  town: "city",
+  village: "city",
+  hamlet: "city",
+  municipality: "city",
+  county: "county",
+  state_district: "county",
+  state: "state",
+  region: "state",
+  province: "state",
+  country: "country",
+};
+const CITY_FIELDS = ["city", "town", "village", "municipality", "hamlet"] as const;
+
+export function nominatim(upstream: Upstream, now: () => number): Services {
+  return {
+    geocode: jsonService(upstream, {
+      request: ({ query, limit, country, lang, lat, lon }) => ({
+        path: "/search",
+        query: {
+          q: query,
+          ...FORMAT,
+          limit,
+          countrycodes: country?.toLowerCase() ?? null,
+          viewbox: lat === null || lon === null ? null : viewboxAround({ lat, lon }),
+          "accept-language": lang,
+        },
+      }),
+      answer: (reply, { limit }) => ({
+        data: { places: requiredList(reply, "places", toPlace).slice(0, limit) },
+        attribution: ATTRIBUTION,
+      }),
+    }),
+    reverse: jsonService<"reverse">(upstream, {
+      request: reverseRequest,
+      answer: (reply, at) => ({
+        data: { place: toNearbyPlace(reply, at) },
+        attribution: ATTRIBUTION,
+      }),
+    }),
+    place_at: jsonService<"place_at">(upstream, {
+      request: reverseRequest,
+      answer: (reply, at) => ({
+        data: placeAt(toNearbyPlace(reply, at), at, now()),
+        attribution: ATTRIBUTION,
+      }),
+    }),
+  };
+}
+
+function reverseRequest({ lat, lon, lang }: ParametersOf<"reverse">): UpstreamRequest {
+  const query: Query = { lat: degrees(lat), lon: degrees(lon), ...FORMAT, "accept-language": lang };
+  return { path: "/reverse", query };
+}
+
+function viewboxAround({ lat, lon }: Position): string {
+  const [west, east] = [Math.max(-180, lon - NEAR_DEGREES), Math.min(180, lon + NEAR_DEGREES)];
+  const [south, north] = [Math.max(-90, lat - NEAR_DEGREES), Math.min(90, lat + NEAR_DEGREES)];
+  return [west, south, east, north].map(degrees).join(",");
+}
+
+function toNearbyPlace(reply: unknown, at: Position): NearbyPlace | null {
+  if (!isObject(reply)) throw new RouteFailure("The reply has no place");
+  // Where it knows nothing, as at sea, it says so with status 200.
+  if (reply.error === "Unable to geocode") return null;
+  const place = toPlace(reply);
+  if (place === null) throw new RouteFailure("The reply has no place that can be read");
+  return { ...place, distance_m: Math.round(distance(at, place)) };
+}
+
+function toPlace(item: Json): PlaceAnswer | null {
+  const at = positionOf(item.lat, item.lon);
+  const label = textOf(item.display_name);
+  if (at === null || label === null) return null;
+  const address = objectOf(item.address);
+  const code = textOf(address.country_code, 2)?.toUpperCase() ?? null;
+  const street = textOf(address.road);
+  const houseNumber = textOf(address.house_number, 40);
+  return {
+    name: textOf(item.name) ?? label.split(",")[0] ?? label,
+    label,
+    kind: kindOf(item),
+    ...at,
+    country_code: code,
+    country: textOf(address.country),
+    state: textOf(address.state),
+    county: textOf(address.county) ?? textOf(address.state_district),
+    city: CITY_FIELDS.map((field) => textOf(address[field])).find((one) => one !== null) ?? null,
+    postcode: textOf(address.postcode, 40),
+    street,
+    house_number: houseNumber,
+    population: null,
+    timezone: null,
+  };
+}
+
+function kindOf({ addresstype, category }: Json): PlaceAnswer["kind"] {
+  const isPoi = typeof category === "string" && POI_KEYS.has(category);
+  return lookUp(KINDS, addresstype) ?? (isPoi ? "poi" : "other");
+}

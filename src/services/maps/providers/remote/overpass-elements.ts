@@ -1,0 +1,184 @@
+// What an element of OpenStreetMap, as Overpass sends it, is in an answer.
+
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { ParametersOf } from "../../actions.ts";
+import type {
+  ClosureAnswer,
+  LineAnswer,
+  PoiAnswer,
+  RoadAnswer,
+  SpeedCameraAnswer,
+  TransitMode,
+} from "../../answers.ts";
+import { distance, type LineString, type Position } from "../../geography.ts";
+import { lengthOf, middleOf, roadClassOf } from "./openstreetmap.ts";
+import {
+  joined,
+  lineOf,
+  lookUp,
+  numeral,
+  objectOf,
+  positionOf,
+  textOf,
+  webAddress,
+} from "./read.ts";
+
+export interface OsmElement {
+  /** Such as `node/123`. */
+  readonly id: string;
+  readonly tags: Json;
+  /** Of a node, or the centre of what has one. */
+  readonly at: Position | null;
+  readonly line: LineString | null;
+}
+
+const KILOMETRES_PER_MILE = 1.609344;
+
+/** An element, or null where it is none. */
+export function element(item: Json): OsmElement | null {
+  const { type, id } = item;
+  if (type !== "node" && type !== "way" && type !== "relation") return null;
+  if (!Number.isSafeInteger(id)) return null;
+  const place = type === "node" ? item : objectOf(item.center);
+  return {
+    id: `${type}/${id}`,
+    tags: objectOf(item.tags),
+    at: positionOf(place.lat, place.lon),
+    line: lineOf(item.geometry, (point) => {
+      const { lat, lon } = objectOf(point);
+      return positionOf(lat, lon);
+    }),
+  };
+}
+
+export function toPoi(
+  { id, tags, at }: OsmElement,
+  asked: Pick<ParametersOf<"poi">, "lat" | "lon" | "category" | "lang">,
+): PoiAnswer | null {
+  if (at === null) return null;
+  const street = joined(" ", textOf(tags["addr:street"]), textOf(tags["addr:housenumber"], 40));
+  const city = joined(" ", textOf(tags["addr:postcode"], 40), textOf(tags["addr:city"]));
+  return {
+    id,
+    name: named(tags, "name", asked.lang),
+    category: asked.category,
+    ...at,
+    distance_m: Math.round(distance(asked, at)),
+    address: joined(", ", street, city),
+    phone: textOf(tags.phone, 60) ?? textOf(tags["contact:phone"], 60),
+    website: webAddress(tags.website ?? tags["contact:website"], ["https:", "http:"]),
+    opening_hours: textOf(tags.opening_hours),
+    code: textOf(tags.iata, 20) ?? textOf(tags["railway:ref"], 20),
+  };
+}
+
+export function toCamera({ id, tags, at }: OsmElement): SpeedCameraAnswer | null {
+  if (at === null) return null;
+  return {
+    id,
+    ...at,
+    speed_limit_kmh: speedOf(tags.maxspeed),
+    direction_deg: directionOf(tags.direction ?? tags["camera:direction"]),
+  };
+}
+
+export function toRoad({ tags, line }: OsmElement): RoadAnswer {
+  return {
+    road_class: roadClassOf(tags.highway),
+    name: textOf(tags.name),
+    ref: textOf(tags.ref, 60),
+    speed_limit_kmh: speedOf(tags.maxspeed),
+    oneway: lookUp({ yes: true, "-1": true, no: false }, tags.oneway),
+    surface: textOf(tags.surface, 60),
+    lanes: numeral(tags.lanes, 1, 30),
+    geometry: line,
+  };
+}
+
+export function toClosure(
+  { id, tags, line }: OsmElement,
+  lang: string | null,
+): ClosureAnswer | null {
+  if (line === null) return null;
+  const roads = [textOf(tags.ref, 60), named(tags, "name", lang)];
+  return {
+    id,
+    reason: tags.highway === "construction" ? "construction" : "access",
+    description: named(tags, "description", lang),
+    roads: roads.filter((road) => road !== null),
+    ...middleOf(line),
+    // Tags hold days at best, and no times.
+    starts_at: null,
+    ends_at: null,
+    length_m: Math.round(lengthOf(line)),
+    geometry: line,
+  };
+}
+
+const MODES: Readonly<Record<string, TransitMode>> = {
+  bus: "bus",
+  trolleybus: "bus",
+  tram: "tram",
+  light_rail: "suburban",
+  subway: "subway",
+  train: "regional_rail",
+  ferry: "ferry",
+  monorail: "other",
+  funicular: "cable",
+  aerialway: "cable",
+};
+/** What the tag `service` says of trains. */
+const TRAINS: Readonly<Record<string, TransitMode>> = {
+  commuter: "suburban",
+  long_distance: "long_distance_rail",
+  high_speed: "long_distance_rail",
+  night: "long_distance_rail",
+  car_shuttle: "other",
+};
+
+export function toLine({ tags }: OsmElement, lang: string | null): LineAnswer | null {
+  const mode = lookUp(MODES, tags.route);
+  const name = named(tags, "name", lang);
+  const line = textOf(tags.ref, 60) ?? name;
+  if (mode === null || line === null) return null;
+  return {
+    line,
+    mode: (tags.route === "train" ? lookUp(TRAINS, tags.service) : null) ?? mode,
+    name,
+    operator: textOf(tags.operator) ?? textOf(tags.network),
+    from: named(tags, "from", lang),
+    to: named(tags, "to", lang),
+    colour: colourOf(tags.colour),
+  };
+}
+
+/** A text in a language, in its base language, or as it stands on the spot. */
+function named(tags: Json, key: string, lang: string | null): string | null {
+  const inLanguage = lang === null ? null : textOf(tags[`${key}:${lang}`]);
+  const inBase = lang === null ? null : textOf(tags[`${key}:${lang.split("-")[0]}`]);
+  return inLanguage ?? inBase ?? textOf(tags[key]);
+}
+
+/** Kilometres an hour of `50` or `30 mph`; null of what depends on a country, as `DE:urban`. */
+function speedOf(value: unknown): number | null {
+  const [, digits, unit] = /^(\d{1,3})( ?mph)?$/.exec(textOf(value, 20) ?? "") ?? [];
+  if (digits === undefined) return null;
+  const speed = Number(digits);
+  return unit === undefined ? speed : Math.round(speed * KILOMETRES_PER_MILE);
+}
+
+const COMPASS = "N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW".split(" ");
+
+function directionOf(value: unknown): number | null {
+  const text = textOf(value, 20);
+  const point = COMPASS.indexOf(text ?? "");
+  return point >= 0 ? (point * 360) / COMPASS.length : numeral(text, 0, 360);
+}
+
+/** `#` and six digits of a colour that is written with three or six; null of a name. */
+export function colourOf(value: unknown): string | null {
+  const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(textOf(value, 20) ?? "") ?? [];
+  if (digits === undefined) return null;
+  const six = digits.length === 6 ? digits : digits.replace(/./g, "$&$&");
+  return `#${six.toLowerCase()}`;
+}

@@ -1,0 +1,82 @@
+// Panoramax: photographs of streets, as a STAC API. The base URL is the one before `/api/search`.
+
+import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import type { SitePicture } from "../../answers.ts";
+import { distance, type Position } from "../../geography.ts";
+import type { Services } from "../provider.ts";
+import {
+  listOf,
+  nearestFirst,
+  numberOf,
+  objectOf,
+  pointOf,
+  requiredList,
+  textOf,
+  timeOf,
+  webAddress,
+} from "./read.ts";
+import { degrees, jsonService, type Upstream } from "./upstream.ts";
+
+interface Found {
+  readonly picture: SitePicture;
+  readonly attribution: string;
+}
+
+export function panoramax(upstream: Upstream): Services {
+  return {
+    site_images: jsonService(upstream, {
+      request: ({ lat, lon, radius, limit }) => ({
+        path: "/api/search",
+        query: {
+          // Pictures that show the position, the nearest first.
+          place_position: `${degrees(lon)},${degrees(lat)}`,
+          place_distance: `0-${radius}`,
+          limit,
+        },
+      }),
+      answer: (reply, at) => {
+        const { features } = objectOf(reply);
+        const all = requiredList(features, "features", (item) => toPicture(item, at));
+        const within = all.filter(({ picture }) => picture.distance_m <= at.radius);
+        const found = nearestFirst(within, ({ picture }) => picture.distance_m, at.limit);
+        return {
+          data: { images: found.map(({ picture }) => picture) },
+          attribution: [...new Set(found.map(({ attribution }) => attribution))],
+        };
+      },
+    }),
+  };
+}
+
+/** A picture whose licence is known; others may not be shown. */
+function toPicture(item: Json, from: Position): Found | null {
+  const at = pointOf(objectOf(item.geometry).coordinates);
+  const properties = objectOf(item.properties);
+  const url = webAddress(objectOf(objectOf(item.assets).sd).href, ["https:"]);
+  const licence = textOf(properties.license, 60);
+  if (at === null || url === null || licence === null) return null;
+  const producer = producerOf(item, properties);
+  return {
+    attribution: `Photographs: ${producer === null ? "" : `${producer}, `}Panoramax, ${licence}`,
+    picture: {
+      kind: "photo",
+      url,
+      ...at,
+      // Its size is that of the original, not of this rendition.
+      width: null,
+      height: null,
+      distance_m: Math.round(distance(from, at)),
+      captured_at: timeOf(properties.datetimetz) ?? timeOf(properties.datetime),
+      heading_deg: numberOf(properties["view:azimuth"], 0, 360),
+      caption: producer === null ? licence : `${producer}, ${licence}`,
+    },
+  };
+}
+
+function producerOf(item: Json, properties: Json): string | null {
+  const isProducer = ({ roles }: Json) => Array.isArray(roles) && roles.includes("producer");
+  const [named] = listOf(item.providers, (one) => (isProducer(one) ? textOf(one.name, 80) : null));
+  if (named !== undefined) return named;
+  const producer = properties["geovisio:producer"];
+  return isObject(producer) ? textOf(producer.name, 80) : textOf(producer, 80);
+}

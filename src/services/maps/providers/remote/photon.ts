@@ -1,0 +1,129 @@
+// Photon: names and addresses of OpenStreetMap. The base URL is the one before `/api`.
+
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { ParametersOf } from "../../actions.ts";
+import type { NearbyPlace, PlaceAnswer } from "../../answers.ts";
+import { distance, type Position } from "../../geography.ts";
+import type { Services } from "../provider.ts";
+import { POI_KEYS, placeAt } from "./geocoder-place.ts";
+import { OPENSTREETMAP } from "./openstreetmap.ts";
+import { joined, lookUp, objectOf, pointOf, requiredList, textOf } from "./read.ts";
+import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
+
+const ATTRIBUTION = [OPENSTREETMAP];
+
+const KINDS: Readonly<Record<string, PlaceAnswer["kind"]>> = {
+  house: "address",
+  street: "street",
+  locality: "district",
+  district: "district",
+  city: "city",
+  county: "county",
+  state: "state",
+  country: "country",
+};
+/** Where a server of an older release does not tell the type of a place, its tag does. */
+const PLACE_KINDS: Readonly<Record<string, PlaceAnswer["kind"]>> = {
+  city: "city",
+  town: "city",
+  village: "city",
+  hamlet: "city",
+  suburb: "district",
+  quarter: "district",
+  county: "county",
+  state: "state",
+  country: "country",
+};
+
+export function photon(upstream: Upstream, now: () => number): Services {
+  return {
+    geocode: jsonService(upstream, {
+      request: ({ query, limit, country, lang, lat, lon }) => ({
+        path: "/api",
+        query: {
+          q: query,
+          limit,
+          countrycode: country,
+          lang: languageOf(lang),
+          lat: lat === null ? null : degrees(lat),
+          lon: lon === null ? null : degrees(lon),
+        },
+      }),
+      answer: (reply, { limit, country }) => {
+        const places = toPlaces(reply);
+        // Releases before the country filter do not know the parameter.
+        const within = places.filter((one) => country === null || one.country_code === country);
+        return { data: { places: within.slice(0, limit) }, attribution: ATTRIBUTION };
+      },
+    }),
+    reverse: jsonService<"reverse">(upstream, {
+      request: reverseRequest,
+      answer: (reply, at) => ({ data: { place: nearest(reply, at) }, attribution: ATTRIBUTION }),
+    }),
+    place_at: jsonService<"place_at">(upstream, {
+      request: reverseRequest,
+      answer: (reply, at) => ({
+        data: placeAt(nearest(reply, at), at, now()),
+        attribution: ATTRIBUTION,
+      }),
+    }),
+  };
+}
+
+function reverseRequest({ lat, lon, lang }: ParametersOf<"reverse">): UpstreamRequest {
+  const query = { lat: degrees(lat), lon: degrees(lon), limit: 1, lang: languageOf(lang) };
+  return { path: "/reverse", query };
+}
+
+/** It knows languages without their regions, and refuses those that its index lacks. */
+function languageOf(lang: string | null): string | null {
+  return lang?.split("-")[0] ?? null;
+}
+
+function nearest(reply: unknown, at: Position): NearbyPlace | null {
+  const [place] = toPlaces(reply);
+  if (place === undefined) return null;
+  return { ...place, distance_m: Math.round(distance(at, place)) };
+}
+
+function toPlaces(reply: unknown): PlaceAnswer[] {
+  return requiredList(objectOf(reply).features, "features", toPlace);
+}
+
+function toPlace(feature: Json): PlaceAnswer | null {
+  const at = pointOf(objectOf(feature.geometry).coordinates);
+  const found = objectOf(feature.properties);
+  const street = textOf(found.street) ?? (found.type === "street" ? textOf(found.name) : null);
+  const houseNumber = textOf(found.housenumber, 40);
+  const address = joined(" ", street, houseNumber);
+  const name = textOf(found.name) ?? address;
+  if (at === null || name === null) return null;
+  const country = textOf(found.country);
+  const city = textOf(found.city) ?? (found.type === "city" ? name : null);
+  const state = textOf(found.state);
+  const postcode = textOf(found.postcode, 40);
+  const parts = [name, address, joined(" ", postcode, city), state, country];
+  const line = parts.filter((part, index) => part !== null && parts.indexOf(part) === index);
+  return {
+    name,
+    label: line.join(", "),
+    kind: kindOf(found),
+    ...at,
+    country_code: textOf(found.countrycode, 2)?.toUpperCase() ?? null,
+    country,
+    state,
+    county: textOf(found.county),
+    city,
+    postcode,
+    street,
+    house_number: houseNumber,
+    population: null,
+    timezone: null,
+  };
+}
+
+function kindOf(found: Json): PlaceAnswer["kind"] {
+  const { type, osm_key: key, osm_value: value } = found;
+  if (typeof key === "string" && POI_KEYS.has(key)) return "poi";
+  return (key === "place" ? lookUp(PLACE_KINDS, value) : null) ?? lookUp(KINDS, type) ?? "other";
+}

@@ -1,0 +1,156 @@
+// Servers that draw maps to pictures.
+
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import type { ParametersOf } from "../../actions.ts";
+import type { Position } from "../../geography.ts";
+import type { Service, Services, Unable } from "../provider.ts";
+import { OPENSTREETMAP } from "./openstreetmap.ts";
+import { pngSize } from "./png.ts";
+import { degrees, requestBytes, type Upstream, type UpstreamRequest } from "./upstream.ts";
+
+type Asked = ParametersOf<"site_image">;
+
+/** Metres of a pixel at the equator at zoom 0: the WGS84 equator over 256 pixels. */
+const METRES_PER_PIXEL = (2 * Math.PI * 6_378_137) / 256;
+/** Web Mercator ends here. */
+const LATITUDE_MAX = 85.0511;
+const MARKER_CORNERS = 24;
+const MARKER_PIXELS = 6;
+// A base URL has its braces encoded by the URL standard.
+const STYLE = /\{style\}|%7bstyle%7d/i;
+
+/**
+ * TileServer GL. The base URL is that of a style, `…/styles/NAME`; with `{style}` for the name
+ * there are to be styles named light and dark, without it the one is the light one.
+ */
+export function tileServerGl(upstream: Upstream): Services {
+  const { baseUrl } = upstream.server;
+  const keyed = { ...upstream, keyParameter: "key" };
+  const hasStyles = STYLE.test(baseUrl);
+  return {
+    site_image: imageService({
+      unable: ({ style }) => (hasStyles || style === "light" ? null : onlyLight),
+      upstream: ({ style }) => {
+        return { ...keyed, server: { ...upstream.server, baseUrl: baseUrl.replace(STYLE, style) } };
+      },
+      request: tileServerRequest,
+      attribution: ["© OpenMapTiles, https://openmaptiles.org", OPENSTREETMAP],
+    }),
+  };
+}
+
+function tileServerRequest(asked: Asked): UpstreamRequest {
+  const { lat, lon, zoom, width, height, marker } = asked;
+  const path = `/static/${degrees(lon)},${degrees(lat)},${zoom}/${width}x${height}.png`;
+  if (!marker) return { path };
+  // Its own markers need a picture on its disk; a filled ring does not.
+  const query = { path: ringAround(asked), fill: "#d32f2f", stroke: "#ffffff", width: 2 };
+  return { path, query };
+}
+
+function ringAround({ lat, lon, zoom }: Asked): string {
+  const metres = MARKER_PIXELS * metresPerPixel(lat, zoom);
+  const degreesNorth = metres / 111_195;
+  const degreesEast = degreesNorth / Math.cos((lat * Math.PI) / 180);
+  const corners = Array.from({ length: MARKER_CORNERS + 1 }, (_, index) => {
+    const angle = (2 * Math.PI * (index % MARKER_CORNERS)) / MARKER_CORNERS;
+    const corner: Position = {
+      lat: lat + degreesNorth * Math.cos(angle),
+      lon: lon + degreesEast * Math.sin(angle),
+    };
+    return `${degrees(corner.lon)},${degrees(corner.lat)}`;
+  });
+  return corners.join("|");
+}
+
+/**
+ * Any other server: the base URL is a template with {lat}, {lon}, {zoom}, {width} and {height}. It
+ * may hold {style}, which becomes light or dark, {key}, and {marker:…}, whose text stands there
+ * only where the site is to be marked.
+ */
+export function staticMap(upstream: Upstream): Services {
+  const template = upstream.server.baseUrl;
+  const unableTo = ["lat", "lon", "zoom", "width", "height"].find(
+    (name) => !template.includes(`{${name}}`),
+  );
+  return {
+    site_image: imageService({
+      unable: ({ style, marker }) => {
+        if (unableTo !== undefined) {
+          return { parameter: unableTo, problem: "cannot be chosen here" };
+        }
+        if (marker && !MARKER.test(template)) {
+          return { parameter: "marker", problem: "must be false here" };
+        }
+        return style === "light" || template.includes("{style}") ? null : onlyLight;
+      },
+      upstream: (asked) => {
+        const hasKey = template.includes("{key}");
+        const baseUrl = fillIn(template, asked, upstream.server.apiKey ?? "");
+        const apiKey = hasKey ? null : upstream.server.apiKey;
+        return { ...upstream, server: { ...upstream.server, baseUrl, apiKey } };
+      },
+      request: () => ({ path: "" }),
+      attribution: [OPENSTREETMAP],
+    }),
+  };
+}
+
+const MARKER = /\{marker:((?:[^{}]|\{\w+\})*)\}/;
+const MARKERS = new RegExp(MARKER, "g");
+
+/** The address of the picture that a template stands for. */
+export function fillIn(template: string, asked: Asked, key: string): string {
+  const values: Readonly<Record<string, string>> = {
+    lat: degrees(asked.lat),
+    lon: degrees(asked.lon),
+    zoom: String(asked.zoom),
+    width: String(asked.width),
+    height: String(asked.height),
+    style: asked.style,
+    key: encodeURIComponent(key),
+  };
+  return template
+    .replace(MARKERS, (_, text: string) => (asked.marker ? text : ""))
+    .replace(/\{(\w+)\}/g, (whole, name: string) =>
+      Object.hasOwn(values, name) ? (values[name] ?? "") : whole,
+    );
+}
+
+const onlyLight: Unable = { parameter: "style", problem: "must be light here" };
+
+interface ImageMapper {
+  readonly unable: (asked: Asked) => Unable | null;
+  /** The server, at an address that may depend on what is asked. */
+  readonly upstream: (asked: Asked) => Upstream;
+  readonly request: (asked: Asked) => UpstreamRequest;
+  readonly attribution: readonly string[];
+}
+
+function imageService(mapper: ImageMapper): Service<"site_image"> {
+  return {
+    unable: (asked) => unableLatitude(asked) ?? mapper.unable(asked),
+    async ask(asked, { signal }) {
+      const bytes = await requestBytes(mapper.upstream(asked), mapper.request(asked), signal);
+      const size = pngSize(bytes);
+      if (size === null) throw new RouteFailure("The server sent something that is not a PNG");
+      const { lat, lon, zoom, width, height } = asked;
+      if (size.width !== width || size.height !== height) {
+        throw new RouteFailure("The picture is not of the size that was asked for");
+      }
+      const metres_per_pixel = Number(metresPerPixel(lat, zoom).toPrecision(4));
+      const url = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
+      const image = { lat, lon, width, height, zoom, metres_per_pixel, url };
+      return { data: { image }, attribution: mapper.attribution };
+    },
+  };
+}
+
+function unableLatitude({ lat }: Asked): Unable | null {
+  if (Math.abs(lat) <= LATITUDE_MAX) return null;
+  return { parameter: "lat", problem: `must be from -${LATITUDE_MAX} to ${LATITUDE_MAX} here` };
+}
+
+function metresPerPixel(lat: number, zoom: number): number {
+  return (METRES_PER_PIXEL * Math.cos((lat * Math.PI) / 180)) / 2 ** zoom;
+}

@@ -1,0 +1,147 @@
+// Incidents and flow, as TomTom's Traffic API sends them.
+
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import type {
+  ClosureAnswer,
+  IncidentAnswer,
+  IncidentKind,
+  RoadClass,
+  TrafficStatusAnswer,
+} from "../../answers.ts";
+import type { LineString, Position } from "../../geography.ts";
+import {
+  joined,
+  lineOf,
+  listOf,
+  lookUp,
+  numberOf,
+  objectOf,
+  positionOf,
+  required,
+  textOf,
+  timeOf,
+  wholeOf,
+} from "./read.ts";
+
+/** An incident that can be read. */
+export interface Found {
+  readonly properties: Json;
+  /** Null of one at a point. */
+  readonly line: LineString | null;
+  readonly at: Position;
+}
+
+/** The fields that are asked for, in the service's own syntax. */
+export const INCIDENT_FIELDS = `{incidents{type,geometry{type,coordinates},properties{id,
+iconCategory,magnitudeOfDelay,events{description,code,iconCategory},startTime,endTime,from,to,
+length,delay,roadNumbers}}}`.replaceAll("\n", "");
+/** The category of closed roads. */
+export const ROAD_CLOSED = 8;
+const ROADWORKS = 9;
+const ACCIDENT = 1;
+
+const KINDS: Readonly<Record<string, IncidentKind>> = {
+  1: "accident",
+  2: "weather",
+  3: "hazard",
+  4: "weather",
+  5: "weather",
+  6: "congestion",
+  7: "lane_closure",
+  8: "closure",
+  9: "roadworks",
+  10: "weather",
+  11: "weather",
+  14: "breakdown",
+};
+const SEVERITIES: Readonly<Record<string, IncidentAnswer["severity"]>> = {
+  1: "minor",
+  2: "moderate",
+  3: "major",
+};
+const EVENTS_MAX = 5;
+const ROADS_MAX = 20;
+
+export function toIncident({ properties, line, at }: Found): IncidentAnswer {
+  return {
+    id: textOf(properties.id, 100),
+    kind: lookUp(KINDS, codeOf(properties.iconCategory)) ?? "other",
+    severity: lookUp(SEVERITIES, codeOf(properties.magnitudeOfDelay)) ?? "unknown",
+    description: descriptionOf(properties),
+    from: textOf(properties.from),
+    to: textOf(properties.to),
+    roads: roadsOf(properties),
+    starts_at: timeOf(properties.startTime),
+    ends_at: timeOf(properties.endTime),
+    length_m: wholeOf(properties.length),
+    delay_s: wholeOf(properties.delay),
+    ...at,
+    geometry: line,
+  };
+}
+
+export function toClosure({ properties, line, at }: Found): ClosureAnswer {
+  const causes = listOf(properties.events, ({ iconCategory }) => ({ iconCategory }));
+  const isFor = (category: number) => causes.some((one) => one.iconCategory === category);
+  return {
+    id: textOf(properties.id, 100),
+    reason: isFor(ROADWORKS) ? "roadworks" : isFor(ACCIDENT) ? "incident" : "other",
+    description: descriptionOf(properties),
+    roads: roadsOf(properties),
+    starts_at: timeOf(properties.startTime),
+    ends_at: timeOf(properties.endTime),
+    length_m: wholeOf(properties.length),
+    ...at,
+    geometry: line,
+  };
+}
+
+function descriptionOf({ events }: Json): string | null {
+  const texts = listOf(events, ({ description }) => textOf(description));
+  return joined("; ", ...texts.slice(0, EVENTS_MAX));
+}
+
+function roadsOf({ roadNumbers }: Json): string[] {
+  if (!Array.isArray(roadNumbers)) return [];
+  return roadNumbers.slice(0, ROADS_MAX).flatMap((road) => textOf(road, 40) ?? []);
+}
+
+/** Functional road classes, the greatest first. */
+const FUNCTIONAL: Readonly<Record<string, RoadClass>> = {
+  FRC0: "motorway",
+  FRC1: "trunk",
+  FRC2: "primary",
+  FRC3: "secondary",
+  FRC4: "tertiary",
+  FRC5: "unclassified",
+  FRC6: "residential",
+};
+/** Parts of the free speed above which traffic flows freely, or slowly. */
+const FREE = 0.75;
+const SLOW = 0.4;
+
+export function toStatus(value: unknown): TrafficStatusAnswer {
+  const flow = objectOf(value);
+  const speed = required(numberOf(flow.currentSpeed, 0, 300), "currentSpeed");
+  const freeSpeed = required(numberOf(flow.freeFlowSpeed, 0, 300), "freeFlowSpeed");
+  const ratio = freeSpeed === 0 ? 1 : speed / freeSpeed;
+  const level = ratio >= FREE ? "free" : ratio >= SLOW ? "slow" : "congested";
+  return {
+    road_class: lookUp(FUNCTIONAL, flow.frc),
+    speed_kmh: speed,
+    free_flow_speed_kmh: freeSpeed,
+    travel_time_s: wholeOf(flow.currentTravelTime),
+    free_flow_travel_time_s: wholeOf(flow.freeFlowTravelTime),
+    level: flow.roadClosure === true ? "closed" : level,
+    confidence: numberOf(flow.confidence, 0, 1),
+    geometry: lineOf(objectOf(flow.coordinates).coordinate, (point) => {
+      const { latitude, longitude } = objectOf(point);
+      return positionOf(latitude, longitude);
+    }),
+  };
+}
+
+/** A code as the tables have it. What is no number is looked up as it is. */
+function codeOf(value: unknown): unknown {
+  return typeof value === "number" ? `${value}` : value;
+}

@@ -1,0 +1,174 @@
+// TomTom: the traffic. The base URL is the one before `/traffic` and `/routing`.
+
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { areaOf, type ParametersOf } from "../../actions.ts";
+import type { TrafficRouteAnswer } from "../../answers.ts";
+import { type Area, isInside } from "../../geography.ts";
+import type { Services, Unable } from "../provider.ts";
+import { boxOf, unableArea } from "./openstreetmap.ts";
+import {
+  lineOf,
+  localTime,
+  objectOf,
+  positionOf,
+  required,
+  requiredList,
+  timeOf,
+  wholeOf,
+} from "./read.ts";
+import {
+  type Found,
+  INCIDENT_FIELDS,
+  ROAD_CLOSED,
+  toClosure,
+  toIncident,
+  toStatus,
+} from "./tomtom-traffic.ts";
+import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
+
+/** The languages of its texts, and in which of their regions. */
+const LANGUAGES: Readonly<Record<string, string>> = Object.fromEntries(
+  `ar bg-BG ca-ES cs-CZ da-DK de-DE el-GR en-GB es-ES et-EE fi-FI fr-FR he-IL hr-HR hu-HU id-ID
+  it-IT lt-LT lv-LV nb-NO nl-NL pl-PL pt-PT ro-RO ru-RU sk-SK sl-SI sr-RS sv-SE th-TH tr-TR uk-UA`
+    .split(/\s+/)
+    .map((tag) => [tag.split("-")[0] ?? tag, tag]),
+);
+/** Errors by which it says that there is no way. */
+const NO_ROUTE: ReadonlySet<unknown> = new Set(["NO_ROUTE_FOUND", "MAP_MATCHING_FAILURE"]);
+const TOO_FAR = "Point too far from nearest existing segment.";
+
+type Asked = ParametersOf<"incidents">;
+
+export function tomtom(upstream: Upstream): Services {
+  const keyed = { ...upstream, keyParameter: "key" };
+  return {
+    incidents: jsonService(keyed, {
+      unable: unableIncidents,
+      request: (asked) => incidentsRequest(asked, null),
+      answer: (reply, asked) => {
+        return served({ incidents: foundIn(reply, asked).map(toIncident).slice(0, asked.limit) });
+      },
+    }),
+    closures: jsonService(keyed, {
+      unable: unableIncidents,
+      request: (asked) => incidentsRequest(asked, ROAD_CLOSED),
+      answer: (reply, asked) => {
+        return served({ closures: foundIn(reply, asked).map(toClosure).slice(0, asked.limit) });
+      },
+    }),
+    traffic_status: jsonService(keyed, {
+      request: ({ lat, lon }) => ({
+        path: "/traffic/services/4/flowSegmentData/absolute/10/json",
+        query: { point: `${degrees(lat)},${degrees(lon)}`, unit: "KMPH" },
+      }),
+      answer: (reply) => served({ traffic: toStatus(objectOf(reply).flowSegmentData) }),
+      nothing: (refusal) => {
+        return objectOf(refusal).error === TOO_FAR ? served({ traffic: null }) : null;
+      },
+    }),
+    route_traffic: jsonService(keyed, {
+      request: ({ from, to, depart_at }) => {
+        const ends = [from, to].map(({ lat, lon }) => `${degrees(lat)},${degrees(lon)}`);
+        return {
+          path: `/routing/1/calculateRoute/${ends.join(":")}/json`,
+          query: {
+            traffic: true,
+            travelMode: "car",
+            computeTravelTimeFor: "all",
+            departAt: depart_at === null ? "now" : localTime(depart_at, 0),
+          },
+        };
+      },
+      answer: (reply) => served({ route: toRoute(reply) }),
+      nothing: (refusal) => {
+        const { code } = objectOf(objectOf(refusal).detailedError);
+        return NO_ROUTE.has(code) ? served({ route: null }) : null;
+      },
+    }),
+  };
+}
+
+function served<Data>(data: Data): { data: Data; attribution: readonly string[] } {
+  return { data, attribution: ["Traffic: © TomTom, https://www.tomtom.com"] };
+}
+
+function unableIncidents(asked: Asked): Unable | null {
+  const { lang } = asked;
+  const isKnown = lang === null || languageOf(lang) !== null;
+  const languages = Object.keys(LANGUAGES).join(", ");
+  if (!isKnown) return { parameter: "lang", problem: `must be one of these here: ${languages}` };
+  return unableArea(areaOf(asked));
+}
+
+function languageOf(lang: string): string | null {
+  if (lang === "en-US" || lang === "pt-BR") return lang;
+  const base = lang.split("-")[0] ?? lang;
+  return Object.hasOwn(LANGUAGES, base) ? (LANGUAGES[base] ?? null) : null;
+}
+
+function incidentsRequest(asked: Asked, category: number | null): UpstreamRequest {
+  const { minLon, minLat, maxLon, maxLat } = required(boxOf(areaOf(asked)), "box");
+  return {
+    path: "/traffic/services/5/incidentDetails",
+    query: {
+      bbox: [minLon, minLat, maxLon, maxLat].map(degrees).join(","),
+      fields: INCIDENT_FIELDS,
+      language: asked.lang === null ? "en-GB" : languageOf(asked.lang),
+      categoryFilter: category,
+      timeValidityFilter: "present",
+    },
+  };
+}
+
+/** The incidents of a reply that touch the area: the request was for the box around it. */
+function foundIn(reply: unknown, asked: Asked): Found[] {
+  const { incidents } = objectOf(reply);
+  const area = areaOf(asked);
+  const all = requiredList(incidents, "incidents", readIncident);
+  return all.flatMap((one) => inArea(one, area) ?? []);
+}
+
+function readIncident(item: Readonly<Record<string, unknown>>): Found | null {
+  const geometry = objectOf(item.geometry);
+  const isPoint = geometry.type === "Point";
+  const points = isPoint ? [geometry.coordinates, geometry.coordinates] : geometry.coordinates;
+  const line = lineOf(points);
+  const first = line?.coordinates[0];
+  if (line === null || first === undefined) return null;
+  const at = { lat: first[1], lon: first[0] };
+  return { properties: objectOf(item.properties), line: isPoint ? null : line, at };
+}
+
+function inArea(found: Found, area: Area): Found | null {
+  // What crosses a box was chosen by the server.
+  if (area.box !== null) return found;
+  const points = found.line?.coordinates.map(([lon, lat]) => ({ lat, lon })) ?? [found.at];
+  const at = points.find((point) => isInside(area, point));
+  return at === undefined ? null : { ...found, at };
+}
+
+function toRoute(reply: unknown): TrafficRouteAnswer {
+  const { routes } = objectOf(reply);
+  const [route] = requiredList(routes, "routes", (item) => item);
+  if (route === undefined) throw new RouteFailure("The reply has no route");
+  const summary = objectOf(route.summary);
+  const duration = required(wholeOf(summary.travelTimeInSeconds), "travelTimeInSeconds");
+  const freeFlow = wholeOf(summary.noTrafficTravelTimeInSeconds);
+  // Its own figure leaves out what is usual at that hour.
+  const delay = freeFlow === null ? wholeOf(summary.trafficDelayInSeconds) : duration - freeFlow;
+  const legs = requiredList(route.legs, "legs", ({ points }) =>
+    lineOf(points, (point) => {
+      const { latitude, longitude } = objectOf(point);
+      return positionOf(latitude, longitude);
+    }),
+  );
+  return {
+    distance_m: required(wholeOf(summary.lengthInMeters), "lengthInMeters"),
+    duration_s: duration,
+    traffic_delay_s: Math.max(0, required(delay, "trafficDelayInSeconds")),
+    free_flow_duration_s: freeFlow,
+    departure: required(timeOf(summary.departureTime), "departureTime"),
+    arrival: required(timeOf(summary.arrivalTime), "arrivalTime"),
+    geometry: { type: "LineString", coordinates: legs.flatMap(({ coordinates }) => coordinates) },
+  };
+}

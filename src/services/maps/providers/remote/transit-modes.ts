@@ -1,0 +1,36 @@
+// Lines of public transport, whichever server knows them.
+
+import type { LineAnswer, TransitMode } from "../../answers.ts";
+
+/** The first of each line: directions and variants of it are none of their own. */
+export function distinctLines(lines: readonly LineAnswer[]): LineAnswer[] {
+  const distinct = new Map<string, LineAnswer>();
+  for (const one of lines) {
+    const key = JSON.stringify([one.mode, one.line, one.operator]);
+    if (!distinct.has(key)) distinct.set(key, one);
+  }
+  return [...distinct.values()];
+}
+
+/** What MOTIS calls the modes, those of older releases too. */
+export const MOTIS_MODES: Readonly<Record<string, TransitMode>> = {
+  WALK: "walk",
+  BUS: "bus",
+  COACH: "bus",
+  TRAM: "tram",
+  SUBWAY: "subway",
+  METRO: "suburban",
+  SUBURBAN: "suburban",
+  REGIONAL_RAIL: "regional_rail",
+  REGIONAL_FAST_RAIL: "regional_rail",
+  RAIL: "regional_rail",
+  LONG_DISTANCE: "long_distance_rail",
+  HIGHSPEED_RAIL: "long_distance_rail",
+  NIGHT_RAIL: "long_distance_rail",
+  FERRY: "ferry",
+  AIRPLANE: "air",
+  FUNICULAR: "cable",
+  CABLE_CAR: "cable",
+  AERIAL_LIFT: "cable",
+  AREAL_LIFT: "cable",
+};

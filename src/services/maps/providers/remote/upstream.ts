@@ -1,0 +1,167 @@
+// One request to an upstream of maps, and its reply. Addresses hold coordinates, queries and keys,
+// so nothing of them, nor of what the upstream says, stands in any error.
+
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { type Fetch, parseJson, readText, tooLarge } from "../../../../upstream/upstream-http.ts";
+import type { MapsAction, ParametersOf } from "../../actions.ts";
+import type { MapsServer } from "../../servers.ts";
+import type { MapsAnswer, Service } from "../provider.ts";
+
+export interface Upstream {
+  readonly server: MapsServer;
+  readonly fetch: Fetch;
+  /** The parameter that carries the key; without one it goes as a bearer token. */
+  readonly keyParameter?: string;
+}
+
+/** Values that are null are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | null>>;
+
+export interface UpstreamRequest {
+  /** Behind the base URL, with a slash at its beginning; its parts are encoded. */
+  readonly path: string;
+  readonly query?: Query;
+  /** Sent by POST. */
+  readonly body?: { readonly type: string; readonly text: string };
+}
+
+/** The pure halves of a service: an action's request, and its answer in the reply. */
+export interface Mapper<A extends MapsAction> {
+  readonly unable?: (parameters: ParametersOf<A>) => ReturnType<NonNullable<Service<A>["unable"]>>;
+  readonly request: (parameters: ParametersOf<A>) => UpstreamRequest;
+  /** Of a reply with status 200. Throws a RouteFailure where it makes no sense. */
+  readonly answer: (reply: unknown, parameters: ParametersOf<A>) => MapsAnswer<A>;
+  /** The answer where a refusal says that there is nothing to be found; null where it does not. */
+  readonly nothing?: (refusal: unknown, status: number) => MapsAnswer<A> | null;
+}
+
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+const REFUSAL_BYTES_MAX = 64 * 1024;
+/** Statuses that blame the request, or concern one moment: the server is well. */
+const HEALTHY_SERVERS: ReadonlySet<number> = new Set([400, 403, 404, 413, 414, 422, 429]);
+/** Statuses by which upstreams say that they found nothing. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
+/** The usage policies of the public servers ask programs to name themselves. */
+const USER_AGENT = "Farebox";
+
+/** The service of an action whose replies are JSON. */
+export function jsonService<A extends MapsAction>(
+  upstream: Upstream,
+  mapper: Mapper<A>,
+): Service<A> {
+  const { unable } = mapper;
+  return {
+    ...(unable === undefined ? {} : { unable }),
+    async ask(parameters, { signal }) {
+      const { status, body } = await exchange(
+        upstream,
+        mapper.request(parameters),
+        signal,
+        readJsonReply,
+      );
+      if (status === 200) return mapper.answer(body, parameters);
+      const nothing = mapper.nothing?.(body, status) ?? null;
+      if (nothing === null) throw statusFailure(status);
+      return nothing;
+    },
+  };
+}
+
+/** The bytes of a reply, for instance of a picture. */
+export function requestBytes(
+  upstream: Upstream,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  return exchange(upstream, request, signal, async (response) => {
+    if (response.status === 200) return await readBytes(response, REPLY_BYTES_MAX);
+    throw statusFailure(await hangUp(response));
+  });
+}
+
+async function readJsonReply(response: Response): Promise<{ status: number; body: unknown }> {
+  const { status } = response;
+  if (status === 200) return { status, body: parseJson(await readText(response, REPLY_BYTES_MAX)) };
+  if (!REFUSALS.has(status)) throw statusFailure(await hangUp(response));
+  try {
+    return { status, body: parseJson(await readText(response, REFUSAL_BYTES_MAX)) };
+  } catch {
+    throw statusFailure(status);
+  }
+}
+
+async function hangUp(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
+function statusFailure(status: number): RouteFailure {
+  return new RouteFailure(`The server answered ${status}`, !HEALTHY_SERVERS.has(status));
+}
+
+async function exchange<T>(
+  upstream: Upstream,
+  { path, query = {}, body }: UpstreamRequest,
+  signal: AbortSignal,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  const { server, keyParameter } = upstream;
+  const timeout = AbortSignal.timeout(server.timeoutMs);
+  const headers: Record<string, string> = { "user-agent": USER_AGENT };
+  if (body !== undefined) headers["content-type"] = body.type;
+  if (server.apiKey !== null && keyParameter === undefined) {
+    headers.authorization = `Bearer ${server.apiKey}`;
+  }
+  const key = keyParameter === undefined ? {} : { [keyParameter]: server.apiKey };
+  try {
+    const response = await upstream.fetch(
+      `${server.baseUrl}${path}${search({ ...query, ...key })}`,
+      {
+        method: body === undefined ? "GET" : "POST",
+        headers,
+        ...(body === undefined ? {} : { body: body.text }),
+        signal: AbortSignal.any([signal, timeout]),
+        // A redirect could lead to an address that no operator configured.
+        redirect: "manual",
+      },
+    );
+    return await read(response);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof RouteFailure) throw error;
+    // The platform's own errors tell the address.
+    const problem = timeout.aborted ? "in time" : codeOf(error);
+    throw new RouteFailure(`The server did not answer ${problem}`.trim());
+  }
+}
+
+function search(query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === null ? [] : [[name, String(value)] as [string, string]],
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? `(${code})` : "";
+}
+
+async function readBytes(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const bytes of response.body ?? []) {
+    length += bytes.byteLength;
+    if (length > bytesMax) throw tooLarge();
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Degrees as every server reads them: never with an exponent, to the centimetre. */
+export function degrees(value: number): string {
+  return value
+    .toFixed(7)
+    .replace(/\.?0+$/, "")
+    .replace(/^-0$/, "0");
+}

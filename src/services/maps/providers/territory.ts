@@ -1,0 +1,45 @@
+// What is known of a position without any data file: its country and its time zone.
+
+import tzLookup from "@photostructure/tz-lookup";
+import { callingCodes, driveSide, iso1A2Code } from "@rapideditor/country-coder";
+import type { Position } from "../geography.ts";
+
+export interface Territory {
+  readonly countryCode: string;
+  readonly drivesOn: "left" | "right" | null;
+  readonly callingCode: string | null;
+}
+
+const offsets = new Map<string, Intl.DateTimeFormat>();
+
+/** The country, or the territory with an ISO code of its own; null at sea. */
+export function territoryAt({ lat, lon }: Position): Territory | null {
+  const at: [number, number] = [lon, lat];
+  // Some countries are no territory but are made of several, of which none has a code.
+  const countryCode = iso1A2Code(at, { level: "territory" }) ?? iso1A2Code(at);
+  if (countryCode === null) return null;
+  const [callingCode] = callingCodes(at);
+  const side = driveSide(at);
+  return {
+    countryCode,
+    drivesOn: side === "left" || side === "right" ? side : null,
+    callingCode: callingCode === undefined ? null : `+${callingCode}`,
+  };
+}
+
+/** The IANA name of the time zone; at sea that of the nautical one. */
+export function timezoneAt({ lat, lon }: Position): string {
+  return tzLookup(lat, lon);
+}
+
+/** How far a time zone is ahead of UTC at an instant, in seconds. */
+export function utcOffset(timezone: string, nowMs: number): number {
+  const format =
+    offsets.get(timezone) ??
+    new Intl.DateTimeFormat("en", { timeZone: timezone, timeZoneName: "longOffset" });
+  offsets.set(timezone, format);
+  const name = format.formatToParts(nowMs).find(({ type }) => type === "timeZoneName")?.value;
+  const [, sign, hours, minutes] = /^GMT(?:([+-])(\d\d):(\d\d))?$/.exec(name ?? "") ?? [];
+  const seconds = Number(hours ?? 0) * 3_600 + Number(minutes ?? 0) * 60;
+  return sign === "-" ? -seconds : seconds;
+}

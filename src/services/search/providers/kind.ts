@@ -1,0 +1,108 @@
+// What one kind of search service needs to be written down: pure mappings, each way.
+
+import type { SearchServer } from "../search-catalogue.ts";
+import type { SearchField, SearchRequest } from "./provider.ts";
+
+/** One HTTP request to a server. */
+export interface UpstreamRequest {
+  readonly method: "GET" | "POST";
+  /** Behind the base URL, with its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A result as a server sent it: nothing of it is checked. */
+export interface FoundResult {
+  readonly title: unknown;
+  readonly url: unknown;
+  readonly snippet: unknown;
+  readonly date?: unknown;
+  readonly lastUpdated?: unknown;
+  readonly score?: unknown;
+}
+
+/** How the caller's page is cut out of what the server sends. */
+export interface Window {
+  /** Results that belong to the caller's earlier pages. */
+  readonly skip: number;
+  /** Pages of the server that may be asked for, one after the other. */
+  readonly pagesMax: number;
+}
+
+export interface ServiceKind {
+  /** What it can do neither by itself nor with our help. */
+  lacks(request: SearchRequest): readonly SearchField[];
+  windowOf(request: SearchRequest): Window;
+  /** The request for a page of the server, counted from 1. */
+  toRequest(request: SearchRequest, server: SearchServer, turn: Turn): UpstreamRequest;
+  /** The results in a reply, or null when it is none. */
+  toResults(body: unknown): readonly FoundResult[] | null;
+}
+
+export interface Turn {
+  readonly page: number;
+  readonly nowMs: number;
+}
+
+/** A server that pages as callers do: its page is theirs. */
+export const SAME_PAGES: Window = { skip: 0, pagesMax: 1 };
+
+/** The end of the page, counted in results from the first page's start. */
+export function endOf({ page, maxResults }: SearchRequest): number {
+  return page * maxResults;
+}
+
+/** A server without pages is asked for all results up to the page's end. */
+export function fromTheStart({ page, maxResults }: SearchRequest): Window {
+  return { skip: (page - 1) * maxResults, pagesMax: 1 };
+}
+
+/**
+ * The query with the operators that search engines know for domains. What an engine makes of them
+ * is checked: results from elsewhere are dropped.
+ */
+export function withDomains({ query, includeDomains, excludeDomains }: SearchRequest): string {
+  const wanted = includeDomains.map((domain) => `site:${domain}`).join(" OR ");
+  const unwanted = excludeDomains.map((domain) => `-site:${domain}`);
+  const grouped = includeDomains.length > 1 ? `(${wanted})` : wanted;
+  return [query, grouped, ...unwanted].filter((part) => part !== "").join(" ");
+}
+
+/** The domain fields that a request has. */
+export function domainFields(request: SearchRequest): SearchField[] {
+  const fields: SearchField[] = [];
+  if (request.includeDomains.length > 0) fields.push("include_domains");
+  if (request.excludeDomains.length > 0) fields.push("exclude_domains");
+  return fields;
+}
+
+/** The fields of a list that the request uses. */
+export function used(
+  request: SearchRequest,
+  ...fields: readonly ("country" | "language" | "freshness" | "safesearch")[]
+): SearchField[] {
+  return fields.filter((field) => request[field] !== null);
+}
+
+/** A query string of the values that are there. */
+export function queryOf(values: Readonly<Record<string, string | number | null>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== null) parameters.set(name, String(value));
+  }
+  return parameters.toString();
+}
+
+export const JSON_HEADERS = {
+  accept: "application/json",
+  "content-type": "application/json",
+} as const;
+
+/** The array at a key of an object, or null. */
+export function listAt(body: unknown, key: string): readonly Record<string, unknown>[] | null {
+  if (typeof body !== "object" || body === null) return null;
+  const list: unknown = (body as Record<string, unknown>)[key];
+  if (!Array.isArray(list)) return null;
+  return list.filter((item) => typeof item === "object" && item !== null);
+}

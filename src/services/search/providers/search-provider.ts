@@ -1,0 +1,110 @@
+// Serves a search by the configured servers in order: the first that can do what is asked, and
+// answers.
+
+import { ApiError } from "../../../core/errors.ts";
+import type { Log } from "../../../core/log.ts";
+import { Fallback } from "../../../upstream/fallback.ts";
+import type { Fetch } from "../../../upstream/upstream-http.ts";
+import type { SearchKind, SearchServer } from "../search-catalogue.ts";
+import { brave } from "./brave.ts";
+import { exa } from "./exa.ts";
+import type { ServiceKind } from "./kind.ts";
+import type {
+  SearchField,
+  SearchOptions,
+  SearchProvider,
+  SearchReply,
+  SearchRequest,
+  SearchResult,
+} from "./provider.ts";
+import { searxng } from "./searxng.ts";
+import { serper } from "./serper.ts";
+import { tavily } from "./tavily.ts";
+import { searchUpstream } from "./upstream-search.ts";
+
+/** The embedded index as far as a search needs it. */
+export interface EmbeddedSearch extends Pick<ServiceKind, "lacks"> {
+  /** False until the index is open. To ask begins to open it. */
+  isReady(): boolean;
+  search(request: SearchRequest, limits: EmbeddedLimits): Promise<SearchResult[]>;
+}
+
+export interface EmbeddedLimits extends SearchOptions {
+  readonly timeoutMs: number;
+}
+
+export interface SearchProviderDeps {
+  readonly servers: () => readonly SearchServer[];
+  readonly embedded: EmbeddedSearch;
+  readonly fetch: Fetch;
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+  readonly log: Log;
+}
+
+const KINDS: Readonly<Record<Exclude<SearchKind, "embedded">, ServiceKind>> = {
+  searxng,
+  brave,
+  tavily,
+  serper,
+  exa,
+};
+/** The embedded index is built in a few seconds. */
+const RETRY_SECONDS = 2;
+
+export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
+  const fallback = new Fallback(deps);
+  const { embedded, servers } = deps;
+  const lacksOf = ({ kind }: SearchServer, request: SearchRequest) =>
+    (kind === "embedded" ? embedded : KINDS[kind]).lacks(request);
+  const isReady = ({ kind }: SearchServer) => kind !== "embedded" || embedded.isReady();
+
+  function refusalOf(request: SearchRequest): ApiError | null {
+    const lacks = servers().map((server) => ({ server, fields: lacksOf(server, request) }));
+    const able = lacks.filter(({ fields }) => fields.length === 0);
+    if (able.length === 0) return unsupported(lacks.map(({ fields }) => fields));
+    return able.some(({ server }) => isReady(server)) ? null : notReady();
+  }
+
+  async function search(request: SearchRequest, { signal }: SearchOptions): Promise<SearchReply> {
+    const able = servers().filter((server) => lacksOf(server, request).length === 0);
+    const { result, leave } = await fallback.first({
+      candidates: able.filter(isReady).map((server) => ({ server })),
+      attempt: async ({ server }) => ({
+        results: await ask(server, request, signal),
+        provider: server.kind,
+      }),
+      signal,
+      subject: "search",
+      message: "No search provider answers right now",
+    });
+    leave("ok");
+    return result;
+  }
+
+  function ask(server: SearchServer, request: SearchRequest, signal: AbortSignal) {
+    const { kind, timeoutMs } = server;
+    if (kind === "embedded") return embedded.search(request, { signal, timeoutMs });
+    const { fetch, now } = deps;
+    return searchUpstream({ kind: KINDS[kind], server, request, signal, fetch, nowMs: now() });
+  }
+
+  return { refusalOf, search };
+}
+
+function notReady(): ApiError {
+  return new ApiError("search_unavailable", "The search index is being opened; try again", {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}
+
+/** Names a field that no server can serve, or those that no server can serve together. */
+function unsupported(lacks: readonly (readonly SearchField[])[]): ApiError {
+  const all = [...new Set(lacks.flat())];
+  const common = all.find((field) => lacks.every((fields) => fields.includes(field)));
+  const problem =
+    common === undefined
+      ? `${all.join(", ")} cannot be served together`
+      : `${common} cannot be served as it is asked for`;
+  return new ApiError("invalid_parameter", `${problem} by the search providers of this gateway`);
+}

@@ -1,0 +1,135 @@
+// The life of a search: admit by what it can cost at most, ask the providers, settle to what came.
+
+import type { Settlement } from "../../../actors/account.ts";
+import { type Call, type CallDeps, type CallTerms, outcomeOf, takeHold } from "../../calls/call.ts";
+import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
+import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
+import { SEARCH, TIERS } from "../../core/limits.ts";
+import { charge, type NanoUsd, type PicoUsd, subtract, ZERO } from "../../core/money.ts";
+import type { SearchProvider, SearchReply, SearchRequest } from "./providers/provider.ts";
+
+/** What the search use cases need. */
+export interface SearchCallDeps extends CallDeps {
+  readonly search: SearchProvider;
+}
+
+/** What every search asks of an account; free credit pays for none (SPEC 8.7.2). */
+export const SEARCH_TERMS = {
+  scope: "search",
+  service: "search",
+  model: null,
+  freeEligible: false,
+  stream: false,
+} as const satisfies Partial<CallTerms>;
+
+/** What came of one query: results and their cost, or why there are none. */
+export type Found =
+  | { readonly reply: SearchReply; readonly cost: NanoUsd }
+  | { readonly error: ApiError };
+
+/**
+ * One query. Zero results cost nothing. A caller who leaves before the results are there pays
+ * nothing; later they are charged, delivered or not.
+ */
+export async function searchOnce(
+  deps: SearchCallDeps,
+  call: Call,
+  request: SearchRequest,
+  pricePerResult: PicoUsd,
+): Promise<{ readonly reply: SearchReply; readonly settlement: Settlement }> {
+  const hold = await takeHold(deps, call, {
+    ...SEARCH_TERMS,
+    bound: charge([[request.maxResults, pricePerResult]]),
+  });
+  let reply: SearchReply;
+  try {
+    reply = await deps.search.search(request, { signal: call.signal });
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
+  const cost = charge([[reply.results.length, pricePerResult]]);
+  const outcome = outcomeOf(deps, call, { status: OK, errorCode: null });
+  return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
+}
+
+/**
+ * Several queries under one hold, a few at a time, answered in their order. A query that fails
+ * costs nothing and spoils no other. The costs add up to what is charged, to the last digit. A
+ * caller who leaves pays for the queries that were answered by then.
+ */
+export async function searchBatch(
+  deps: SearchCallDeps,
+  call: Call,
+  requests: readonly SearchRequest[],
+  pricePerResult: PicoUsd,
+): Promise<{ readonly found: readonly Found[]; readonly settlement: Settlement }> {
+  const resultsMax = requests.reduce((sum, { maxResults }) => sum + maxResults, 0);
+  const hold = await takeHold(deps, call, {
+    ...SEARCH_TERMS,
+    bound: charge([[resultsMax, pricePerResult]]),
+  });
+  const replies = await askAll(deps, call, requests);
+  let results = 0;
+  let cost = ZERO;
+  const found = replies.map((reply): Found => {
+    if (reply instanceof ApiError) return { error: reply };
+    results += reply.results.length;
+    const before = cost;
+    cost = charge([[results, pricePerResult]]);
+    return { reply, cost: subtract(cost, before) };
+  });
+  const hasLeft = call.signal.aborted;
+  const end = hasLeft
+    ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
+    : { status: OK, errorCode: null };
+  const outcome = { ...outcomeOf(deps, call, end), requests: requests.length };
+  const settlement = await settle(deps, { hold, cost, outcome });
+  if (hasLeft) throw clientLeft();
+  return { found, settlement };
+}
+
+/**
+ * Throws `batch_too_large` for a batch that the account's tier does not take. The tier is read only
+ * where it matters: every tier that has search at all takes the smallest size.
+ */
+export async function checkBatchSize(
+  deps: SearchCallDeps,
+  call: Call,
+  size: number,
+): Promise<void> {
+  const sizes = TIERS.map((tier) => tier.batchSearches).filter((most) => most > 0);
+  if (size <= Math.min(...sizes)) return;
+  const { accountId, bucket, keyId } = call.identity;
+  const { tier } = await deps.accounts.of(accountId, bucket).view(keyId);
+  if (size <= tier.batchSearches) return;
+  const most = `The ${tier.name} tier takes at most ${tier.batchSearches} searches in a batch`;
+  throw new ApiError("batch_too_large", `${most}, and this one has ${size}`);
+}
+
+async function askAll(
+  deps: SearchCallDeps,
+  call: Call,
+  requests: readonly SearchRequest[],
+): Promise<(SearchReply | ApiError)[]> {
+  const replies: (SearchReply | ApiError)[] = requests.map(() => clientLeft());
+  const left = requests.entries();
+  const work = async () => {
+    for (const [index, request] of left) {
+      if (call.signal.aborted) return;
+      const asked = deps.search.search(request, { signal: call.signal });
+      replies[index] = await asked.catch((error: unknown) => reported(deps, call, error));
+    }
+  };
+  await Promise.all(Array.from({ length: SEARCH.batchAtOnce }, work));
+  return replies;
+}
+
+/** The error of one query of a batch; its cause is for the log alone. */
+function reported(deps: SearchCallDeps, { requestId, signal }: Call, thrown: unknown): ApiError {
+  const error = toApiError(thrown);
+  if (error.cause !== undefined && !signal.aborted) {
+    const fields = { requestId, code: error.code, err: error.cause };
+    deps.log.error(fields, "A query of a batch failed");
+  }
+  return error;
+}

@@ -1,0 +1,238 @@
+// Reads the configuration file of models, providers and services, and says what is wrong with it by
+// line.
+
+import type { Static } from "@sinclair/typebox";
+import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import type { PriceBand } from "../core/pricing.ts";
+import {
+  AUTO_TERMS,
+  type AutoRules,
+  type AutoTerms,
+  GUIDE_PROVIDER,
+  type ModelEntry,
+  PROVIDER_DEFAULTS,
+  type ProviderEntry,
+  priceBand,
+  RESERVED_MODELS,
+} from "../services/chat/catalogue.ts";
+import { type Catalogue, catalogueOf } from "./catalogue.ts";
+import {
+  type Auto,
+  type Band,
+  CatalogueFile,
+  type Model,
+  type Provider,
+} from "./catalogue-schema.ts";
+import {
+  apiKeyOf,
+  baseUrlOf,
+  type Environment,
+  priceDigits,
+  type Refuse,
+} from "./catalogue-values.ts";
+import {
+  JsonSyntaxError,
+  type LocatedJson,
+  parseLocatedJson,
+  pointerTo,
+  readablePath,
+} from "./located-json.ts";
+import { toMapsConfig } from "./maps-file.ts";
+import { toSearchOffer } from "./search-catalogue-file.ts";
+
+/** The dearest price that is taken for meant: USD per million tokens. */
+const PRICE_MAX = 10_000;
+
+/** A file that is refused; the message names the line and the path of what is wrong. */
+export class CatalogueError extends Error {
+  override readonly name = "CatalogueError";
+
+  constructor(
+    fileName: string,
+    /** Null when the file could not even be read. */
+    readonly line: number | null,
+    problem: string,
+  ) {
+    super(line === null ? `${fileName}: ${problem}` : `${fileName} line ${line}: ${problem}`);
+  }
+}
+
+export interface CatalogueFileOptions {
+  /** How a refusal calls the file. */
+  readonly fileName?: string;
+}
+
+/** The catalogue that a file describes, with the built-in guide; throws a CatalogueError. */
+export function parseCatalogue(
+  text: string,
+  env: Environment,
+  { fileName = "farebox.config.json" }: CatalogueFileOptions = {},
+): Catalogue {
+  const json = readJson(text, fileName);
+  const refuse: Refuse = (pointer, problem) => {
+    const path = readablePath(pointer);
+    const subject = path === "" ? "the file" : path;
+    throw new CatalogueError(fileName, json.lineOf(pointer), `${subject} ${problem}`);
+  };
+  if (!Value.Check(CatalogueFile, json.value)) {
+    const error = tellingError(json.value);
+    return refuse(error?.path ?? "", error === undefined ? "is not right" : problemOf(error));
+  }
+  const file = json.value;
+  const providers = Object.entries(file.providers).map(([key, one]) =>
+    toProvider(key, one, { env, refuse }),
+  );
+  const known = new Set(providers.map((one) => one.name));
+  const ids = new Set<string>(RESERVED_MODELS);
+  const models = file.models.map((model, index) => {
+    const pointer = pointerTo("/models", index);
+    if (RESERVED_MODELS.includes(model.id)) {
+      return refuse(`${pointer}/id`, `'${model.id}' is reserved for Farebox itself`);
+    }
+    if (ids.has(model.id)) return refuse(`${pointer}/id`, `'${model.id}' stands twice`);
+    ids.add(model.id);
+    return toModel(model, { pointer, known, json, refuse });
+  });
+  const search = toSearchOffer(file.search, { env, json, refuse });
+  const maps = toMapsConfig(file.maps, { env, json, refuse });
+  const auto = toAutoRules(file.auto ?? {}, { ids, refuse });
+  return catalogueOf(models, providers, { search, maps, auto });
+}
+
+function readJson(text: string, fileName: string): LocatedJson {
+  try {
+    return parseLocatedJson(text.replace(/^\ufeff/, ""));
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new CatalogueError(fileName, error.line, `it is not JSON: ${error.message}`);
+  }
+}
+
+/** The first error; where a field is missing and another one is unknown, it is likely misspelt. */
+function tellingError(value: unknown): ValueError | undefined {
+  const errors = Value.Errors(CatalogueFile, value);
+  const first = errors.First();
+  if (first?.type !== ValueErrorType.ObjectRequiredProperty) return first;
+  for (const error of errors) {
+    const isBeside = parentOf(error.path) === parentOf(first.path);
+    if (error.type === ValueErrorType.ObjectAdditionalProperties && isBeside) return error;
+  }
+  return first;
+}
+
+function parentOf(pointer: string): string {
+  return pointer.slice(0, pointer.lastIndexOf("/"));
+}
+
+function problemOf(error: ValueError): string {
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return "is missing";
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) return "is not allowed here";
+  const own: unknown = error.schema.errorMessage;
+  return typeof own === "string" ? own : `is wrong: ${error.message}`;
+}
+
+interface ProviderContext {
+  readonly env: Environment;
+  readonly refuse: Refuse;
+}
+
+function toProvider(
+  key: string,
+  file: Static<typeof Provider>,
+  { env, refuse }: ProviderContext,
+): ProviderEntry {
+  const pointer = pointerTo("/providers", key);
+  if (key === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
+  return {
+    name: key,
+    kind: "openai",
+    baseUrl: baseUrlOf(file.base_url, (problem) => refuse(`${pointer}/base_url`, problem)),
+    apiKey: apiKeyOf(file.api_key_env, env, (problem) => refuse(`${pointer}/api_key_env`, problem)),
+    firstByteTimeoutMs: file.timeouts?.first_byte_ms ?? PROVIDER_DEFAULTS.firstByteTimeoutMs,
+    replyTimeoutMs: file.timeouts?.reply_ms ?? PROVIDER_DEFAULTS.replyTimeoutMs,
+    idleTimeoutMs: file.timeouts?.idle_ms ?? PROVIDER_DEFAULTS.idleTimeoutMs,
+    concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
+    maxTokensField: file.max_tokens_field ?? PROVIDER_DEFAULTS.maxTokensField,
+  };
+}
+
+interface ModelContext {
+  readonly pointer: string;
+  readonly known: ReadonlySet<string>;
+  readonly json: LocatedJson;
+  readonly refuse: Refuse;
+}
+
+function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry {
+  const { pointer, known, refuse } = context;
+  file.routes.forEach((route, index) => {
+    if (known.has(route.provider)) return;
+    refuse(`${pointer}/routes/${index}/provider`, `'${route.provider}' is not a provider`);
+  });
+  return {
+    id: file.id,
+    label: file.label,
+    family: file.family,
+    ownedBy: file.owned_by,
+    bands: toBands(file.pricing, context),
+    contextTokens: file.context_length,
+    freeCreditEligible: file.free_credit_eligible ?? false,
+    routes: file.routes.map(({ provider, model }) => ({ provider, model })),
+  };
+}
+
+function toAutoRules(
+  file: Static<typeof Auto>,
+  { ids, refuse }: { readonly ids: ReadonlySet<string>; readonly refuse: Refuse },
+): AutoRules {
+  const models = Object.entries(file.models ?? {}).map(([id, said]): [string, AutoTerms] => {
+    const pointer = pointerTo("/auto/models", id);
+    if (!ids.has(id) || RESERVED_MODELS.includes(id)) refuse(pointer, "is no model of this file");
+    const terms = {
+      quality: said.quality ?? AUTO_TERMS.quality,
+      tools: said.tools ?? AUTO_TERMS.tools,
+      promptTokensMin: said.prompt_tokens_min ?? AUTO_TERMS.promptTokensMin,
+      promptTokensMax: said.prompt_tokens_max ?? AUTO_TERMS.promptTokensMax,
+      excluded: said.excluded ?? AUTO_TERMS.excluded,
+    };
+    if (terms.promptTokensMin > terms.promptTokensMax) {
+      refuse(`${pointer}/prompt_tokens_max`, "must not be less than prompt_tokens_min");
+    }
+    return [id, terms];
+  });
+  return { policy: file.policy ?? "balanced", models: new Map(models) };
+}
+
+function toBands(
+  bands: readonly Static<typeof Band>[],
+  { pointer, json, refuse }: ModelContext,
+): PriceBand[] {
+  let promptTokensMax = 0;
+  return bands.map((band, index) => {
+    const here = `${pointer}/pricing/${index}`;
+    const limit = band.prompt_tokens_max;
+    const isLast = index === bands.length - 1;
+    if (isLast && limit !== undefined) {
+      refuse(`${here}/prompt_tokens_max`, "must be left out in the last band");
+    }
+    if (!isLast && limit === undefined) {
+      refuse(`${here}/prompt_tokens_max`, "is missing: only the last band has none");
+    }
+    if (limit !== undefined && limit <= promptTokensMax) {
+      refuse(`${here}/prompt_tokens_max`, `must be more than ${promptTokensMax}, the band before`);
+    }
+    promptTokensMax = limit ?? promptTokensMax;
+    const exact = (key: keyof typeof band): string => {
+      const at = `${here}/${key}`;
+      const digits = typeof band[key] === "string" ? band[key] : json.numberAt(at);
+      return priceDigits(digits, PRICE_MAX, (problem) => refuse(at, problem));
+    };
+    return priceBand({
+      promptTokensMax: limit ?? null,
+      input: exact("input_usd_per_m"),
+      output: exact("output_usd_per_m"),
+      cachedInput:
+        band.cached_input_usd_per_m === undefined ? null : exact("cached_input_usd_per_m"),
+    });
+  });
+}

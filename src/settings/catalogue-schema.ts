@@ -1,0 +1,297 @@
+// The form of the configuration file of models, providers and services.
+
+import { Type } from "@sinclair/typebox";
+import { ACTIONS } from "../services/maps/actions.ts";
+import { EMBEDDED, MAPS_KINDS } from "../services/maps/servers.ts";
+import { SEARCH_KINDS } from "../services/search/search-catalogue.ts";
+
+// `errorMessage` is what our own refusal says; editors that know the keyword show it too.
+const closed = { additionalProperties: false };
+const name = (description: string) =>
+  Type.String({
+    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+    description,
+    errorMessage: "must be a name of letters, digits, '.', '_' and '-'",
+  });
+const line = (description: string) =>
+  Type.String({
+    pattern: "^[^\\u0000-\\u001f\\u007f]{1,200}$",
+    description,
+    errorMessage: "must be one line of 1 to 200 characters",
+  });
+const whole = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({
+    minimum,
+    maximum,
+    description,
+    errorMessage: `must be a whole number from ${minimum} to ${maximum}`,
+  });
+const usdAmount = (description: string) =>
+  Type.Union([Type.String({ pattern: "^\\d{1,5}(\\.\\d{1,6})?$" }), Type.Number({ minimum: 0 })], {
+    description,
+    errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
+  });
+const baseUrl = (description: string) =>
+  Type.String({
+    pattern: "^https?://[^\\s]{1,500}$",
+    description,
+    errorMessage: "must be an http or https URL",
+  });
+const apiKeyEnv = (description: string) =>
+  Type.String({
+    pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+    description,
+    errorMessage: "must be the name of an environment variable",
+  });
+
+/** An entry under `providers`. */
+export const Provider = Type.Object(
+  {
+    base_url: baseUrl("Address of an OpenAI-compatible API, without /chat/completions"),
+    api_key_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),
+    ),
+    timeouts: Type.Optional(
+      Type.Object(
+        {
+          first_byte_ms: Type.Optional(
+            whole(10, 900_000, "Until the first event of a streamed reply; default 60000"),
+          ),
+          reply_ms: Type.Optional(
+            whole(10, 900_000, "For a whole reply that is not streamed; default 300000"),
+          ),
+          idle_ms: Type.Optional(
+            whole(10, 900_000, "Between two events of a streamed reply; default 90000"),
+          ),
+        },
+        { ...closed, description: "In milliseconds" },
+      ),
+    ),
+    concurrency: Type.Optional(
+      whole(1, 100_000, "Requests under way at once; more go to the next route; default 256"),
+    ),
+    max_tokens_field: Type.Optional(
+      Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
+        description: "Field that carries the output limit; default max_tokens",
+        errorMessage: 'must be "max_tokens" or "max_completion_tokens"',
+      }),
+    ),
+  },
+  { ...closed, description: "An upstream server" },
+);
+
+/** An entry of `pricing`. */
+export const Band = Type.Object(
+  {
+    prompt_tokens_max: Type.Optional(
+      whole(1, 100_000_000, "Largest prompt of this band; left out in the last band"),
+    ),
+    input_usd_per_m: usdAmount("USD per million prompt tokens"),
+    output_usd_per_m: usdAmount("USD per million output tokens"),
+    cached_input_usd_per_m: Type.Optional(
+      usdAmount("USD per million prompt tokens from the cache; left out: as input"),
+    ),
+  },
+  { ...closed, description: "Prices for prompts up to a length" },
+);
+
+/** An entry of `models`. */
+export const Model = Type.Object(
+  {
+    id: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$",
+      description: "What callers send as model",
+      errorMessage: "must be an id of letters, digits and '._:/@+-'",
+    }),
+    label: line("Display name"),
+    family: line("Model family"),
+    owned_by: line("Owner"),
+    context_length: whole(256, 100_000_000, "Tokens of prompt and reply together"),
+    free_credit_eligible: Type.Optional(
+      Type.Boolean({
+        description: "Whether free credit can pay for it; default false",
+        errorMessage: "must be true or false",
+      }),
+    ),
+    pricing: Type.Array(Band, {
+      minItems: 1,
+      maxItems: 16,
+      description: "Price bands, shortest prompts first; the last one has no prompt_tokens_max",
+      errorMessage: "must be a list of 1 to 16 price bands",
+    }),
+    routes: Type.Array(
+      Type.Object(
+        { provider: name("A name under providers"), model: line("The model's name there") },
+        closed,
+      ),
+      {
+        minItems: 1,
+        maxItems: 16,
+        description: "Tried in order until one answers",
+        errorMessage: "must be a list of 1 to 16 routes",
+      },
+    ),
+  },
+  { ...closed, description: "A model that callers can ask for" },
+);
+
+/** An entry of `search.providers`. */
+export const SearchServerFile = Type.Object(
+  {
+    kind: Type.Union(
+      SEARCH_KINDS.map((kind) => Type.Literal(kind)),
+      {
+        description: "How the server is asked",
+        errorMessage: `must be one of ${SEARCH_KINDS.join(", ")}`,
+      },
+    ),
+    name: Type.Optional(name("What the log calls it; left out: its kind")),
+    base_url: Type.Optional(
+      baseUrl("Address of the API; needed for searxng, known for the hosted services"),
+    ),
+    api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
+    timeout_ms: Type.Optional(whole(10, 60_000, "For one query; default 10000")),
+    concurrency: Type.Optional(
+      whole(1, 10_000, "Queries under way at once; more go to the next provider; default 64"),
+    ),
+  },
+  { ...closed, description: "A server that finds results" },
+);
+
+/** The section `search`. */
+export const Search = Type.Object(
+  {
+    usd_per_result: Type.Optional(usdAmount("USD per result returned; default 0.0005")),
+    providers: Type.Optional(
+      Type.Array(SearchServerFile, {
+        minItems: 1,
+        maxItems: 16,
+        description: "Asked in order until one answers; left out: the embedded index",
+        errorMessage: "must be a list of 1 to 16 search providers",
+      }),
+    ),
+  },
+  { ...closed, description: "Web search; left out: the embedded index" },
+);
+
+/** An entry of `maps.providers`. */
+export const MapsServerFile = Type.Object(
+  {
+    kind: Type.Union(
+      MAPS_KINDS.map((kind) => Type.Literal(kind)),
+      {
+        description: "How the server is asked",
+        errorMessage: `must be one of ${MAPS_KINDS.join(", ")}`,
+      },
+    ),
+    base_url: baseUrl("Address of the API; of a static-map a template: see docs/maps.md"),
+    api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
+    timeout_ms: Type.Optional(whole(10, 60_000, "For a whole reply; default 10000")),
+    concurrency: Type.Optional(
+      whole(1, 10_000, "Requests under way at once; more go to the next provider; default 32"),
+    ),
+  },
+  { ...closed, description: "A server that serves maps" },
+);
+
+const mapsProviders = (action: string) =>
+  Type.Optional(
+    Type.Array(name(`A name under maps.providers, or ${EMBEDDED}`), {
+      maxItems: 16,
+      description: `Asked in order for ${action}; empty: the action is not offered`,
+      errorMessage: "must be a list of at most 16 names of maps providers",
+    }),
+  );
+
+/** The section `maps`. */
+export const Maps = Type.Object(
+  {
+    providers: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }), MapsServerFile, {
+        ...closed,
+        description: "Maps servers by name",
+      }),
+    ),
+    actions: Type.Optional(
+      Type.Object(
+        Object.fromEntries(Object.keys(ACTIONS).map((action) => [action, mapsProviders(action)])),
+        { ...closed, description: "Who serves each action; left out: what is built in, if it can" },
+      ),
+    ),
+    standard_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of the standard actions; default 0.05"),
+    ),
+    tiles_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of site_image and site_images; default 0.005"),
+    ),
+  },
+  { ...closed, description: "Maps; left out: what is built in" },
+);
+
+/** An entry of `auto.models`. */
+export const AutoModel = Type.Object(
+  {
+    quality: Type.Optional(whole(0, 100, "How good it is among the others; default 50")),
+    tools: Type.Optional(
+      Type.Boolean({
+        description: "Whether it can call tools; default true",
+        errorMessage: "must be true or false",
+      }),
+    ),
+    prompt_tokens_min: Type.Optional(
+      whole(0, 100_000_000, "Shortest prompt that it is chosen for; default 0"),
+    ),
+    prompt_tokens_max: Type.Optional(
+      whole(0, 100_000_000, "Longest prompt that it is chosen for; left out: by its context"),
+    ),
+    excluded: Type.Optional(
+      Type.Boolean({
+        description: "True: it is never chosen; default false",
+        errorMessage: "must be true or false",
+      }),
+    ),
+  },
+  { ...closed, description: "What a model is to the choice" },
+);
+
+/** How `auto` chooses a model. */
+export const Auto = Type.Object(
+  {
+    policy: Type.Optional(
+      Type.Union([Type.Literal("cheapest"), Type.Literal("balanced"), Type.Literal("quality")], {
+        description: "default balanced",
+        errorMessage: 'must be "cheapest", "balanced" or "quality"',
+      }),
+    ),
+    models: Type.Optional(
+      Type.Record(Type.String(), AutoModel, { description: "By the id of a model of this file" }),
+    ),
+  },
+  { ...closed, description: "How the Application API chooses where model is auto" },
+);
+
+/** The whole file. */
+export const CatalogueFile = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    providers: Type.Record(
+      Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
+      Provider,
+      {
+        ...closed,
+        description: "Upstream servers by name",
+      },
+    ),
+    models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
+    search: Type.Optional(Search),
+    maps: Type.Optional(Maps),
+    auto: Type.Optional(Auto),
+  },
+  { ...closed, title: "Farebox models and providers" },
+);
+
+/** The JSON schema of the file: docs/farebox.config.schema.json is this. */
+export function catalogueJsonSchema(): unknown {
+  const schema: object = JSON.parse(JSON.stringify(CatalogueFile));
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...schema };
+}

@@ -1,0 +1,113 @@
+// The part of the configuration file that offers maps.
+
+import type { Static } from "@sinclair/typebox";
+import { type PicoUsd, price } from "../core/money.ts";
+import type { MapsAction } from "../services/maps/actions.ts";
+import { MAPS_PRICES } from "../services/maps/prices.ts";
+import {
+  canServe,
+  DEFAULT_MAPS,
+  EMBEDDED,
+  MAPS_SERVER_DEFAULTS,
+  type MapsConfig,
+  type MapsServer,
+} from "../services/maps/servers.ts";
+import type { Maps, MapsServerFile } from "./catalogue-schema.ts";
+import {
+  apiKeyOf,
+  baseUrlOf,
+  type Environment,
+  priceDigits,
+  type Refuse,
+} from "./catalogue-values.ts";
+import { type LocatedJson, pointerTo } from "./located-json.ts";
+
+interface Context {
+  readonly env: Environment;
+  readonly json: LocatedJson;
+  readonly refuse: Refuse;
+}
+
+/** The dearest price of 1,000 calls that is taken for meant, in USD. */
+const PRICE_MAX = 10_000;
+
+/** What the section `maps` offers; without one, what is built in. */
+export function toMapsConfig(file: Static<typeof Maps> | undefined, context: Context): MapsConfig {
+  if (file === undefined) return DEFAULT_MAPS;
+  const servers = new Map(
+    Object.entries(file.providers ?? {}).map(([name, one]) => [name, toServer(name, one, context)]),
+  );
+  const providers = new Map<MapsAction, readonly string[]>();
+  // The schema allows actions alone, but is too dynamic for its type to say so.
+  const lists = Object.entries(file.actions ?? {}) as [MapsAction, readonly string[]][];
+  for (const [action, names] of lists) {
+    for (const [index, name] of names.entries()) {
+      const pointer = pointerTo(pointerTo("/maps/actions", action), index);
+      const kind = name === EMBEDDED ? EMBEDDED : servers.get(name)?.kind;
+      if (kind === undefined) context.refuse(pointer, `'${name}' is not under maps.providers`);
+      else if (!canServe(kind, action)) {
+        context.refuse(pointer, `'${name}' (${kind}) does not serve ${action}`);
+      }
+      if (names.indexOf(name) !== index) context.refuse(pointer, `'${name}' stands twice`);
+    }
+    providers.set(action, names);
+  }
+  return {
+    servers,
+    providers,
+    prices: {
+      standard: priceAt("standard_usd_per_k", file, context) ?? MAPS_PRICES.standard,
+      tiles: priceAt("tiles_usd_per_k", file, context) ?? MAPS_PRICES.tiles,
+    },
+  };
+}
+
+function priceAt(
+  field: "standard_usd_per_k" | "tiles_usd_per_k",
+  file: Static<typeof Maps>,
+  { json, refuse }: Context,
+): PicoUsd | null {
+  const value = file[field];
+  if (value === undefined) return null;
+  const pointer = `/maps/${field}`;
+  const digits = typeof value === "string" ? value : json.numberAt(pointer);
+  return price(
+    priceDigits(digits, PRICE_MAX, (problem) => refuse(pointer, problem)),
+    1_000,
+  );
+}
+
+function toServer(
+  name: string,
+  file: Static<typeof MapsServerFile>,
+  { env, refuse }: Context,
+): MapsServer {
+  const pointer = pointerTo("/maps/providers", name);
+  const at = (field: string) => (problem: string) => refuse(`${pointer}/${field}`, problem);
+  if (name === EMBEDDED) refuse(pointer, "is reserved for what is built in");
+  return {
+    name,
+    kind: file.kind,
+    baseUrl:
+      file.kind === "static-map"
+        ? templateOf(file.base_url, at("base_url"))
+        : baseUrlOf(file.base_url, at("base_url")),
+    apiKey: apiKeyOf(file.api_key_env, env, at("api_key_env")),
+    timeoutMs: file.timeout_ms ?? MAPS_SERVER_DEFAULTS.timeoutMs,
+    concurrencyMax: file.concurrency ?? MAPS_SERVER_DEFAULTS.concurrencyMax,
+  };
+}
+
+/** The address of a static map, whose placeholders stand in its path or its query. */
+function templateOf(text: string, refuse: (problem: string) => never): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return refuse("must be an http or https URL");
+  if (url.username !== "" || url.password !== "") {
+    return refuse("must hold no credentials: use api_key_env");
+  }
+  for (const placeholder of ["{lat}", "{lon}", "{zoom}", "{width}", "{height}"]) {
+    if (!text.includes(placeholder)) return refuse(`must have the placeholder ${placeholder}`);
+  }
+  if (/[{}]/.test(url.host)) return refuse("must name its host without placeholders");
+  return text;
+}

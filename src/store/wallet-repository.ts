@@ -1,0 +1,228 @@
+// What the actors read of Postgres: wallets to build, credits to apply, access documents,
+// epochs of buckets.
+
+import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import { type NanoUsd, nano } from "../core/money.ts";
+import { grantAllowance } from "./allowance.ts";
+import type { Database } from "./database.ts";
+import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
+import { accounts, credits, journalCursors, keys, ledgerEntries, monthSpend } from "./schema.ts";
+
+/** Any fixed number: processes that find Redis changed take turns. */
+const RECOVERY_LOCK = 720_314_002;
+
+const DOCUMENTS_A_PAGE = 500;
+
+/** Everything that a wallet in Redis is built from, as of one snapshot. */
+export interface WalletRecord {
+  readonly seq: number;
+  readonly paid: NanoUsd;
+  readonly free: NanoUsd;
+  readonly freeExpiresAtMs: number | null;
+  /** The number of the last credit that the ledger has. */
+  readonly credits: number;
+  readonly version: number;
+  readonly document: string;
+  /** Spending of this month and the last, as `s202611` in all and `s202611:key_…` per key. */
+  readonly months: readonly (readonly [field: string, spent: NanoUsd])[];
+}
+
+export interface CreditRecord {
+  readonly number: number;
+  readonly purse: "paid" | "free";
+  readonly amount: NanoUsd;
+  readonly expiresAtMs: number | null;
+}
+
+export interface Cursor {
+  readonly bucket: number;
+  readonly epoch: number;
+  readonly entry: number;
+}
+
+/** The transaction or the pool: both run queries. */
+export type Queries = Pick<Database["db"], "select" | "update" | "execute">;
+
+/** What a process does to a Redis that may be older than the ledger. */
+interface Recovery {
+  /**
+   * Brings Redis to the cursors and says which buckets were rebuilt. `newEpoch` puts a bucket under
+   * an epoch that is newer than its cursor's and the one that Redis names.
+   */
+  rebuild(
+    cursors: readonly Cursor[],
+    newEpoch: (bucket: number, inRedis: number) => Promise<Cursor>,
+  ): Promise<readonly number[]>;
+  giveDocuments(documents: readonly AccountDocument[]): Promise<void>;
+}
+
+/** Every reading ends within the time that its database gives Postgres. */
+export class WalletRepository {
+  constructor(readonly database: Database) {}
+
+  /** Null when there is no such account. */
+  readWallet(accountId: string): Promise<WalletRecord | null> {
+    return this.#snapshot((tx) => readWallet(tx, accountId));
+  }
+
+  /** The credits with a number above `after`, in order. */
+  async creditsAfter(accountId: string, after: number): Promise<CreditRecord[]> {
+    const rows = await this.database.answered(
+      this.database.db
+        .select({ credit: credits })
+        .from(credits)
+        .innerJoin(accounts, eq(accounts.number, credits.account))
+        .where(and(eq(accounts.id, accountId), gt(credits.number, after)))
+        .orderBy(asc(credits.number))
+        .execute(),
+    );
+    return rows.map(({ credit }) => ({
+      number: credit.number,
+      purse: credit.purse,
+      amount: nano(credit.amount),
+      expiresAtMs: credit.expiresAt?.getTime() ?? null,
+    }));
+  }
+
+  /** The access document and its version; null when there is no such account. */
+  readDocument(accountId: string): Promise<{ version: number; document: string } | null> {
+    return this.#snapshot((tx) => readDocument(tx, accountId));
+  }
+
+  #snapshot<Value>(read: (tx: Queries) => Promise<Value>): Promise<Value> {
+    const { database } = this;
+    return database.answered(
+      database.db.transaction(read, {
+        isolationLevel: "repeatable read",
+        accessMode: "read only",
+      }),
+    );
+  }
+
+  /**
+   * Books the Free plan's allowance of the UTC month of `nowMs`, unless that month has it already
+   * or the account is on the plan no more. Processes that do it at once ledger one.
+   */
+  grantAllowance(accountId: string, nowMs: number, amount: NanoUsd): Promise<void> {
+    return grantAllowance(this.database, { accountId, nowMs, amount });
+  }
+
+  /** Notes that Redis has the document of this version. */
+  async markApplied(accountId: string, version: number): Promise<void> {
+    await this.database.db
+      .update(accounts)
+      .set({ appliedVersion: version })
+      .where(and(eq(accounts.id, accountId), lte(accounts.appliedVersion, version)));
+  }
+
+  /**
+   * Lets one process at a time compare Redis with the cursors. Redis is given a new epoch before it
+   * is committed here: until then nobody else may look, nor write to the bucket's cursor, so what
+   * is served under that epoch is never taken for what an older one left. Should the commit fail,
+   * Redis is a step ahead, which the next to look finds and rebuilds above it.
+   */
+  async recovery({ rebuild, giveDocuments }: Recovery): Promise<void> {
+    const { db, answered } = this.database;
+    const recovering = db.transaction(async (tx) => {
+      await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
+      const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
+      const rebuilt = await rebuild(cursors, (...of) => newEpoch(tx, ...of));
+      for await (const page of this.lostDocuments(tx, rebuilt)) await giveDocuments(page);
+    });
+    // One that takes longer goes on; who asks again finds what it did.
+    await answered(recovering);
+  }
+
+  /** Pages of the documents that a Redis may have lost of which these buckets were rebuilt. */
+  async *lostDocuments(tx: Queries, rebuilt: readonly number[]): AsyncGenerator<AccountDocument[]> {
+    // A server that is older than the ledger lost access documents too, and a replica that took
+    // over
+    // may have missed the latest. In a rebuilt bucket every wallet brings its own.
+    const lost =
+      rebuilt.length > 0
+        ? notInArray(accounts.bucket, [...rebuilt])
+        : or(
+            gt(accounts.changedAt, sql`now() - interval '1 hour'`),
+            lt(accounts.appliedVersion, accounts.version),
+          );
+    for (let after = 0; ; ) {
+      const where = and(lost, gt(accounts.number, after));
+      const page = await readDocuments(tx, { where, limit: DOCUMENTS_A_PAGE });
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page;
+      after = last.account;
+    }
+  }
+}
+
+/** The cursor under its new epoch; a flusher may have moved it since it was read. */
+async function newEpoch(tx: Queries, bucket: number, inRedis: number): Promise<Cursor> {
+  const { epoch } = journalCursors;
+  const [row] = await tx
+    .update(journalCursors)
+    .set({ epoch: sql`greatest(${epoch}, ${inRedis}::bigint) + 1`, streamId: "0-0" })
+    .where(eq(journalCursors.bucket, bucket))
+    .returning();
+  if (row === undefined) throw new Error(`Bucket ${bucket} has no journal cursor`);
+  return row;
+}
+
+async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord | null> {
+  const stored = await readDocument(tx, accountId);
+  if (stored === null) return null;
+  const { account } = stored;
+  const [last] = await tx
+    .select()
+    .from(ledgerEntries)
+    .where(eq(ledgerEntries.account, account))
+    .orderBy(desc(ledgerEntries.seq))
+    .limit(1);
+  const [applied] = await tx
+    .select({ number: sql<number>`coalesce(max(${ledgerEntries.credit}), 0)::int` })
+    .from(ledgerEntries)
+    .where(eq(ledgerEntries.account, account));
+  const creditsApplied = applied?.number ?? 0;
+  const [free] = await tx
+    .select({ expiresAt: sql<string | null>`max(${credits.expiresAt})` })
+    .from(credits)
+    .where(
+      and(
+        eq(credits.account, account),
+        eq(credits.purse, "free"),
+        lte(credits.number, creditsApplied),
+      ),
+    );
+  return {
+    seq: last?.seq ?? 0,
+    paid: nano(last?.paidAfter ?? 0n),
+    free: nano(last?.freeAfter ?? 0n),
+    freeExpiresAtMs: free?.expiresAt ? new Date(free.expiresAt).getTime() : null,
+    credits: creditsApplied,
+    version: stored.version,
+    document: stored.document,
+    months: await readMonths(tx, account),
+  };
+}
+
+async function readMonths(tx: Queries, account: number): Promise<WalletRecord["months"]> {
+  const rows = await tx
+    .select({ month: monthSpend.month, key: keys.id, spent: monthSpend.spent })
+    .from(monthSpend)
+    .innerJoin(keys, eq(keys.number, monthSpend.key))
+    .where(
+      and(
+        eq(monthSpend.account, account),
+        gte(
+          monthSpend.month,
+          sql`to_char((now() AT TIME ZONE 'UTC') - interval '1 month', 'YYYYMM')::int`,
+        ),
+      ),
+    );
+  const months = new Map<string, bigint>();
+  for (const { month, key, spent } of rows) {
+    months.set(`s${month}`, (months.get(`s${month}`) ?? 0n) + spent);
+    months.set(`s${month}:${key}`, spent);
+  }
+  return [...months].map(([field, spent]) => [field, nano(spent)] as const);
+}

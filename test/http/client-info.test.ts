@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test";
+import { createClientInfo, createCountryLookup } from "../../src/http/client-info.ts";
+
+describe("createClientInfo()", () => {
+  const countryOf = () => null;
+
+  test("hashes an address under the secret, to 8 bytes", () => {
+    const one = createClientInfo({ ipHashSecret: "one", countryOf });
+    const other = createClientInfo({ ipHashSecret: "other", countryOf });
+    expect(one("192.0.2.1").ipHash).toMatch(/^[0-9a-f]{16}$/);
+    expect(one("192.0.2.1").ipHash).toBe(one("192.0.2.1").ipHash);
+    expect(one("192.0.2.1").ipHash).not.toBe(one("192.0.2.2").ipHash);
+    expect(one("192.0.2.1").ipHash).not.toBe(other("192.0.2.1").ipHash);
+  });
+
+  test("refuses an empty secret, under which a hash can be reversed", () => {
+    expect(() => createClientInfo({ ipHashSecret: "", countryOf })).toThrow("ipHashSecret");
+  });
+});
+
+describe("createCountryLookup()", () => {
+  test("knows countries of both IP versions, and none for a private address", () => {
+    const countryOf = createCountryLookup();
+    expect(countryOf("8.8.8.8")).toBe("US");
+    expect(countryOf("2a00:1450:4001:81b::200e")).toMatch(/^[A-Z]{2}$/);
+    expect(countryOf("127.0.0.1")).toBeNull();
+    expect(countryOf("10.1.2.3")).toBeNull();
+    expect(countryOf("2001:db8:0:0::/64")).toBeNull();
+    expect(countryOf("")).toBeNull();
+  });
+});

@@ -1,0 +1,420 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ApiError } from "../../../src/core/errors.ts";
+import type { ProviderEntry } from "../../../src/services/chat/catalogue.ts";
+import { readChatInput } from "../../../src/services/chat/chat-request.ts";
+import {
+  completeUpstream,
+  streamUpstream,
+  type UpstreamCall,
+} from "../../../src/services/chat/providers/openai-provider.ts";
+import type { ChatRequest } from "../../../src/services/chat/providers/provider.ts";
+import { RouteFailure } from "../../../src/upstream/route-failure.ts";
+import {
+  idle,
+  KEY,
+  providerAt,
+  REQUEST,
+  readAll,
+  rejection,
+  textOf,
+  until,
+} from "../../support/chat-routes.ts";
+import {
+  type FakeUpstream,
+  startFakeUpstream,
+  UPSTREAM_SECRET,
+} from "../../support/fake-upstream.ts";
+
+let upstream: FakeUpstream;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+});
+afterAll(() => upstream.stop());
+
+interface CallParts extends Partial<Omit<UpstreamCall, "provider" | "model">> {
+  readonly provider?: Partial<ProviderEntry>;
+}
+
+function callOf(mood: string, { provider = {}, ...parts }: CallParts = {}): UpstreamCall {
+  return {
+    provider: providerAt(upstream.baseUrl, provider),
+    model: mood,
+    request: REQUEST,
+    signal: idle(),
+    fetch: (url, init) => fetch(url, init),
+    ...parts,
+  };
+}
+
+const TEXT = "Fares are paid before the ride begins.";
+const USAGE = { promptTokens: 12, cachedTokens: 0, completionTokens: 8 };
+
+async function outcome(call: UpstreamCall, stream: boolean) {
+  if (stream) return await readAll(streamUpstream(call));
+  const { choices, usage } = await completeUpstream(call);
+  return { text: choices[0]?.message.content ?? "", usage };
+}
+
+/** What came at the upstream while this ran. */
+async function seenWhile(work: Promise<unknown>) {
+  await work;
+  const seen = upstream.requests.at(-1);
+  if (seen === undefined) throw new Error("The upstream was not asked");
+  return seen;
+}
+
+describe("what goes upstream", () => {
+  const hostile = {
+    model: "public-model",
+    messages: [
+      { role: "developer", content: [{ type: "text", text: "a" }], api_base: "http://evil" },
+      { role: "user", content: "b", cache_control: {}, __proto__: { x: 1 } },
+    ],
+    max_tokens: 7,
+    temperature: 0.5,
+    tools: [{ type: "function", function: { name: "f", url: "http://evil" }, extra: 1 }],
+    stream: true,
+    stream_options: { include_usage: false, include_obfuscation: true },
+    api_base: "http://evil",
+    base_url: "http://evil",
+    api_key: "sk-evil",
+    user_config: {},
+    extra_headers: { authorization: "evil" },
+    extra_body: { n: 100 },
+    metadata: {},
+    store: true,
+    best_of: 4,
+    logprobs: true,
+    n: 1,
+  };
+
+  for (const stream of [false, true]) {
+    test(`is only what is known, ${stream ? "streamed" : "plain"}`, async () => {
+      const { request } = readChatInput(hostile);
+      const { body, headers, path } = await seenWhile(outcome(callOf("ok", { request }), stream));
+      expect(path).toBe("/v1/chat/completions");
+      expect(body).toEqual({
+        model: "ok",
+        messages: [
+          { role: "system", content: "a" },
+          { role: "user", content: "b" },
+        ],
+        max_tokens: 7,
+        temperature: 0.5,
+        tools: [{ type: "function", function: { name: "f" } }],
+        stream,
+        ...(stream && { stream_options: { include_usage: true } }),
+      });
+      expect(headers.authorization).toBe(`Bearer ${KEY}`);
+      const known = ["authorization", "content-type", "accept", "content-length", "host"];
+      const usual = ["connection", "user-agent", "accept-encoding"];
+      expect(Object.keys(headers).filter((name) => ![...known, ...usual].includes(name))).toEqual(
+        [],
+      );
+    });
+  }
+
+  test("cannot be overruled by a parameter of the same name", async () => {
+    const parameters = {
+      model: "evil",
+      messages: [],
+      stream: true,
+      max_tokens: 9,
+      stream_options: {},
+    };
+    const request: ChatRequest = { ...REQUEST, parameters };
+    const plain = await seenWhile(completeUpstream(callOf("ok", { request })));
+    expect(plain.body).toMatchObject({ model: "ok", stream: false, max_tokens: 32 });
+    expect(plain.body.messages).toHaveLength(1);
+    const streamed = await seenWhile(readAll(streamUpstream(callOf("ok", { request }))));
+    expect(streamed.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+  });
+
+  test("names the output limit as the provider does, and a key only if it has one", async () => {
+    const provider = { maxTokensField: "max_completion_tokens", apiKey: null } as const;
+    const { body, headers } = await seenWhile(completeUpstream(callOf("ok", { provider })));
+    expect(body).toMatchObject({ max_completion_tokens: 32 });
+    expect(body).not.toHaveProperty("max_tokens");
+    expect(headers).not.toHaveProperty("authorization");
+  });
+
+  test("is the whole tool conversation", async () => {
+    const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } } as const;
+    const messages = [
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", content: "42", tool_call_id: "c" },
+    ] as const;
+    const request = { ...REQUEST, messages };
+    const { body } = await seenWhile(completeUpstream(callOf("ok", { request })));
+    expect(body.messages).toEqual(messages);
+  });
+});
+
+describe("what comes back", () => {
+  for (const mood of ["ok", "slow", "no-done", "crlf-sse", "no-usage", "reset-after-finish"]) {
+    test(`is the text and the usage, streamed, in the mood ${mood}`, async () => {
+      const { text, usage, deltas } = await outcomeOfStream(mood);
+      expect(TEXT.startsWith(text)).toBe(true);
+      expect(deltas.at(-1)?.finish_reason).toBe("stop");
+      expect(usage).toEqual(/no-usage|reset/.test(mood) ? null : USAGE);
+    });
+  }
+
+  test("is a reply without usage when the server falls silent behind its end", async () => {
+    const { deltas, usage } = await outcomeOfStream("hang-after-finish");
+    expect(deltas.at(-1)?.finish_reason).toBe("stop");
+    expect(usage).toBeNull();
+  });
+
+  for (const stream of [false, true]) {
+    const how = stream ? "streamed" : "plain";
+    for (const mood of [
+      "no-usage",
+      "negative-usage",
+      "nan-usage",
+      "fraction-usage",
+      "huge-usage",
+      "zero-usage",
+      "over-cached-usage",
+    ]) {
+      test(`has no usage in the mood ${mood}, ${how}`, async () => {
+        expect(await outcome(callOf(mood), stream)).toMatchObject({ text: TEXT, usage: null });
+      });
+    }
+
+    test(`counts cached tokens, ${how}`, async () => {
+      const { usage } = await outcome(callOf("cached-usage"), stream);
+      expect(usage).toEqual({ ...USAGE, cachedTokens: 10 });
+    });
+
+    test(`is never what is hidden, ${how}`, async () => {
+      for (const mood of ["reasoning", "tool-call", "ok"]) {
+        const call = callOf(mood);
+        const shown = stream ? await readAll(streamUpstream(call)) : await completeUpstream(call);
+        expect(textOf(shown)).not.toContain(UPSTREAM_SECRET);
+        expect(textOf(shown)).not.toContain("reasoning_content");
+      }
+    });
+
+    test(`may be nothing but hidden reasoning, ${how}`, async () => {
+      expect((await outcome(callOf("reasoning-only"), stream)).text).toBe("");
+    });
+
+    test(`may be a refusal in words, ${how}`, async () => {
+      expect((await outcome(callOf("refusal"), stream)).text).toBe("I will not do that");
+    });
+  }
+
+  test("survives a usage that is not JSON behind the end of a stream", async () => {
+    expect(await outcomeOfStream("nan-literal")).toMatchObject({ text: TEXT, usage: null });
+  });
+
+  test("goes on while the server streams hidden reasoning beyond its idle limit", async () => {
+    const provider = { firstByteTimeoutMs: 60, idleTimeoutMs: 60 };
+    const { text } = await readAll(streamUpstream(callOf("reasoning", { provider })));
+    expect(text).toBe("42");
+  });
+
+  test("is not cut off because the reader takes its time", async () => {
+    const provider = { idleTimeoutMs: 30 };
+    const texts: unknown[] = [];
+    for await (const { deltas } of streamUpstream(callOf("tokens-6-every-5", { provider }))) {
+      texts.push(...deltas.map(({ delta }) => delta.content));
+      if (texts.length === 1) await Bun.sleep(150);
+    }
+    expect(texts).toHaveLength(8);
+  });
+});
+
+describe("one read of a stream", () => {
+  const delta = (content: string, finish: string | null = null) =>
+    event({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
+  const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+  const readOnce = (text: string) =>
+    streamUpstream(callOf("ok", { fetch: async () => new Response(text) }));
+
+  test("brings what stands before the failure in it", async () => {
+    const texts: unknown[] = [];
+    const reading = (async () => {
+      const read = readOnce(delta("a") + delta("b") + event({ error: { message: "c" } }));
+      for await (const { deltas } of read) texts.push(deltas.map((one) => one.delta.content));
+    })();
+    expect(await rejection(reading)).toBeInstanceOf(RouteFailure);
+    expect(texts).toEqual([["a", "b"]]);
+  });
+
+  test("brings nothing that comes behind [DONE]", async () => {
+    const text = `${delta("a", "stop")}data: [DONE]\n\n${delta("b")}`;
+    expect((await readAll(readOnce(text))).text).toBe("a");
+  });
+
+  test("may be followed by a flood behind [DONE], which is cut off", async () => {
+    let pulls = 0;
+    let wasAborted = false;
+    const fetchFlood = async (_url: string, { signal }: RequestInit) => {
+      signal?.addEventListener("abort", () => {
+        wasAborted = true;
+      });
+      const pull = (stream: ReadableStreamDefaultController) => {
+        const text = pulls === 0 ? `${delta("a", "stop")}data: [DONE]\n\n` : ": more\n\n";
+        pulls += 1;
+        stream.enqueue(new TextEncoder().encode(text));
+      };
+      return new Response(new ReadableStream({ pull }));
+    };
+    const { text } = await readAll(streamUpstream(callOf("ok", { fetch: fetchFlood })));
+    expect(text).toBe("a");
+    await until(() => wasAborted);
+    expect(pulls).toBeLessThan(20);
+  });
+
+  test("may have events without data, and no object but chunks", async () => {
+    expect((await readAll(readOnce(`data:\n\n${delta("a", "stop")}`))).text).toBe("a");
+    for (const junk of [[1], null, 5, "x"]) {
+      expect(await rejection(readAll(readOnce(event(junk))))).toBeInstanceOf(RouteFailure);
+    }
+  });
+
+  test("of nonsense in every field shows only what makes sense", async () => {
+    const index = -1;
+    const tool_calls = [null, 5, { index, id: 3, type: "x", function: { name: {} } }];
+    const choices = [null, { index: 7, delta: { content: "other" } }, { delta: { tool_calls } }];
+    const text = event({ choices, usage: "x" }) + delta("a", "stop");
+    expect((await readAll(readOnce(text))).deltas).toEqual([
+      { index: 0, delta: { tool_calls: [{ index: 0, function: {} }] }, finish_reason: null },
+      { index: 0, delta: { content: "a" }, finish_reason: "stop" },
+    ]);
+  });
+});
+
+const outcomeOfStream = (mood: string) => readAll(streamUpstream(callOf(mood)));
+
+describe("tool calls", () => {
+  const called = { name: "get_fare", arguments: '{"from":"A","to":"B"}' };
+
+  test("come plain, their arguments always as text", async () => {
+    const { choices } = await completeUpstream(callOf("tool-call"));
+    expect(choices).toEqual([
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            { id: "call_a", type: "function", function: called },
+            {
+              id: "call_b",
+              type: "function",
+              function: { name: "get_fare", arguments: '{"from":"C"}' },
+            },
+          ],
+        },
+        finish_reason: "tool_calls",
+      },
+    ]);
+  });
+
+  test("come in pieces that add up, also where the server leaves the index out", async () => {
+    const { deltas, usage } = await readAll(streamUpstream(callOf("tool-call")));
+    const pieces = deltas.flatMap(({ delta }) => (delta.tool_calls ?? []) as ToolPiece[]);
+    const first = pieces.filter(({ id }) => id === undefined || id === "call_a");
+    expect(first.map((piece) => piece.function?.arguments).join("")).toBe(called.arguments);
+    expect(first.map(({ index }) => index)).toEqual([0, 0, 0]);
+    const both = pieces.slice(3).map(({ id, index }) => [id, index]);
+    expect(both).toEqual([
+      ["b", 1],
+      ["c", 2],
+    ]);
+    expect(deltas.at(-1)?.finish_reason).toBe("tool_calls");
+    expect(usage).toEqual(USAGE);
+  });
+});
+
+interface ToolPiece {
+  readonly index: number;
+  readonly id?: string;
+  readonly function?: { readonly arguments?: string };
+}
+
+describe("a route fails", () => {
+  const both = [
+    "401 403 404 408 429 500 503 redirect redirect-kept bad-json empty no-message",
+    "error-200 hang-before-headers hang-in-error reset-before-headers reset-mid-stream",
+    "hang-mid-stream error-mid-stream",
+  ].flatMap((moods) => moods.split(" "));
+  const onlyPlain = ["no-choices", "nan-literal"];
+  const onlyStreamed = ["junk-mid-stream", "end-mid-stream", "oversize-event"];
+  for (const mood of both.concat(onlyPlain)) {
+    test(`in the mood ${mood}, plain`, async () => {
+      const error = await rejection(completeUpstream(callOf(mood)));
+      expect(error).not.toBeInstanceOf(ApiError);
+    });
+  }
+  for (const mood of both.concat(onlyStreamed).filter((one) => one !== "no-message")) {
+    test(`in the mood ${mood}, streamed`, async () => {
+      expect(await rejection(outcomeOfStream(mood))).not.toBeInstanceOf(ApiError);
+    });
+  }
+
+  test("by a redirect, which is not followed", async () => {
+    const before = upstream.requests.length;
+    for (const mood of ["redirect", "redirect-kept"]) {
+      expect(await rejection(completeUpstream(callOf(mood)))).toBeInstanceOf(RouteFailure);
+    }
+    expect(upstream.requests.slice(before).map(({ path }) => path)).not.toContain("/v1/elsewhere");
+  });
+
+  for (const mood of ["huge", "gzip-bomb"]) {
+    test(`by a reply over the size cap, and the rest is not read: ${mood}`, async () => {
+      const provider = { replyTimeoutMs: 20_000 };
+      const error = await rejection(completeUpstream(callOf(mood, { provider })));
+      expect(error).toMatchObject({ name: "RouteFailure" });
+      expect(String(error)).toContain("larger");
+      await until(() => upstream.open <= 2);
+    });
+  }
+
+  test("by a server that floods it with usage and says nothing", async () => {
+    const call = callOf("usage-flood", { provider: { firstByteTimeoutMs: 100 } });
+    const startMs = performance.now();
+    expect(await rejection(readAll(streamUpstream(call)))).toBeInstanceOf(RouteFailure);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+
+  test("without its words in the log, since they may quote the prompt", async () => {
+    for (const mood of ["500", "error-200", "error-mid-stream"]) {
+      for (const stream of [false, true]) {
+        const error = await rejection(outcome(callOf(mood), stream));
+        expect(textOf(error)).not.toContain("secret-zone");
+      }
+    }
+  });
+});
+
+test("a stream that has no end is refused at a size that no reply has", async () => {
+  const text = `data: {"choices":[{"delta":{"content":"${"x".repeat(900_000)}"}}]}\n\n`;
+  const bytes = new TextEncoder().encode(text);
+  const pull = (stream: ReadableStreamDefaultController) => stream.enqueue(bytes);
+  const fetchEndless = async () => new Response(new ReadableStream({ pull }));
+  const reading = (async () => {
+    for await (const _ of streamUpstream(callOf("ok", { fetch: fetchEndless })));
+  })();
+  expect(String(await rejection(reading))).toContain("larger");
+}, 10_000);
+
+describe("the end of a stream", () => {
+  test("leaves the connection open for the next request", async () => {
+    await outcomeOfStream("ok");
+    const before = upstream.connections;
+    for (let count = 0; count < 20; count += 1) await outcomeOfStream("tokens-3-every-1");
+    expect(upstream.connections - before).toBeLessThanOrEqual(1);
+  });
+
+  test("that nobody reads to its end ends the request within 100 ms", async () => {
+    for await (const _ of streamUpstream(callOf("tokens-500-every-5"))) break;
+    const leftMs = performance.now();
+    const seen = upstream.requests.at(-1);
+    await until(() => seen?.abortedAtMs !== null);
+    expect((seen?.abortedAtMs ?? 0) - leftMs).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,373 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ApiError } from "../../../src/core/errors.ts";
+import type { ChatBatch } from "../../../src/services/chat/providers/provider.ts";
+import {
+  ask,
+  idle,
+  KEY,
+  modelOf,
+  PROMPT,
+  providerAt,
+  REQUEST,
+  type Routes,
+  readAll,
+  rejection,
+  routesOver,
+  routesTo,
+  until,
+} from "../../support/chat-routes.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../support/fake-upstream.ts";
+
+let first: FakeUpstream;
+let second: FakeUpstream;
+const lost: unknown[] = [];
+const onLost = (error: unknown) => void lost.push(error);
+
+beforeAll(async () => {
+  process.on("unhandledRejection", onLost);
+  [first, second] = await Promise.all([startFakeUpstream(), startFakeUpstream()]);
+});
+afterAll(async () => {
+  await Promise.all([first.stop(), second.stop()]);
+  await Bun.sleep(20);
+  process.off("unhandledRejection", onLost);
+  expect(lost).toEqual([]);
+});
+
+const TEXT = "Fares are paid before the ride begins.";
+
+const FALLS = [
+  "401 403 404 408 429 500 503 redirect bad-json empty no-choices no-message error-200",
+  "hang-before-headers hang-in-error reset-before-headers",
+].flatMap((moods) => moods.split(" "));
+/** Plain, the next route may still serve what broke off in the middle. */
+const FALLS_PLAIN = ["reset-mid-stream", "hang-mid-stream", "error-mid-stream"];
+const BREAKS = ["junk-mid-stream", "end-mid-stream", ...FALLS_PLAIN];
+const CALLERS = ["context-length", "content-policy", "400-html", "400-huge", "413", "422"];
+
+const MODES = [
+  [false, "plain"],
+  [true, "streamed"],
+] as const;
+
+for (const [stream, how] of MODES) {
+  describe(`${how}: the next route`, () => {
+    for (const mood of stream ? FALLS : [...FALLS, ...FALLS_PLAIN]) {
+      test(`serves in the mood ${mood}`, async () => {
+        const routes = routesTo([first, second]);
+        expect(await ask(routes, routes.model(mood), { stream })).toMatchObject({ text: TEXT });
+        expect(routes.logged).toHaveLength(1);
+      });
+    }
+
+    test("serves when nothing listens at the first", async () => {
+      const routes = routesOver(
+        providerAt("http://127.0.0.1:1/v1", { name: "dead" }),
+        providerAt(second.baseUrl, { name: "alive" }),
+      );
+      expect(await ask(routes, routes.model("ok"), { stream })).toMatchObject({ text: TEXT });
+    });
+
+    for (const mood of CALLERS) {
+      test(`is not asked when the request is at fault: ${mood}`, async () => {
+        const routes = routesTo([first, second]);
+        const before = second.requests.length;
+        const error = await rejection(ask(routes, routes.model(mood), { stream }));
+        expect(error).toMatchObject({ code: "invalid_parameter", status: 400 });
+        expect(second.requests).toHaveLength(before);
+        expect((error as Error).message.length).toBeLessThan(700);
+        expect((error as Error).message).not.toContain("secret-zone");
+      });
+    }
+
+    test("is not asked when the caller is gone, and nobody is blamed", async () => {
+      const routes = routesTo([first, second]);
+      const before = second.requests.length;
+      for (let count = 0; count < 6; count += 1) {
+        const gone = new AbortController();
+        const asked = rejection(
+          ask(routes, routes.model("hang-before-headers"), { stream, signal: gone.signal }),
+        );
+        const seen = await newRequest(first, "hang-before-headers");
+        const abortedMs = performance.now();
+        gone.abort();
+        await asked;
+        await until(() => seen.abortedAtMs !== null);
+        expect((seen.abortedAtMs ?? 0) - abortedMs).toBeLessThan(100);
+      }
+      expect(second.requests).toHaveLength(before);
+      expect(routes.logged).toEqual([]);
+      // Five failures would have shut the first provider.
+      await ask(routes, routes.model("ok"), { stream });
+      expect(second.requests).toHaveLength(before);
+    });
+
+    test("serves while the first has no place left, and the first again afterwards", async () => {
+      const routes = routesTo([first, second], { concurrencyMax: 2 });
+      const gone = new AbortController();
+      const held = [1, 2].map(() =>
+        rejection(
+          ask(routes, modelOf(["first-ai", "hang-before-headers"]), {
+            stream,
+            signal: gone.signal,
+          }),
+        ),
+      );
+      const before = second.requests.length;
+      await ask(routes, routes.model("ok"), { stream });
+      expect(second.requests).toHaveLength(before + 1);
+      gone.abort();
+      await Promise.all(held);
+      await ask(routes, routes.model("ok"), { stream });
+      expect(second.requests).toHaveLength(before + 1);
+    });
+
+    test("is there for a first that fails and then works", async () => {
+      const routes = routesTo([first, second]);
+      first.queue("500", "ok");
+      const before = first.requests.length;
+      await ask(routes, routes.model("ok"), { stream });
+      await ask(routes, routes.model("ok"), { stream });
+      expect(first.requests.slice(before).map(({ mood }) => mood)).toEqual(["500", "ok"]);
+    });
+
+    test("is none: upstream_unreachable, which tells nothing of the providers", async () => {
+      for (const mood of FALLS) {
+        const routes = routesTo([first]);
+        const error = await rejection(ask(routes, routes.model(mood), { stream }));
+        expect(error).toBeInstanceOf(ApiError);
+        expect(error).toMatchObject({ code: "upstream_unreachable", status: 502 });
+        expect((error as Error).message).toBe("The model 'public-model' does not answer right now");
+      }
+    });
+
+    test("has no usage that the model could not have", async () => {
+      const routes = routesTo([first]);
+      expect((await ask(routes, routes.model("absurd-usage"), { stream })).usage).toBeNull();
+    });
+  });
+}
+
+async function newRequest(upstream: FakeUpstream, mood: string) {
+  const isOpen = (one: (typeof upstream.requests)[number]) =>
+    one.mood === mood && !one.isAnswered && one.abortedAtMs === null;
+  await until(() => upstream.requests.some(isOpen));
+  const found = upstream.requests.findLast(isOpen);
+  if (found === undefined) throw new Error("It was not asked");
+  return found;
+}
+
+describe("a message of the upstream's", () => {
+  const said = async (message: string) => {
+    const refusing = Bun.serve({
+      port: 0,
+      fetch: () => Response.json({ error: { message } }, { status: 400 }),
+    });
+    const port = refusing.port;
+    try {
+      const routes = routesOver(
+        providerAt(`http://localhost:${port}/v1`, { name: "fictional-ai", apiKey: KEY }),
+      );
+      const error = await rejection(ask(routes, modelOf(["fictional-ai", "m"]), { stream: false }));
+      return (error as Error).message;
+    } finally {
+      await refusing.stop(true);
+    }
+  };
+
+  test("is passed on where it explains the request", async () => {
+    const text = await said("key_name must be\na string, see tools.0.function.parameters");
+    expect(text).toEndWith(": key_name must be a string, see tools.0.function.parameters");
+  });
+
+  for (const message of [
+    `The key ${KEY} may not do this`,
+    "Incorrect API key provided: sk-fake***************see",
+    "Ask Fictional-AI for help",
+    "No route at http://localhost/v1",
+    "No route at LOCALHOST",
+    "connect to 10.0.0.7 failed",
+    "See https://other.example/account",
+    "Organization org-4f2aB1 has no access",
+    "Project proj_4f2aB1 has no access",
+    "Mail to help@fictional.example",
+  ]) {
+    test(`is left out where it tells too much: ${message}`, async () => {
+      const text = await said(message);
+      expect(text).toBe("The model did not accept this request");
+    });
+  }
+});
+
+describe("a stream", () => {
+  test("is there only once a delta is", async () => {
+    const routes = routesTo([first]);
+    const model = modelOf(["first-ai", "tokens-2-every-80"]);
+    const startMs = performance.now();
+    const batches = await routes.chat.stream(model, REQUEST, { signal: idle() });
+    const { deltas } = (await batches[Symbol.asyncIterator]().next()).value as ChatBatch;
+    expect(deltas.length).toBeGreaterThan(0);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+    await batches[Symbol.asyncIterator]().return?.();
+  });
+
+  for (const mood of BREAKS) {
+    test(`that breaks in its middle never goes to another route: ${mood}`, async () => {
+      const routes = routesTo([first, second]);
+      const before = second.requests.length;
+      const batches = await routes.chat.stream(routes.model(mood), REQUEST, { signal: idle() });
+      const error = await rejection(readAll(batches));
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({ code: "upstream_unreachable" });
+      expect((error as Error).message).not.toContain("secret-zone");
+      expect(second.requests).toHaveLength(before);
+    });
+  }
+
+  test("whose caller leaves in its middle ends upstream within 100 ms, without blame", async () => {
+    const routes = routesTo([first, second]);
+    const before = second.requests.length;
+    for (let count = 0; count < 6; count += 1) {
+      const gone = new AbortController();
+      const model = routes.model("hang-mid-stream");
+      const batches = await routes.chat.stream(model, REQUEST, { signal: gone.signal });
+      const reading = rejection(readAll(batches));
+      const seen = await newRequest(first, "hang-mid-stream");
+      const abortedMs = performance.now();
+      gone.abort();
+      await reading;
+      await until(() => seen.abortedAtMs !== null);
+      expect((seen.abortedAtMs ?? 0) - abortedMs).toBeLessThan(100);
+    }
+    await ask(routes, routes.model("ok"), { stream: true });
+    expect(second.requests).toHaveLength(before);
+  });
+
+  test("gives its place back when its caller leaves before anybody read it", async () => {
+    const routes = routesTo([first], { concurrencyMax: 1 });
+    const gone = new AbortController();
+    const model = routes.model("hang-mid-stream");
+    await routes.chat.stream(model, REQUEST, { signal: gone.signal });
+    const seen = await newRequest(first, "hang-mid-stream");
+    gone.abort();
+    await until(() => seen.abortedAtMs !== null);
+    expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
+  });
+
+  test("of which only the first batch is read gives its place back", async () => {
+    const routes = routesTo([first], { concurrencyMax: 1 });
+    for (let count = 0; count < 3; count += 1) {
+      const model = routes.model("tokens-200-every-2");
+      const batches = await routes.chat.stream(model, REQUEST, { signal: idle() });
+      for await (const _ of batches) break;
+    }
+  });
+});
+
+describe("a provider", () => {
+  const shut = async (routes: Routes, mood: string) => {
+    for (let count = 0; count < 5; count += 1) {
+      await rejection(ask(routes, modelOf(["first-ai", mood]), { stream: false }));
+    }
+  };
+
+  test("is left alone after five failures, then probed by one call, then back", async () => {
+    const routes = routesTo([first, second]);
+    await shut(routes, "500");
+    const asked = first.requests.length;
+    await ask(routes, routes.model("ok"), { stream: false });
+    expect(first.requests).toHaveLength(asked);
+    routes.clockMs += 10_000;
+    const gone = new AbortController();
+    const probe = rejection(
+      ask(routes, modelOf(["first-ai", "hang-before-headers"]), {
+        stream: false,
+        signal: gone.signal,
+      }),
+    );
+    await ask(routes, routes.model("ok"), { stream: false });
+    expect(first.requests.filter(({ mood }) => mood === "ok")).not.toContain(first.requests.at(-1));
+    gone.abort();
+    await probe;
+    const before = second.requests.length;
+    await ask(routes, routes.model("ok"), { stream: false });
+    await ask(routes, routes.model("ok"), { stream: false });
+    expect(second.requests).toHaveLength(before);
+  });
+
+  test("is back as soon as a stream that probes it has begun", async () => {
+    const routes = routesTo([first]);
+    await shut(routes, "500");
+    routes.clockMs += 10_000;
+    const model = routes.model("tokens-200-every-2");
+    const batches = await routes.chat.stream(model, REQUEST, { signal: idle() });
+    expect((await ask(routes, routes.model("ok"), { stream: false })).text).toBe(TEXT);
+    await batches[Symbol.asyncIterator]().return?.();
+  });
+
+  test("is not given up for a model that it does not know, refuses or limits", async () => {
+    for (const mood of ["403", "404", "429"]) {
+      const routes = routesTo([first]);
+      await shut(routes, mood);
+      expect((await ask(routes, routes.model("ok"), { stream: false })).text).toBe(TEXT);
+    }
+  });
+
+  test("is not given up for what a caller asks", async () => {
+    for (const mood of ["context-length", "400-html", "422", "reasoning-only", "refusal"]) {
+      const routes = routesTo([first]);
+      for (let count = 0; count < 6; count += 1) {
+        await ask(routes, routes.model(mood), { stream: count % 2 === 0 }).catch(() => {});
+      }
+      expect((await ask(routes, routes.model("ok"), { stream: false })).text).toBe(TEXT);
+    }
+  });
+
+  test("is given up after breaking five streams in the middle", async () => {
+    const routes = routesTo([first]);
+    for (let count = 0; count < 5; count += 1) {
+      await rejection(ask(routes, routes.model("reset-mid-stream"), { stream: true }));
+    }
+    const asked = first.requests.length;
+    await rejection(ask(routes, routes.model("ok"), { stream: true }));
+    expect(first.requests).toHaveLength(asked);
+  });
+});
+
+test("the log never has the prompt, the key, or what the upstream said", async () => {
+  for (const mood of [...FALLS, ...BREAKS]) {
+    const routes = routesTo([first, second]);
+    await ask(routes, routes.model(mood), { stream: true }).catch(() => {});
+    const logged = routes.logged.join("\n");
+    for (const secret of [PROMPT, KEY, "secret-zone"]) expect(logged).not.toContain(secret);
+  }
+});
+
+test("no place is lost over 1,000 calls that end in every way", async () => {
+  const routes = routesTo([first], { concurrencyMax: 20, firstByteTimeoutMs: 50 });
+  const moods = ["ok", "500", "context-length", "reset-mid-stream", "hang-mid-stream", "empty"];
+  const one = async (at: number) => {
+    const stream = at % 3 !== 0;
+    const gone = new AbortController();
+    if (at % 5 === 0) setTimeout(() => gone.abort(), at % 20);
+    const model = routes.model(moods[at % moods.length] ?? "ok");
+    if (!stream || at % 7 !== 0) return await ask(routes, model, { stream, signal: gone.signal });
+    const batches = await routes.chat.stream(model, REQUEST, { signal: gone.signal });
+    if (at % 2 === 0) for await (const _ of batches) break;
+    // Nobody reads this one.
+    else setTimeout(() => gone.abort(), 10);
+  };
+  for (let at = 0; at < 1_000; at += 20) {
+    routes.clockMs += 60_000;
+    await Promise.allSettled(Array.from({ length: 20 }, (_, offset) => one(at + offset)));
+  }
+  await Bun.sleep(50);
+  routes.clockMs += 60_000;
+  await ask(routes, routes.model("ok"), { stream: false });
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () => ask(routes, routes.model("ok"), { stream: true })),
+  );
+  expect(all.map(({ text }) => text)).toEqual(Array.from({ length: 20 }, () => TEXT));
+  const held = rejection(ask(routes, routes.model("hang-before-headers"), { stream: true }));
+  expect(await held).toBeInstanceOf(ApiError);
+}, 20_000);

@@ -1,0 +1,88 @@
+// What a recipient gets, as an independent parser reads it.
+
+import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { simpleParser } from "mailparser";
+import type { MailContent } from "../../../src/core/mail.ts";
+import { createMimeBuilder } from "../../../src/services/mail/providers/mime.ts";
+import { verifyDkim } from "../../support/verify-dkim.ts";
+
+const SENDER = "abcdefgh22345677@mail.test";
+const CONTENT: MailContent = {
+  to: ["ada@x.test", "b@xn--bcher-kva.test"],
+  subject: "Grüße 😀",
+  text: `.leading dot\n${"long ".repeat(400)}\nFrom me\nTschüß`,
+  html: `<html><body><p>Grüße 😀 ${"x".repeat(3_000)}</p></body></html>`,
+  fromName: "Ada, Countess",
+  replyTo: "ada@x.test",
+};
+const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const DKIM = {
+  selector: "s1",
+  privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+};
+
+function build(content: Partial<MailContent> = {}, dkim: typeof DKIM | null = null) {
+  return createMimeBuilder({ domain: "mail.test", service: "Farebox", dkim })({
+    id: "msg_0000000000000000000001",
+    content: { ...CONTENT, ...content },
+    sender: SENDER,
+    accountEmail: "ada@acme.test",
+    date: new Date("2026-11-21T12:00:00Z"),
+  });
+}
+
+test("a message has the headers of a good sender", async () => {
+  const mail = await simpleParser(await build());
+  expect(mail.from?.value).toEqual([{ name: "Ada, Countess via Farebox", address: SENDER }]);
+  expect(mail.replyTo?.value).toEqual([{ name: "", address: "ada@x.test" }]);
+  const to = Array.isArray(mail.to) ? [] : (mail.to?.value ?? []);
+  expect(to.map(({ address }) => address)).toEqual(["ada@x.test", "b@bücher.test"]);
+  expect(mail.subject).toBe("Grüße 😀");
+  expect(mail.messageId).toBe("<msg_0000000000000000000001@mail.test>");
+  expect(mail.date).toEqual(new Date("2026-11-21T12:00:00Z"));
+  expect(mail.headers.get("auto-submitted")).toBe("auto-generated");
+  expect(mail.headers.get("list")).toMatchObject({
+    id: { name: "abcdefgh22345677.mail.test" },
+    unsubscribe: { mail: expect.stringContaining("ada@x.test") },
+  });
+  expect(mail.headers.has("bcc")).toBe(false);
+});
+
+test("text and HTML arrive as they were, each with the footer", async () => {
+  const mail = await simpleParser(await build());
+  expect(mail.text).toStartWith(".leading dot\nlong long");
+  expect(mail.text).toEndWith("Tschüß\n\n-- \nSent by acme.test through Farebox.\n");
+  expect(mail.html).toContain("Grüße 😀");
+  expect(mail.html).toMatch(/Sent by acme\.test through Farebox\.<\/p><\/body><\/html>\s*$/);
+});
+
+test("no line is longer than SMTP allows, and all is ASCII", async () => {
+  const raw = (await build()).toString("latin1");
+  expect(Math.max(...raw.split("\r\n").map(({ length }) => length))).toBeLessThanOrEqual(998);
+  expect(/^[\t\r\n -~]*$/.test(raw)).toBe(true);
+  expect(/[^\r]\n/.test(raw)).toBe(false);
+});
+
+test("the same message is the same bytes each time", async () => {
+  expect((await build()).equals(await build())).toBe(true);
+});
+
+test("content stays content: it reads no file, no URL, and makes no header", async () => {
+  const hostile = "x\r\nBcc: eve@x.test\r\n\r\nbody";
+  const mail = await simpleParser(
+    await build({ subject: hostile, fromName: hostile, html: null, text: hostile }),
+  );
+  expect(mail.headers.has("bcc")).toBe(false);
+  expect(mail.subject).toContain("Bcc: eve@x.test");
+  const html = await build({ html: '<img src="file:///etc/passwd"><img src="data:x">' });
+  const parsed = await simpleParser(html, { skipImageLinks: true });
+  expect(parsed.attachments).toEqual([]);
+});
+
+test("the DKIM signature holds for the headers and the body", async () => {
+  const raw = (await build({}, DKIM)).toString("latin1");
+  expect(verifyDkim(raw, publicKey)).toEqual({ body: true, headers: true, domain: "mail.test" });
+  const changed = raw.replace("Date: Sat", "Date: Sun");
+  expect(verifyDkim(changed, publicKey).headers).toBe(false);
+});

@@ -1,0 +1,188 @@
+// Whatever happens to an upstream, the next provider can be asked, and no secret is told.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { UPSTREAM_SECRET } from "../../../support/fake-upstream.ts";
+import { askServer, bytesOf, CASES, type Case, KEY, parametersOf, serverOf } from "./cases.ts";
+import { type Behaviour, FakeMapServer, type Mood } from "./fake-map-server.ts";
+
+const fake = new FakeMapServer();
+let baseUrl = "";
+beforeAll(async () => {
+  baseUrl = await fake.start();
+});
+afterAll(() => fake.stop());
+
+const TIMEOUT_MS = 60;
+
+/** What comes of a case while the server behaves like this. */
+async function failure(
+  { kind, action, query }: Case,
+  behaviour: Behaviour,
+  { timeoutMs = 10_000, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+): Promise<unknown> {
+  fake.behaviour = behaviour;
+  const server = serverOf(kind, baseUrl, { timeoutMs });
+  try {
+    await askServer({ server, action, query, ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It was served");
+}
+
+/** A RouteFailure that tells nothing that a log may not hold. */
+function expectRouteFailure(error: unknown, one: Case, blamesServer: boolean): void {
+  expect(error).toBeInstanceOf(RouteFailure);
+  if (!(error instanceof RouteFailure)) return;
+  expect(error.blamesServer).toBe(blamesServer);
+  expect(error.cause).toBeUndefined();
+  const told = `${error.message} ${JSON.stringify(error)}`;
+  const values = [...new URLSearchParams(one.query).values()].flatMap((value) => value.split(","));
+  const telling = values.filter((value) => /\d./.test(value) || value === "Museum");
+  for (const secret of [KEY, UPSTREAM_SECRET, baseUrl, ...telling]) {
+    expect(told).not.toContain(secret);
+  }
+}
+
+const STATUSES: readonly (readonly [status: number, blamesServer: boolean])[] = [
+  [204, true],
+  [400, false],
+  [401, true],
+  [403, false],
+  [404, false],
+  [413, false],
+  [422, false],
+  [429, false],
+  [500, true],
+  [503, true],
+];
+
+/** What comes with status 200 and is nothing that the upstream ever sends. */
+const WRONG_BODIES: Readonly<Record<string, string>> = {
+  "nothing at all": "",
+  "a page": `<html>${UPSTREAM_SECRET}</html>`,
+  "cut off JSON": '{"features":[{"lat":"52.5"',
+  null: "null",
+  "a number": "5",
+  "a text": JSON.stringify(UPSTREAM_SECRET),
+  "an object without what it needs": JSON.stringify({ error: UPSTREAM_SECRET }),
+  "a list of junk": JSON.stringify([null, 5, UPSTREAM_SECRET, []]),
+  "an object of junk": JSON.stringify(
+    Object.fromEntries(
+      "features elements routes trip stopTimes itineraries incidents stations current daily"
+        .split(" ")
+        .map((name) => [name, [UPSTREAM_SECRET, null]]),
+    ),
+  ),
+  "deep nesting": `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+};
+
+for (const one of CASES) {
+  describe(`${one.kind}, asked for ${one.action}, does not serve`, () => {
+    for (const [status, blamesServer] of STATUSES) {
+      test(`with status ${status}, in whatever form`, async () => {
+        const message = `${UPSTREAM_SECRET} ${one.query}`;
+        for (const body of [message, JSON.stringify({ message, detailedError: message })]) {
+          expectRouteFailure(await failure(one, { status, body }), one, blamesServer);
+        }
+      });
+    }
+
+    for (const [name, body] of Object.entries(WRONG_BODIES)) {
+      test(`by answering ${name}`, async () => {
+        expectRouteFailure(await failure(one, { status: 200, body }), one, true);
+      });
+    }
+
+    for (const mood of ["hang", "hang in body"] satisfies Mood[]) {
+      test(`by a ${mood}, once its time is up`, async () => {
+        const startMs = performance.now();
+        const error = await failure(one, { mood }, { timeoutMs: TIMEOUT_MS });
+        expectRouteFailure(error, one, true);
+        expect(String(error)).toContain("in time");
+        expect(performance.now() - startMs).toBeLessThan(2_000);
+      });
+    }
+
+    for (const mood of ["reset", "reset in body"] satisfies Mood[]) {
+      test(`by a ${mood}`, async () => {
+        expectRouteFailure(await failure(one, { mood }), one, true);
+      });
+    }
+
+    test("by a flood, which is cut off", async () => {
+      const error = await failure(one, { mood: "flood" });
+      expectRouteFailure(error, one, true);
+      expect(String(error)).toContain("larger");
+      const asked = fake.last();
+      await eventually("the server is hung up on", () => asked.isGone);
+    });
+
+    test("by a redirect, which is not followed", async () => {
+      const before = fake.asked.length;
+      const headers = { location: `${baseUrl}/elsewhere` };
+      const error = await failure(one, { status: 302, body: "", headers });
+      expectRouteFailure(error, one, true);
+      expect(fake.asked.length - before).toBe(1);
+    });
+
+    test("a caller who has gone: the request ends, and nobody is blamed", async () => {
+      const caller = new AbortController();
+      const before = fake.asked.length;
+      const failed = failure(one, { mood: "hang" }, { signal: caller.signal });
+      await eventually("the server is asked", () => fake.asked.length > before);
+      const reason = new Error("The caller has gone");
+      caller.abort(reason);
+      expect(await failed).toBe(reason);
+      const asked = fake.last();
+      await eventually("the server is hung up on", () => asked.isGone);
+    });
+  });
+}
+
+test("a server that cannot be reached does not serve, and its address is not told", async () => {
+  const [one] = CASES;
+  if (one === undefined) throw new Error("There is no case");
+  const server = serverOf(one.kind, "http://127.0.0.1:1");
+  const asked = askServer({ server, action: one.action, query: one.query });
+  const error = await asked.catch((thrown: unknown) => thrown);
+  expectRouteFailure(error, one, true);
+  expect(String(error)).not.toContain("127.0.0.1");
+});
+
+test("every key goes where the kind wants it, and nowhere if there is none", async () => {
+  const carriers: Record<string, string> = {};
+  for (const one of CASES) {
+    fake.behaviour = { status: 200, body: bytesOf(one.reply) };
+    const { action, query } = one;
+    await askServer({ server: serverOf(one.kind, baseUrl), action, query });
+    const { target, headers } = fake.last();
+    const isBearer = headers.authorization === `Bearer ${KEY}`;
+    carriers[one.kind] = isBearer
+      ? "bearer"
+      : (/[?&](\w+)=key-7f31/.exec(target)?.[1] ?? "nowhere");
+    await askServer({ server: serverOf(one.kind, baseUrl, { apiKey: null }), action, query });
+    const without = fake.last();
+    expect(`${without.target} ${without.headers.authorization}`).not.toContain("key-7f31");
+  }
+  expect(carriers).toEqual({
+    nominatim: "bearer",
+    photon: "bearer",
+    overpass: "bearer",
+    osrm: "bearer",
+    valhalla: "bearer",
+    motis: "bearer",
+    "open-meteo": "apikey",
+    tomtom: "key",
+    tankerkoenig: "apikey",
+    panoramax: "bearer",
+    "tileserver-gl": "key",
+    "static-map": "key",
+  });
+});
+
+test("the cases have checked parameters of every action that they ask for", () => {
+  for (const { action, query } of CASES) expect(parametersOf(action, query)).toBeObject();
+});

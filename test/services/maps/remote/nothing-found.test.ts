@@ -1,0 +1,276 @@
+// "Nothing found" is an answer, in whichever form an upstream says it; an error is none.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
+import type { Case } from "./cases.ts";
+import { NOMINATIM_NOTHING } from "./fixtures/geocoders.ts";
+import {
+  OPEN_METEO,
+  TANKERKOENIG_ERROR,
+  TANKERKOENIG_STATIONS,
+  TOMTOM_NO_ROUTE,
+  TOMTOM_TOO_FAR,
+} from "./fixtures/live.ts";
+import { MOTIS_PLAN, MOTIS_ROUTES, MOTIS_STOPS, MOTIS_UNKNOWN } from "./fixtures/motis.ts";
+import {
+  OSRM_NO_ROUTE,
+  OSRM_ROUTE,
+  OVERPASS_POIS,
+  OVERPASS_REMARK,
+  VALHALLA_NO_ROUTE,
+  VALHALLA_ROADS,
+  VALHALLA_ROUTE,
+} from "./fixtures/openstreetmap.ts";
+import { startMapping } from "./mapping-harness.ts";
+
+let mapping: Awaited<ReturnType<typeof startMapping>>;
+beforeAll(async () => {
+  mapping = await startMapping();
+});
+afterAll(() => mapping.stop());
+
+const at = "lat=52.5&lon=13.4";
+const ends = "from=52.5,13.4&to=52.52,13.42";
+type Row = Case & { readonly status?: number; readonly data: object };
+
+const NO_ROUTE = { route: null };
+const NOTHING: readonly Row[] = [
+  { kind: "nominatim", action: "geocode", query: "query=x", reply: [], data: { places: [] } },
+  {
+    kind: "nominatim",
+    action: "reverse",
+    query: at,
+    reply: NOMINATIM_NOTHING,
+    data: { place: null },
+  },
+  {
+    kind: "photon",
+    action: "geocode",
+    query: "query=x",
+    reply: { features: [] },
+    data: { places: [] },
+  },
+  { kind: "photon", action: "reverse", query: at, reply: { features: [] }, data: { place: null } },
+  {
+    kind: "overpass",
+    action: "speed_cameras",
+    query: at,
+    reply: { elements: [] },
+    data: { cameras: [] },
+  },
+  ...[OSRM_NO_ROUTE, { code: "NoSegment" }].map(
+    (reply): Row => ({
+      kind: "osrm",
+      action: "route",
+      query: ends,
+      status: 400,
+      reply,
+      data: NO_ROUTE,
+    }),
+  ),
+  ...[VALHALLA_NO_ROUTE, { error_code: 171 }].map(
+    (reply): Row => ({
+      kind: "valhalla",
+      action: "route",
+      query: ends,
+      status: 400,
+      reply,
+      data: NO_ROUTE,
+    }),
+  ),
+  {
+    kind: "valhalla",
+    action: "road_classes",
+    query: `${at}&radius=50`,
+    reply: [{ input_lat: 52.5, input_lon: 13.4, nodes: null, edges: null }],
+    data: { roads: [] },
+  },
+  { kind: "motis", action: "stops", query: at, reply: [], data: { stops: [] } },
+  {
+    kind: "motis",
+    action: "departures",
+    query: "stop_id=x",
+    status: 404,
+    reply: MOTIS_UNKNOWN,
+    data: { departures: [] },
+  },
+  {
+    kind: "motis",
+    action: "journey",
+    query: "from=x&to=y",
+    status: 404,
+    reply: MOTIS_UNKNOWN,
+    data: { journeys: [] },
+  },
+  {
+    kind: "tomtom",
+    action: "incidents",
+    query: at,
+    reply: { incidents: [] },
+    data: { incidents: [] },
+  },
+  {
+    kind: "tomtom",
+    action: "traffic_status",
+    query: at,
+    status: 400,
+    reply: TOMTOM_TOO_FAR,
+    data: { traffic: null },
+  },
+  {
+    kind: "tomtom",
+    action: "route_traffic",
+    query: ends,
+    status: 400,
+    reply: TOMTOM_NO_ROUTE,
+    data: NO_ROUTE,
+  },
+  {
+    kind: "tankerkoenig",
+    action: "fuel_prices",
+    query: at,
+    reply: { ok: true, stations: [] },
+    data: { stations: [] },
+  },
+  {
+    kind: "panoramax",
+    action: "site_images",
+    query: at,
+    reply: { features: [] },
+    data: { images: [] },
+  },
+];
+
+describe("nothing found is an answer", () => {
+  for (const row of NOTHING) {
+    const { kind, action, status = 200, data } = row;
+    test(`of ${kind} to ${action}: ${JSON.stringify(row.reply).slice(0, 40)}`, async () => {
+      expect(await mapping.answered(row, status)).toEqual(data);
+    });
+  }
+});
+
+describe("what is no answer", () => {
+  async function failureOf(row: Case, status = 200): Promise<unknown> {
+    return await mapping.answered(row, status).catch((error: unknown) => error);
+  }
+
+  test("of Overpass: what it found before it ran out of time", async () => {
+    const row = {
+      kind: "overpass",
+      action: "closures",
+      query: at,
+      reply: OVERPASS_REMARK,
+    } as const;
+    expect(await failureOf(row)).toMatchObject({ name: "RouteFailure", blamesServer: false });
+  });
+
+  test("of Overpass: more than could be put in order", async () => {
+    const [, node] = OVERPASS_POIS.elements;
+    const reply = { elements: Array.from({ length: 5_000 }, () => node) };
+    const row = { kind: "overpass", action: "poi", query: `${at}&category=cafe`, reply } as const;
+    expect(await failureOf(row)).toMatchObject({ name: "RouteFailure", blamesServer: false });
+  });
+
+  test("of Tankerkönig: an error with status 200", async () => {
+    const row = { kind: "tankerkoenig", action: "fuel_prices", query: at } as const;
+    expect(await failureOf({ ...row, reply: TANKERKOENIG_ERROR })).toBeInstanceOf(RouteFailure);
+  });
+
+  test("of MOTIS: that an address is not there", async () => {
+    const row = { kind: "motis", action: "departures", query: "stop_id=x", reply: {} } as const;
+    expect(await failureOf(row, 404)).toBeInstanceOf(RouteFailure);
+    expect(await failureOf({ ...row, reply: MOTIS_UNKNOWN }, 400)).toBeInstanceOf(RouteFailure);
+  });
+
+  test("of MOTIS: a journey of which a leg cannot be read", async () => {
+    const [whole] = MOTIS_PLAN.itineraries;
+    const broken = { ...whole, legs: [whole?.legs[0], { mode: "TRAM" }] };
+    const row = { kind: "motis", action: "journey", query: "from=x&to=y" } as const;
+    const one = await mapping.answered({ ...row, reply: { itineraries: [whole, broken] } });
+    expect(one).toMatchObject({ journeys: [{ transfers: 0 }] });
+    expect(await failureOf({ ...row, reply: { itineraries: [broken] } })).toBeInstanceOf(
+      RouteFailure,
+    );
+  });
+
+  test("of OSRM and Valhalla: a route without a length, or with a line that is none", async () => {
+    const [route] = OSRM_ROUTE.routes;
+    const osrm = { kind: "osrm", action: "route", query: ends } as const;
+    for (const more of [{ distance: "7" }, { distance: -1 }, { geometry: "abc" }]) {
+      const reply = { code: "Ok", routes: [{ ...route, ...more }] };
+      expect(await failureOf({ ...osrm, reply })).toBeInstanceOf(RouteFailure);
+    }
+    const valhalla = { kind: "valhalla", action: "route", query: ends } as const;
+    const { trip } = VALHALLA_ROUTE;
+    for (const more of [{ units: "furlongs" }, { status: 1 }, { legs: [{ shape: "é" }] }]) {
+      const reply = { trip: { ...trip, ...more } };
+      expect(await failureOf({ ...valhalla, reply })).toBeInstanceOf(RouteFailure);
+    }
+  });
+
+  test("of Open-Meteo: a temperature that nothing on earth has", async () => {
+    const current = { ...OPEN_METEO.current, temperature_2m: 1e9 };
+    const row = { kind: "open-meteo", action: "weather", query: at } as const;
+    const reply = { ...OPEN_METEO, current };
+    expect(await failureOf({ ...row, reply })).toBeInstanceOf(RouteFailure);
+  });
+});
+
+describe("units and limits", () => {
+  test("Valhalla's miles are metres too", async () => {
+    const trip = { ...VALHALLA_ROUTE.trip, units: "miles" };
+    const row = { kind: "valhalla", action: "route", query: ends, reply: { trip } } as const;
+    expect(await mapping.answered(row)).toMatchObject({
+      route: { distance_m: 4094, duration_s: 301, steps: null },
+    });
+  });
+
+  test("no answer is longer than was asked for", async () => {
+    const stops = { kind: "motis", action: "stops", query: "lat=48.4&lon=9.982&limit=1" } as const;
+    expect(await mapping.answered({ ...stops, reply: MOTIS_STOPS })).toHaveProperty(
+      "stops.length",
+      1,
+    );
+    const transit = {
+      kind: "motis",
+      action: "transit",
+      query: "lat=48.4&lon=9.98&limit=1",
+    } as const;
+    const lines = await mapping.answered({ ...transit, reply: MOTIS_ROUTES });
+    expect(lines).toHaveProperty("lines.length", 1);
+    const roads = {
+      kind: "valhalla",
+      action: "road_classes",
+      query: `${at}&radius=9&limit=1`,
+    } as const;
+    const found = await mapping.answered({ ...roads, reply: VALHALLA_ROADS });
+    expect(found).toHaveProperty("roads.length", 1);
+  });
+
+  test("only stations that sell a fuel come for it, with its price alone", async () => {
+    const query = "lat=52.521&lon=13.438&fuel=e10";
+    const reply = TANKERKOENIG_STATIONS;
+    const one = { kind: "tankerkoenig", action: "fuel_prices", query, reply } as const;
+    expect(await mapping.answered(one)).toMatchObject({
+      stations: [{ name: "TOTAL BERLIN", prices: { diesel: null, e5: null, e10: 1.679 } }],
+    });
+  });
+
+  test("OSRM's steps come only when they are asked for, for the mode of its network", async () => {
+    const query = `${ends}&steps=false`;
+    const row = { kind: "osrm", action: "route", query, reply: OSRM_ROUTE } as const;
+    expect(await mapping.answered(row)).toHaveProperty("route.steps", null);
+  });
+
+  test("Open-Meteo's days are those of a place that is behind UTC", async () => {
+    const daily = { ...OPEN_METEO.daily, time: [1795237200, 1795323600] };
+    const reply = { ...OPEN_METEO, utc_offset_seconds: -18_000, timezone: "America/Lima", daily };
+    const row = { kind: "open-meteo", action: "weather", query: "lat=-12&lon=-77", reply } as const;
+    const answer = await mapping.answered(row);
+    expect(answer).toMatchObject({
+      current: { time: "2026-11-21T03:00:00-05:00" },
+      days: [{ date: "2026-11-21" }, { date: "2026-11-22" }],
+    });
+  });
+});

@@ -1,0 +1,285 @@
+// The embedded index over its real documents, and an operator's own beside them.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../../scripts/processes.mjs";
+import type { Log } from "../../../src/core/log.ts";
+import { loadGuideDocuments } from "../../../src/services/chat/providers/guide.ts";
+import { EmbeddedIndex } from "../../../src/services/search/providers/embedded-search.ts";
+import {
+  listSources,
+  OwnDocuments,
+  openForWriting,
+  removeSource,
+  replaceSource,
+} from "../../../src/services/search/providers/own-documents.ts";
+import type { SearchRequest } from "../../../src/services/search/providers/provider.ts";
+import {
+  createIndexTables,
+  documentOf,
+  type IndexDocument,
+  IndexWriter,
+  matchOf,
+  SearchIndex,
+} from "../../../src/services/search/providers/search-index.ts";
+import { realClock } from "../../api/fake-clock.ts";
+import { eventually } from "../../support/eventually.ts";
+import { searchFor } from "../../support/search-servers.ts";
+import { testDataDirectory } from "../../support/services.ts";
+import { silent } from "../../support/world.ts";
+
+const PROJECT = join(import.meta.dir, "../../..");
+const folder = temporaryFolder("farebox-test-search-index-");
+const resources = new DisposableStack();
+afterAll(() => {
+  resources.dispose();
+  folder.remove();
+});
+
+async function indexIn(directory: string, log: Log = silent): Promise<EmbeddedIndex> {
+  const documentation = await loadGuideDocuments(PROJECT);
+  const source = { project: PROJECT, homepage: "https://farebox.example", documentation };
+  return resources.use(new EmbeddedIndex({ directory, source, clock: realClock, log }));
+}
+
+function find(index: EmbeddedIndex, query: string, fields: Partial<SearchRequest> = {}) {
+  const limits = { signal: new AbortController().signal, timeoutMs: 10_000 };
+  return index.search(searchFor(query, fields), limits);
+}
+
+function page(url: string, title: string, more: Partial<IndexDocument> = {}): IndexDocument {
+  return { ...documentOf(new URL(url), { title, text: `About ${title}` }), ...more };
+}
+
+async function* these(...documents: readonly IndexDocument[]): AsyncGenerator<IndexDocument> {
+  yield* documents;
+}
+
+describe("the shipped documents", () => {
+  let index: EmbeddedIndex;
+  beforeAll(async () => {
+    index = await indexIn(testDataDirectory());
+    await eventually("the index is open", () => index.isReady(), 30_000);
+  });
+
+  for (const [query, url] of [
+    ["css grid layout", "https://developer.mozilla.org/en-US/docs/Web/CSS/Guides/Grid_layout"],
+    [
+      "addEventListener",
+      "https://developer.mozilla.org/en-US/docs/Web/API/EventTarget/addEventListener",
+    ],
+    [
+      "push manager get subscription",
+      "https://developer.mozilla.org/en-US/docs/Web/API/PushManager/getSubscription",
+    ],
+    ["fetch api", "https://developer.mozilla.org/en-US/docs/Web/API/Fetch_API"],
+    ["webgpu browser support", "https://caniuse.com/webgpu"],
+    ["farebox circuit breaker", "https://farebox.example/docs/configuration.md#circuit-breaker"],
+  ] as const) {
+    test(`'${query}' finds its page first`, async () => {
+      expect((await find(index, query))[0]?.url).toBe(url);
+    });
+  }
+
+  test("each result is complete, and they come best first", async () => {
+    const results = await find(index, "service worker", { maxResults: 20 });
+    expect(results).toHaveLength(20);
+    const scores = results.map(({ score }) => score ?? 0);
+    expect(scores).toEqual([...scores].sort((one, other) => other - one));
+    for (const result of results) {
+      expect(result.title).not.toBe("");
+      expect(result.snippet).not.toBe("");
+      expect(new URL(result.url).protocol).toBe("https:");
+    }
+  });
+
+  test("pages follow each other without a gap or a repetition", async () => {
+    const all = await find(index, "array", { maxResults: 20 });
+    const first = await find(index, "array", { maxResults: 10 });
+    const second = await find(index, "array", { maxResults: 10, page: 2 });
+    expect([...first, ...second]).toEqual(all);
+  });
+
+  test("domains are exact, with what is below them", async () => {
+    const from = async (fields: Partial<SearchRequest>) =>
+      new Set((await find(index, "css grid", fields)).map(({ source }) => source));
+    expect(await from({ includeDomains: ["caniuse.com"] })).toEqual(new Set(["caniuse.com"]));
+    expect(await from({ includeDomains: ["mozilla.org"] })).toEqual(
+      new Set(["developer.mozilla.org"]),
+    );
+    expect(await from({ includeDomains: ["illa.org"] })).toEqual(new Set());
+    const others = await from({ excludeDomains: ["developer.mozilla.org", "farebox.example"] });
+    expect(others).toEqual(new Set(["caniuse.com"]));
+  });
+
+  test("languages are those of the documents; countries and dates it does not know", async () => {
+    expect(await find(index, "css grid", { language: "en" })).toHaveLength(10);
+    expect(await find(index, "css grid", { language: "de" })).toEqual([]);
+    await eventually("it has said so", () => {
+      const lacks = index.lacks(searchFor("x", { country: "DE", freshness: "day" }));
+      return lacks.join() === "country,freshness";
+    });
+  });
+
+  for (const query of [
+    '"',
+    '"" OR "',
+    "NEAR(a b, 5)",
+    "title:css AND (grid OR",
+    "* ^ - + { } ;",
+    "'; DROP TABLE documents; --",
+    "🎉🎉🎉",
+    "日本語のウェブ",
+    "%_\\0\u0000",
+    "x".repeat(400),
+    "a ".repeat(200),
+    "the of and",
+    "ÀÉÎ grid",
+    "\u0301\u0301",
+  ]) {
+    test(`no query is an error: ${JSON.stringify(query.slice(0, 30))}`, async () => {
+      const results = await find(index, query);
+      expect(results.length).toBeLessThanOrEqual(10);
+    });
+  }
+
+  test("many queries at once each get their own answer", async () => {
+    const queries = ["css grid layout", "addEventListener", "webgpu browser support"];
+    const alone = await Promise.all(queries.map((query) => find(index, query)));
+    const crowd = Array.from({ length: 60 }, (_, at) => find(index, queries[at % 3] ?? ""));
+    for (const [at, results] of (await Promise.all(crowd)).entries()) {
+      expect(results).toEqual(alone[at % 3] ?? []);
+    }
+  });
+});
+
+test("matchOf() makes quoted words of everything, and all of them one phrase", () => {
+  expect(matchOf('say "NOT" (twice) OR title:x*')).toBe(
+    '"say" OR "not" OR "twice" OR "title" OR "x" OR "say not twice or title x"',
+  );
+  expect(matchOf("what is the")).toBe('"what" OR "is" OR "the" OR "what is the"');
+  expect(matchOf("fares")).toBe('"fares"');
+  expect(matchOf("!!")).toBeNull();
+});
+
+describe("an operator's documents", () => {
+  function ownFolder(name: string): string {
+    const directory = join(folder.path, name);
+    mkdirSync(directory);
+    // The shipped index is built once for all tests.
+    for (const file of readdirSync(testDataDirectory())) {
+      if (/^search-index-.*\.sqlite$/.test(file)) {
+        copyFileSync(join(testDataDirectory(), file), join(directory, file));
+      }
+    }
+    return directory;
+  }
+
+  test("are found by a running index as soon as they are added, among the others", async () => {
+    const directory = ownFolder("running");
+    const index = await indexIn(directory);
+    await eventually("the index is open", () => index.isReady(), 30_000);
+    expect(await find(index, "quagga grid", { includeDomains: ["zoo.example"] })).toEqual([]);
+    using db = openForWriting(directory);
+    const quagga = page("https://zoo.example/quagga", "Quagga", { date: "2026-11-20" });
+    await replaceSource(db, "zoo", these(quagga));
+    const results = await find(index, "quagga grid");
+    expect(results[0]).toMatchObject({ url: "https://zoo.example/quagga", date: "2026-11-20" });
+    expect(results.length).toBe(10);
+    // What they have in common with a query decides, not whose they are.
+    expect((await find(index, "css grid layout quagga"))[0]?.source).toBe("developer.mozilla.org");
+    await eventually("dates are known of", () => {
+      return index.lacks(searchFor("x", { freshness: "year" })).length === 0;
+    });
+    expect(await find(index, "quagga grid", { freshness: "year" })).toHaveLength(1);
+  });
+
+  test("that are added again replace those of their source, and of no other", async () => {
+    using db = openForWriting(ownFolder("again"));
+    await replaceSource(db, "a", these(page("https://a.example/1", "One")));
+    await replaceSource(db, "b", these(page("https://b.example/1", "Two")));
+    const added = await replaceSource(db, "a", these(page("https://a.example/2", "Three")));
+    expect(added).toBe(1);
+    const index = new SearchIndex(db);
+    const urls = (query: string) =>
+      index.search({ ...searchFor(query), limit: 10, since: null }).map(({ url }) => url);
+    expect(urls("one two three")).toEqual(["https://b.example/1", "https://a.example/2"]);
+    expect(urls("one")).toEqual([]);
+    expect(listSources(db)).toEqual([
+      { source: "a", documents: 1 },
+      { source: "b", documents: 1 },
+    ]);
+    expect(removeSource(db, "b")).toBe(1);
+    expect(removeSource(db, "b")).toBe(0);
+    expect(urls("two")).toEqual([]);
+    db.run("INSERT INTO terms (terms) VALUES ('integrity-check')");
+  });
+
+  test("one that fails leaves those that were there", async () => {
+    using db = openForWriting(ownFolder("fails"));
+    await replaceSource(db, "a", these(page("https://a.example/1", "One")));
+    const broken = async function* () {
+      yield page("https://a.example/2", "Two");
+      throw new Error("Line 2 is wrong");
+    };
+    await expect(replaceSource(db, "a", broken())).rejects.toThrow("Line 2");
+    expect(listSources(db)).toEqual([{ source: "a", documents: 1 }]);
+    expect(new SearchIndex(db).search({ ...searchFor("one"), limit: 9, since: null })).toHaveLength(
+      1,
+    );
+  });
+
+  test("outlive every version of the shipped index", async () => {
+    const directory = ownFolder("outlive");
+    using db = openForWriting(directory);
+    await replaceSource(db, "a", these(page("https://a.example/1", "Okapi")));
+    for (const file of readdirSync(directory)) {
+      if (file.startsWith("search-index-")) {
+        writeFileSync(join(directory, "search-index-0.old.sqlite"), "");
+        copyFileSync(join(directory, file), join(directory, "kept"));
+      }
+    }
+    const index = await indexIn(directory);
+    await eventually("the index is open", () => index.isReady(), 30_000);
+    expect((await find(index, "okapi"))[0]?.url).toBe("https://a.example/1");
+    expect(existsSync(join(directory, "search-documents.sqlite"))).toBe(true);
+  });
+
+  test("are not there before the first is added", () => {
+    expect(new OwnDocuments(join(folder.path, "nowhere")).index()).toBeNull();
+  });
+});
+
+test("an index that cannot be opened says so, and is no end of the process", async () => {
+  const directory = join(folder.path, "a-file");
+  writeFileSync(directory, "");
+  const errors: string[] = [];
+  const log = { ...silent, error: (fields: object) => errors.push(JSON.stringify(fields)) };
+  const index = await indexIn(directory, log);
+  expect(index.isReady()).toBe(false);
+  await eventually("it is told", () => errors.length > 0);
+  expect(index.isReady()).toBe(false);
+  await expect(find(index, "x")).rejects.toThrow("not open");
+});
+
+test("a closed index refuses what is asked of it", async () => {
+  const index = await indexIn(testDataDirectory());
+  await eventually("the index is open", () => index.isReady(), 30_000);
+  const asked = find(index, "css");
+  index.close();
+  await expect(asked).rejects.toThrow("closed");
+  expect(index.isReady()).toBe(false);
+});
+
+test("a document that stands twice is in the index once", () => {
+  using db = new Database(":memory:", { strict: true });
+  createIndexTables(db);
+  const twice = [page("https://a.example/", "First"), page("https://a.example/", "Second")];
+  new IndexWriter(db).addAll(twice, "test");
+  const index = new SearchIndex(db);
+  expect(index.size).toBe(1);
+  const hits = index.search({ ...searchFor("first second"), limit: 5, since: null });
+  expect(hits.map(({ title }) => title)).toEqual(["Second"]);
+});

@@ -1,0 +1,223 @@
+// The wire of each search service: what it is sent, and what is made of its documented reply.
+
+import { describe, expect, test } from "bun:test";
+import { brave } from "../../../src/services/search/providers/brave.ts";
+import { cleanResult } from "../../../src/services/search/providers/clean-result.ts";
+import { exa } from "../../../src/services/search/providers/exa.ts";
+import type { ServiceKind } from "../../../src/services/search/providers/kind.ts";
+import type { SearchRequest } from "../../../src/services/search/providers/provider.ts";
+import { searxng } from "../../../src/services/search/providers/searxng.ts";
+import { serper } from "../../../src/services/search/providers/serper.ts";
+import { tavily } from "../../../src/services/search/providers/tavily.ts";
+import {
+  SEARCH_SERVER_DEFAULTS,
+  type SearchServer,
+} from "../../../src/services/search/search-catalogue.ts";
+import { REPLIES, type ServiceName } from "../../support/search-replies.ts";
+import { searchFor } from "../../support/search-servers.ts";
+
+const SERVICES: Readonly<Record<ServiceName, ServiceKind>> = {
+  searxng,
+  brave,
+  tavily,
+  serper,
+  exa,
+};
+const NAMES = Object.keys(SERVICES) as ServiceName[];
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+function sent(kind: ServiceName, fields: Partial<SearchRequest> = {}, page = 1) {
+  const server: SearchServer = {
+    ...SEARCH_SERVER_DEFAULTS,
+    name: kind,
+    kind,
+    baseUrl: "http://search.test",
+    apiKey: "secret-key",
+  };
+  const { method, path, headers, body } = SERVICES[kind].toRequest(
+    searchFor("fares", fields),
+    server,
+    {
+      page,
+      nowMs: NOW_MS,
+    },
+  );
+  const url = new URL(path, "http://search.test");
+  const isJson = headers["content-type"] === "application/json";
+  const values: unknown = isJson
+    ? JSON.parse(body ?? "")
+    : Object.fromEntries(new URLSearchParams(body ?? url.search));
+  return { method, path: url.pathname, headers, values };
+}
+
+const EVERYTHING = {
+  maxResults: 20,
+  country: "DE",
+  language: "de",
+  freshness: "week",
+  safesearch: "strict",
+  includeDomains: ["example.org", "example.com"],
+  excludeDomains: ["bad.example.com"],
+} as const satisfies Partial<SearchRequest>;
+const OPERATORS = "fares (site:example.org OR site:example.com) -site:bad.example.com";
+
+describe("what is sent", () => {
+  test("to SearXNG: a form, with the region in the language", () => {
+    expect(sent("searxng", EVERYTHING, 2)).toEqual({
+      method: "POST",
+      path: "/search",
+      headers: {
+        accept: "application/json",
+        "content-type": "application/x-www-form-urlencoded",
+        authorization: "Bearer secret-key",
+      },
+      values: {
+        q: OPERATORS,
+        format: "json",
+        pageno: "2",
+        language: "de-DE",
+        time_range: "week",
+        safesearch: "2",
+      },
+    });
+  });
+
+  test("to Brave: a query, its page as an offset", () => {
+    expect(sent("brave", { ...EVERYTHING, page: 3 })).toEqual({
+      method: "GET",
+      path: "/res/v1/web/search",
+      headers: { accept: "application/json", "x-subscription-token": "secret-key" },
+      values: {
+        q: OPERATORS,
+        count: "20",
+        offset: "2",
+        country: "DE",
+        search_lang: "de",
+        safesearch: "strict",
+        freshness: "pw",
+        text_decorations: "false",
+        result_filter: "web",
+      },
+    });
+  });
+
+  test("to Tavily: the end of the page as the number of results, the country by its name", () => {
+    const fields = { ...EVERYTHING, maxResults: 5, page: 3, language: null, safesearch: null };
+    expect(sent("tavily", fields)).toMatchObject({
+      method: "POST",
+      path: "/search",
+      headers: { authorization: "Bearer secret-key" },
+      values: {
+        query: "fares",
+        max_results: 15,
+        country: "germany",
+        time_range: "week",
+        include_domains: ["example.org", "example.com"],
+        exclude_domains: ["bad.example.com"],
+      },
+    });
+  });
+
+  test("to Serper: Google's own codes", () => {
+    expect(sent("serper", { ...EVERYTHING, page: 2, safesearch: null })).toMatchObject({
+      method: "POST",
+      path: "/search",
+      headers: { "x-api-key": "secret-key" },
+      values: { q: OPERATORS, num: 20, page: 2, gl: "de", hl: "de", tbs: "qdr:w" },
+    });
+  });
+
+  test("to Exa: freshness as a date, safesearch as moderation", () => {
+    expect(sent("exa", { ...EVERYTHING, page: 2, language: null })).toMatchObject({
+      method: "POST",
+      path: "/search",
+      headers: { "x-api-key": "secret-key" },
+      values: {
+        query: "fares",
+        numResults: 40,
+        userLocation: "DE",
+        startPublishedDate: "2026-11-14T12:00:00.000Z",
+        moderation: true,
+        includeDomains: ["example.org", "example.com"],
+        excludeDomains: ["bad.example.com"],
+      },
+    });
+  });
+
+  for (const name of NAMES) {
+    test(`to ${name}: nothing of what a caller left open`, () => {
+      const { values } = sent(name);
+      const text = JSON.stringify(values);
+      expect(text).not.toMatch(/country|lang|fresh|range|safe|moderation|domain|site:|null|tbs/i);
+    });
+  }
+});
+
+describe("what is read", () => {
+  for (const name of NAMES) {
+    test(`${name}: its documented reply, in one form`, () => {
+      const found = SERVICES[name].toResults(REPLIES[name]) ?? [];
+      expect(found).toHaveLength(3);
+      const [first, second, third] = found.map((result) => cleanResult(result, NOW_MS));
+      expect(first).toMatchObject({
+        title: "Fares & tickets",
+        url: "https://docs.example.org/fares",
+        snippet: "How fares are paid before the ride.",
+        date: "2026-03-05",
+        source: "docs.example.org",
+      });
+      expect(second).toMatchObject({ title: "The ride", snippet: "", date: null });
+      expect(third).toBeNull();
+    });
+
+    test(`${name}: anything else is no reply`, () => {
+      for (const body of [null, 1, "x", [], {}, { results: 1 }, { web: null }, { organic: {} }]) {
+        expect(SERVICES[name].toResults(body)).toBeNull();
+      }
+    });
+  }
+
+  test("brave: a query without hits has no section", () => {
+    expect(brave.toResults({ type: "search", query: { original: "x" } })).toEqual([]);
+  });
+});
+
+describe("what a service lacks", () => {
+  const lacks = (name: ServiceName, fields: Partial<SearchRequest>) =>
+    SERVICES[name].lacks(searchFor("fares", fields));
+
+  test("SearXNG: a country without a language, and what is far down", () => {
+    expect(lacks("searxng", { country: "DE" })).toEqual(["country"]);
+    expect(lacks("searxng", { country: "DE", language: "de" })).toEqual([]);
+    expect(lacks("searxng", { maxResults: 10, page: 5 })).toEqual([]);
+    expect(lacks("searxng", { maxResults: 10, page: 6 })).toEqual(["page"]);
+  });
+
+  test("Brave: some countries and languages, and long queries", () => {
+    expect(lacks("brave", { country: "IS", language: "is" })).toEqual(["country"]);
+    expect(lacks("brave", { language: "cy" })).toEqual(["language"]);
+    for (const language of ["ja", "pt", "zh", "no", "en"]) {
+      expect(lacks("brave", { language })).toEqual([]);
+    }
+    expect(brave.lacks(searchFor("a ".repeat(50).trim()))).toEqual([]);
+    expect(brave.lacks(searchFor("a ".repeat(51).trim()))).toEqual(["query"]);
+    const long = searchFor("x".repeat(390), { includeDomains: ["example.org"] });
+    expect(brave.lacks(long)).toEqual(["include_domains"]);
+  });
+
+  test("Tavily: languages, safesearch, and more than 20 results", () => {
+    expect(lacks("tavily", { language: "de", safesearch: "off" })).toEqual([
+      "language",
+      "safesearch",
+    ]);
+    expect(lacks("tavily", { country: "LI" })).toEqual(["country"]);
+    expect(lacks("tavily", { maxResults: 10, page: 2 })).toEqual([]);
+    expect(lacks("tavily", { maxResults: 10, page: 3 })).toEqual(["page"]);
+  });
+
+  test("Serper: safesearch. Exa: languages, and more than 100 results", () => {
+    expect(lacks("serper", EVERYTHING)).toEqual(["safesearch"]);
+    expect(lacks("exa", EVERYTHING)).toEqual(["language"]);
+    expect(lacks("exa", { maxResults: 20, page: 6 })).toEqual(["page"]);
+  });
+});

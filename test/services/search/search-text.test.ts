@@ -1,0 +1,143 @@
+// What strangers write, made fit to be shown.
+
+import { describe, expect, test } from "bun:test";
+import { cleanResult, pageUrl } from "../../../src/services/search/providers/clean-result.ts";
+import { pageTextOf } from "../../../src/services/search/providers/page-text.ts";
+import { plainText, textOfHtml } from "../../../src/services/search/providers/plain-text.ts";
+import { isPublic } from "../../../src/services/search/providers/public-fetch.ts";
+import { dayOf, freshSince } from "../../../src/services/search/providers/result-date.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+describe("textOfHtml()", () => {
+  for (const [html, text] of [
+    ["How <strong>fares</strong> are&nbsp;paid", "How fares are paid"],
+    ["un<b>believ</b>able", "unbelievable"],
+    ["one<br>two<p>three</p>", "one two three"],
+    ["a < b and c > d", "a < b and c > d"],
+    ["The &lt;div&gt; element &amp;amp; more", "The <div> element &amp; more"],
+    ["&#72;&#x69; &#0; &#xD800; &nosuch; &copy", "Hi � � &nosuch; &copy"],
+    ["<script>alert(1)</script>safe<style>p{}</style>", "safe"],
+    ["<scr<b>ipt>alert(1)</scr</b>ipt>", "alert(1)"],
+    ["<img src=x onerror=alert(1)>caption", "caption"],
+    ["<!-- note -->kept<!doctype html>", "kept"],
+    ["line\r\n\tbreak\u0000\u001b[31m\u202egnol\u200b", "line break[31mgnol"],
+    ["half \ud800 a pair", "half � a pair"],
+    ["👩‍👩‍👧 and नमस्ते", "👩‍👩‍👧 and नमस्ते"],
+  ] as const) {
+    test(JSON.stringify(html), () => expect(textOfHtml(html, 200)).toBe(text));
+  }
+
+  test("what is no text is none", () => {
+    for (const value of [null, undefined, 1, {}, ["x"]]) expect(textOfHtml(value, 10)).toBe("");
+  });
+
+  test("long text is cut at a word, and hostile text is cut before it costs time", () => {
+    expect(plainText("four words are here", 12)).toBe("four words…");
+    expect([...plainText("🎈".repeat(50), 10)]).toHaveLength(10);
+    const startMs = performance.now();
+    for (const piece of ["<", "<a", "<!--", "<script>", "&#", "<b><"]) {
+      expect([...textOfHtml(piece.repeat(1_000_000), 1_000)].length).toBeLessThanOrEqual(1_000);
+    }
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+});
+
+describe("pageUrl()", () => {
+  test("http and https only, without credentials, of bearable length", () => {
+    for (const good of ["https://a.example/x?y#z", "http://bücher.example/", "HTTPS://A.EXAMPLE"]) {
+      expect(pageUrl(good)).not.toBeNull();
+    }
+    for (const bad of [
+      "javascript:alert(1)",
+      "data:text/html,x",
+      "file:///etc/passwd",
+      "ftp://a.example/",
+      "//a.example/",
+      "https://user@a.example/",
+      "https://",
+      `https://a.example/${"x".repeat(2_048)}`,
+      "",
+      null,
+      7,
+    ]) {
+      expect(pageUrl(bad)).toBeNull();
+    }
+  });
+
+  test("a result without a title is called by its host", () => {
+    const found = { title: "<b></b>", url: "https://www.a.example/x", snippet: null, score: "NaN" };
+    expect(cleanResult(found, NOW_MS)).toMatchObject({
+      title: "a.example",
+      snippet: "",
+      score: null,
+    });
+  });
+});
+
+describe("dayOf()", () => {
+  for (const [text, day] of [
+    ["2026-03-05", "2026-03-05"],
+    ["2026-03-05T23:59:59", "2026-03-05"],
+    ["2026-03-05T00:30:00+02:00", "2026-03-05"],
+    ["Mar 5, 2026", "2026-03-05"],
+    ["5 March 2026", "2026-03-05"],
+    ["Thu, 05 Mar 2026 09:30:00 GMT", "2026-03-05"],
+    ["3 days ago", "2026-11-18"],
+    ["1 hour ago", "2026-11-21"],
+    ["2 weeks ago", "2026-11-07"],
+    ["2026-02-30", null],
+    ["2027-01-01", null],
+    ["yesterday", null],
+    ["", null],
+    ["x".repeat(10_000), null],
+    [20260305, null],
+  ] as const) {
+    test(`${String(text).slice(0, 40)}`, () => expect(dayOf(text, NOW_MS)).toBe(day));
+  }
+
+  test("fresh is a span before now", () => {
+    expect(freshSince("day", NOW_MS).toISOString()).toBe("2026-11-20T12:00:00.000Z");
+    expect(freshSince("year", NOW_MS).toISOString()).toBe("2025-11-20T12:00:00.000Z");
+  });
+});
+
+test("pageTextOf() reads what a reader sees, whatever the markup", () => {
+  const html = `<!doctype html><html lang=en-GB><title>A &amp; B</title>
+    <meta name=description content="What it is"><meta property="article:published_time"
+    content="2026-03-05T10:00:00Z"><script>var x = "<p>no</p>"</script><nav>Menu</nav>
+    <body><h1>Head</h1><p>One <b>two</b>three<p>four<style>p{}</style><svg><text>no</text></svg>`;
+  expect(pageTextOf(html)).toEqual({
+    title: "A & B",
+    text: "What it is Head One twothree four",
+    language: "en-GB",
+    date: "2026-03-05T10:00:00Z",
+  });
+  expect(pageTextOf("no markup at all").text).toBe("no markup at all");
+  expect(pageTextOf("<p".repeat(10_000)).title).toBe("");
+});
+
+test("isPublic() knows this machine and its network in every notation", () => {
+  for (const address of [
+    "127.0.0.1",
+    "10.1.2.3",
+    "172.31.255.255",
+    "192.168.0.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "::1",
+    "::",
+    "::ffff:127.0.0.1",
+    "fd00::1",
+    "fe80::1",
+    "64:ff9b::7f00:1",
+    "nonsense",
+  ]) {
+    expect([address, isPublic(address)]).toEqual([address, false]);
+  }
+  for (const address of ["93.184.216.34", "2606:2800:220:1::1", "172.32.0.1"]) {
+    expect([address, isPublic(address)]).toEqual([address, true]);
+  }
+});
