@@ -1,135 +1,171 @@
-// The numbers of SPEC 8 and the durations that DESIGN left to us. Nothing else holds a limit.
+// The limits of SPEC 8, and the durations that the specification leaves open. No other file holds
+// a limit.
 
 import { AMOUNT_MAX, type NanoUsd, usd } from "./money.ts";
 
 export const SERVICES = ["models", "search", "maps", "mail"] as const;
-/** A service is named by the scope that opens it (SPEC 5.3). */
+/** A service has the name of the scope that a key needs for it (SPEC 5.3). */
 export type Scope = (typeof SERVICES)[number];
 
 export type TierName = "free" | "starter" | "build" | "scale" | "pro" | "enterprise";
 
-/** What an application account is subscribed to (SPEC 8.6). */
+/** The plans of application accounts (SPEC 8.6). */
 export const PLAN_NAMES = ["free", "starter", "pro", "max"] as const;
 export type PlanName = (typeof PLAN_NAMES)[number];
 
-/** What limits an account: the tier of a Gateway account, or the plan of an application account. */
+/** The limits of an account: a Gateway account has a tier, an application account a plan. */
 export interface Tier {
   readonly kind: "tier" | "plan";
   readonly name: TierName | PlanName;
-  /** What each key carries. */
+  /** Of one API key. */
   readonly requestsPerMinute: number;
-  /** What all keys carry together; null where only each for itself is limited. */
+  /** Of all keys of the account together; null if only single keys are limited. */
   readonly accountRequestsPerMinute: number | null;
   readonly streams: number;
   readonly monthlyCap: NanoUsd;
-  /** What unlocks the tier; null where it comes by sign-up or contract. */
+  /** Payments and days since the first one that unlock the tier; null if they cannot. */
   readonly unlock: { readonly paid: NanoUsd; readonly days: number } | null;
   readonly services: readonly Scope[];
-  /** Queries of one batch search (SPEC 4.4). */
+  /** Queries in one batch search (SPEC 4.4). */
   readonly batchSearches: number;
-  /** SPEC 8.3; null where the tier has no mail. */
+  /** SPEC 8.3; null if mail is not included. */
   readonly mail: MailLimits | null;
 }
 
 export interface MailLimits {
-  /** In a UTC day. */
+  /** Per UTC day. */
   readonly recipientsPerDay: number;
   readonly messagesPerMinute: number;
   readonly recipientsPerMessage: number;
 }
 
-const MAIL_LIMITS: Readonly<Partial<Record<TierName, MailLimits>>> = {
-  build: { recipientsPerDay: 100, messagesPerMinute: 5, recipientsPerMessage: 10 },
-  scale: { recipientsPerDay: 1_000, messagesPerMinute: 30, recipientsPerMessage: 50 },
-  pro: { recipientsPerDay: 10_000, messagesPerMinute: 120, recipientsPerMessage: 100 },
-  enterprise: { recipientsPerDay: 100_000, messagesPerMinute: 600, recipientsPerMessage: 500 },
-};
-
 /** SPEC 4.4, 8.1, 8.2 and 8.3, lowest first. */
-export const TIERS = [
-  tier("free", 20, 2, "5", null, ["models"], 0),
-  tier("starter", 60, 5, "100", ["5", 0], ["models", "search", "maps"], 10),
-  tier("build", 300, 20, "1000", ["50", 7], SERVICES, 50),
-  tier("scale", 1000, 50, "5000", ["250", 14], SERVICES, 100),
-  tier("pro", 3000, 100, "25000", ["1000", 30], SERVICES, 100),
-  tier("enterprise", 10_000, 400, "250000", null, SERVICES, 100),
-] as const satisfies readonly Tier[];
+export const TIERS: readonly Tier[] = [
+  gatewayTier({
+    name: "free",
+    requestsPerMinute: 20,
+    streams: 2,
+    monthlyCap: usd("5"),
+    unlock: null,
+    services: ["models"],
+    batchSearches: 0,
+    mail: null,
+  }),
+  gatewayTier({
+    name: "starter",
+    requestsPerMinute: 60,
+    streams: 5,
+    monthlyCap: usd("100"),
+    unlock: { paid: usd("5"), days: 0 },
+    services: ["models", "search", "maps"],
+    batchSearches: 10,
+    mail: null,
+  }),
+  gatewayTier({
+    name: "build",
+    requestsPerMinute: 300,
+    streams: 20,
+    monthlyCap: usd("1000"),
+    unlock: { paid: usd("50"), days: 7 },
+    services: SERVICES,
+    batchSearches: 50,
+    mail: { recipientsPerDay: 100, messagesPerMinute: 5, recipientsPerMessage: 10 },
+  }),
+  gatewayTier({
+    name: "scale",
+    requestsPerMinute: 1_000,
+    streams: 50,
+    monthlyCap: usd("5000"),
+    unlock: { paid: usd("250"), days: 14 },
+    services: SERVICES,
+    batchSearches: 100,
+    mail: { recipientsPerDay: 1_000, messagesPerMinute: 30, recipientsPerMessage: 50 },
+  }),
+  gatewayTier({
+    name: "pro",
+    requestsPerMinute: 3_000,
+    streams: 100,
+    monthlyCap: usd("25000"),
+    unlock: { paid: usd("1000"), days: 30 },
+    services: SERVICES,
+    batchSearches: 100,
+    mail: { recipientsPerDay: 10_000, messagesPerMinute: 120, recipientsPerMessage: 100 },
+  }),
+  gatewayTier({
+    name: "enterprise",
+    requestsPerMinute: 10_000,
+    streams: 400,
+    monthlyCap: usd("250000"),
+    unlock: null,
+    services: SERVICES,
+    batchSearches: 100,
+    mail: { recipientsPerDay: 100_000, messagesPerMinute: 600, recipientsPerMessage: 500 },
+  }),
+];
 
 const PLAN_KEY_REQUESTS_PER_MINUTE = 60;
-/** More than the widest plan's requests can keep open: a stream ends after 15 minutes. */
+/** Never reached: the largest plan can open 120 streams in each of the 15 minutes one may last. */
 const PLAN_STREAMS = 2_000;
 
-/** SPEC 8.6. Nothing but the credits caps what a plan spends. */
+/** SPEC 8.6. Spending on a plan is limited only by the credits. */
 export const PLANS = {
-  free: plan("free", 10),
-  starter: plan("starter", 30),
-  pro: plan("pro", 60),
-  max: plan("max", 120),
+  free: applicationPlan("free", 10),
+  starter: applicationPlan("starter", 30),
+  pro: applicationPlan("pro", 60),
+  max: applicationPlan("max", 120),
 } as const satisfies Record<PlanName, Tier>;
 
-/** What the Free plan grants each month, unless it is configured (docs/configuration.md). */
+/** The monthly allowance of the Free plan, unless it is configured (docs/configuration.md). */
 export const FREE_PLAN_ALLOWANCE = usd("1");
 
 export interface TierInputs {
-  /** An application account's; null in the Gateway, where payments decide. */
+  /** The plan of an application account; null for a Gateway account. */
   readonly plan: PlanName | null;
   /** Lifetime payments net of refunds. */
   readonly netPaid: NanoUsd;
   readonly firstPaymentAtMs: number | null;
+  /** The tier that a contract grants, whatever was paid. */
   readonly contract: "enterprise" | null;
 }
 
 export const DAY_MS = 86_400_000;
 
 /**
- * What limits an account at `nowMs`: its plan, or the tier that follows from its payments (SPEC
- * 3.4, 8.1), which is derived at each admission and never stored.
+ * The limits of an account at `nowMs`: its plan, or the tier that its contract or its payments give
+ * it (SPEC 3.4, 8.1). Derived at each admission, never stored.
  */
 export function deriveTier(inputs: TierInputs, nowMs: number): Tier {
   if (inputs.plan !== null) return PLANS[inputs.plan];
-  if (inputs.contract === "enterprise") return TIERS[5];
-  let best: Tier = TIERS[0];
-  for (const candidate of TIERS) if (unlocks(candidate, inputs, nowMs)) best = candidate;
-  return best;
+  if (inputs.contract !== null) return tierNamed(inputs.contract);
+  return TIERS.findLast((tier) => isUnlocked(tier, inputs, nowMs)) ?? tierNamed("free");
 }
 
-/** The next tier that payments and time can unlock; null at the top, and for a plan. */
+/** The next tier that payments and time can unlock; null if there is none, and for a plan. */
 export function nextTier(current: Tier): Tier | null {
   if (current.kind === "plan") return null;
-  const next = TIERS[TIERS.findIndex((row) => row.name === current.name) + 1];
-  return next?.unlock ? next : null;
+  const above = TIERS.slice(TIERS.findIndex(({ name }) => name === current.name) + 1);
+  return above.find(({ unlock }) => unlock !== null) ?? null;
 }
 
-function unlocks(candidate: Tier, inputs: TierInputs, nowMs: number): boolean {
-  if (candidate.unlock === null || inputs.firstPaymentAtMs === null) return false;
-  if (inputs.netPaid < candidate.unlock.paid) return false;
-  return nowMs - inputs.firstPaymentAtMs >= candidate.unlock.days * DAY_MS;
+function tierNamed(name: TierName): Tier {
+  const tier = TIERS.find((row) => row.name === name);
+  if (tier === undefined) throw new Error(`TIERS has no row '${name}'`);
+  return tier;
 }
 
-function tier(
-  name: TierName,
-  requestsPerMinute: number,
-  streams: number,
-  monthlyCap: string,
-  unlock: readonly [paid: string, days: number] | null,
-  services: readonly Scope[],
-  batchSearches: number,
+function isUnlocked({ unlock }: Tier, inputs: TierInputs, nowMs: number): boolean {
+  if (unlock === null || inputs.firstPaymentAtMs === null) return false;
+  if (inputs.netPaid < unlock.paid) return false;
+  return nowMs - inputs.firstPaymentAtMs >= unlock.days * DAY_MS;
+}
+
+function gatewayTier(
+  row: Omit<Tier, "kind" | "accountRequestsPerMinute"> & { readonly name: TierName },
 ): Tier {
-  return {
-    kind: "tier",
-    name,
-    requestsPerMinute,
-    accountRequestsPerMinute: null,
-    streams,
-    monthlyCap: usd(monthlyCap),
-    unlock: unlock && { paid: usd(unlock[0]), days: unlock[1] },
-    services,
-    batchSearches,
-    mail: MAIL_LIMITS[name] ?? null,
-  };
+  return { kind: "tier", accountRequestsPerMinute: null, ...row };
 }
 
-function plan(name: PlanName, accountRequestsPerMinute: number): Tier {
+function applicationPlan(name: PlanName, accountRequestsPerMinute: number): Tier {
   return {
     kind: "plan",
     name,
@@ -160,7 +196,7 @@ export const CHAT = {
   bodyBytesMax: 4 * 1024 * 1024,
 } as const;
 
-/** What SPEC 4.3 leaves open (docs/search.md). */
+/** SPEC 4.3 leaves these open (docs/search.md). */
 export const SEARCH = {
   queryCharactersMax: 400,
   maxResultsDefault: 10,
@@ -169,11 +205,11 @@ export const SEARCH = {
   domainsMax: 20,
   bodyBytesMax: 64 * 1024,
   batchBodyBytesMax: 1024 * 1024,
-  /** Queries of one batch that are asked at once. */
+  /** Queries of one batch that run in parallel. */
   batchAtOnce: 8,
 } as const;
 
-/** What mail counts against in time, as refusals name it: "100 recipients a day". */
+/** The units of mail limits as refusals name them: "100 recipients a day". */
 export const MAIL_COUNTS = { messages: "messages", recipients: "recipients" } as const;
 
 /** SPEC 4.6 and 8.4. */
@@ -183,29 +219,29 @@ export const MAIL = {
   htmlBytesMax: 256 * 1024,
   fromNameCharactersMax: 64,
   idempotencyKeyMax: 255,
-  /** The addresses that `to` may list, repeated ones included; the tier limits distinct ones. */
+  /** Items of `to`, duplicates included; the tier limits distinct addresses. */
   toItemsMax: 5_000,
   bodyBytesMax: 4 * 1024 * 1024,
-  /** How long a message that no server takes for now is tried again. */
+  /** How long a temporarily refused message is retried. */
   retryForMs: DAY_MS,
   idempotencyMs: 2 * DAY_MS,
-  /** What is sealed outlives the last attempt by as much as a late worker may need. */
+  /** Sealed content outlives the last attempt by two hours, in case a worker is late. */
   contentKeyMs: DAY_MS + 7_200_000,
 } as const;
 
 export const JSON_DEPTH_MAX = 64;
 
-/** A per-IP window for callers without a valid key (docs/decisions.md). */
+/** Per IP address, for callers without a valid key (docs/decisions.md). */
 export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 
-/** How long a hold lives without its owner, and how often the owner renews it. */
+/** How long a hold lives if its owner stops renewing it, and how often the owner renews it. */
 export const LEASE_MS = 60_000;
 export const LEASE_RENEWAL_MS = 5_000;
-/** A hold that is older than its lease by more than this was forgotten: an audit says so. */
+/** A hold that is open this long after its lease ended is reported by the audit. */
 export const LEASE_OVERDUE_MS = 150_000;
 
-/** Refused rows logged one by one per key and minute; the rest become one summary row. */
+/** Refused calls logged one by one per key and minute; further ones share one summary row. */
 export const REFUSED_ROWS_PER_MINUTE = 100;
 
-/** Buckets that accounts are spread over; fixed for the life of an installation. */
+/** Accounts are spread over this many buckets; an installation must never change it. */
 export const BUCKETS = 64;
