@@ -48,11 +48,32 @@ export function price(decimal: string, per: number): PicoUsd {
   return (amount / picoScale) as PicoUsd;
 }
 
+export type Quantities = readonly (readonly [quantity: number, price: PicoUsd])[];
+
 /** Sums quantity times price exactly and rounds up once to a whole nano-USD. */
-export function charge(parts: readonly (readonly [quantity: number, price: PicoUsd])[]): NanoUsd {
+export function charge(parts: Quantities): NanoUsd {
+  return nano((sum(parts) + PICO_PER_NANO - 1n) / PICO_PER_NANO);
+}
+
+/**
+ * The largest quantity at `unit` whose charge together with `parts` is at most `available`, up to
+ * Number.MAX_SAFE_INTEGER; 0 if `parts` alone cost more.
+ */
+export function affordableQuantity(
+  available: NanoUsd,
+  unit: PicoUsd,
+  parts: Quantities = [],
+): number {
+  const left = available * PICO_PER_NANO - sum(parts);
+  if (left < 0n) return 0;
+  if (unit === 0n) return Number.MAX_SAFE_INTEGER;
+  return Math.min(Number(left / unit), Number.MAX_SAFE_INTEGER);
+}
+
+function sum(parts: Quantities): bigint {
   let pico = 0n;
   for (const [quantity, unit] of parts) pico += BigInt(quantity) * unit;
-  return nano((pico + PICO_PER_NANO - 1n) / PICO_PER_NANO);
+  return pico;
 }
 
 /** The decimal USD digits of an amount, never in exponent form: "0.0000375", "5", "-1.5". */

@@ -1,13 +1,13 @@
-// What a chat call can cost at most, and what it cost (SPEC 8.7.1).
+// The upper bound and the exact cost of a chat call (SPEC 8.7.1).
 
-import { charge, type NanoUsd, type PicoUsd } from "./money.ts";
+import { affordableQuantity, charge, type NanoUsd, type PicoUsd } from "./money.ts";
 
-/** Prices for prompts of at most `promptTokensMax` tokens; null in the last band. */
+/** The prices of calls whose prompt has at most `promptTokensMax` tokens; null: any number. */
 export interface PriceBand {
   readonly promptTokensMax: number | null;
   readonly input: PicoUsd;
   readonly output: PicoUsd;
-  /** The price of a prompt token that the upstream served from its cache; null: as `input`. */
+  /** The price of a prompt token that the upstream read from its cache; null: as `input`. */
   readonly cachedInput: PicoUsd | null;
 }
 
@@ -21,8 +21,8 @@ export interface TokenUsage {
 export const MESSAGE_OVERHEAD_TOKENS = 16;
 
 /**
- * An upper bound of the cost: `promptTokens` must not be too low, and the dearest of each price
- * over all bands is taken, so that no band which the real prompt may fall into can cost more.
+ * An upper bound of the cost: `promptTokens` must not be too low. Each price is the most expensive
+ * one of all bands, so the band of the real prompt cannot cost more.
  */
 export function upperBound(
   bands: readonly PriceBand[],
@@ -30,12 +30,12 @@ export function upperBound(
   outputTokens: number,
 ): NanoUsd {
   return charge([
-    [promptTokens, dearest(bands, inputPrice)],
-    [outputTokens, dearest(bands, outputPrice)],
+    [promptTokens, mostExpensive(bands, inputPrice)],
+    [outputTokens, mostExpensive(bands, outputPrice)],
   ]);
 }
 
-/** The exact cost of a call by the band that its prompt falls into, rounded up once. */
+/** The exact cost of a call by the band of its prompt, rounded up once. */
 export function exactCost(bands: readonly PriceBand[], usage: TokenUsage): NanoUsd {
   const band = bandOf(bands, usage.promptTokens);
   return charge([
@@ -51,18 +51,13 @@ export function affordableOutputTokens(
   promptTokens: number,
   available: NanoUsd,
 ): number {
-  const output = dearest(bands, outputPrice);
-  const rest = available - upperBound(bands, promptTokens, 0);
-  if (rest < 0n) return 0;
-  if (output === 0n) return Number.MAX_SAFE_INTEGER;
-  return Number((rest * 1_000n) / output);
+  const prompt = [[promptTokens, mostExpensive(bands, inputPrice)]] as const;
+  return affordableQuantity(available, mostExpensive(bands, outputPrice), prompt);
 }
 
 /** The largest number of prompt tokens whose upper bound still fits `available`. */
 export function affordablePromptTokens(bands: readonly PriceBand[], available: NanoUsd): number {
-  const input = dearest(bands, inputPrice);
-  if (input === 0n) return Number.MAX_SAFE_INTEGER;
-  return available < 0n ? 0 : Number((available * 1_000n) / input);
+  return affordableQuantity(available, mostExpensive(bands, inputPrice));
 }
 
 function bandOf(bands: readonly PriceBand[], promptTokens: number): PriceBand {
@@ -73,16 +68,19 @@ function bandOf(bands: readonly PriceBand[], promptTokens: number): PriceBand {
   return band;
 }
 
-function dearest(bands: readonly PriceBand[], priceOf: (band: PriceBand) => PicoUsd): PicoUsd {
-  let most = 0n as PicoUsd;
+function mostExpensive(
+  bands: readonly PriceBand[],
+  priceOf: (band: PriceBand) => PicoUsd,
+): PicoUsd {
+  let highest = 0n as PicoUsd;
   for (const band of bands) {
     const price = priceOf(band);
-    if (price > most) most = price;
+    if (price > highest) highest = price;
   }
-  return most;
+  return highest;
 }
 
-/** The dearer of what a prompt token can cost in this band. */
+/** The most a prompt token can cost in this band, cached or not. */
 function inputPrice({ input, cachedInput }: PriceBand): PicoUsd {
   return cachedInput !== null && cachedInput > input ? cachedInput : input;
 }
