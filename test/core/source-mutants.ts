@@ -43,15 +43,16 @@ export function replaced(good: string, bad: string): Change {
   };
 }
 
-/** Adds `by` to the first number after `field` within the part that begins with `anchor`. */
-export function stepped(anchor: string, field: string, by: number): Change {
+/** Adds `by` to the first number after `anchor`, or to the first one after `field` below it. */
+export function stepped(anchor: string, by: number, field = ""): Change {
   return (source) => {
     const [before, part, ...more] = source.split(anchor);
     if (before === undefined || part === undefined || more.length > 0) {
       throw new Error(`The source has '${anchor}' not exactly once`);
     }
+    const name = field === "" ? "^" : `\\b${field}:`;
     const end = /^ *\}(?:\)|;| as)/m.exec(part)?.index ?? part.length;
-    const number = new RegExp(`(?<=\\b${field}\\b\\D*)[\\d_]+`).exec(part.slice(0, end));
+    const number = new RegExp(`(?<=${name}\\D*)[\\d_]+`).exec(part.slice(0, end));
     if (number === null) throw new Error(`'${anchor}' has no number '${field}'`);
     const value = Number(number[0].replaceAll("_", "")) + by;
     const changed =
