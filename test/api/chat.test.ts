@@ -22,7 +22,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(() => {
   api.chat.reply = async () => wholeReply("Hello");
   api.chat.requests.length = 0;
-  api.chat.abortedAtMs.length = 0;
+  api.chat.aborted = 0;
   api.paused.clear();
 });
 
@@ -155,11 +155,10 @@ describe("POST /v1/chat/completions, whole", () => {
     const leaving = new AbortController();
     const response = api.post(account, chatBody(), { signal: leaving.signal });
     await until(() => api.chat.open === 1, "the upstream was asked");
-    const leftAtMs = performance.now();
     leaving.abort();
     await response.catch(() => {});
     await until(() => api.openCalls === 0, "the hold was given back");
-    expect((api.chat.abortedAtMs[0] ?? Number.NaN) - leftAtMs).toBeLessThan(100);
+    expect(api.chat.aborted).toBe(1);
     expect((await api.view(account)).paid).toBe(usd("1"));
     const [entry] = await api.journal(account);
     expect(JSON.parse(entry?.outcome ?? "")).toMatchObject({
@@ -232,17 +231,17 @@ describe("the hold of a chat call", () => {
     const rich = await api.account({ paid: "5" });
     const content = "word ".repeat(700_000);
     const large = api.post(poor, chatBody({ messages: [{ role: "user", content }] }));
-    let slowestMs = 0;
+    let served = 0;
     let isDone = false;
     void large.then(() => {
       isDone = true;
     });
     while (!isDone) {
-      const startedMs = performance.now();
       expect((await api.get("/healthz", rich)).status).toBe(200);
-      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+      served += 1;
     }
     expect((await large).status).toBe(402);
-    expect(slowestMs).toBeLessThan(1_500);
+    // Counted in one go, it would let one or two pass.
+    expect(served).toBeGreaterThan(10);
   });
 });

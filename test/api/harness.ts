@@ -21,6 +21,7 @@ import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
 import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import { eventually } from "../support/eventually.ts";
 import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { realClock } from "./fake-clock.ts";
@@ -387,13 +388,9 @@ export function costOf(promptTokens: number, completionTokens: number): NanoUsd 
   return BigInt(promptTokens * 1_000 + completionTokens * 2_000) as NanoUsd;
 }
 
-/** Asks until it is so; fails loudly when it does not become so. */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 3_000;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`It never happened that ${what}`);
-    await Bun.sleep(2);
-  }
+/** Waits until it is so. */
+export function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  return eventually(what, isSo);
 }
 
 async function openStores() {

@@ -16,8 +16,10 @@ export class ScriptedChat implements ChatProvider {
   readonly requests: ChatRequest[] = [];
   /** How many requests are being served. */
   open = 0;
-  /** When each request's signal was aborted, by performance.now(). */
-  readonly abortedAtMs: number[] = [];
+  /** How many requests were aborted. */
+  aborted = 0;
+  /** How often a batch after the first was asked for: so often the one before it was taken. */
+  pulls = 0;
   reply: (request: ChatRequest, options: ChatOptions) => Promise<ChatReply> = async () =>
     wholeReply("Hello");
   batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = () =>
@@ -73,6 +75,7 @@ export class ScriptedChat implements ChatProvider {
     try {
       yield first;
       for (;;) {
+        this.pulls++;
         const { done, value } = await rest.next();
         if (done) return;
         yield value;
@@ -86,7 +89,7 @@ export class ScriptedChat implements ChatProvider {
     this.asked.push(id);
     if (this.mute.has(id)) throw new ApiError("upstream_unreachable", `No route of ${id} answers`);
     this.requests.push(request);
-    signal.addEventListener("abort", () => this.abortedAtMs.push(performance.now()));
+    signal.addEventListener("abort", () => this.aborted++);
   }
 }
 

@@ -25,6 +25,13 @@ export const REQUEST: ChatRequest = {
   parameters: {},
 };
 
+/** So long that only the caller can end a request. */
+export const PATIENT = {
+  firstByteTimeoutMs: 600_000,
+  replyTimeoutMs: 600_000,
+  idleTimeoutMs: 600_000,
+} as const;
+
 /** A provider at an address, with a short patience. */
 export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = {}): ProviderEntry {
   return {
@@ -149,13 +156,4 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     return error;
   }
   throw new Error("This should have failed");
-}
-
-/** Waits until something holds, for at most two seconds. */
-export async function until(holds: () => boolean): Promise<void> {
-  const start = performance.now();
-  while (!holds()) {
-    if (performance.now() - start > 2_000) throw new Error("It never came to hold");
-    await Bun.sleep(2);
-  }
 }

@@ -1,4 +1,7 @@
-/** Asks until it is so; fails loudly when it does not become so in time. */
+/**
+ * Waits until `isSo`, and fails after `withinMs`: a limit for what never happens, which no busy
+ * machine reaches.
+ */
 export async function eventually(
   what: string,
   isSo: () => boolean | Promise<boolean>,
@@ -8,5 +11,12 @@ export async function eventually(
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`It never happened that ${what}`);
     await Bun.sleep(5);
+  }
+}
+
+/** Lets everything run that is ready, so many times: for what must not happen. */
+export async function eventLoopTurns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }

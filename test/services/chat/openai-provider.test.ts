@@ -12,13 +12,14 @@ import { RouteFailure } from "../../../src/upstream/route-failure.ts";
 import {
   idle,
   KEY,
+  PATIENT,
   providerAt,
   REQUEST,
   readAll,
   rejection,
   textOf,
-  until,
 } from "../../support/chat-routes.ts";
+import { eventually } from "../../support/eventually.ts";
 import {
   type FakeUpstream,
   startFakeUpstream,
@@ -220,7 +221,11 @@ describe("what comes back", () => {
     const texts: unknown[] = [];
     for await (const { deltas } of streamUpstream(callOf("tokens-6-every-5", { provider }))) {
       texts.push(...deltas.map(({ delta }) => delta.content));
-      if (texts.length === 1) await Bun.sleep(150);
+      // As long as a server with the same patience needs to be given up for its silence.
+      if (texts.length === 1) {
+        const silent = readAll(streamUpstream(callOf("hang-mid-stream", { provider })));
+        expect(await rejection(silent)).toBeInstanceOf(RouteFailure);
+      }
     }
     expect(texts).toHaveLength(8);
   });
@@ -264,7 +269,7 @@ describe("one read of a stream", () => {
     };
     const { text } = await readAll(streamUpstream(callOf("ok", { fetch: fetchFlood })));
     expect(text).toBe("a");
-    await until(() => wasAborted);
+    await eventually("the request is ended", () => wasAborted);
     expect(pulls).toBeLessThan(20);
   });
 
@@ -370,15 +375,13 @@ describe("a route fails", () => {
       const error = await rejection(completeUpstream(callOf(mood, { provider })));
       expect(error).toMatchObject({ name: "RouteFailure" });
       expect(String(error)).toContain("larger");
-      await until(() => upstream.open <= 2);
+      await eventually("the connection is closed", () => upstream.open <= 2);
     });
   }
 
   test("by a server that floods it with usage and says nothing", async () => {
     const call = callOf("usage-flood", { provider: { firstByteTimeoutMs: 100 } });
-    const startMs = performance.now();
     expect(await rejection(readAll(streamUpstream(call)))).toBeInstanceOf(RouteFailure);
-    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
   test("without its words in the log, since they may quote the prompt", async () => {
@@ -410,11 +413,9 @@ describe("the end of a stream", () => {
     expect(upstream.connections - before).toBeLessThanOrEqual(1);
   });
 
-  test("that nobody reads to its end ends the request within 100 ms", async () => {
-    for await (const _ of streamUpstream(callOf("tokens-500-every-5"))) break;
-    const leftMs = performance.now();
+  test("that nobody reads to its end ends the request", async () => {
+    for await (const _ of streamUpstream(callOf("hang-mid-stream", { provider: PATIENT }))) break;
     const seen = upstream.requests.at(-1);
-    await until(() => seen?.abortedAtMs !== null);
-    expect((seen?.abortedAtMs ?? 0) - leftMs).toBeLessThan(100);
+    await eventually("the upstream is hung up on", () => seen?.abortedAtMs !== null);
   });
 });

@@ -6,6 +6,7 @@ import {
   idle,
   KEY,
   modelOf,
+  PATIENT,
   PROMPT,
   providerAt,
   REQUEST,
@@ -14,8 +15,8 @@ import {
   rejection,
   routesOver,
   routesTo,
-  until,
 } from "../../support/chat-routes.ts";
+import { eventLoopTurns, eventually } from "../../support/eventually.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../support/fake-upstream.ts";
 
 let first: FakeUpstream;
@@ -29,7 +30,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([first.stop(), second.stop()]);
-  await Bun.sleep(20);
+  // A rejection that nobody handles is reported in the turn after it.
+  await eventLoopTurns(20);
   process.off("unhandledRejection", onLost);
   expect(lost).toEqual([]);
 });
@@ -81,7 +83,7 @@ for (const [stream, how] of MODES) {
     }
 
     test("is not asked when the caller is gone, and nobody is blamed", async () => {
-      const routes = routesTo([first, second]);
+      const routes = routesTo([first, second], PATIENT);
       const before = second.requests.length;
       for (let count = 0; count < 6; count += 1) {
         const gone = new AbortController();
@@ -89,11 +91,9 @@ for (const [stream, how] of MODES) {
           ask(routes, routes.model("hang-before-headers"), { stream, signal: gone.signal }),
         );
         const seen = await newRequest(first, "hang-before-headers");
-        const abortedMs = performance.now();
         gone.abort();
         await asked;
-        await until(() => seen.abortedAtMs !== null);
-        expect((seen.abortedAtMs ?? 0) - abortedMs).toBeLessThan(100);
+        await eventually("the upstream is hung up on", () => seen.abortedAtMs !== null);
       }
       expect(second.requests).toHaveLength(before);
       expect(routes.logged).toEqual([]);
@@ -151,7 +151,7 @@ for (const [stream, how] of MODES) {
 async function newRequest(upstream: FakeUpstream, mood: string) {
   const isOpen = (one: (typeof upstream.requests)[number]) =>
     one.mood === mood && !one.isAnswered && one.abortedAtMs === null;
-  await until(() => upstream.requests.some(isOpen));
+  await eventually("the upstream is asked", () => upstream.requests.some(isOpen));
   const found = upstream.requests.findLast(isOpen);
   if (found === undefined) throw new Error("It was not asked");
   return found;
@@ -203,11 +203,9 @@ describe("a stream", () => {
   test("is there only once a delta is", async () => {
     const routes = routesTo([first]);
     const model = modelOf(["first-ai", "tokens-2-every-80"]);
-    const startMs = performance.now();
     const batches = await routes.chat.stream(model, REQUEST, { signal: idle() });
     const { deltas } = (await batches[Symbol.asyncIterator]().next()).value as ChatBatch;
     expect(deltas.length).toBeGreaterThan(0);
-    expect(performance.now() - startMs).toBeLessThan(2_000);
     await batches[Symbol.asyncIterator]().return?.();
   });
 
@@ -224,8 +222,8 @@ describe("a stream", () => {
     });
   }
 
-  test("whose caller leaves in its middle ends upstream within 100 ms, without blame", async () => {
-    const routes = routesTo([first, second]);
+  test("whose caller leaves in its middle ends upstream, without blame", async () => {
+    const routes = routesTo([first, second], PATIENT);
     const before = second.requests.length;
     for (let count = 0; count < 6; count += 1) {
       const gone = new AbortController();
@@ -233,24 +231,22 @@ describe("a stream", () => {
       const batches = await routes.chat.stream(model, REQUEST, { signal: gone.signal });
       const reading = rejection(readAll(batches));
       const seen = await newRequest(first, "hang-mid-stream");
-      const abortedMs = performance.now();
       gone.abort();
       await reading;
-      await until(() => seen.abortedAtMs !== null);
-      expect((seen.abortedAtMs ?? 0) - abortedMs).toBeLessThan(100);
+      await eventually("the upstream is hung up on", () => seen.abortedAtMs !== null);
     }
     await ask(routes, routes.model("ok"), { stream: true });
     expect(second.requests).toHaveLength(before);
   });
 
   test("gives its place back when its caller leaves before anybody read it", async () => {
-    const routes = routesTo([first], { concurrencyMax: 1 });
+    const routes = routesTo([first], { ...PATIENT, concurrencyMax: 1 });
     const gone = new AbortController();
     const model = routes.model("hang-mid-stream");
     await routes.chat.stream(model, REQUEST, { signal: gone.signal });
     const seen = await newRequest(first, "hang-mid-stream");
     gone.abort();
-    await until(() => seen.abortedAtMs !== null);
+    await eventually("the upstream is hung up on", () => seen.abortedAtMs !== null);
     expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
   });
 
@@ -349,19 +345,21 @@ test("no place is lost over 1,000 calls that end in every way", async () => {
   const one = async (at: number) => {
     const stream = at % 3 !== 0;
     const gone = new AbortController();
-    if (at % 5 === 0) setTimeout(() => gone.abort(), at % 20);
+    if (at % 5 === 0) void eventLoopTurns(at % 20).then(() => gone.abort());
     const model = routes.model(moods[at % moods.length] ?? "ok");
     if (!stream || at % 7 !== 0) return await ask(routes, model, { stream, signal: gone.signal });
     const batches = await routes.chat.stream(model, REQUEST, { signal: gone.signal });
     if (at % 2 === 0) for await (const _ of batches) break;
     // Nobody reads this one.
-    else setTimeout(() => gone.abort(), 10);
+    else gone.abort();
   };
   for (let at = 0; at < 1_000; at += 20) {
     routes.clockMs += 60_000;
     await Promise.allSettled(Array.from({ length: 20 }, (_, offset) => one(at + offset)));
   }
-  await Bun.sleep(50);
+  await eventually("no request is left at the upstream", () =>
+    first.requests.every(({ isAnswered, abortedAtMs }) => isAnswered || abortedAtMs !== null),
+  );
   routes.clockMs += 60_000;
   await ask(routes, routes.model("ok"), { stream: false });
   const all = await Promise.all(
