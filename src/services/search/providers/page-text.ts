@@ -1,6 +1,7 @@
 // What a reader sees of an HTML page, for the index.
 
-import { decodeEntities, plainText } from "./plain-text.ts";
+import { decodeHTMLStrict } from "entities";
+import { plainText } from "./plain-text.ts";
 
 export interface PageText {
   readonly title: string;
@@ -62,8 +63,8 @@ export function pageTextOf(html: string): PageText {
     .transform(html);
   const body = `${page.description} ${page.text}`;
   return {
-    title: plainText(decodeEntities(page.title), TITLE_CHARACTERS_MAX),
-    text: plainText(decodeEntities(body), TEXT_CHARACTERS_MAX),
+    title: plainText(decodeHTMLStrict(page.title), TITLE_CHARACTERS_MAX),
+    text: plainText(decodeHTMLStrict(body), TEXT_CHARACTERS_MAX),
     ...said,
   };
 }

@@ -1,10 +1,11 @@
-// Text of strangers as plain text: without tags, entities decoded, without what steers a terminal
-// or a page, and bounded.
+// Untrusted text as plain text of bounded length: no tags, entities decoded, no control or bidi
+// characters.
+
+import { decodeHTMLStrict } from "entities";
 
 const TAG = /<(?:!--[\s\S]*?--|!doctype[^>]*|\/?[a-z][^<>]*)>/gi;
 /** Elements whose content is not for readers. */
 const HIDDEN = /<(script|style|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/gi;
-const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z][a-z0-9]{1,9}));/gi;
 // Controls, marks that turn the direction of text, and characters that show nothing.
 const UNSEEN = String.raw`\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
 const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "gu");
@@ -12,56 +13,13 @@ const NOT_ONE_LINE = new RegExp(`[^\\S ]| {2}|[${UNSEEN}]`, "u");
 /** More than any text that is shown, so that cutting comes before the costly parts. */
 const RAW_FACTOR = 4;
 
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  ensp: " ",
-  emsp: " ",
-  thinsp: " ",
-  hellip: "…",
-  ndash: "–",
-  mdash: "—",
-  lsquo: "‘",
-  rsquo: "’",
-  sbquo: "‚",
-  ldquo: "“",
-  rdquo: "”",
-  bdquo: "„",
-  laquo: "«",
-  raquo: "»",
-  bull: "•",
-  middot: "·",
-  times: "×",
-  deg: "°",
-  copy: "©",
-  reg: "®",
-  trade: "™",
-  euro: "€",
-  pound: "£",
-  yen: "¥",
-  sect: "§",
-  auml: "ä",
-  ouml: "ö",
-  uuml: "ü",
-  szlig: "ß",
-  eacute: "é",
-  egrave: "è",
-  agrave: "à",
-  ccedil: "ç",
-  ntilde: "ñ",
-};
-
 /** HTML, or text that may have some of it, as one line of plain text; "" for what is no text. */
 export function textOfHtml(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
   // Most texts have neither tags nor entities, and looking for a character costs nothing.
   const start = value.slice(0, charactersMax * RAW_FACTOR);
   const text = start.includes("<") ? withoutTags(start) : start;
-  return plainText(text.includes("&") ? decodeEntities(text) : text, charactersMax);
+  return plainText(text.includes("&") ? decodeHTMLStrict(text) : text, charactersMax);
 }
 
 function withoutTags(html: string): string {
@@ -88,14 +46,4 @@ export function plainText(value: unknown, charactersMax: number): string {
   const cut = characters.slice(0, charactersMax - 1).join("");
   const space = cut.lastIndexOf(" ");
   return `${space > cut.length / 2 ? cut.slice(0, space) : cut}…`;
-}
-
-/** Text with HTML's entities as characters; those that are not known stay. */
-export function decodeEntities(text: string): string {
-  return text.replace(ENTITY, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) return NAMED[name] ?? NAMED[name.toLowerCase()] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-    const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-    return isCharacter ? String.fromCodePoint(code) : "�";
-  });
 }

@@ -1,11 +1,11 @@
 // The pages that a sitemap names (sitemaps.org), fetched a few at a time.
 
 import { readFile } from "node:fs/promises";
+import { decodeHTMLStrict } from "entities";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 import { DocumentError } from "./document-files.ts";
 import { pageTextOf } from "./page-text.ts";
-import { decodeEntities } from "./plain-text.ts";
 import { type Fetched, FetchFailure, fetchPublic, type PublicFetch } from "./public-fetch.ts";
 import { dayOf } from "./result-date.ts";
 import { documentOf, type IndexDocument } from "./search-index.ts";
@@ -77,7 +77,7 @@ export function* locationsOf(xml: string, nowMs: number): Generator<Entry> {
   for (const [, entry = ""] of xml.matchAll(/<(?:url|sitemap)>([\s\S]*?)<\/(?:url|sitemap)>/gi)) {
     const location = /<loc>\s*(?:<!\[CDATA\[)?([\s\S]*?)(?:\]\]>)?\s*<\/loc>/i.exec(entry)?.[1];
     const changed = /<lastmod>\s*([^<]*?)\s*<\/lastmod>/i.exec(entry)?.[1];
-    const url = pageUrl(decodeEntities(location ?? ""));
+    const url = pageUrl(decodeHTMLStrict(location ?? ""));
     if (url !== null) yield { url, date: dayOf(changed, nowMs) };
   }
 }
