@@ -197,6 +197,8 @@ describe("owners", () => {
       ["src/calls/a.ts", "if (reply.status >= 500) retry();"],
       ["src/calls/a.ts", 'console.log("here");'],
       ["src/calls/a.ts", "export default function a() {}"],
+      ["test/api/a.test.ts", "await Bun.sleep(20);"],
+      ["test/core/a.test.ts", "setTimeout(() => gone.abort(), 10);"],
     ],
     good: [
       ["src/settings/config.ts", "const home = process.env.HOME;"],
@@ -209,6 +211,8 @@ describe("owners", () => {
       ["src/http/a.ts", "return new Response(null, { status: 404 });"],
       ["src/account/a.ts", 'const text = "status: 404, process.env, console.log";'],
       ["src/cli/a.ts", "console.log(row);"],
+      ["test/support/a.ts", "await Bun.sleep(5);"],
+      ["test/api/a.test.ts", 'await eventually("it is sent", () => sent); // no Bun.sleep()'],
       ["scripts/a.mjs", "const t = Date.now() + process.env.X;"],
     ],
   });

@@ -105,6 +105,7 @@ interface Parts {
   readonly paused: Set<string>;
   readonly log: Log;
   readonly logged: readonly LogLine[];
+  readonly pendingRequests: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -158,8 +159,16 @@ export class Harness implements AsyncDisposable {
       await app.stop(true);
       await stores.close();
     };
+    const pendingRequests = () => app.server?.pendingRequests ?? 0;
     const url = `http://127.0.0.1:${port}`;
-    return new Harness({ url, port, stores, chat, search, maps, paused, log, logged, stop });
+    const scripted = { chat, search, maps };
+    const served = { url, port, pendingRequests, stop };
+    return new Harness({ ...served, ...scripted, stores, paused, log, logged });
+  }
+
+  /** Requests that the service has and did not answer yet. */
+  get pendingRequests(): number {
+    return this.parts.pendingRequests();
   }
 
   get paused(): Set<string> {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import { eventually } from "../support/eventually.ts";
+import { closedGate } from "../support/gate.ts";
 import type { Script } from "../support/scripted-smtp.ts";
 import { errorOf, MAIL_DOMAIN, type TestAccount } from "./harness.ts";
 import {
@@ -189,13 +190,19 @@ describe("an answer that is lost after the whole message was sent", () => {
 });
 
 test("a slow server gets its time, and whoever does not wait so long is told queued", async () => {
-  world.smtp.script = { data: () => Bun.sleep(700).then(() => null) };
-  expect((await world.send(account, mailBody())).status).toBe(200);
+  const slow = closedGate();
+  world.smtp.script = { data: () => slow.pass().then(() => null) };
+  const sending = world.send(account, mailBody());
+  await eventually("the server has all of it", () => slow.arrivals === 1);
+  slow.open();
+  expect((await sending).status).toBe(200);
   await using hasty = await startMailHarness({ waitMs: 200 });
-  hasty.smtp.script = { data: () => Bun.sleep(600).then(() => null) };
+  const slower = closedGate();
+  hasty.smtp.script = { data: () => slower.pass().then(() => null) };
   const own = await mailAccount(hasty.api);
   const response = await hasty.send(own, mailBody());
   expect(response.status).toBe(202);
+  slower.open();
   const { id } = await resultOf(response);
   await eventually("it is sent", async () => (await hasty.status(own, id)).status === "sent");
   expect(hasty.smtp.accepted).toHaveLength(1);

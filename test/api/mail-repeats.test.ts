@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import { eventually } from "../support/eventually.ts";
+import { closedGate } from "../support/gate.ts";
 import { random } from "../support/world.ts";
 import { errorOf, type TestAccount } from "./harness.ts";
 import {
@@ -32,10 +33,12 @@ async function answerOf(response: Response): Promise<string> {
 }
 
 test("50 requests at once send one message, are charged once, and get one answer", async () => {
-  world.smtp.script = { data: () => Bun.sleep(100).then(() => null) };
-  const responses = await Promise.all(
-    Array.from({ length: 50 }, () => world.send(account, mailBody(), "fifty")),
-  );
+  const gate = closedGate();
+  world.smtp.script = { data: () => gate.pass().then(() => null) };
+  const sending = Array.from({ length: 50 }, () => world.send(account, mailBody(), "fifty"));
+  await eventually("all of them are under way", () => world.api.pendingRequests === 50);
+  gate.open();
+  const responses = await Promise.all(sending);
   const repeats = responses.filter((one) => one.headers.get("idempotent-replayed") === "true");
   expect(repeats).toHaveLength(49);
   const answers = new Set(await Promise.all(responses.map(answerOf)));

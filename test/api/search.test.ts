@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
+import { eventLoopTurns } from "../support/eventually.ts";
+import { closedGate } from "../support/gate.ts";
 import { type AccountOptions, errorOf, Harness, type TestAccount, until } from "./harness.ts";
 import { replyOf } from "./scripted-search.ts";
 
@@ -331,9 +333,12 @@ describe("the order of refusals", () => {
 describe("a batch", () => {
   test("answers each query in its place, with its own cost; the header is the sum", async () => {
     const account = await payer();
+    const others = closedGate();
+    let answered = 0;
     api.search.reply = async (request) => {
-      // The first queries answer last.
-      await Bun.sleep(request.query === "a" ? 40 : 5);
+      // The first query is answered last.
+      if (request.query === "a") await others.pass();
+      else if (++answered === 2) others.open();
       return replyOf(request.query === "c" ? 0 : request.maxResults, request.query);
     };
     const batch = ["a", "b", "c"].map((query, at) => ({ query, max_results: at + 1 }));
@@ -418,15 +423,21 @@ describe("a batch", () => {
 
   test("is asked a few at a time", async () => {
     const account = await payer();
+    const gate = closedGate();
     let underWay = 0;
     let most = 0;
     api.search.reply = async () => {
       most = Math.max(most, ++underWay);
-      await Bun.sleep(5);
+      await gate.pass();
       underWay -= 1;
       return replyOf(1);
     };
-    await items(await api.postTo(BATCH, account, Array(10).fill({ query: "x" })));
+    const asked = api.postTo(BATCH, account, Array(10).fill({ query: "x" }));
+    await until(() => underWay === 8, "eight are asked at once");
+    // Now a ninth would come.
+    await eventLoopTurns(50);
+    gate.open();
+    await items(await asked);
     expect(most).toBe(8);
   });
 

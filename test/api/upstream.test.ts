@@ -170,7 +170,7 @@ describe("a stream", () => {
       await response.body?.getReader().read();
       const request = upstream.requests.at(-1);
       leaving.abort();
-      await until(() => typeof request?.abortedAtMs === "number", "the upstream was hung up on");
+      await until(() => request?.isAborted === true, "the upstream was hung up on");
       await until(() => api.openCalls === 0, "the call was settled");
     }
     expect((await api.view(account)).openStreams).toBe(0);

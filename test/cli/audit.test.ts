@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { bucketKeys } from "../../actors/keys.ts";
 import { audit } from "../../src/accounts/audit.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
+import { eventLoopTurns } from "../support/eventually.ts";
 import { ask, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
 import {
   auditDeps,
@@ -95,7 +96,7 @@ describe("a sound world", () => {
       while (running) {
         await world.store.recordPayment(account.row, { amount: usd("1"), paidAt: new Date() });
         await account.actor.applyCredits();
-        await Bun.sleep(3);
+        await eventLoopTurns(5);
       }
     })();
     const differences = new Set<string>();

@@ -51,14 +51,18 @@ function run(...args: readonly string[]) {
 test("the index is built at the first start while everything else is served", async () => {
   // Two processes build it at the same time.
   for (const api of [0, 1]) {
-    let answer = await post(api, "/v1/search", { query: "css grid layout", max_results: 2 });
-    for (; answer.status !== 200; await Bun.sleep(50)) {
+    const query = { query: "css grid layout", max_results: 2 };
+    let answer = await post(api, "/v1/search", query);
+    const isServed = async () => {
+      if (answer.status === 200) return true;
       expect(answer.status).toBe(503);
       expect(answer.body.error).toMatchObject({ code: "search_unavailable" });
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
       expect((await fetch(`${product.api(api).url}/readyz`)).status).toBe(200);
-      answer = await post(api, "/v1/search", { query: "css grid layout", max_results: 2 });
-    }
+      answer = await post(api, "/v1/search", query);
+      return false;
+    };
+    await eventually("the index is built", isServed, 55_000);
     expect(answer.body).toMatchObject({
       object: "search",
       results_count: 2,

@@ -10,6 +10,7 @@ import {
   CatalogueSource,
   type CatalogueSourceOptions,
 } from "../../src/settings/catalogue-source.ts";
+import { eventually } from "../support/eventually.ts";
 
 let folder: string;
 let path: string;
@@ -174,7 +175,7 @@ describe("the file", () => {
     await writeFile(path, fileWith("a"));
     const source = await openSource({ fileEveryMs: 5 });
     await writeFile(path, fileWith("b"));
-    while (ids(source)[0] !== "b") await Bun.sleep(1);
+    await eventually("the file is read again", () => ids(source)[0] === "b");
     source.close();
     await writeFile(path, fileWith("c"));
     await source.checkFile();
@@ -294,7 +295,7 @@ describe("servers of this machine", () => {
     const lists: Record<number, unknown> = {};
     const source = await openSource({ probe: servers(lists), serversEveryMs: 5 });
     lists[1234] = listOf("late");
-    while (ids(source)[0] !== "late") await Bun.sleep(1);
+    await eventually("the server is found", () => ids(source)[0] === "late");
     expect(ids(source)).toEqual(["late"]);
   });
 });

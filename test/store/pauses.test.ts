@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { isPauseTarget, Pauses } from "../../src/store/pauses.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   createTestDatabase,
   startPrivatePostgres,
@@ -21,14 +22,6 @@ afterAll(async () => {
 
 const log = { warn: () => {} };
 
-async function until(holds: () => boolean, withinMs = 2_000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`It did not hold within ${withinMs} ms`);
-    await Bun.sleep(5);
-  }
-}
-
 test("a pause and a resume reach every process at once, also one that starts later", async () => {
   const one = new Pauses({ database, log });
   await one.start();
@@ -36,24 +29,28 @@ test("a pause and a resume reach every process at once, also one that starts lat
   const operator = new Pauses({ database, log });
   expect(await operator.pause("chat")).toBe(true);
   expect(await operator.pause("chat")).toBe(false);
-  await until(() => one.isPaused("chat"));
+  await eventually("the pause is known", () => one.isPaused("chat"));
   expect(one.isPaused("search")).toBe(false);
   const late = new Pauses({ database, log });
   await late.start();
   expect(late.isPaused("chat")).toBe(true);
   expect(await operator.resume("chat")).toBe(true);
   expect(await operator.resume("chat")).toBe(false);
-  await until(() => !one.isPaused("chat") && !late.isPaused("chat"));
+  const isOver = () => !one.isPaused("chat") && !late.isPaused("chat");
+  await eventually("the resumption is known", isOver);
   await Promise.all([one.stop(), late.stop()]);
 });
 
 test("a process that stopped listening no longer follows", async () => {
   const one = new Pauses({ database, log });
+  const other = new Pauses({ database, log });
   await one.start();
+  await other.start();
   await one.stop();
   await new Pauses({ database, log }).pause("maps");
-  await Bun.sleep(50);
+  await eventually("another one has followed", () => other.isPaused("maps"));
   expect(one.isPaused("maps")).toBe(false);
+  await other.stop();
   await new Pauses({ database, log }).resume("maps");
 });
 
@@ -62,10 +59,10 @@ test("a change that was not announced is found by reading again", async () => {
   await one.start();
   await database.sql`ALTER TABLE pauses DISABLE TRIGGER pauses_changed`;
   await database.sql`INSERT INTO pauses (target) VALUES ('mail')`;
-  await until(() => one.isPaused("mail"));
+  await eventually("the pause is known", () => one.isPaused("mail"));
   await database.sql`ALTER TABLE pauses ENABLE TRIGGER pauses_changed`;
   await database.sql`DELETE FROM pauses`;
-  await until(() => !one.isPaused("mail"));
+  await eventually("the resumption is known", () => !one.isPaused("mail"));
   await one.stop();
 });
 
@@ -78,18 +75,16 @@ test("without Postgres the last set stays in force; then changes are heard again
   await one.start();
   await one.pause("model:a");
   await server.kill9();
-  await Bun.sleep(300);
-  expect(one.isPaused("model:a")).toBe(true);
   await expect(one.pause("chat")).rejects.toThrow();
   expect(one.isPaused("model:a")).toBe(true);
   await server.start();
   const operator = openDatabase(server.url);
   const other = new Pauses({ database: operator, log });
   await other.pause("search");
-  await until(() => one.isPaused("search"), 20_000);
+  await eventually("the pause is known", () => one.isPaused("search"), 20_000);
   // What comes after the reconnection is announced on the new connection.
   await other.pause("mail");
-  await until(() => one.isPaused("mail"), 2_000);
+  await eventually("the next pause is known", () => one.isPaused("mail"));
   await one.stop();
   await Promise.all([away.close(), operator.close()]);
 }, 40_000);

@@ -89,10 +89,8 @@ async function expectIndexed(rowsMax: number): Promise<void> {
 test("nothing unfinished among 100,000 accounts is found without looking at them", async () => {
   await expectIndexed(0);
   const unfinished = new Unfinished(database);
-  const before = performance.now();
   expect(await unfinished.unapplied(NOW)).toEqual([]);
   expect(await unfinished.withExpiredFreeCredit(NOW)).toEqual([]);
-  console.log(`two looks at ${ACCOUNTS} accounts: ${(performance.now() - before).toFixed(1)} ms`);
 });
 
 test("a few unfinished among 100,000 accounts are found by their indexes", async () => {

@@ -90,8 +90,7 @@ async function answerIn(mood: string, kind: ServiceName): Promise<Response> {
     case "stall":
       return new Response(endlessBody());
     case "hang":
-      await Bun.sleep(2_000);
-      return new Response(null, { status: 503 });
+      return await new Promise<never>(() => {});
     default:
       return Response.json(REPLIES[kind]);
   }

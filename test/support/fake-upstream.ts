@@ -1,6 +1,5 @@
 // An OpenAI-compatible server that behaves as its mood says; the model's name is the mood.
 // It writes HTTP/1.1 by hand on plain sockets, since no server library breaks the rules on demand.
-//
 // As a process: `bun test/support/fake-upstream.ts --port N`; it prints its address as JSON.
 
 import { createServer, type Server, type Socket } from "node:net";
@@ -12,10 +11,10 @@ export interface FakeRequest {
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly mood: string;
-  /** When it had come whole, by performance.now(). */
-  readonly atMs: number;
-  /** When the client hung up before the answer was complete; null as long as it did not. */
-  abortedAtMs: number | null;
+  /** True once the client hung up before the answer was complete. */
+  isAborted: boolean;
+  /** Deltas of a stream that were written so far. */
+  deltas: number;
   /** True once the answer was written to its end. */
   isAnswered: boolean;
 }
@@ -63,7 +62,7 @@ class Answer {
   }
 
   get isGone(): boolean {
-    return this.socket.destroyed || this.request.abortedAtMs !== null;
+    return this.socket.destroyed || this.request.isAborted;
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
@@ -100,6 +99,7 @@ class Answer {
   }
 
   delta(delta: unknown, finish: string | null = null): void {
+    this.request.deltas += 1;
     this.event(chunk([{ index: 0, delta, finish_reason: finish }]));
   }
 
@@ -419,12 +419,12 @@ export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Prom
     let current: FakeRequest | null = null;
     socket.on("close", () => {
       sockets.delete(socket);
-      if (current !== null && !current.isAnswered) current.abortedAtMs ??= performance.now();
+      if (current !== null && !current.isAnswered) current.isAborted = true;
     });
     readRequests(socket, (request) => {
       const asked = request.body.model;
       const mood = queued.shift() ?? (typeof asked === "string" ? asked : "ok");
-      current = { ...request, mood, atMs: performance.now(), abortedAtMs: null, isAnswered: false };
+      current = { ...request, mood, isAborted: false, deltas: 0, isAnswered: false };
       if (record) requests.push(current);
       const answer = new Answer(socket, current, slowMs);
       if (current.path === "/v1/models") return answer.json(200, modelList());

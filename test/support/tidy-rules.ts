@@ -75,6 +75,13 @@ const OWNED: readonly Owned[] = [
     message: "use the logger",
   },
   {
+    pattern: /\b(?:Bun\.sleep|setTimeout)\(/g,
+    within: /^test\/.*\.test\.ts$/,
+    // These watch processes over time.
+    owners: /^test\/(?:actors|chaos|model)\/|^test\/workers\/sweep/,
+    message: "wait for the condition (test/support/eventually.ts) or pass the time in",
+  },
+  {
     pattern: /\bexport default\b/g,
     within: /^[^/]+\//,
     owners: /^$/,

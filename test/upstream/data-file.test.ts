@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { type DataFile, openDataFile, type Progress } from "../../src/upstream/data-file.ts";
+import { closedGate } from "../support/gate.ts";
 
 const root = temporaryFolder("farebox-test-data-file-");
 afterAll(() => root.remove());
@@ -104,11 +105,14 @@ test("what a killed build left is removed after an hour, what another builds is 
   ]);
 });
 
-test("two builds at once both get a whole file", async () => {
+test("three builds at once all get a whole file", async () => {
   const file = dataFile();
+  const gate = closedGate();
   const build: DataFile["build"] = async (db, progress) => {
     db.run("CREATE TABLE early (n INTEGER)");
-    await Bun.sleep(5);
+    const passed = gate.pass();
+    if (gate.arrivals === 3) gate.open();
+    await passed;
     numbers(db, progress);
   };
   const counts = await Promise.all([1, 2, 3].map(() => countOf({ ...file, build })));

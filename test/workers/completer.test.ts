@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { Unfinished } from "../../src/store/unfinished.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { found } from "../cli/audit-lab.ts";
@@ -14,15 +14,22 @@ import {
   type World,
 } from "../support/world.ts";
 
+/** How far the time of the scripts is ahead. */
+let aheadMs = 0;
+const now = () => Date.now() + aheadMs;
+
 let world: World;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld({ now, scriptTime: now });
+});
+afterEach(() => {
+  aheadMs = 0;
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
 function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts) {
   const unfinished = new Unfinished(world.database);
-  return completeChanges({ unfinished, accounts, log: silent, now: Date.now, graceMs: -1_000 });
+  return completeChanges({ unfinished, accounts, log: silent, now, graceMs: -1_000 });
 }
 
 test("what a process committed before it died reaches Redis, each credit once", async () => {
@@ -70,10 +77,10 @@ test("free credit whose time is over leaves the purse with an entry of its own",
 });
 
 test("free credit that a call holds past its time goes when the call is settled", async () => {
-  const createdAt = new Date(Date.now() - 90 * 86_400_000 + 1_500);
+  const createdAt = new Date(Date.now() - 90 * 86_400_000 + 60_000);
   const account = await openAccount(world, { createdAt });
   const open = await hold(account, usd("2"));
-  await Bun.sleep(1_600);
+  aheadMs = 60_001;
   await world.flush();
   await complete();
   await open.settle(usd("0.5"), {

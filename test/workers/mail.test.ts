@@ -18,6 +18,7 @@ import {
   resultOf,
   startMailHarness,
 } from "../api/mail-harness.ts";
+import { eventually } from "../support/eventually.ts";
 import { silent } from "../support/world.ts";
 
 let world: MailHarness;
@@ -98,14 +99,15 @@ test("what a server took is recorded once Postgres takes it, and not repeated", 
   world.smtp.script = {
     data: async () => {
       await sql`ALTER TABLE mail_contents RENAME TO mail_contents_away`;
-      setTimeout(
-        () => void sql`ALTER TABLE mail_contents_away RENAME TO mail_contents`.then(),
-        700,
-      );
       return null;
     },
   };
-  const response = await world.send(account, mailBody());
+  const sending = world.send(account, mailBody());
+  const isWaiting = () =>
+    world.api.parts.logged.some(({ message }) => message.endsWith("waits for Postgres"));
+  await eventually("the worker could not record it", isWaiting);
+  await sql`ALTER TABLE mail_contents_away RENAME TO mail_contents`;
+  const response = await sending;
   expect([response.status, (await resultOf(response)).accepted]).toEqual([200, 1]);
   expect(world.smtp.accepted).toHaveLength(1);
 });

@@ -93,7 +93,7 @@ for (const [stream, how] of MODES) {
         const seen = await newRequest(first, "hang-before-headers");
         gone.abort();
         await asked;
-        await eventually("the upstream is hung up on", () => seen.abortedAtMs !== null);
+        await eventually("the upstream is hung up on", () => seen.isAborted);
       }
       expect(second.requests).toHaveLength(before);
       expect(routes.logged).toEqual([]);
@@ -150,7 +150,7 @@ for (const [stream, how] of MODES) {
 
 async function newRequest(upstream: FakeUpstream, mood: string) {
   const isOpen = (one: (typeof upstream.requests)[number]) =>
-    one.mood === mood && !one.isAnswered && one.abortedAtMs === null;
+    one.mood === mood && !one.isAnswered && !one.isAborted;
   await eventually("the upstream is asked", () => upstream.requests.some(isOpen));
   const found = upstream.requests.findLast(isOpen);
   if (found === undefined) throw new Error("It was not asked");
@@ -233,7 +233,7 @@ describe("a stream", () => {
       const seen = await newRequest(first, "hang-mid-stream");
       gone.abort();
       await reading;
-      await eventually("the upstream is hung up on", () => seen.abortedAtMs !== null);
+      await eventually("the upstream is hung up on", () => seen.isAborted);
     }
     await ask(routes, routes.model("ok"), { stream: true });
     expect(second.requests).toHaveLength(before);
@@ -246,7 +246,7 @@ describe("a stream", () => {
     await routes.chat.stream(model, REQUEST, { signal: gone.signal });
     const seen = await newRequest(first, "hang-mid-stream");
     gone.abort();
-    await eventually("the upstream is hung up on", () => seen.abortedAtMs !== null);
+    await eventually("the upstream is hung up on", () => seen.isAborted);
     expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
   });
 
@@ -358,7 +358,7 @@ test("no place is lost over 1,000 calls that end in every way", async () => {
     await Promise.allSettled(Array.from({ length: 20 }, (_, offset) => one(at + offset)));
   }
   await eventually("no request is left at the upstream", () =>
-    first.requests.every(({ isAnswered, abortedAtMs }) => isAnswered || abortedAtMs !== null),
+    first.requests.every(({ isAnswered, isAborted }) => isAnswered || isAborted),
   );
   routes.clockMs += 60_000;
   await ask(routes, routes.model("ok"), { stream: false });

@@ -45,11 +45,10 @@ describe("withHtmlFooter()", () => {
     expect(withHtmlFooter("", '<b>&"')).toContain("&lt;b&gt;&amp;&quot;");
   });
 
-  test("stays fast on a hostile document", () => {
-    const start = performance.now();
-    withHtmlFooter("<!--".repeat(60_000), "F");
-    withHtmlFooter("<script>".repeat(30_000), "F");
-    withHtmlFooter("</body".repeat(40_000), "F");
-    expect(performance.now() - start).toBeLessThan(500);
+  test("reads a hostile document once, however long it is", () => {
+    // To begin anew at each of these would take minutes, beyond the time of a test.
+    for (const piece of ["<!--", "<script>", "</body"]) {
+      expect(withHtmlFooter(piece.repeat(1_000_000), "F")).toStartWith(piece);
+    }
   });
 });

@@ -114,11 +114,11 @@ function misbehave(socket: Socket, mood: Mood): void {
     return;
   }
   head(socket, 200, { "content-type": "application/json", "transfer-encoding": "chunked" });
-  const part = (text: string) => {
-    socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+  const part = (text: string, then?: () => void) => {
+    socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`, then);
   };
-  part(`{"${UPSTREAM_SECRET}":[`);
-  if (mood === "reset in body") setTimeout(() => socket.destroy(), 20);
+  const isReset = mood === "reset in body";
+  part(`{"${UPSTREAM_SECRET}":[`, isReset ? () => void socket.destroy() : undefined);
   if (mood === "flood") {
     const block = " ".repeat(256 * 1024);
     const pour = () => {

@@ -98,11 +98,9 @@ for (const one of CASES) {
 
     for (const mood of ["hang", "hang in body"] satisfies Mood[]) {
       test(`by a ${mood}, once its time is up`, async () => {
-        const startMs = performance.now();
         const error = await failure(one, { mood }, { timeoutMs: TIMEOUT_MS });
         expectRouteFailure(error, one, true);
         expect(String(error)).toContain("in time");
-        expect(performance.now() - startMs).toBeLessThan(2_000);
       });
     }
 
