@@ -20,6 +20,11 @@ export function brokenBy<Module>(checks: Checks<Module>, module: Module): string
     .map(([guarantee]) => guarantee);
 }
 
+/** Whether any check fails; the first one that does ends the search. */
+export function isCaught<Module>(checks: Checks<Module>, module: Module): boolean {
+  return Object.values(checks).some((check) => isThrown(() => check(module)));
+}
+
 function isThrown(run: () => void): boolean {
   try {
     run();
