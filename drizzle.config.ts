@@ -2,6 +2,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "postgresql",
-  schema: ["./src/store/schema.ts", "./src/store/mail-schema.ts"],
+  schema: ["./src/store/account-schema.ts", "./src/store/schema.ts", "./src/store/mail-schema.ts"],
   out: "./migrations",
 });

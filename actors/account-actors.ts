@@ -1,25 +1,37 @@
 // All account actors of this process: activated on first use, passivated when idle.
 
 import { FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
+import type { Log } from "../src/core/log.ts";
 import type { NanoUsd } from "../src/core/money.ts";
 import type { WalletRepository } from "../src/store/wallet-repository.ts";
 import type { AccountActors as Actors } from "./account.ts";
 import { AccountActor, type ActorDeps } from "./account-actor.ts";
+import { announceProcess, retractProcess } from "./layout-upgrade.ts";
+import type { UnknownLayout } from "./layouts.ts";
+import { ProcessLeases } from "./process-leases.ts";
 import { type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
-import { type RedisClient, ScriptRunner, type ScriptTime } from "./script.ts";
+import {
+  type OpenScriptClient,
+  type RedisClient,
+  ScriptRunner,
+  type ScriptTime,
+} from "./script.ts";
 
 /** An actor without open calls is forgotten after so many renewal rounds without use. */
 const IDLE_ROUNDS = 60;
+/** Every call would say it. */
+const REFUSAL_LOG_MS = 10_000;
 
 export interface AccountActorsDeps {
   readonly redis: RedisClient;
   readonly repository: WalletRepository;
   readonly now: () => number;
-  readonly log: {
-    warn(facts: object, message: string): void;
-    error(facts: object, message: string): void;
-  };
+  readonly log: Pick<Log, "warn" | "error">;
+  /** Names this process in Redis; random, so that no two processes ever have one name. */
+  readonly processId: string;
+  /** Another client for scripts than `redis`, which a Cluster and Sentinel need. */
+  readonly openScripts?: OpenScriptClient;
   /** What the Free plan grants each month; only who admits calls needs to say it. */
   readonly allowance?: NanoUsd;
   /** Only tests give a time; scripts then believe it instead of Redis. */
@@ -29,19 +41,28 @@ export interface AccountActorsDeps {
 export class AccountActors implements Actors {
   readonly scripts: ScriptRunner;
   readonly clock: RedisClock;
+  readonly leases: ProcessLeases;
   readonly #actors = new Map<string, { readonly actor: AccountActor; usedInRound: number }>();
   readonly #actorDeps: ActorDeps;
   #timer: Timer | null = null;
   #round = 0;
+  #refusalLoggedMs = 0;
 
   constructor(readonly deps: AccountActorsDeps) {
+    const scriptTime = deps.scriptTime ?? (() => 0);
     this.clock = new RedisClock(deps.now);
-    this.scripts = new ScriptRunner(deps.redis, () => verifyBuckets(this.#recovery()));
+    this.scripts = new ScriptRunner(deps.redis, () => verifyBuckets(this.#recovery()), {
+      openClient: deps.openScripts,
+      onUnknownLayout: (error) => this.#logUnknownLayout(error),
+    });
+    const { scripts } = this;
+    this.leases = new ProcessLeases({ scripts, scriptTime, owner: deps.processId, log: deps.log });
     this.#actorDeps = {
-      scripts: this.scripts,
+      scripts,
       repository: deps.repository,
       clock: this.clock,
-      scriptTime: deps.scriptTime ?? (() => ""),
+      leases: this.leases,
+      scriptTime,
       onSettleRetry: (requestId, error) =>
         deps.log.error({ requestId, err: error }, "A settlement waits for Redis"),
       allowance: deps.allowance ?? FREE_PLAN_ALLOWANCE,
@@ -69,29 +90,47 @@ export class AccountActors implements Actors {
 
   /** Starts the renewal of leases; `stop` ends it. */
   start(): void {
-    this.#timer = setInterval(() => void this.renewLeases(), LEASE_RENEWAL_MS);
+    this.#timer = setInterval(() => {
+      void this.renewLeases();
+      void this.#announce();
+    }, LEASE_RENEWAL_MS);
+    void this.#announce();
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
     this.#timer = null;
+    void this.#tell(retractProcess);
   }
 
-  /** One round: renews every open call's lease, and forgets actors that nobody used for long. */
+  /** Says which layouts this process knows, for `farebox migrate --finish`. */
+  #announce(): Promise<void> {
+    return this.#tell(announceProcess);
+  }
+
+  async #tell(say: typeof announceProcess): Promise<void> {
+    const { redis, processId, log } = this.deps;
+    await say(redis, processId).catch((error) =>
+      log.warn({ err: error }, "Redis was not told whether this process serves"),
+    );
+  }
+
+  #logUnknownLayout(error: UnknownLayout): void {
+    const nowMs = this.deps.now();
+    if (nowMs < this.#refusalLoggedMs + REFUSAL_LOG_MS) return;
+    this.#refusalLoggedMs = nowMs;
+    this.deps.log.error({ err: error }, "Calls are refused");
+  }
+
+  /** One round: renews the leases of this process, and forgets actors that nobody used for long. */
   async renewLeases(): Promise<void> {
     this.#round += 1;
-    const rounds = [...this.#actors].map(async ([accountId, entry]) => {
-      if (entry.actor.openHolds.size === 0) {
-        if (this.#round - entry.usedInRound > IDLE_ROUNDS) this.#actors.delete(accountId);
-        return;
-      }
-      await entry.actor
-        .renewLeases()
-        .catch((error) =>
-          this.deps.log.error({ accountId, err: error }, "Leases were not renewed"),
-        );
-    });
-    await Promise.all(rounds);
+    for (const [accountId, { actor, usedInRound }] of this.#actors) {
+      const isIdle = actor.openCalls === 0 && this.#round - usedInRound > IDLE_ROUNDS;
+      if (isIdle) this.#actors.delete(accountId);
+    }
+    await this.leases.renew();
   }
 
   #recovery(): RecoveryDeps {
@@ -106,8 +145,6 @@ export class AccountActors implements Actors {
 
   /** The calls of this process that hold money now. */
   get openCalls(): number {
-    let calls = 0;
-    for (const { actor } of this.#actors.values()) calls += actor.openHolds.size;
-    return calls;
+    return this.leases.openCalls;
   }
 }

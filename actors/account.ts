@@ -30,7 +30,7 @@ export interface AdmissionRequest {
   /** The scope that the key must have, or null where any valid key will do. */
   readonly scope: Scope | null;
   readonly clientIp: string;
-  readonly facts: CallMetadata;
+  readonly metadata: CallMetadata;
   /** The upper bound of the cost. */
   readonly bound: NanoUsd;
   readonly freeEligible: boolean;
@@ -46,6 +46,11 @@ export interface AdmissionRequest {
   readonly tentative?: boolean;
   /** The second try of a call whose first was answered `short`: the window counted it then. */
   readonly counted?: boolean;
+  /**
+   * The hold shall outlive this process: it lives for 60 s, and on for as long as others put that
+   * off (detached-hold.ts).
+   */
+  readonly isDetached?: boolean;
   /** Milliseconds since the request arrived, for the log row of a refusal. */
   readonly elapsedMs: number;
 }
@@ -58,7 +63,7 @@ export interface RateLimits {
 
 /** What a refusal for money lets the caller know. */
 export interface Funds {
-  /** What the call could have held: balance, cap and budget considered. */
+  /** What the call could have held: balances, cap and budget considered. */
   readonly spendable: NanoUsd;
 }
 
@@ -71,7 +76,7 @@ export type Admission =
       /** Set when the refusal is one for money (402): the call can say what would fit. */
       readonly funds: Funds | null;
     }
-  /** Only for a tentative admission: the bound does not fit, nothing was counted. */
+  /** Only for a tentative admission: the bound does not fit. The request was counted. */
   | { readonly verdict: "short"; readonly funds: Funds };
 
 export interface Settlement {
@@ -90,7 +95,8 @@ export interface DetachedHold {
   readonly admittedAtMs: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
-  readonly facts: CallMetadata;
+  /** CallMetadata by `metadataText`. */
+  readonly metadata: string;
   readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
 }
 
@@ -116,10 +122,7 @@ export interface Hold extends AsyncDisposable {
   /** Returns the whole hold and all it counted, and writes the log row. Idempotent. */
   release(outcome: Outcome): Promise<void>;
   readonly detached: DetachedHold;
-  /**
-   * Leaves the hold to whoever has its terms (actors/detached-hold.ts): this process renews its
-   * lease no more, and neither settles nor releases it.
-   */
+  /** Leaves the hold to whoever has its terms: this process no longer settles or releases it. */
   detach(): void;
 }
 
@@ -136,7 +139,11 @@ export interface AccountView {
   readonly freeExpiresAtMs: number | null;
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;
+  /** What reversed payments left to be paid. */
+  readonly owed: NanoUsd;
   readonly openStreams: number;
+  /** Open calls, streams included. */
+  readonly openCalls: number;
   /** The UTC month of Redis time, as 202611. */
   readonly month: number;
   readonly monthSpent: NanoUsd;

@@ -1,29 +1,47 @@
 // Admission as a typed script. Its contract is the header of admit.lua.
 
+import { nextMonthMs } from "../src/core/clock.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../src/core/errors.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
-import { type NanoUsd, nano } from "../src/core/money.ts";
+import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { Limit, RateLimits } from "./account.ts";
-import { opKey, windowKey } from "./keys.ts";
+import { holdsKey, keyStateKey, opKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };
-import { defineScript, type OfAccount, type RawReply, type Timed } from "./script.ts";
-import { countingLua, inSeconds, limitKeys, parseWindow } from "./window.ts";
+import {
+  bytesOf,
+  defineScript,
+  type OfAccount,
+  pack,
+  type RawReply,
+  type Timed,
+  unpack,
+  verdictOf,
+} from "./script.ts";
+import { withShared } from "./shared-lua.ts";
+import { inSeconds, limitKeys } from "./window.ts";
 
 export interface AdmitArgs extends Timed, OfAccount {
+  /** The time of Redis as far as this process knows it: saves the script working the month out. */
+  readonly aboutMs: number;
   readonly version: number;
   readonly keyId: string;
   readonly requestId: string;
+  readonly owner: string;
+  /** Of a hold that belongs to no process; 0 for one that does. */
+  readonly deadlineMs: number;
   readonly refusal: ErrorCode | null;
   readonly limit: number;
   readonly bound: NanoUsd;
   readonly freeEligible: boolean;
   readonly stream: boolean;
   readonly streamLimit: number;
+  readonly callLimit: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
   /** `tentative` may be answered `short` and is counted; `second` follows such an answer. */
   readonly attempt: "only" | "tentative" | "second";
-  readonly facts: string;
+  /** Account, key and metadata between tabs. */
+  readonly text: string;
   readonly elapsedMs: number;
   readonly limits: readonly Limit[];
 }
@@ -50,69 +68,103 @@ export type AdmitReply =
       readonly retrySeconds: number;
     };
 
-export const admit = defineScript<AdmitArgs, AdmitReply>(countingLua + admitLua, {
-  keys: ({ account, keys, keyId, requestId, limits }) => [
-    keys.meta,
+const ATTEMPTS = { only: 0, tentative: 1, second: 2 } as const;
+
+export const admit = defineScript<AdmitArgs, AdmitReply>(withShared(admitLua), {
+  keys: ({ account, keys, keyId, requestId, owner, limits }) => [
+    keys.bucket,
     keys.wallet,
-    keys.holds,
+    keys.document,
+    keyStateKey(keys.number, keyId),
+    holdsKey(keys.number, owner),
     keys.leases,
-    windowKey(keys.bucket, keyId),
+    keys.events,
+    opKey(keys.number, requestId),
     keys.refused,
-    opKey(keys.bucket, requestId),
-    keys.journal,
     ...limitKeys({ account, keys }, limits),
   ],
   args: (a) => [
-    a.nowMs,
-    a.version,
-    a.account,
-    a.keyId,
+    packNumbers(a),
     a.requestId,
+    a.text,
+    a.owner,
     a.refusal ?? "",
-    a.refusal !== null && BEFORE_WINDOW.has(a.refusal) ? 1 : 0,
-    a.limit,
-    a.bound.toString(),
-    a.freeEligible ? 1 : 0,
-    a.stream ? 1 : 0,
-    a.streamLimit,
-    a.cap.toString(),
-    a.budget === null ? "" : a.budget.toString(),
-    LEASE_MS,
-    a.attempt,
-    a.facts,
     a.elapsedMs,
-    REFUSED_ROWS_PER_MINUTE,
     ...a.limits.flatMap(({ kind, max, weight, code }) => [kind, max, weight, code]),
   ],
   reply: (raw) => parseAdmit(raw),
 });
 
+function packNumbers(a: AdmitArgs): Buffer {
+  const month = monthAround(a.nowMs || a.aboutMs);
+  return pack(
+    a.nowMs,
+    month.month,
+    month.startMs,
+    month.endMs,
+    a.version,
+    a.limit,
+    toDouble(a.bound),
+    a.freeEligible ? 1 : 0,
+    a.stream ? 1 : 0,
+    a.streamLimit,
+    a.callLimit,
+    toDouble(a.cap),
+    a.budget === null ? -1 : toDouble(a.budget),
+    LEASE_MS,
+    a.deadlineMs,
+    a.refusal !== null && BEFORE_WINDOW.has(a.refusal) ? 1 : 0,
+    ATTEMPTS[a.attempt],
+    REFUSED_ROWS_PER_MINUTE,
+  );
+}
+
+let current = { month: 0, startMs: 0, endMs: 0 };
+
+/** The UTC month of a time, with its bounds; the same one for a month. */
+function monthAround(ms: number): typeof current {
+  if (ms >= current.startMs && ms < current.endMs) return current;
+  const time = new Date(ms);
+  const [year, month] = [time.getUTCFullYear(), time.getUTCMonth()];
+  current = {
+    month: year * 100 + month + 1,
+    startMs: Date.UTC(year, month),
+    endMs: nextMonthMs(ms),
+  };
+  return current;
+}
+
 function parseAdmit(raw: RawReply): AdmitReply {
-  const verdict = String(raw[0]);
-  if (verdict === "hydrate") return { verdict };
-  if (verdict === "stale") {
-    return { verdict, version: Number(raw[1]), document: String(raw[2]) };
-  }
-  if (verdict === "short") return { verdict, spendable: nano(String(raw[1])) };
-  const nowMs = Number(raw[1]);
-  const rate = { limit: Number(raw[2]), ...parseWindow(raw[3], raw[4]) };
-  if (verdict === "ok") {
+  if (raw instanceof Buffer) {
+    const [nowMs = 0, limit = 0, remaining = 0, resetMs = 0, paid = 0, free = 0, admittedAtMs = 0] =
+      unpack(raw);
     return {
-      verdict,
+      verdict: "ok",
       nowMs,
-      rate,
-      paid: nano(String(raw[5])),
-      free: nano(String(raw[6])),
-      admittedAtMs: Number(raw[7]),
+      rate: { limit, remaining, resetSeconds: inSeconds(resetMs) },
+      paid: nanoOf(paid),
+      free: nanoOf(free),
+      admittedAtMs,
     };
   }
-  if (!isErrorCode(verdict)) throw new Error(`The admit script answered '${verdict}'`);
+  const verdict = verdictOf(raw);
+  const [, first, second] = raw as readonly RawReply[];
+  if (verdict === "hydrate") return { verdict };
+  if (verdict === "stale") {
+    return { verdict, version: Number(String(first)), document: String(second) };
+  }
+  const numbers = unpack(bytesOf(first));
+  if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };
+  if (verdict === null || !isErrorCode(verdict)) {
+    throw new Error(`The admit script answered '${verdict}'`);
+  }
+  const [nowMs = 0, limit = 0, remaining = 0, resetMs = 0, spendable = 0, retryMs = 0] = numbers;
   return {
     verdict: "refused",
     code: verdict,
     nowMs,
-    rate,
-    spendable: nano(String(raw[5])),
-    retrySeconds: inSeconds(raw[6]),
+    rate: { limit, remaining, resetSeconds: inSeconds(resetMs) },
+    spendable: nanoOf(spendable),
+    retrySeconds: inSeconds(retryMs),
   };
 }

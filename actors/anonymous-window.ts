@@ -12,6 +12,6 @@ export class AnonymousWindow {
   async count(caller: string): Promise<RateLimits & { readonly allowed: boolean }> {
     const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
     const key = anonymousWindowKey(caller);
-    return { limit, ...(await this.scripts.run(count, { nowMs: "", key, limit })) };
+    return { limit, ...(await this.scripts.run(count, { nowMs: 0, key, limit })) };
   }
 }

@@ -1,31 +1,75 @@
 // The verbs of an admitted call as typed scripts; the header of each .lua file is its contract.
 
-import { type NanoUsd, nano } from "../src/core/money.ts";
+import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { Limit, Settlement } from "./account.ts";
-import { holdKeys, opKey } from "./keys.ts";
+import { type AccountKeys, type BucketKeys, holdsKey, keyStateKey, opKey } from "./keys.ts";
 import extendLua from "./lua/extend.lua" with { type: "text" };
-import preludeLua from "./lua/prelude.lua" with { type: "text" };
+import forgetOwnerLua from "./lua/forget_owner.lua" with { type: "text" };
+import renewLua from "./lua/renew.lua" with { type: "text" };
 import settleLua from "./lua/settle.lua" with { type: "text" };
 import settleLateLua from "./lua/settle_late.lua" with { type: "text" };
+import sweepLua from "./lua/sweep.lua" with { type: "text" };
 import viewLua from "./lua/view.lua" with { type: "text" };
-import { defineScript, type OfAccount, type RawReply, type Timed } from "./script.ts";
-import { countingLua, limitKeys } from "./window.ts";
+import { type KeyState, parseKeyState, parseWallet, type Wallet } from "./records.ts";
+import {
+  bytesOf,
+  defineScript,
+  type OfAccount,
+  pack,
+  type RawReply,
+  type Timed,
+  unpack,
+  verdictOf,
+} from "./script.ts";
+import { withShared } from "./shared-lua.ts";
+import { limitKeys } from "./window.ts";
 
 /** A settled call's answer is kept this long for a client library that sends the script again. */
 const REPEAT_MS = 300_000;
+/** An expired call's answer is kept for an owner that comes back; longer than any call may run. */
+const LATE_MS = 3_600_000;
+
+/** A hold, by everything that names it. */
+export interface HoldRef extends OfAccount {
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly owner: string;
+}
+
+/** What a script touches that resolves a hold. */
+function holdKeys(hold: {
+  readonly keys: AccountKeys;
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly owner: string;
+}): readonly string[] {
+  const { keys, keyId, requestId, owner } = hold;
+  return [
+    keys.bucket,
+    keys.wallet,
+    keyStateKey(keys.number, keyId),
+    holdsKey(keys.number, owner),
+    keys.events,
+    opKey(keys.number, requestId),
+  ];
+}
 
 type SettleReply = Settlement | null;
 
+/** Null when there is no such hold any more. */
 function parseSettlement(raw: RawReply): SettleReply {
-  if (raw[0] !== "ok") return null;
-  // Not said where the wallet is not here, nor by an answer that an older release kept.
-  const left = raw[3] ? nano(String(raw[3])) : null;
-  return { charged: nano(String(raw[1])), free: nano(String(raw[2])), left };
+  if (!(raw instanceof Buffer)) return null;
+  const [charged = 0, free = 0, left = -1] = unpack(raw);
+  return {
+    charged: nanoOf(charged),
+    free: nanoOf(free),
+    left: left < 0 ? null : nanoOf(left),
+  };
 }
 
-export interface SettleArgs extends OfAccount {
-  readonly requestId: string;
+export interface SettleArgs extends HoldRef {
   readonly cost: NanoUsd;
+  /** An Outcome by `outcomeText`. */
   readonly outcome: string;
 }
 
@@ -35,127 +79,144 @@ export interface SettleOpenArgs extends SettleArgs {
 }
 
 /** Null when there is no such hold any more: see `settleLate`. */
-export const settle = defineScript<SettleOpenArgs, SettleReply>(countingLua + settleLua, {
-  keys: ({ account, keys, requestId, unused }) => [
-    ...holdKeys(keys, requestId),
-    ...limitKeys({ account, keys }, unused),
-  ],
+export const settle = defineScript<SettleOpenArgs, SettleReply>(withShared(settleLua), {
+  keys: (a) => [...holdKeys(a), ...limitKeys(a, a.unused)],
   args: (a) => [
-    a.account,
+    pack(toDouble(a.cost), REPEAT_MS),
     a.requestId,
-    a.cost.toString(),
     a.outcome,
-    REPEAT_MS,
     ...a.unused.flatMap(({ kind, count }) => [kind, count]),
   ],
   reply: parseSettlement,
 });
 
 export interface SettleLateArgs extends Timed, SettleArgs {
-  readonly keyId: string;
   readonly admittedAtMs: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
-  readonly facts: string;
+  /** Account, key and metadata between tabs. */
+  readonly text: string;
 }
 
-export const settleLate = defineScript<SettleLateArgs, SettleReply>(preludeLua + settleLateLua, {
-  keys: ({ keys, requestId }) => [
-    keys.meta,
+export const settleLate = defineScript<SettleLateArgs, SettleReply>(withShared(settleLateLua), {
+  keys: ({ keys, keyId, requestId }) => [
+    keys.bucket,
     keys.wallet,
-    opKey(keys.bucket, requestId),
-    keys.journal,
+    keyStateKey(keys.number, keyId),
+    opKey(keys.number, requestId),
+    keys.events,
   ],
   args: (a) => [
-    a.nowMs,
-    a.account,
-    a.keyId,
+    pack(
+      a.nowMs,
+      a.admittedAtMs,
+      toDouble(a.cost),
+      toDouble(a.cap),
+      a.budget === null ? -1 : toDouble(a.budget),
+      REPEAT_MS,
+    ),
     a.requestId,
-    a.admittedAtMs,
-    a.cost.toString(),
-    a.cap.toString(),
-    a.budget === null ? "" : a.budget.toString(),
-    a.facts,
+    a.text,
     a.outcome,
-    REPEAT_MS,
   ],
   reply: parseSettlement,
 });
 
-export interface ExtendArgs extends Timed, OfAccount {
-  readonly version: number;
-  readonly leaseMs: number;
-  readonly calls: readonly { readonly requestId: string; readonly checkpoint: NanoUsd }[];
+export interface SweepArgs extends Timed, HoldRef {
+  /** An Outcome by `outcomeText`. */
+  readonly outcome: string;
 }
 
-export interface ExtendReply {
-  /** Set when the access document is another than the caller's. */
-  readonly newer: { readonly version: number; readonly document: string } | null;
+export const sweep = defineScript<SweepArgs, "ok" | "alive" | "gone">(withShared(sweepLua), {
+  keys: (a) => [...holdKeys(a), a.keys.leases],
+  args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
+  reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
+});
+
+export interface OwnerRef extends Timed {
+  readonly keys: BucketKeys;
+  readonly owner: string;
+}
+
+/** Takes away the lease of a process that is gone and has no hold left. */
+export const forgetOwner = defineScript<OwnerRef, "ok" | "kept">(withShared(forgetOwnerLua), {
+  keys: ({ keys, owner }) => [keys.leases, holdsKey(keys.number, owner)],
+  args: (a) => [pack(a.nowMs), a.owner],
+  reply: (raw) => verdictOf(raw) as "ok" | "kept",
+});
+
+export interface RenewArgs extends OwnerRef {
+  readonly leaseMs: number;
+  readonly streams: readonly { readonly requestId: string; readonly checkpoint: NanoUsd }[];
+}
+
+export interface RenewReply {
+  /** False when the sweep took the lease, with every hold of that time. */
+  readonly hadLease: boolean;
+  /** Counts the changes of access documents in this bucket. */
+  readonly documents: number;
+  /** Streams whose holds are gone. */
   readonly lost: readonly string[];
 }
 
-export const extend = defineScript<ExtendArgs, ExtendReply>(preludeLua + extendLua, {
-  keys: ({ keys }) => [keys.meta, keys.wallet, keys.holds, keys.leases],
+export const renew = defineScript<RenewArgs, RenewReply>(withShared(renewLua), {
+  keys: ({ keys, owner }) => [keys.bucket, keys.leases, holdsKey(keys.number, owner)],
   args: (a) => [
-    a.nowMs,
-    a.version,
-    a.account,
-    a.leaseMs,
-    ...a.calls.flatMap((call) => [call.requestId, call.checkpoint.toString()]),
+    pack(a.nowMs, a.leaseMs),
+    a.owner,
+    ...a.streams.flatMap((stream) => [stream.requestId, pack(toDouble(stream.checkpoint))]),
   ],
-  reply: ([version, document, ...lost]) => ({
-    newer: document ? { version: Number(version), document: String(document) } : null,
-    lost: lost.map(String),
-  }),
+  reply: (raw) => {
+    const [hadLease, documents, ...lost] = raw as readonly RawReply[];
+    return { hadLease: hadLease === 1, documents: Number(documents), lost: lost.map(String) };
+  },
+});
+
+export interface ExtendArgs extends OwnerRef {
+  readonly leaseMs: number;
+  readonly requestIds: readonly string[];
+}
+
+/** Puts off the deadlines of holds without a process; answers those that are gone. */
+export const extend = defineScript<ExtendArgs, readonly string[]>(withShared(extendLua), {
+  keys: ({ keys, owner }) => [keys.bucket, holdsKey(keys.number, owner)],
+  args: (a) => [pack(a.nowMs, a.leaseMs), ...a.requestIds],
+  reply: (raw) => (raw as readonly RawReply[]).map(String),
 });
 
 export interface ViewReply {
   readonly nowMs: number;
+  /** The UTC month of `nowMs`, as 202611. */
   readonly month: number;
-  readonly version: number;
+  readonly wallet: Wallet;
   readonly document: string;
-  readonly paid: NanoUsd;
-  readonly free: NanoUsd;
-  readonly freeExpiresAtMs: number | null;
-  readonly heldPaid: NanoUsd;
-  readonly heldFree: NanoUsd;
-  readonly streams: number;
-  readonly spent: NanoUsd;
-  readonly held: NanoUsd;
-  readonly keySpent: NanoUsd;
-  readonly keyHeld: NanoUsd;
-  readonly seq: number;
-  readonly credits: number;
+  /** Null for a key that never made a call. */
+  readonly key: KeyState | null;
 }
 
 /** Null when the wallet is not here. */
 export const view = defineScript<Timed & OfAccount & { readonly keyId: string }, ViewReply | null>(
-  preludeLua + viewLua,
+  withShared(viewLua),
   {
-    keys: ({ keys }) => [keys.meta, keys.wallet],
-    args: (a) => [a.nowMs, a.keyId],
-    reply: (raw) => (raw[0] === "ok" ? parseView(raw.map(String)) : null),
+    keys: ({ keys, keyId }) => [
+      keys.bucket,
+      keys.wallet,
+      keys.document,
+      keyStateKey(keys.number, keyId),
+    ],
+    args: (a) => [pack(a.nowMs)],
+    reply: (raw) => (verdictOf(raw) === "ok" ? parseView(raw as readonly RawReply[]) : null),
   },
 );
 
-function parseView(raw: readonly string[]): ViewReply {
-  const at = (index: number) => raw[index] ?? "0";
+function parseView([, time, wallet, document, key]: readonly RawReply[]): ViewReply {
+  const [nowMs = 0, month = 0] = unpack(bytesOf(time));
+  const keyBytes = bytesOf(key);
   return {
-    nowMs: Number(at(1)),
-    month: Number(at(2)),
-    version: Number(at(3)),
-    document: at(4),
-    paid: nano(at(5)),
-    free: nano(at(6)),
-    freeExpiresAtMs: Number(at(7)) || null,
-    heldPaid: nano(at(8)),
-    heldFree: nano(at(9)),
-    streams: Number(at(10)),
-    spent: nano(at(11)),
-    held: nano(at(12)),
-    keySpent: nano(at(13)),
-    keyHeld: nano(at(14)),
-    seq: Number(at(15)),
-    credits: Number(at(16)),
+    nowMs,
+    month,
+    wallet: parseWallet(bytesOf(wallet)),
+    document: String(document),
+    key: keyBytes.length === 0 ? null : parseKeyState(keyBytes),
   };
 }

@@ -1,14 +1,16 @@
 // A hold whose call outlives the process that took it, such as that of a message which no mail
-// server takes yet: any process that has its terms renews and resolves it, through the scripts
-// that every hold goes through.
+// server takes yet. It belongs to MAIL_OWNER and lives until a deadline: any process that has its
+// terms puts that off and resolves it, through the scripts that every hold goes through.
 
-import { type NanoUsd, nano, ZERO } from "../src/core/money.ts";
+import { metadataText, outcomeText } from "../src/core/journal.ts";
+import { type NanoUsd, nano } from "../src/core/money.ts";
 import type { DetachedHold, Outcome, Settlement } from "./account.ts";
 import type { AccountActor } from "./account-actor.ts";
-import { extend, settle, settleLate } from "./call-scripts.ts";
-import { lateArgs, unusedOf, weightsOf } from "./open-hold.ts";
+import { extend } from "./call-scripts.ts";
+import { MAIL_OWNER } from "./keys.ts";
+import { settleOnce, unusedOf, weightsOf } from "./open-hold.ts";
 
-/** How long an detached hold lives after a renewal: several rounds of whoever renews it. */
+/** How long a detached hold lives after its deadline was put off: several rounds of doing so. */
 export const DETACHED_LEASE_MS = 300_000;
 /** A script that renews more would keep Redis from others for too long. */
 const RENEWED_AT_ONCE = 500;
@@ -29,39 +31,34 @@ export async function settleDetached(
   terms: DetachedHold,
   { cost, outcome, unused = weightsOf(terms.limits) }: DetachedEnding,
 ): Promise<Settlement> {
-  const { accountId, keys, deps } = actor;
-  const { requestId } = terms;
+  const { accountId, keys } = actor;
+  const { requestId, keyId, admittedAtMs, cap, budget, metadata } = terms;
   const call = {
     account: accountId,
     keys,
+    keyId,
     requestId,
+    owner: MAIL_OWNER,
     cost,
-    outcome: JSON.stringify(outcome),
+    outcome: outcomeText(outcome),
     unused: unusedOf(terms.limits, unused),
   };
-  const settled = await deps.scripts.run(settle, call);
-  if (settled !== null) return settled;
-  // What is owed is taken from the wallet, which may have been evicted meanwhile.
-  await actor.state();
-  const late = await deps.scripts.run(settleLate, lateArgs(call, terms, deps.scriptTime()));
-  return late ?? { charged: ZERO, free: ZERO, left: null };
+  const text = `${accountId}\t${keyId}\t${metadata}`;
+  return await settleOnce(actor, call, { text, admittedAtMs, cap, budget });
 }
 
-/** Renews the leases of an account's detached holds. Those that are gone stay so. */
+/** Puts off the deadlines of an account's detached holds. Those that are gone stay so. */
 export async function renewDetached(
-  { accountId, keys, deps }: AccountActor,
+  { keys, scripts, scriptTime }: AccountActor,
   requestIds: readonly string[],
 ): Promise<void> {
   for (let start = 0; start < requestIds.length; start += RENEWED_AT_ONCE) {
-    await deps.scripts.run(extend, {
-      nowMs: deps.scriptTime(),
-      account: accountId,
+    await scripts.run(extend, {
+      nowMs: scriptTime(),
       keys,
-      version: 0,
+      owner: MAIL_OWNER,
       leaseMs: DETACHED_LEASE_MS,
-      calls: requestIds
-        .slice(start, start + RENEWED_AT_ONCE)
-        .map((requestId) => ({ requestId, checkpoint: ZERO })),
+      requestIds: requestIds.slice(start, start + RENEWED_AT_ONCE),
     });
   }
 }
@@ -75,11 +72,13 @@ export function termsToText({ cap, budget, ...terms }: DetachedHold): string {
   });
 }
 
-/** Reads what `termsToText` wrote. */
+/** Reads what `termsToText` wrote, and what the first layout wrote, which had `facts`. */
 export function termsOfText(text: string): DetachedHold {
-  const { cap, budget, ...terms } = JSON.parse(text) as Omit<DetachedHold, "cap" | "budget"> & {
-    readonly cap: string;
-    readonly budget: string | null;
+  const { cap, budget, facts, ...terms } = JSON.parse(text);
+  return {
+    ...terms,
+    ...(facts !== undefined && { metadata: metadataText({ ...facts, priceVersion: null }) }),
+    cap: nano(cap),
+    budget: budget === null ? null : nano(budget),
   };
-  return { ...terms, cap: nano(cap), budget: budget === null ? null : nano(budget) };
 }

@@ -1,171 +1,220 @@
 // Reads what Redis holds, for an audit. Nothing here changes anything or builds a wallet.
 
-import type { JournalEntry } from "../src/core/journal.ts";
 import { BUCKETS } from "../src/core/limits.ts";
-import { parseEntry } from "./journal.ts";
-import { accountKeys, bucketKeys } from "./keys.ts";
+import { type JournalPlace, type StreamEntry, streamEntry, writtenUntil } from "./journal.ts";
+import { accountKeys, bucketKeys, holdsKey, keyStateKey, MAIL_OWNER } from "./keys.ts";
 import inspectLua from "./lua/inspect.lua" with { type: "text" };
-import preludeLua from "./lua/prelude.lua" with { type: "text" };
-import type { RedisClient, ScriptTime } from "./script.ts";
+import {
+  type BucketRecord,
+  type HoldRecord,
+  type KeyState,
+  parseBucket,
+  parseHold,
+  parseKeyState,
+  parseWallet,
+  UnknownRecord,
+  type Wallet,
+} from "./records.ts";
+import {
+  asBytes,
+  pack,
+  type RawReply,
+  type RedisClient,
+  type ScriptTime,
+  unpack,
+} from "./script.ts";
+import { withShared } from "./shared-lua.ts";
 
-export interface OpenHoldFacts {
+/** An open hold as Redis has it. */
+export interface InspectedHold {
   readonly request: string;
+  readonly owner: string;
+  /** When its process's lease ends, or the hold's own deadline; null where neither leads to it. */
   readonly leaseMs: number | null;
   /** Null when the record cannot be read. */
-  readonly terms: {
-    readonly paid: bigint;
-    readonly free: bigint;
-    readonly month: number;
-    readonly stream: number;
-    readonly checkpoint: bigint;
-    readonly key: string;
-  } | null;
+  readonly record: HoldRecord | null;
 }
 
 export interface AccountInspection {
   readonly nowMs: number;
   /** Null when the bucket is not set up. */
-  readonly epoch: number | null;
-  /** The number of the newest journal entry. */
-  readonly entry: number;
-  /** The fields of the wallet, of whatever epoch; null when there is none. */
-  readonly wallet: ReadonlyMap<string, string> | null;
-  readonly holds: readonly OpenHoldFacts[];
-  /** The journal behind the cursor. */
-  readonly tail: readonly JournalEntry[];
+  readonly bucket: BucketRecord | null;
+  /** How many journal entries were ever written in the bucket's epoch. */
+  readonly written: number;
+  /** Of whatever epoch; null when there is none. */
+  readonly wallet: Wallet | null;
+  readonly document: string | null;
+  /** By key id; a key that made no call has none. */
+  readonly keys: ReadonlyMap<string, KeyState>;
+  readonly holds: readonly InspectedHold[];
+  /** The journal from the place that was asked for on. */
+  readonly tail: readonly StreamEntry[];
 }
 
 export interface BucketInspection {
   readonly bucket: number;
-  readonly epoch: number | null;
-  readonly entry: number | null;
+  readonly record: BucketRecord | null;
+  readonly written: number;
   readonly journalLength: number;
 }
 
-/** A lease whose hold is not there, or one that ran out long ago. */
-export interface BadLease {
-  readonly account: string;
-  readonly request: string;
+/** A lease that ended long ago: the sweep must have missed it. */
+export interface OverdueLease {
+  readonly owner: string;
   readonly leaseMs: number;
-  readonly held: boolean;
+  readonly holds: number;
 }
 
-type Nested = readonly (string | Nested)[];
+export interface InspectionQuestion {
+  readonly id: string;
+  readonly bucket: number;
+  /** All keys of the account, revoked ones too. */
+  readonly keyIds: readonly string[];
+  readonly after: JournalPlace;
+  /** Journal entries at most. */
+  readonly count: number;
+  /** Only tests give a time. */
+  readonly now: ScriptTime;
+}
 
-const SOURCE = preludeLua + inspectLua;
-const LEASES_AT_ONCE = 500;
+const SOURCE = withShared(inspectLua);
+/** How often an owner of holds may come while they are counted. */
+const TRIES_MAX = 10;
 
-/** Everything of an account at one instant, with the journal entries behind `afterId`. */
+/** Everything of an account at one instant, with the journal entries from a place on. */
 export async function inspectAccount(
   redis: RedisClient,
-  place: { readonly id: string; readonly bucket: number },
-  after: { readonly streamId: string; readonly count: number; readonly now: ScriptTime },
+  question: InspectionQuestion,
 ): Promise<AccountInspection> {
-  const keys = accountKeys(place.id, place.bucket);
-  const names = [keys.meta, keys.wallet, keys.holds, keys.leases, keys.journal];
-  const args = [after.now, place.id, after.streamId, after.count];
+  const keys = bucketKeys(question.bucket);
+  for (let attempt = 1; ; attempt++) {
+    const owners = [...(await redis.hkeys(keys.leases)), MAIL_OWNER];
+    const inspection = await inspectHolds(redis, question, owners);
+    const isComplete = [...inspection.leases.keys()].every((owner) => owners.includes(owner));
+    if (isComplete) return inspection;
+    if (attempt === TRIES_MAX) throw new Error(`Processes come all the time in ${keys.leases}`);
+  }
+}
+
+async function inspectHolds(
+  redis: RedisClient,
+  { id, bucket, keyIds, after, count, now }: InspectionQuestion,
+  owners: readonly string[],
+): Promise<AccountInspection & { readonly leases: ReadonlyMap<string, number> }> {
+  const keys = accountKeys(id, bucket);
+  const names = [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    keys.events,
+    keys.leases,
+    ...keyIds.map((key) => keyStateKey(bucket, key)),
+    ...owners.map((owner) => holdsKey(bucket, owner)),
+  ];
+  const args = [pack(now, keyIds.length, count), id, `${after.epoch}-${after.entry}`, ...owners];
   // By its source: an audit must not depend on, or set off, the comparison that loading brings.
-  const reply = (await redis.eval(SOURCE, names.length, ...names, ...args)) as Nested;
-  const [nowMs, meta, wallet, holds, tail] = reply;
-  const facts = pairs(meta as readonly string[]);
-  const fields = pairs(wallet as readonly string[]);
+  const reply = (await asBytes(redis).evalBuffer(
+    SOURCE,
+    names.length,
+    ...names,
+    ...args,
+  )) as Nested;
+  const [time, record, wallet, document, leases, newest, tail, states, holds] = reply;
+  const bucketRecord = parsed(record, parseBucket);
+  const ends = new Map([...pairs(leases)].map(([owner, ms]) => [owner, Number(ms)]));
   return {
-    nowMs: Number(nowMs),
-    epoch: numberOr(facts.get("epoch"), null),
-    entry: numberOr(facts.get("entry"), 0),
-    wallet: fields.size === 0 ? null : fields,
-    holds: (holds as readonly (readonly string[])[]).map(parseHold),
-    tail: (tail as unknown as readonly [string, readonly string[]][]).map(([id, entry]) =>
-      parseEntry(id, entry),
+    nowMs: unpack(time as Buffer)[0] ?? 0,
+    bucket: bucketRecord,
+    written: writtenUntil(newestId(newest), bucketRecord),
+    wallet: parsed(wallet, parseWallet),
+    document: parsed(document, String),
+    keys: keyStates(keyIds, states as Nested),
+    holds: holdsOf(holds as readonly Buffer[], ends),
+    tail: (tail as readonly Nested[]).map(([streamId, fields]) =>
+      streamEntry(String(streamId), (fields as readonly Buffer[])[1]),
     ),
+    leases: ends,
   };
 }
 
-/** How every bucket stands. Read the cursors first: an entry number only grows. */
+type Nested = readonly RawReply[];
+
+/** How every bucket stands. Read the cursors first: a count of entries only grows. */
 export async function inspectBuckets(redis: RedisClient): Promise<BucketInspection[]> {
   const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
   return await Promise.all(
     buckets.map(async (bucket) => {
       const keys = bucketKeys(bucket);
-      const [meta, journalLength] = await Promise.all([
-        redis.hmget(keys.meta, "epoch", "entry"),
-        redis.xlen(keys.journal),
+      const [bytes, newest, journalLength] = await Promise.all([
+        redis.getBuffer(keys.bucket),
+        redis.xrevrange(keys.events, "+", "-", "COUNT", 1),
+        redis.xlen(keys.events),
       ]);
-      return {
-        bucket,
-        epoch: numberOr(meta[0] ?? undefined, null),
-        entry: numberOr(meta[1] ?? undefined, null),
-        journalLength,
-      };
+      const record = bytes === null ? null : parseBucket(bytes);
+      return { bucket, record, written: writtenUntil(newest[0]?.[0], record), journalLength };
     }),
   );
 }
 
-/** The first lease of a bucket without a hold, or one that ran out before `overdueMs`. */
-export async function findBadLease(
+/** The first process of a bucket whose lease ended before `overdueMs`. */
+export async function findOverdueLease(
   redis: RedisClient,
   bucket: number,
   overdueMs: number,
-): Promise<BadLease | null> {
-  const { leases } = bucketKeys(bucket);
-  const flat = await redis.zrange(leases, "0", "-1", "WITHSCORES");
-  const members = [...pairs(flat).keys()];
-  for (let start = 0; start < members.length; start += LEASES_AT_ONCE) {
-    const some = members.slice(start, start + LEASES_AT_ONCE);
-    const found = await Promise.all(some.map((member) => readLease(redis, bucket, member)));
-    const bad = found.find((lease) => lease !== null && (!lease.held || lease.leaseMs < overdueMs));
-    if (bad) return bad;
+): Promise<OverdueLease | null> {
+  for (const [owner, ms] of Object.entries(await redis.hgetall(bucketKeys(bucket).leases))) {
+    if (Number(ms) >= overdueMs) continue;
+    const holds = await redis.hlen(holdsKey(bucket, owner));
+    // Read again: the process may have come back meanwhile.
+    const leaseMs = await redis.hget(bucketKeys(bucket).leases, owner);
+    if (leaseMs !== null && Number(leaseMs) < overdueMs) {
+      return { owner, leaseMs: Number(leaseMs), holds };
+    }
   }
   return null;
 }
 
-/** Lease and hold of one call at one instant; null when the lease is gone meanwhile. */
-async function readLease(
-  redis: RedisClient,
-  bucket: number,
-  member: string,
-): Promise<BadLease | null> {
-  const slash = member.lastIndexOf("/");
-  const [account, request] = [member.slice(0, slash), member.slice(slash + 1)];
-  const keys = accountKeys(account, bucket);
-  const replies = await redis
-    .multi()
-    .zscore(keys.leases, member)
-    .hexists(keys.holds, request)
-    .exec();
-  const [lease, hold] = replies ?? [];
-  const error = lease?.[0] ?? hold?.[0];
-  if (error) throw error;
-  const score = lease?.[1];
-  if (score === null || score === undefined) return null;
-  return { account, request, leaseMs: Number(score), held: Number(hold?.[1]) === 1 };
+function parsed<Value>(part: RawReply | undefined, parse: (bytes: Buffer) => Value): Value | null {
+  const bytes = part as Buffer;
+  return bytes.length === 0 ? null : parse(bytes);
 }
 
-function parseHold(read: readonly string[]): OpenHoldFacts {
-  const [request = "", lease, paid, free, month, stream, checkpoint, key] = read;
-  const leaseMs = lease ? Number(lease) : null;
-  if (paid === undefined || free === undefined || checkpoint === undefined) {
-    return { request, leaseMs, terms: null };
+function newestId(newest: RawReply | undefined): string | undefined {
+  const [entry] = newest as readonly Nested[];
+  return entry === undefined ? undefined : String(entry[0]);
+}
+
+function keyStates(keyIds: readonly string[], states: Nested): Map<string, KeyState> {
+  const read = keyIds.map((id, index) => [id, parsed(states[index], parseKeyState)] as const);
+  return new Map(read.filter((pair): pair is [string, KeyState] => pair[1] !== null));
+}
+
+function holdsOf(flat: readonly Buffer[], ends: ReadonlyMap<string, number>): InspectedHold[] {
+  const holds: InspectedHold[] = [];
+  for (let at = 0; at < flat.length; at += 3) {
+    const owner = String(flat[at]);
+    const record = holdOf(flat[at + 2]);
+    const deadline = record === null || record.deadlineMs === 0 ? null : record.deadlineMs;
+    const leaseMs = deadline ?? ends.get(owner) ?? null;
+    holds.push({ request: String(flat[at + 1]), owner, leaseMs, record });
   }
-  const terms = {
-    paid: BigInt(paid),
-    free: BigInt(free),
-    month: Number(month),
-    stream: Number(stream),
-    checkpoint: BigInt(checkpoint),
-    key: key ?? "",
-  };
-  return { request, leaseMs, terms };
+  return holds;
 }
 
-function pairs(flat: readonly string[]): Map<string, string> {
+function holdOf(bytes: Buffer | undefined): HoldRecord | null {
+  try {
+    return parseHold(bytes ?? Buffer.alloc(0));
+  } catch (error) {
+    if (error instanceof UnknownRecord) return null;
+    throw error;
+  }
+}
+
+function pairs(flat: RawReply | undefined): Map<string, string> {
+  const parts = flat as readonly Buffer[];
   const map = new Map<string, string>();
-  for (let index = 0; index < flat.length; index += 2) {
-    map.set(flat[index] ?? "", flat[index + 1] ?? "");
+  for (let index = 0; index < parts.length; index += 2) {
+    map.set(String(parts[index]), String(parts[index + 1]));
   }
   return map;
-}
-
-function numberOr<T>(text: string | undefined, otherwise: T): number | T {
-  return text === undefined ? otherwise : Number(text);
 }

@@ -1,70 +1,86 @@
 // Reading the journal that the scripts write: what happened to the accounts of a bucket, in order.
 
-import type { JournalEntry, JournalType } from "../src/core/journal.ts";
-import { nano } from "../src/core/money.ts";
+import type { JournalEntry } from "../src/core/journal.ts";
 import { bucketKeys } from "./keys.ts";
+import { type BucketRecord, parseBucket, parseEntry, UnknownRecord } from "./records.ts";
 import type { RedisClient } from "./script.ts";
+
+/** An entry of the stream, readable or not. */
+export interface StreamEntry {
+  /** 0, 1, 2 … in each epoch of a bucket. */
+  readonly number: number;
+  /** As it stands in the stream. */
+  readonly content: Buffer;
+  /** Null where this release cannot read it. */
+  readonly entry: JournalEntry | null;
+  /** Why it could not be read. */
+  readonly fault: string | null;
+}
 
 export interface JournalPage {
   /** Null when the bucket is not set up. */
-  readonly epoch: number | null;
-  /** The number of the newest entry that was ever written. */
-  readonly newest: number;
-  readonly entries: readonly JournalEntry[];
+  readonly bucket: BucketRecord | null;
+  /** How many entries were ever written in the bucket's epoch. */
+  readonly written: number;
+  readonly entries: readonly StreamEntry[];
 }
 
-/** The fields of an entry stand in the order in which `append` of the prelude writes them. */
-const FIELDS = 17;
+/** A place in a journal: the first `entry` entries of the epoch come before it. */
+export interface JournalPlace {
+  readonly epoch: number;
+  readonly entry: number;
+}
 
-/** The entries behind `afterId`, at most `count`. */
+/**
+ * The entries of the epoch from `place` on, at most `count`. @throws UnknownRecord, UnknownLayout
+ */
 export async function readJournal(
   redis: RedisClient,
   bucket: number,
-  afterId: string,
+  place: JournalPlace,
   count: number,
 ): Promise<JournalPage> {
   const keys = bucketKeys(bucket);
-  const [meta, entries] = await Promise.all([
-    redis.hmget(keys.meta, "epoch", "entry"),
-    redis.xrange(keys.journal, `(${afterId}`, "+", "COUNT", count),
+  const from = `${place.epoch}-${place.entry}`;
+  const [record, last, entries] = await Promise.all([
+    redis.getBuffer(keys.bucket),
+    redis.xrevrange(keys.events, "+", "-", "COUNT", 1),
+    // An id without a number is the last of its epoch: a bucket may be rebuilt between the two.
+    redis.xrangeBuffer(keys.events, from, `${place.epoch}`, "COUNT", count),
   ]);
-  const [epoch, newest] = meta;
-  return {
-    epoch: epoch === null || epoch === undefined ? null : Number(epoch),
-    newest: Number(newest ?? 0),
-    entries: entries.map(([streamId, fields]) => parseEntry(streamId, fields)),
-  };
+  const parsed = record === null ? null : parseBucket(record);
+  const items = entries.map(([id, fields]) => streamEntry(id.toString(), fields[1]));
+  // An entry is no fault if it is of a layout that was put in force since the record was read.
+  if (items.some(({ fault }) => fault !== null)) {
+    const again = await redis.getBuffer(keys.bucket);
+    if (again !== null) parseBucket(again);
+  }
+  return { bucket: parsed, written: writtenUntil(last[0]?.[0], parsed), entries: items };
 }
 
-/** Forgets the entries before a stream id; they must be in Postgres. */
-export async function trimJournal(redis: RedisClient, bucket: number, id: string): Promise<void> {
-  await redis.xtrim(bucketKeys(bucket).journal, "MINID", "~", id);
+/** Forgets the entries before a place; they must be in Postgres. The newest one always stays. */
+export async function trimJournal(
+  redis: RedisClient,
+  bucket: number,
+  { epoch, entry }: JournalPlace,
+): Promise<void> {
+  await redis.xtrim(bucketKeys(bucket).events, "MINID", "~", `${epoch}-${Math.max(0, entry - 1)}`);
+}
+
+/** The count of entries of the epoch, by the id of the newest one. */
+export function writtenUntil(newestId: string | undefined, bucket: BucketRecord | null): number {
+  const [epoch, number] = (newestId ?? "").split("-");
+  return bucket !== null && Number(epoch) === bucket.epoch ? Number(number) + 1 : 0;
 }
 
 /** An entry as XRANGE answers it. */
-export function parseEntry(streamId: string, [, text = ""]: readonly string[]): JournalEntry {
-  const fields = text.split("\t");
-  if (fields.length !== FIELDS) throw new Error(`Journal entry ${streamId} has a strange form`);
-  const value = (index: number) => fields[index] ?? "";
-  const optional = (index: number) => (value(index) === "" ? null : Number(value(index)));
-  return {
-    streamId,
-    number: Number(value(0)),
-    type: value(1) as JournalType,
-    account: value(2),
-    key: value(3),
-    request: value(4),
-    atMs: Number(value(5)),
-    facts: value(6),
-    outcome: value(7),
-    seq: optional(8),
-    paidDelta: nano(value(9)),
-    freeDelta: nano(value(10)),
-    paidAfter: nano(value(11)),
-    freeAfter: nano(value(12)),
-    month: optional(13),
-    credit: optional(14),
-    writtenOff: nano(value(15)),
-    overrun: nano(value(16)),
-  };
+export function streamEntry(id: string, content: Buffer | undefined): StreamEntry {
+  const number = Number(id.split("-")[1]);
+  try {
+    const entry = parseEntry(id, content ?? Buffer.alloc(0));
+    return { number, content: content ?? Buffer.alloc(0), entry, fault: null };
+  } catch (error) {
+    if (!(error instanceof UnknownRecord)) throw error;
+    return { number, content: content ?? Buffer.alloc(0), entry: null, fault: error.message };
+  }
 }

@@ -3,30 +3,34 @@
 
 /** The keys of one bucket. */
 export interface BucketKeys {
-  /** epoch, entry (number of the last journal entry), evictions. */
-  readonly meta: string;
-  /** Sorted set of `account/request` by the time its lease runs out. */
+  readonly number: number;
+  /** Layout, epoch, evictions and changes of documents (records.ts). */
+  readonly bucket: string;
+  /** Processes with holds here, by the time at which their lease ends. */
   readonly leases: string;
   /** Refused requests of the current minutes, counted by account, key and minute. */
   readonly refused: string;
   /** The stream of what happened, until it is in Postgres. */
-  readonly journal: string;
+  readonly events: string;
 }
 
 /** The keys of one account. */
 export interface AccountKeys extends BucketKeys {
-  readonly bucket: number;
   readonly wallet: string;
-  readonly holds: string;
+  readonly document: string;
 }
+
+/** Who holds what no process holds: messages that wait for a mail server. */
+export const MAIL_OWNER = "mail";
 
 export function bucketKeys(bucket: number): BucketKeys {
   const tag = `{b${bucket}}`;
   return {
-    meta: `${tag}:meta`,
+    number: bucket,
+    bucket: `${tag}:bucket`,
     leases: `${tag}:leases`,
     refused: `${tag}:refused`,
-    journal: `${tag}:journal`,
+    events: `${tag}:events`,
   };
 }
 
@@ -34,15 +38,19 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
   const tag = `{b${bucket}}`;
   return {
     ...bucketKeys(bucket),
-    bucket,
-    wallet: `${tag}:wallet:${accountId}`,
-    holds: `${tag}:holds:${accountId}`,
+    wallet: `${tag}:account:${accountId}`,
+    document: `${tag}:document:${accountId}`,
   };
 }
 
-/** The request window of an API key. */
-export function windowKey(bucket: number, keyId: string): string {
-  return `{b${bucket}}:window:${keyId}`;
+/** What an API key spends, and its request window. */
+export function keyStateKey(bucket: number, keyId: string): string {
+  return `{b${bucket}}:key:${keyId}`;
+}
+
+/** The open holds of one owner: a process, or MAIL_OWNER. */
+export function holdsKey(bucket: number, owner: string): string {
+  return `{b${bucket}}:holds:${owner}`;
 }
 
 /** What counts against one of an account's other limits. */
@@ -57,18 +65,20 @@ export function opKey(bucket: number, requestId: string): string {
 
 /** The request window of a caller without an account. */
 export function anonymousWindowKey(caller: string): string {
-  return `anonymous:${caller}`;
+  return `caller:${caller}`;
 }
 
-/** What a script touches that resolves a hold. */
-export function holdKeys(keys: AccountKeys, requestId: string): readonly string[] {
-  const { meta, wallet, holds, leases, journal } = keys;
-  return [meta, wallet, holds, leases, opKey(keys.bucket, requestId), journal];
+/** What a serving process says of itself (layout-upgrade.ts). */
+export function processKey(processId: string): string {
+  return `process:${processId}`;
 }
+
+export const PROCESS_PATTERN = "process:*";
 
 /** The account of a wallet key, for a scan over wallets. */
 export function accountOfWallet(key: string): string {
   return key.slice(key.lastIndexOf(":") + 1);
 }
 
-export const WALLET_PATTERN = "{b*}:wallet:*";
+export const WALLET_PATTERN = "{b*}:account:*";
+export const KEY_PATTERN = "{b*}:key:*";

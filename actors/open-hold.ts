@@ -2,7 +2,7 @@
 // connection.
 
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
-import { NOTHING_COUNTED } from "../src/core/journal.ts";
+import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
 import type {
   AdmissionRequest,
@@ -12,18 +12,34 @@ import type {
   Outcome,
   Settlement,
 } from "./account.ts";
-import type { AccountActor } from "./account-actor.ts";
 import {
+  type HoldRef,
   type SettleArgs,
   type SettleLateArgs,
   type SettleOpenArgs,
   settle,
   settleLate,
 } from "./call-scripts.ts";
-import type { ScriptTime } from "./script.ts";
+import type { ScriptRunner, ScriptTime } from "./script.ts";
+
+/** What a hold needs of the account that it belongs to. */
+export interface HoldAccount {
+  readonly scripts: ScriptRunner;
+  readonly scriptTime: () => ScriptTime;
+  /** Builds the wallet where Redis does not hold it. */
+  ensureWallet(): Promise<void>;
+  /** Told once the hold is resolved, or left to others. */
+  closed(hold: OpenHold): void;
+  /** Told of a settlement that could not be delivered; it is tried again by itself. */
+  onSettleRetry(requestId: string, error: unknown): void;
+}
 
 interface HoldTerms {
-  readonly input: AdmissionRequest;
+  readonly ref: HoldRef;
+  /** Account, key and metadata between tabs. */
+  readonly text: string;
+  readonly metadata: string;
+  readonly stream: AdmissionRequest["stream"];
   readonly limits: readonly Limit[];
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
@@ -41,12 +57,14 @@ const RETRY_MS = 1_000;
 /** An admission that was given up may still be on its way; after so long the lease ends anyway. */
 const RELEASES_MAX = 60;
 
-const ABANDONED: Outcome = {
+const ABANDONED_OUTCOME: Outcome = {
   status: ERRORS.internal_error.status,
   errorCode: "internal_error",
   latencyMs: 0,
   ...NOTHING_COUNTED,
 };
+/** How the log shows a call that nobody ended. */
+export const ABANDONED = outcomeText(ABANDONED_OUTCOME);
 
 export class OpenHold implements Hold {
   readonly id: string;
@@ -56,10 +74,10 @@ export class OpenHold implements Hold {
   #settlement: Promise<Settlement> | null = null;
 
   constructor(
-    readonly account: AccountActor,
+    readonly account: HoldAccount,
     readonly terms: HoldTerms,
   ) {
-    this.id = terms.input.requestId;
+    this.id = terms.ref.requestId;
     this.amount = add(terms.paid, terms.free);
   }
 
@@ -68,19 +86,23 @@ export class OpenHold implements Hold {
   }
 
   get keyId(): string {
-    return this.terms.input.keyId;
+    return this.terms.ref.keyId;
+  }
+
+  get isStream(): boolean {
+    return this.terms.stream;
   }
 
   get detached(): DetachedHold {
-    const { input, admittedAtMs, cap, budget } = this.terms;
-    const { requestId, keyId, facts } = input;
+    const { ref, admittedAtMs, cap, budget, metadata } = this.terms;
+    const { requestId, keyId } = ref;
     const limits = this.terms.limits.map(({ name, kind, weight }) => ({ name, kind, weight }));
-    return { requestId, keyId, admittedAtMs, cap, budget, facts, limits };
+    return { requestId, keyId, admittedAtMs, cap, budget, metadata, limits };
   }
 
   detach(): void {
     this.#settlement ??= Promise.resolve({ charged: ZERO, free: ZERO, left: null });
-    this.account.openHolds.delete(this.id);
+    this.account.closed(this);
   }
 
   get signal(): AbortSignal {
@@ -89,7 +111,7 @@ export class OpenHold implements Hold {
     return this.#aborted.signal;
   }
 
-  /** Tells the call that it may not go on. */
+  /** Tells the call that it must not go on. */
   abort(reason: ApiError): void {
     this.#aborted ??= new AbortController();
     this.#aborted.abort(reason);
@@ -106,7 +128,7 @@ export class OpenHold implements Hold {
   ): Promise<Settlement> {
     this.#settlement ??= this.#resolve({
       cost,
-      outcome: JSON.stringify(outcome),
+      outcome: outcomeText(outcome),
       unused: unusedOf(this.terms.limits, unused),
     });
     return this.#settlement;
@@ -117,7 +139,7 @@ export class OpenHold implements Hold {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release(ABANDONED);
+    await this.release(ABANDONED_OUTCOME);
   }
 
   /** What the script will answer for a hold that is still there: free credit pays first. */
@@ -131,7 +153,7 @@ export class OpenHold implements Hold {
     try {
       return await this.#send(ending);
     } catch (error) {
-      this.account.deps.onSettleRetry(this.id, error);
+      this.account.onSettleRetry(this.id, error);
       void this.#deliverLater(ending);
       return this.#computed(ending.cost);
     }
@@ -145,62 +167,55 @@ export class OpenHold implements Hold {
         await this.#send(ending);
         return;
       } catch (error) {
-        this.account.deps.onSettleRetry(this.id, error);
+        this.account.onSettleRetry(this.id, error);
       }
     }
-    this.account.openHolds.delete(this.id);
+    this.account.closed(this);
   }
 
   async #send(ending: Ending): Promise<Settlement> {
-    const { accountId, keys, deps } = this.account;
-    const call = { account: accountId, keys, requestId: this.id, ...ending };
-    const settled = await deps.scripts.run(settle, call);
-    if (settled !== null) {
-      this.account.openHolds.delete(this.id);
-      return settled;
-    }
-    // What is owed is taken from the wallet, which may have been evicted meanwhile.
-    await this.account.state();
-    const args = lateArgs(call, this.detached, deps.scriptTime());
-    const late = await deps.scripts.run(settleLate, args);
-    this.account.openHolds.delete(this.id);
-    return late ?? { charged: ZERO, free: ZERO, left: null };
+    const { ref, text, admittedAtMs, cap, budget } = this.terms;
+    const late = { text, admittedAtMs, cap, budget };
+    const settlement = await settleOnce(this.account, { ...ref, ...ending }, late);
+    this.account.closed(this);
+    return settlement;
   }
 }
 
-/** What `settleLate` is given besides what `settle` was. */
-export function lateArgs(
-  call: SettleArgs,
-  { keyId, admittedAtMs, cap, budget, facts }: DetachedHold,
-  nowMs: ScriptTime,
-): SettleLateArgs {
-  return { ...call, nowMs, keyId, admittedAtMs, cap, budget, facts: JSON.stringify(facts) };
+/** Settles a hold, late where it is gone: the sweep expired it, or its wallet was rebuilt. */
+export async function settleOnce(
+  account: Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet">,
+  call: SettleOpenArgs,
+  late: Omit<SettleLateArgs, keyof SettleArgs | "nowMs">,
+): Promise<Settlement> {
+  const { scripts } = account;
+  const settled = await scripts.run(settle, call);
+  if (settled !== null) return settled;
+  // What is due is taken from the wallet, which may have been evicted meanwhile.
+  await account.ensureWallet();
+  const args = { ...call, ...late, nowMs: account.scriptTime() };
+  const settledLate = await scripts.run(settleLate, args);
+  if (settledLate === null) throw new Error(`The call ${call.requestId} could not be settled late`);
+  return settledLate;
 }
 
 /**
  * Releases what an admission without an answer may have held, as soon as Redis is back. Where it
- * held nothing, nothing happens. Should this process die before, the lease ends it.
+ * held nothing, nothing happens. If this process dies first, its lease ends it.
  */
 export async function releaseWhenBack(
-  account: AccountActor,
-  requestId: string,
+  account: Pick<HoldAccount, "scripts" | "onSettleRetry">,
+  ref: HoldRef,
   limits: readonly Limit[],
 ): Promise<void> {
-  const { accountId, keys, deps } = account;
-  const call = {
-    account: accountId,
-    keys,
-    requestId,
-    cost: ZERO,
-    outcome: JSON.stringify(ABANDONED),
-    unused: unusedOf(limits, weightsOf(limits)),
-  };
+  const unused = unusedOf(limits, weightsOf(limits));
   for (let attempt = 0; attempt < RELEASES_MAX; attempt++) {
     await Bun.sleep(RETRY_MS);
     try {
-      if ((await deps.scripts.run(settle, call)) !== null) return;
+      const call = { ...ref, cost: ZERO, outcome: ABANDONED, unused };
+      if ((await account.scripts.run(settle, call)) !== null) return;
     } catch (error) {
-      deps.onSettleRetry(requestId, error);
+      account.onSettleRetry(ref.requestId, error);
     }
   }
 }

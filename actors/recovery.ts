@@ -4,13 +4,17 @@
 
 import type { AccountDocument } from "../src/store/documents.ts";
 import type { Cursor, WalletRepository } from "../src/store/wallet-repository.ts";
+import { writtenUntil } from "./journal.ts";
 import { accountKeys, bucketKeys } from "./keys.ts";
+import { UnknownLayout } from "./layouts.ts";
+import { type BucketRecord, parseBucket } from "./records.ts";
 import { type RedisClient, runUnloaded } from "./script.ts";
 import { configure, recover } from "./wallet-scripts.ts";
 
 interface BucketState {
   readonly epoch: number;
-  readonly entry: number;
+  /** How many entries of the epoch were ever written. */
+  readonly written: number;
 }
 
 export interface RecoveryDeps {
@@ -33,6 +37,8 @@ export interface RecoveryDeps {
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   const { redis, repository } = deps;
   let recovered: readonly number[] = [];
+  // A newer release serves from these; this one refuses them when they are used.
+  const unknown = new Set<number>();
   await repository.recovery({
     async rebuild(cursors, newEpoch) {
       // The cursors were read first: a bucket's entry number only grows, so one that is lower is
@@ -41,6 +47,8 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
       const raised: Cursor[] = [];
       for (const [index, cursor] of cursors.entries()) {
         const state = states[index] ?? null;
+        if (state === "unknown layout") unknown.add(cursor.bucket);
+        if (state === "unknown layout") continue;
         if (agrees(state, cursor) && !isForced(deps, cursor)) continue;
         raised.push(await newEpoch(cursor.bucket, state?.epoch ?? 0));
       }
@@ -50,7 +58,8 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
     },
     // A key that was revoked must not work again because Redis forgot it.
     async giveDocuments(documents) {
-      await Promise.all(documents.map((document) => give(redis, document)));
+      const known = documents.filter(({ bucket }) => !unknown.has(bucket));
+      await Promise.all(known.map((document) => give(redis, document)));
     },
   });
   if (recovered.length > 0) deps.onRecovered(recovered);
@@ -61,17 +70,35 @@ function isForced({ force }: RecoveryDeps, { bucket, epoch }: Cursor): boolean {
 }
 
 function agrees(state: BucketState | null, cursor: Cursor): boolean {
-  return state !== null && state.epoch === cursor.epoch && state.entry >= cursor.entry;
+  return state !== null && state.epoch === cursor.epoch && state.written >= cursor.entry;
 }
 
-async function readState(redis: RedisClient, bucket: number): Promise<BucketState | null> {
-  const [epoch, entry] = await redis.hmget(bucketKeys(bucket).meta, "epoch", "entry");
-  if (epoch === null || epoch === undefined) return null;
-  return { epoch: Number(epoch), entry: Number(entry ?? 0) };
+async function readState(
+  redis: RedisClient,
+  bucket: number,
+): Promise<BucketState | "unknown layout" | null> {
+  const keys = bucketKeys(bucket);
+  // The record first: entries of its epoch only become more meanwhile.
+  const bytes = await redis.getBuffer(keys.bucket);
+  if (bytes === null) return null;
+  const record = knownBucket(bytes);
+  if (record === null) return "unknown layout";
+  const [newest] = await redis.xrevrange(keys.events, "+", "-", "COUNT", 1);
+  return { epoch: record.epoch, written: writtenUntil(newest?.[0], record) };
 }
 
-async function setUp(redis: RedisClient, { bucket, epoch, entry }: Cursor): Promise<void> {
-  await runUnloaded(redis, recover, { keys: bucketKeys(bucket), epoch, entry });
+/** Null for a record of a layout that this release does not know. */
+function knownBucket(bytes: Buffer): BucketRecord | null {
+  try {
+    return parseBucket(bytes);
+  } catch (error) {
+    if (error instanceof UnknownLayout) return null;
+    throw error;
+  }
+}
+
+async function setUp(redis: RedisClient, { bucket, epoch }: Cursor): Promise<void> {
+  await runUnloaded(redis, recover, { keys: bucketKeys(bucket), epoch });
 }
 
 async function give(redis: RedisClient, lost: AccountDocument): Promise<void> {

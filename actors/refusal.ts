@@ -44,6 +44,8 @@ export function refusalError(
     const message = `The ${tier.name} ${tier.kind} allows ${max} ${name} a ${kind}`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
+  if (code === "payment_required") return paymentRequired();
+  if (code === "account_inactive") return inactive("suspended");
   const needed = toDecimal(input.bound);
   const there = toDecimal(reply.spendable);
   return new ApiError(code, `The call may cost up to $${needed}; $${there} can be spent now`);
@@ -52,6 +54,12 @@ export function refusalError(
 /** The lease of a call's hold ran out, or its wallet was rebuilt. */
 export function leaseLost(): ApiError {
   return new ApiError("service_unavailable", "The hold of this call was lost");
+}
+
+/** A reversed payment left something to be paid (SPEC 7). */
+function paymentRequired(): ApiError {
+  const message = "A reversed payment left a balance to settle; the next top-up pays it";
+  return new ApiError("payment_required", message);
 }
 
 /** The account was suspended or closed under a running call. */

@@ -1,4 +1,5 @@
 import { accountOfWallet, WALLET_PATTERN } from "./keys.ts";
+import { parseWallet } from "./records.ts";
 import type { RedisClient } from "./script.ts";
 
 export interface ScannedWallet {
@@ -6,8 +7,6 @@ export interface ScannedWallet {
   readonly bucket: number;
   /** When a call last used it; 0 when none did. */
   readonly usedMs: number;
-  /** The month, as 202611, in which it last forgot old ones; 0 when it never did. */
-  readonly prunedIn: number;
 }
 
 const SCAN_COUNT = 500;
@@ -18,20 +17,17 @@ export async function* scanWallets(redis: RedisClient): AsyncGenerator<ScannedWa
   for (const server of servers) {
     let cursor = "0";
     do {
-      const [next, found] = await server.scan(cursor, "MATCH", WALLET_PATTERN, "COUNT", SCAN_COUNT);
+      const [next, keys] = await server.scan(cursor, "MATCH", WALLET_PATTERN, "COUNT", SCAN_COUNT);
       cursor = next;
-      if (found.length > 0) yield await Promise.all(found.map((key) => read(redis, key)));
+      const page = await Promise.all(keys.map((key) => read(redis, key)));
+      if (page.length > 0) yield page.filter((wallet) => wallet !== null);
     } while (cursor !== "0");
   }
 }
 
-async function read(redis: RedisClient, key: string): Promise<ScannedWallet> {
-  const [used, pruned] = await redis.hmget(key, "used", "pruned");
+async function read(redis: RedisClient, key: string): Promise<ScannedWallet | null> {
+  const bytes = await redis.getBuffer(key);
+  if (bytes === null) return null;
   const bucket = Number(/^\{b(\d+)\}/.exec(key)?.[1]);
-  return {
-    accountId: accountOfWallet(key),
-    bucket,
-    usedMs: Number(used ?? 0),
-    prunedIn: Number(pruned ?? 0),
-  };
+  return { accountId: accountOfWallet(key), bucket, usedMs: parseWallet(bytes).usedMs };
 }

@@ -1,47 +1,42 @@
 // The verbs of a wallet outside a call as typed scripts; each .lua file's header is its contract.
 
+import type { Operation } from "../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
-import type { NanoUsd } from "../src/core/money.ts";
-import { type BucketKeys, holdKeys } from "./keys.ts";
+import { type NanoUsd, toDouble } from "../src/core/money.ts";
+import { type BucketKeys, keyStateKey } from "./keys.ts";
+import applyOperationLua from "./lua/apply_operation.lua" with { type: "text" };
 import configureLua from "./lua/configure.lua" with { type: "text" };
-import creditLua from "./lua/credit.lua" with { type: "text" };
 import evictLua from "./lua/evict.lua" with { type: "text" };
 import expireFreeLua from "./lua/expire_free.lua" with { type: "text" };
 import hydrateLua from "./lua/hydrate.lua" with { type: "text" };
-import preludeLua from "./lua/prelude.lua" with { type: "text" };
-import pruneLua from "./lua/prune.lua" with { type: "text" };
 import recoverLua from "./lua/recover.lua" with { type: "text" };
 import summariseLua from "./lua/summarise.lua" with { type: "text" };
-import sweepLua from "./lua/sweep.lua" with { type: "text" };
-import { defineScript, type OfAccount, type Timed } from "./script.ts";
+import {
+  defineScript,
+  type OfAccount,
+  pack,
+  type RawReply,
+  type ScriptArgument,
+  type Timed,
+  verdictOf,
+} from "./script.ts";
+import { withShared } from "./shared-lua.ts";
 
-/** An expired call's answer is kept for an owner that comes back; longer than any call may run. */
-const LATE_MS = 3_600_000;
-
-export interface SweepArgs extends Timed, OfAccount {
-  readonly requestId: string;
-  readonly outcome: string;
+export interface OperationArgs extends Timed, OfAccount {
+  readonly operation: Operation;
 }
 
-export const sweep = defineScript<SweepArgs, "ok" | "alive" | "gone">(preludeLua + sweepLua, {
-  keys: ({ keys, requestId }) => holdKeys(keys, requestId),
-  args: (a) => [a.nowMs, a.account, a.requestId, a.outcome, LATE_MS],
-  reply: ([verdict]) => verdict as "ok" | "alive" | "gone",
-});
-
-export interface CreditArgs extends Timed, OfAccount {
-  readonly number: number;
-  readonly purse: "paid" | "free";
-  readonly amount: NanoUsd;
-  readonly expiresAtMs: number | null;
-}
-
-export const credit = defineScript<CreditArgs, "ok" | "already" | "gap" | "hydrate">(
-  preludeLua + creditLua,
+export const applyOperation = defineScript<OperationArgs, "ok" | "already" | "gap" | "hydrate">(
+  withShared(applyOperationLua),
   {
-    keys: ({ keys }) => [keys.meta, keys.wallet, keys.journal],
-    args: (a) => [a.nowMs, a.account, a.number, a.purse, a.amount.toString(), a.expiresAtMs ?? ""],
-    reply: ([verdict]) => verdict as "ok" | "already" | "gap" | "hydrate",
+    keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
+    args: ({ nowMs, account, operation: { number, amount, expiresAtMs, kind, balance } }) => [
+      pack(nowMs, number, Number(amount), expiresAtMs ?? 0),
+      account,
+      kind,
+      balance,
+    ],
+    reply: (raw) => verdictOf(raw) as "ok" | "already" | "gap" | "hydrate",
   },
 );
 
@@ -50,103 +45,120 @@ export interface ConfigureArgs extends OfAccount {
   readonly document: string;
 }
 
-export const configure = defineScript<ConfigureArgs, "ok" | "absent">(preludeLua + configureLua, {
-  keys: ({ keys }) => [keys.meta, keys.wallet],
-  args: (a) => [a.version, a.document],
-  reply: ([verdict]) => verdict as "ok" | "absent",
+export const configure = defineScript<ConfigureArgs, "ok" | "absent">(withShared(configureLua), {
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.document],
+  args: (a) => [pack(a.version), a.document],
+  reply: (raw) => verdictOf(raw) as "ok" | "absent",
 });
 
-/** A credit as Postgres has it. */
-export type Credit = Pick<CreditArgs, "number" | "purse" | "amount" | "expiresAtMs">;
+/** What a key spent in two UTC months, as 202611. */
+export interface KeySpending {
+  readonly key: string;
+  readonly month: number;
+  readonly spent: NanoUsd;
+  readonly monthBefore: number;
+  readonly spentBefore: NanoUsd;
+}
 
 export interface HydrateArgs extends Timed, OfAccount {
-  readonly epoch: string;
-  readonly evictions: string;
+  readonly epoch: number;
+  readonly evictions: number;
   readonly seq: number;
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
+  readonly owed: NanoUsd;
   readonly freeExpiresAtMs: number | null;
-  readonly credits: number;
+  /** The number of the last operation that the ledger has. */
+  readonly operations: number;
   readonly version: number;
   readonly document: string;
-  /** The credits that follow `credits`, in order. */
-  readonly pending: readonly Credit[];
-  /** Spending by month field: `s202611` and `s202611:key_…`. */
-  readonly months: readonly (readonly [field: string, spent: NanoUsd])[];
+  /** The operations that follow, in order. */
+  readonly pending: readonly Operation[];
+  readonly spending: readonly KeySpending[];
 }
 
 export const hydrate = defineScript<HydrateArgs, "ok" | "present" | "again">(
-  preludeLua + hydrateLua,
+  withShared(hydrateLua),
   {
-    keys: ({ keys }) => [keys.meta, keys.wallet, keys.holds, keys.journal],
-    args: (a) => [
-      a.nowMs,
-      a.account,
-      a.epoch,
-      a.evictions,
-      a.seq,
-      a.paid.toString(),
-      a.free.toString(),
-      a.freeExpiresAtMs ?? 0,
-      a.credits,
-      a.version,
-      a.document,
-      a.pending.length,
-      ...a.pending.flatMap((credit) => [
-        credit.number,
-        credit.purse,
-        credit.amount.toString(),
-        credit.expiresAtMs ?? "",
-      ]),
-      ...a.months.flatMap(([field, spent]) => [field, spent.toString()]),
+    keys: ({ keys, spending }) => [
+      keys.bucket,
+      keys.wallet,
+      keys.document,
+      keys.events,
+      ...spending.map(({ key }) => keyStateKey(keys.number, key)),
     ],
-    reply: ([verdict]) => verdict as "ok" | "present" | "again",
+    args: (a) => [
+      pack(
+        a.nowMs,
+        a.epoch,
+        a.evictions,
+        a.seq,
+        toDouble(a.paid),
+        toDouble(a.free),
+        toDouble(a.owed),
+        a.freeExpiresAtMs ?? 0,
+        a.operations,
+        a.version,
+        a.pending.length,
+      ),
+      a.account,
+      a.document,
+      ...a.pending.flatMap(({ kind, balance, number, amount, expiresAtMs }): ScriptArgument[] => [
+        kind,
+        balance,
+        pack(number, Number(amount), expiresAtMs ?? 0),
+      ]),
+      ...a.spending.map(({ month, spent, monthBefore, spentBefore }) =>
+        pack(month, toDouble(spent), monthBefore, toDouble(spentBefore)),
+      ),
+    ],
+    reply: (raw) => verdictOf(raw) as "ok" | "present" | "again",
   },
 );
 
 export interface EvictArgs extends Timed, OfAccount {
   readonly seq: number;
   readonly idleMs: number;
+  /** All keys of the account, revoked ones too. */
+  readonly keyIds: readonly string[];
 }
 
-export const evict = defineScript<EvictArgs, "ok" | "kept">(preludeLua + evictLua, {
-  keys: ({ keys }) => [keys.meta, keys.wallet, keys.holds],
-  args: (a) => [a.nowMs, a.seq, a.idleMs],
-  reply: ([verdict]) => verdict as "ok" | "kept",
-});
-
-export const prune = defineScript<Timed & OfAccount, number>(preludeLua + pruneLua, {
-  keys: ({ keys }) => [keys.wallet],
-  args: (a) => [a.nowMs],
-  reply: ([, removed]) => Number(removed ?? 0),
+export const evict = defineScript<EvictArgs, "ok" | "kept">(withShared(evictLua), {
+  keys: ({ keys, keyIds }) => [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    ...keyIds.map((id) => keyStateKey(keys.number, id)),
+  ],
+  args: (a) => [pack(a.nowMs, a.seq, a.idleMs)],
+  reply: (raw) => verdictOf(raw) as "ok" | "kept",
 });
 
 export interface RecoverArgs {
   readonly keys: BucketKeys;
   readonly epoch: number;
-  readonly entry: number;
 }
 
-export const recover = defineScript<RecoverArgs, "ok" | "newer">(preludeLua + recoverLua, {
-  keys: ({ keys }) => [keys.meta, keys.leases, keys.refused, keys.journal],
-  args: (a) => [a.epoch, a.entry],
-  reply: ([verdict]) => verdict as "ok" | "newer",
+export const recover = defineScript<RecoverArgs, "ok" | "newer">(withShared(recoverLua), {
+  keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
+  args: (a) => [pack(a.epoch)],
+  reply: (raw) => verdictOf(raw) as "ok" | "newer",
 });
 
 export const summarise = defineScript<Timed & { readonly keys: BucketKeys }, number>(
-  preludeLua + summariseLua,
+  withShared(summariseLua),
   {
-    keys: ({ keys }) => [keys.meta, keys.refused, keys.journal],
-    args: (a) => [a.nowMs, REFUSED_ROWS_PER_MINUTE],
-    reply: ([written]) => Number(written),
+    keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
+    args: (a) => [pack(a.nowMs, REFUSED_ROWS_PER_MINUTE)],
+    reply: (raw) => Number((raw as readonly RawReply[])[0]),
   },
 );
 
 export const expireFree = defineScript<Timed & OfAccount, "ok" | "hydrate">(
-  preludeLua + expireFreeLua,
+  withShared(expireFreeLua),
   {
-    keys: ({ keys }) => [keys.meta, keys.wallet, keys.journal],
-    args: (a) => [a.nowMs, a.account],
-    reply: ([verdict]) => verdict as "ok" | "hydrate",
+    keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
+    args: (a) => [pack(a.nowMs), a.account],
+    reply: (raw) => verdictOf(raw) as "ok" | "hydrate",
   },
 );

@@ -4,32 +4,12 @@
 import type { Limit } from "./account.ts";
 import { limitKey } from "./keys.ts";
 import countLua from "./lua/count.lua" with { type: "text" };
-import limitsLua from "./lua/limits.lua" with { type: "text" };
-import preludeLua from "./lua/prelude.lua" with { type: "text" };
-import { defineScript, type OfAccount, type RawReply, type Timed } from "./script.ts";
-
-/** Put before a script that counts. */
-export const countingLua = preludeLua + limitsLua;
-
-/** How a request window stands after a request. */
-export interface WindowState {
-  readonly remaining: number;
-  readonly resetSeconds: number;
-}
-
-export function parseWindow(
-  remaining: RawReply[number] | undefined,
-  resetMs: RawReply[number] | undefined,
-): WindowState {
-  return {
-    remaining: Number(remaining),
-    resetSeconds: inSeconds(resetMs),
-  };
-}
+import { defineScript, type OfAccount, pack, type RawReply, type Timed } from "./script.ts";
+import { withShared } from "./shared-lua.ts";
 
 /** Milliseconds as whole seconds, at least one. */
-export function inSeconds(ms: RawReply[number] | undefined): number {
-  return Math.max(1, Math.ceil(Number(ms) / 1000));
+export function inSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
 }
 
 /** The keys of what an account's calls count against. */
@@ -37,22 +17,28 @@ export function limitKeys(
   { account, keys }: OfAccount,
   limits: readonly Pick<Limit, "name">[],
 ): readonly string[] {
-  const { bucket } = keys;
+  const { number: bucket } = keys;
   return limits.map(({ name }) => limitKey({ bucket, account }, name));
 }
 
-export interface CountReply extends WindowState {
+export interface CountReply {
   readonly allowed: boolean;
+  readonly remaining: number;
+  readonly resetSeconds: number;
 }
 
 export const count = defineScript<
   Timed & { readonly key: string; readonly limit: number },
   CountReply
->(countingLua + countLua, {
+>(withShared(countLua), {
   keys: ({ key }) => [key],
-  args: (a) => [a.nowMs, a.limit],
-  reply: ([allowed, remaining, resetMs]) => ({
-    allowed: Number(allowed) === 1,
-    ...parseWindow(remaining, resetMs),
-  }),
+  args: (a) => [pack(a.nowMs, a.limit)],
+  reply: (raw: RawReply) => {
+    const [allowed, remaining, resetMs] = raw as readonly number[];
+    return {
+      allowed: allowed === 1,
+      remaining: remaining ?? 0,
+      resetSeconds: inSeconds(resetMs ?? 0),
+    };
+  },
 });

@@ -8,21 +8,18 @@ import { readJournal } from "../actors/journal.ts";
 import { makeHome } from "../scripts/home.mjs";
 import { startPostgres } from "../scripts/postgres.mjs";
 import { startRedis } from "../scripts/redis.mjs";
-import {
-  changeAccount,
-  createAccount,
-  createKey,
-  recordPayment,
-} from "../src/accounts/administration.ts";
-import { bucketOf } from "../src/core/ids.ts";
+import { changeAccount, createAccount, createKey } from "../src/accounts/administration.ts";
+import { recordPayment } from "../src/accounts/payments.ts";
+import { bucketOf, newId } from "../src/core/ids.ts";
 import { usd } from "../src/core/money.ts";
 import { Accounts } from "../src/store/accounts.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { migrate } from "../src/store/migrate.ts";
+import { Payments } from "../src/store/payments.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
-import { BUN, freePort, type Program, startServer } from "./launch.ts";
+import { BUN, freePort, PROJECT, type Program, startServer } from "./launch.ts";
 import { MANY_REQUESTS } from "./load.ts";
 import type { Place, Started } from "./targets.ts";
 
@@ -40,10 +37,14 @@ export interface Caller {
   readonly secret: string;
 }
 
-export interface Stores {
+/** Where a Farebox finds its stores, and its own files. */
+export interface StoreUrls {
   readonly home: string;
   readonly redisUrl: string;
   readonly databaseUrl: string;
+}
+
+export interface Stores extends StoreUrls {
   readonly redisPid: number;
   readonly database: Database;
   readonly actors: AccountActors;
@@ -67,6 +68,7 @@ export async function startStores(home: string): Promise<Stores> {
     repository: new WalletRepository(database),
     now: Date.now,
     log,
+    processId: newId("process", random),
   });
   const stop = async () => {
     client.disconnect();
@@ -85,17 +87,28 @@ export async function startStores(home: string): Promise<Stores> {
   };
 }
 
+interface Shape {
+  readonly accountCount: number;
+  readonly keysAnAccount: number;
+}
+
+const BENCH_SHAPE: Shape = { accountCount: ACCOUNTS, keysAnAccount: KEYS_AN_ACCOUNT };
+
 /** Accounts with an enterprise contract and money, and their keys. */
-export async function makeCallers({ database, actors }: Stores): Promise<Caller[]> {
+export async function makeCallers(
+  { database, actors }: Stores,
+  { accountCount, keysAnAccount }: Shape = BENCH_SHAPE,
+): Promise<Caller[]> {
   const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
   const onDelayed = (id: string, error: unknown) => log.error(id, error);
-  const deps = { accounts, actors, now: Date.now, onDelayed };
+  const payments = new Payments({ database, random });
+  const deps = { accounts, payments, actors, now: Date.now, onDelayed };
   const callers: Caller[] = [];
-  for (let made = 0; made < ACCOUNTS; made += 1) {
+  for (let made = 0; made < accountCount; made += 1) {
     const { id } = await createAccount(deps, { surface: "gateway", email: null });
     await changeAccount(deps, id, { kind: "contract", contract: "enterprise" });
     await recordPayment(deps, id, { amount: PAYMENT, paidAt: new Date() });
-    for (let count = 0; count < KEYS_AN_ACCOUNT; count += 1) {
+    for (let count = 0; count < keysAnAccount; count += 1) {
       const terms = {
         name: "bench",
         scopes: ["models", "search"],
@@ -107,39 +120,46 @@ export async function makeCallers({ database, actors }: Stores): Promise<Caller[
     }
   }
   // Calls take the callers in turn: neighbours should not share an account.
-  const place = (index: number) => (index % KEYS_AN_ACCOUNT) * ACCOUNTS + index / KEYS_AN_ACCOUNT;
+  const place = (index: number) => (index % keysAnAccount) * accountCount + index / keysAnAccount;
   return callers
     .map((caller, index) => ({ caller, place: place(index) }))
     .sort((a, b) => a.place - b.place)
     .map(({ caller }) => caller);
 }
 
-/** Starts the API process. Several may run on the same stores. */
+/** Starts the API process of the version in `folder`. Several may run on the same stores. */
 export async function startApi(
-  stores: Stores,
+  stores: StoreUrls,
   place: Place,
-  callers: readonly Caller[],
+  secrets: readonly string[],
+  folder = PROJECT,
 ): Promise<Started> {
   const port = await freePort();
   const program = await startServer({
     name: `api-${port}`,
     command: [BUN, "src/main.ts"],
-    env: { ...environment(stores, place), PORT: String(port) },
+    cwd: folder,
+    env: { ...environment(stores, place.upstreamUrl), PORT: String(port) },
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/readyz`,
   });
-  const headers = callers.map(({ secret }) => ({ authorization: `Bearer ${secret}` }));
+  const callers = secrets.map((secret) => ({ authorization: `Bearer ${secret}` }));
   const url = `http://127.0.0.1:${port}/v1/chat/completions`;
-  return { ...program, target: { name: "farebox", url, callers: headers, pid: program.pid } };
+  return { ...program, target: { name: "farebox", url, callers, pid: program.pid } };
 }
 
-/** Starts the worker process. */
-export async function startWorker(stores: Stores, place: Place): Promise<Program> {
+/** Starts the worker process of the version in `folder`. */
+export async function startWorker(
+  stores: StoreUrls,
+  place: Place,
+  folder = PROJECT,
+): Promise<Program> {
   const port = String(await freePort());
   return await startServer({
-    name: "worker",
+    name: `worker-${port}`,
     command: [BUN, "workers/main.ts"],
-    env: { ...environment(stores, place), METRICS_PORT: port },
+    cwd: folder,
+    env: { ...environment(stores, place.upstreamUrl), METRICS_PORT: port },
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/metrics`,
   });
@@ -156,9 +176,9 @@ export async function untilFlushed(stores: Stores): Promise<void> {
 /** Entries of all journals that Postgres does not have yet. */
 export async function unflushed({ actors, ledger }: Stores): Promise<number> {
   const behind = await Promise.all(
-    (await ledger.cursors()).map(async ({ bucket, entry, streamId }) => {
-      const { newest } = await readJournal(actors.scripts.redis, bucket, streamId, 1);
-      return Math.max(0, newest - entry);
+    (await ledger.cursors()).map(async ({ bucket, epoch, entry }) => {
+      const { written } = await readJournal(actors.scripts.redis, bucket, { epoch, entry }, 1);
+      return Math.max(0, written - entry);
     }),
   );
   return behind.reduce((sum, entries) => sum + entries, 0);
@@ -172,7 +192,8 @@ export async function chargedNano({ database }: Stores): Promise<bigint> {
   return BigInt(row?.charged ?? 0);
 }
 
-function environment(stores: Stores, { upstreamUrl }: Place): Record<string, string> {
+/** What a Farebox process is told by its environment; writes the configuration file it names. */
+export function environment(stores: StoreUrls, upstreamUrl: string): Record<string, string> {
   const file = join(stores.home, "farebox.config.json");
   writeFileSync(file, JSON.stringify(catalogue(upstreamUrl)));
   return {

@@ -56,12 +56,13 @@ async function payOneCall({ actors }: Stores, caller: Caller | undefined): Promi
     keyId: caller.keyId,
     scope: "models",
     clientIp: "127.0.0.1",
-    facts: {
+    metadata: {
       endpoint: "/v1/chat/completions",
       service: "models",
       model: "plain",
       country: "DE",
       ipHash: "0011223344556677",
+      priceVersion: "0a1b2c3d",
     },
     bound: BOUND,
     freeEligible: true,

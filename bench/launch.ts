@@ -42,6 +42,8 @@ export interface ServerOptions {
   readonly name: string;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The folder it runs in; this project unless it is another version of it. */
+  readonly cwd?: string;
   readonly logFolder: string;
   /** Answers with any status once the program serves. */
   readonly readyUrl: string;
@@ -49,13 +51,13 @@ export interface ServerOptions {
 
 /** Starts a server and waits until it answers. */
 export async function startServer(options: ServerOptions): Promise<Program> {
-  const { name, command, env = {}, logFolder, readyUrl } = options;
+  const { name, command, env = {}, cwd = PROJECT, logFolder, readyUrl } = options;
   const logFile = join(logFolder, `${name}.log`);
   const child = launch({
     name,
     command,
     env: { ...process.env, NODE_ENV: "production", ...env },
-    cwd: PROJECT,
+    cwd,
     logFile,
   });
   const stop = () => child.stop(STOP_MS);

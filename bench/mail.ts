@@ -6,14 +6,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { SMTPServer } from "smtp-server";
 import { freePort, temporaryFolder } from "../scripts/processes.mjs";
-import {
-  changeAccount,
-  createAccount,
-  createKey,
-  recordPayment,
-} from "../src/accounts/administration.ts";
+import { changeAccount, createAccount, createKey } from "../src/accounts/administration.ts";
+import { recordPayment } from "../src/accounts/payments.ts";
 import { usd } from "../src/core/money.ts";
 import { Accounts } from "../src/store/accounts.ts";
+import { Payments } from "../src/store/payments.ts";
 import { random, SECRETS, type Stores, startStores } from "./farebox.ts";
 import { BUN, startServer } from "./launch.ts";
 import { cpuSeconds } from "./process-usage.ts";
@@ -142,7 +139,8 @@ async function startSink(): Promise<Sink> {
 async function makeKeys({ database, actors }: Stores): Promise<string[]> {
   const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
   const onDelayed = (id: string, error: unknown) => console.error(id, error);
-  const deps = { accounts, actors, now: Date.now, onDelayed };
+  const payments = new Payments({ database, random });
+  const deps = { accounts, payments, actors, now: Date.now, onDelayed };
   const made: string[] = [];
   const terms = { name: "bench", scopes: ["mail"], ipAllowlist: [], monthlyLimit: null } as const;
   for (let count = 0; count < ACCOUNTS; count += 1) {

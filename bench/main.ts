@@ -1,8 +1,10 @@
 // `bun run bench`: Farebox with billing against a proxy without, and against Portkey's gateway,
 // all on this machine and in one run. docs/performance.md says what the figures mean.
 
-import { parseArgs } from "node:util";
 import { temporaryFolder } from "../scripts/processes.mjs";
+import { accountsTable, measureAccounts } from "./accounts.ts";
+import { measureAgainst } from "./against.ts";
+import { comparisonJson, printComparison } from "./comparison.ts";
 import {
   type Caller,
   chargedNano,
@@ -16,75 +18,47 @@ import {
 import { measureFlush, measureLog } from "./flush.ts";
 import { bytesPerStream } from "./held-streams.ts";
 import type { Program } from "./launch.ts";
+import { type RunLength, readOptions, USAGE } from "./options.ts";
+import { chunkStreams, plainCalls, searches } from "./plans.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
 import { type Contestant, type Results, runRounds } from "./rounds.ts";
 import { measureSearch } from "./search.ts";
-import { type Place, startBare, startPortkey, startUpstream, type Target } from "./targets.ts";
-
-const USAGE = `Usage: bun run bench [--quick] [--json FILE]
-
-  --quick       a rough answer in a minute and a half instead of a good one in five
-  --json FILE   also writes every round to FILE`;
-
-interface Scale {
-  readonly rounds: number;
-  readonly roundMs: number;
-  readonly streamRounds: number;
-  readonly streamRoundMs: number;
-  readonly warmUpMs: number;
-  readonly heldStreams: number;
-  readonly entries: number;
-}
-
-const FULL: Scale = {
-  rounds: 7,
-  roundMs: 5_000,
-  streamRounds: 5,
-  streamRoundMs: 5_000,
-  warmUpMs: 10_000,
-  heldStreams: 1_000,
-  entries: 50_000,
-};
-const QUICK: Scale = {
-  rounds: 2,
-  roundMs: 2_000,
-  streamRounds: 2,
-  streamRoundMs: 2_000,
-  warmUpMs: 2_500,
-  heldStreams: 1_000,
-  entries: 20_000,
-};
-
-const CALLS_AT_ONCE = 64;
-const STREAMS_AT_ONCE = 50;
+import { type Place, searchOf, startBare, startPortkey, startUpstream } from "./targets.ts";
 
 const cleanup = new AsyncDisposableStack();
 let isInterrupted = false;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      json: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) return console.log(USAGE);
-  const run = await measure(values.quick ? QUICK : FULL);
+  const options = readOptions(process.argv.slice(2));
+  if (options.mode === "help") return console.log(USAGE);
+  const { length, jsonFile } = options;
+  if (options.mode === "against") {
+    const comparison = await measureAgainst({ ref: options.ref, length, cleanup, progress });
+    printComparison(comparison);
+    if (jsonFile !== null) await Bun.write(jsonFile, comparisonJson(comparison));
+    return;
+  }
+  if (options.mode === "accounts") {
+    const report = await measureAccounts({ length, counts: options.counts, cleanup, progress });
+    console.log(accountsTable(report));
+    if (jsonFile !== null) await Bun.write(jsonFile, JSON.stringify(report, null, 2));
+    return;
+  }
+  const run = await measure(length);
   printReport(run);
-  if (values.json !== undefined) await Bun.write(values.json, toJson(run));
+  if (jsonFile !== null) await Bun.write(jsonFile, toJson(run));
   if (aimsOf(run).some(({ value }) => Number.isNaN(value))) process.exitCode = 1;
 }
 
 interface Setting {
-  readonly scale: Scale;
+  readonly length: RunLength;
   readonly stores: Stores;
   readonly callers: readonly Caller[];
   readonly place: Place;
   readonly worker: Program;
 }
 
-async function measure(scale: Scale): Promise<Measurements> {
+async function measure(length: RunLength): Promise<Measurements> {
   const folder = temporaryFolder("farebox-bench-");
   cleanup.defer(() => folder.remove());
   progress("starting the stores");
@@ -94,28 +68,28 @@ async function measure(scale: Scale): Promise<Measurements> {
   const upstream = started(await startUpstream(folder.path));
   const place = { logFolder: folder.path, upstreamUrl: upstream.url };
   const worker = started(await startWorker(stores, place));
-  const setting = { scale, stores, callers, place, worker };
+  const setting = { length, stores, callers, place, worker };
 
   const loads = await runLoads(setting);
-  progress(`holding ${scale.heldStreams} streams open`);
+  progress(`holding ${length.heldStreams} streams open`);
   // Fresh processes: one that has worked hard has memory to spare, which would hide the growth.
   const streamBytes = {
-    bare: await held(startBare(place), scale),
-    farebox: await held(startApi(stores, place, callers), scale),
+    bare: await held(startBare(place), length),
+    farebox: await held(startApi(stores, place, secretsOf(callers)), length),
   };
   await untilFlushed(stores);
   await worker.stop();
-  progress(`flushing ${scale.entries} entries`);
-  const flush = await measureFlush(stores, callers, scale.entries);
+  progress(`flushing ${length.entries} entries`);
+  const flush = await measureFlush(stores, callers, length.entries);
   const log = await measureLog(stores);
   progress("searching 100,000 documents");
   const index = await measureSearch();
-  return { ...loads, heldStreams: scale.heldStreams, streamBytes, flush, log, index };
+  return { ...loads, heldStreams: length.heldStreams, streamBytes, flush, log, index };
 }
 
 async function runLoads(setting: Setting) {
-  const { scale, stores, callers, place, worker } = setting;
-  const api = started(await startApi(stores, place, callers));
+  const { length, stores, callers, place, worker } = setting;
+  const api = started(await startApi(stores, place, secretsOf(callers)));
   const bare = started(await startBare(place));
   const portkey = started(await startPortkey(place));
   const alone = { others: {}, settle: () => Promise.resolve() };
@@ -126,49 +100,14 @@ async function runLoads(setting: Setting) {
     farebox,
     { target: portkey.target, ...alone },
   ];
-  const { warmUpMs } = scale;
-  const calls = await runRounds(contestants, {
-    rounds: scale.rounds,
-    warmUpMs,
-    load: {
-      model: "plain",
-      stream: false,
-      concurrency: CALLS_AT_ONCE,
-      durationMs: scale.roundMs,
-    },
-    progress,
-  });
+  const calls = await runRounds(contestants, plainCalls(length, progress));
   await portkey.stop();
-  const searches = await runRounds([{ ...farebox, target: searchOf(api.target) }], {
-    rounds: scale.streamRounds,
-    warmUpMs,
-    load: {
-      model: "search",
-      stream: false,
-      concurrency: CALLS_AT_ONCE,
-      durationMs: scale.roundMs,
-    },
-    progress,
-  });
-  const streams = await runRounds(contestants.slice(0, 2), {
-    rounds: scale.streamRounds,
-    warmUpMs,
-    load: {
-      model: "chunks-200",
-      stream: true,
-      concurrency: STREAMS_AT_ONCE,
-      durationMs: scale.streamRoundMs,
-    },
-    progress,
-  });
+  const search = { ...farebox, target: searchOf(api.target) };
+  const found = await runRounds([search], searches(length, progress));
+  const streams = await runRounds(contestants.slice(0, 2), chunkStreams(length, progress));
   await Promise.all([bare.stop(), api.stop()]);
-  const charged = await proveBilling(stores, [calls, streams, searches]);
-  return { calls, streams, searches, charged };
-}
-
-/** The same process, asked to search. */
-function searchOf(target: Target): Target {
-  return { ...target, name: "search", url: new URL("/v1/search", target.url).href };
+  const charged = await proveBilling(stores, [calls, streams, found]);
+  return { calls, streams, searches: found, charged };
 }
 
 /** What callers were told that they paid must be what the ledger says, and more than nothing. */
@@ -182,9 +121,13 @@ async function proveBilling(stores: Stores, runs: readonly Results[]) {
   throw new Error(`Callers paid ${byCallersNano} nano-USD, the ledger has ${byLedgerNano}`);
 }
 
-async function held(starting: ReturnType<typeof startBare>, scale: Scale): Promise<number> {
+function secretsOf(callers: readonly Caller[]): string[] {
+  return callers.map(({ secret }) => secret);
+}
+
+async function held(starting: ReturnType<typeof startBare>, length: RunLength): Promise<number> {
   const gateway = started(await starting);
-  const bytes = await bytesPerStream(gateway.target, scale.heldStreams);
+  const bytes = await bytesPerStream(gateway.target, length.heldStreams);
   await gateway.stop();
   return bytes;
 }

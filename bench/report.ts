@@ -1,9 +1,8 @@
 // The figures of a run as a table, and as ratios against what was aimed for.
 
 import type { FlushResult, LogSize } from "./flush.ts";
-import { median, middle, type Results, type Round } from "./rounds.ts";
+import { median, type Results, type Round, ratio } from "./rounds.ts";
 import type { SearchFigures } from "./search.ts";
-import type { Target } from "./targets.ts";
 
 export interface Measurements {
   readonly calls: Results;
@@ -93,22 +92,6 @@ export function aimsOf(run: Measurements): Aim[] {
   ];
 }
 
-/** The median over the rounds of one target's figure against another's in the same round. */
-function ratio(
-  results: Results,
-  over: Target["name"],
-  under: Target["name"],
-  pick: (round: Round) => number,
-): number {
-  const below = results.get(under)?.rounds ?? [];
-  const above = results.get(over)?.rounds ?? [];
-  const pairs = above.flatMap((round, index) => {
-    const other = below[index];
-    return other === undefined ? [] : [pick(round) / pick(other)];
-  });
-  return middle(pairs);
-}
-
 /** The whole run as text. */
 export function printReport(run: Measurements): void {
   console.log("\nCalls that are not streamed");
@@ -147,11 +130,7 @@ function isMet({ value, atMost, atLeast }: Aim): boolean {
 
 type Row = readonly [name: string, pick: (round: Round) => number | undefined, digits: number];
 
-function printTable(
-  results: Results,
-  names: readonly Target["name"][],
-  rows: readonly Row[],
-): void {
+function printTable(results: Results, names: readonly string[], rows: readonly Row[]): void {
   const others = names.includes("farebox") ? names.filter((name) => name !== "farebox") : [];
   const head = [...names, ...others.map((name) => `farebox/${name}`)];
   console.log(["".padEnd(22), ...head.map((name) => name.padStart(16))].join(""));

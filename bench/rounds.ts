@@ -25,14 +25,17 @@ export interface Series {
   costNano: bigint;
 }
 
-export type Results = ReadonlyMap<Target["name"], Series>;
+export type Results = ReadonlyMap<string, Series>;
 
 export interface Contestant {
   readonly target: Target;
   /** Other processes whose CPU is counted with it. */
   readonly others: Readonly<Record<string, number>>;
-  /** Waits for work that a round leaves behind, so that the next target does not suffer from it. */
-  settle(): Promise<void>;
+  /**
+   * Waits for the work that a round of so many calls leaves behind, so that the next target does
+   * not suffer from it.
+   */
+  settle(calls: number): Promise<void>;
 }
 
 export type Load = Pick<LoadPlan, "model" | "stream" | "concurrency" | "durationMs">;
@@ -52,23 +55,36 @@ export async function runRounds(
   options: RoundsOptions,
 ): Promise<Results> {
   const { load, warmUpMs, progress } = options;
-  const results = new Map<Target["name"], Series>();
+  const results = new Map<string, Series>();
   for (const contestant of contestants) {
     const { costNano } = await runRound(contestant, { ...load, durationMs: warmUpMs });
     results.set(contestant.target.name, { rounds: [], costNano });
   }
-  for (let round = 1; round <= options.rounds; round += 1) {
-    for (const contestant of contestants) {
-      const result = await runRound(contestant, load);
-      const { name } = contestant.target;
-      const series = results.get(name);
-      if (series === undefined) continue;
-      series.rounds.push(result);
-      series.costNano += result.costNano;
-      progress(`round ${round}, ${name}: ${Math.round(result.callsPerSecond)} calls/s`);
-    }
+  for (const { round, contestant } of turnsOf(contestants, options.rounds)) {
+    const result = await runRound(contestant, load);
+    const { name } = contestant.target;
+    const series = results.get(name);
+    if (series === undefined) continue;
+    series.rounds.push(result);
+    series.costNano += result.costNano;
+    progress(`round ${round}, ${name}: ${Math.round(result.callsPerSecond)} calls/s`);
   }
   return results;
+}
+
+/**
+ * Whose turn it is: everybody once a round. Each round begins with the next one, so that nobody is
+ * always measured right after the same other.
+ */
+export function* turnsOf<Contestant>(
+  contestants: readonly Contestant[],
+  rounds: number,
+): Generator<{ readonly round: number; readonly contestant: Contestant }> {
+  for (let round = 1; round <= rounds; round += 1) {
+    const first = (round - 1) % Math.max(1, contestants.length);
+    const order = [...contestants.slice(first), ...contestants.slice(0, first)];
+    for (const contestant of order) yield { round, contestant };
+  }
 }
 
 async function runRound(contestant: Contestant, load: Load): Promise<Round> {
@@ -83,7 +99,7 @@ async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   }
   const gatewayUs = cpu();
   const seconds = (performance.now() - startMs) / 1000;
-  await contestant.settle();
+  await contestant.settle(result.calls);
   return {
     callsPerSecond: result.callsPerSecond,
     p50Ms: result.p50Ms,
@@ -105,12 +121,24 @@ function stopwatch(pid: number): () => number {
 }
 
 /** The median of one figure over the rounds of a target. */
-export function median(
+export function median(results: Results, name: string, pick: (round: Round) => number): number {
+  return middle((results.get(name)?.rounds ?? []).map(pick));
+}
+
+/** The median over the rounds of one target's figure against another's in the same round. */
+export function ratio(
   results: Results,
-  name: Target["name"],
+  over: string,
+  under: string,
   pick: (round: Round) => number,
 ): number {
-  return middle((results.get(name)?.rounds ?? []).map(pick));
+  const below = results.get(under)?.rounds ?? [];
+  const above = results.get(over)?.rounds ?? [];
+  const pairs = above.flatMap((round, index) => {
+    const other = below[index];
+    return other === undefined ? [] : [pick(round) / pick(other)];
+  });
+  return middle(pairs);
 }
 
 /** The middle one of some numbers. */

@@ -6,7 +6,8 @@ import { BUN, freePort, type Program, startServer } from "./launch.ts";
 import { MANY_REQUESTS } from "./load.ts";
 
 export interface Target {
-  readonly name: "bare" | "farebox" | "portkey" | "search";
+  /** Its column in the report. */
+  readonly name: string;
   readonly url: string;
   readonly callers: readonly Readonly<Record<string, string>>[];
   readonly pid: number;
@@ -47,6 +48,11 @@ export async function startBare({ logFolder, upstreamUrl }: Place): Promise<Star
   });
   const url = `http://127.0.0.1:${port}/v1/chat/completions`;
   return { ...program, target: { name: "bare", url, callers: [{}], pid: program.pid } };
+}
+
+/** The same process, asked to search. */
+export function searchOf(target: Target, name = "search"): Target {
+  return { ...target, name, url: new URL("/v1/search", target.url).href };
 }
 
 /** Starts Portkey's gateway on Node, which it is made for. */

@@ -3,12 +3,17 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { AccountActors } from "../actors/account-actors.ts";
+import { EarlierReleaseRuns, raiseLayouts } from "../actors/layout-upgrade.ts";
+import type { RedisClient } from "../actors/script.ts";
 import { createAccount, createKey } from "../src/accounts/administration.ts";
-import { loadStoreConfig } from "../src/settings/config.ts";
+import { migrateStores } from "../src/cli/migrate-command.ts";
+import { newId } from "../src/core/ids.ts";
+import { scopesOfSurface } from "../src/core/services.ts";
+import { loadStoreConfig, type StoreConfig } from "../src/settings/config.ts";
 import { Accounts } from "../src/store/accounts.ts";
-import { openDatabase } from "../src/store/database.ts";
+import { type Database, openDatabase } from "../src/store/database.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
-import { migrate } from "../src/store/migrate.ts";
+import { Payments } from "../src/store/payments.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { makePartitions } from "../workers/partitions.ts";
@@ -24,36 +29,67 @@ const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 async function setUp(file: string, baseUrl: string): Promise<Demo> {
   const config = loadStoreConfig();
-  await migrate(config.databaseUrl);
+  const { databaseUrl } = config;
   const database = openDatabase(config.databaseUrl);
   const redis = openRedis(config.redisUrl);
+  const actors = new AccountActors({
+    redis,
+    repository: new WalletRepository(database),
+    now: Date.now,
+    log,
+    processId: newId("process", random),
+  });
+  const warn = (line: string) => log.warn(line);
   try {
-    await makePartitions({ upkeep: new LogUpkeep(database), now: Date.now });
-    const accounts = new Accounts({ database, random, keyPepper: config.keyPepper });
-    const kept = readDemo(file);
-    if (kept !== null && (await accounts.find(kept.account)) !== null) {
-      return { ...kept, base_url: baseUrl };
-    }
-    const actors = new AccountActors({
-      redis,
-      repository: new WalletRepository(database),
-      now: Date.now,
-      log,
-    });
-    const onDelayed = (account: string, error: unknown) => log.warn(account, error);
-    const deps = { accounts, actors, now: Date.now, onDelayed };
-    const account = await createAccount(deps, { surface: "gateway", email: null });
-    const key = await createKey(deps, account.id, {
-      name: "demonstration",
-      scopes: ["models", "search", "maps", "mail"],
-      ipAllowlist: [],
-      monthlyLimit: null,
-    });
-    return { base_url: baseUrl, key: key.key, account: account.id };
+    const { buckets } = await migrateStores({ database, databaseUrl, actors, warn });
+    if (buckets > 0) warn(`The data of an earlier release was rebuilt (${buckets} buckets).`);
+    const demo = await openDemo(file, baseUrl, { config, database, actors });
+    await finishLayout(redis);
+    return demo;
   } finally {
     redis.disconnect();
     await database.close();
   }
+}
+
+/** All processes of a home are started together, so none of an earlier release is left. */
+async function finishLayout(redis: RedisClient): Promise<void> {
+  try {
+    await raiseLayouts(redis);
+  } catch (error) {
+    if (!(error instanceof EarlierReleaseRuns)) throw error;
+    log.warn(error.message);
+  }
+}
+
+interface Opened {
+  readonly config: StoreConfig;
+  readonly database: Database;
+  readonly actors: AccountActors;
+}
+
+async function openDemo(
+  file: string,
+  baseUrl: string,
+  { config, database, actors }: Opened,
+): Promise<Demo> {
+  await makePartitions({ upkeep: new LogUpkeep(database), now: Date.now });
+  const accounts = new Accounts({ database, random, keyPepper: config.keyPepper });
+  const kept = readDemo(file);
+  if (kept !== null && (await accounts.find(kept.account)) !== null) {
+    return { ...kept, base_url: baseUrl };
+  }
+  const payments = new Payments({ database, random });
+  const onDelayed = (account: string, error: unknown) => log.warn(account, error);
+  const deps = { accounts, payments, actors, now: Date.now, onDelayed };
+  const account = await createAccount(deps, { surface: "gateway", email: null });
+  const key = await createKey(deps, account.id, {
+    name: "demonstration",
+    scopes: scopesOfSurface("gateway"),
+    ipAllowlist: [],
+    monthlyLimit: null,
+  });
+  return { base_url: baseUrl, key: key.key, account: account.id };
 }
 
 /** The account of an earlier start, or null. */

@@ -4,9 +4,12 @@
 import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
+import { checkLayouts } from "../actors/layout-upgrade.ts";
+import { scriptsOfOneServer } from "../actors/open-scripts.ts";
 import project from "../package.json";
 import { createApp } from "./app.ts";
 import type { Clock } from "./core/clock.ts";
+import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { createRegistry, serveMetrics } from "./http/metrics-server.ts";
@@ -24,11 +27,13 @@ import { CatalogueSource } from "./settings/catalogue-source.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "./settings/config.ts";
 import { createLog } from "./settings/create-log.ts";
 import { openDatabase } from "./store/database.ts";
+import { checkUpgraded, FirstLayoutLeft } from "./store/first-layout.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
-import { openRedis } from "./store/redis.ts";
+import { isCluster, openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
+import { RejectedEntries } from "./store/rejected-entries.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
 
 const METRICS_PORT = 9464;
@@ -73,12 +78,19 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
   const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
+  await checkUpgraded(database.db);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
     now: clock.now,
     log,
+    processId: newId("process", random),
     allowance: config.freePlanAllowance,
+    ...(!isCluster(config.redisUrl) && {
+      openScripts: scriptsOfOneServer(config.redisUrl, (error) =>
+        log.warn({ err: error }, "Redis is not reachable"),
+      ),
+    }),
   });
   const pauses = new Pauses({ database, log });
   await pauses.start();
@@ -109,6 +121,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     now: clock.now,
   });
   const { queueRedisUrl } = config;
+  const rejected = new RejectedEntries(database);
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
     accounts,
@@ -129,13 +142,19 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     }),
     mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
     pauses,
-    checks: { redis: () => redis.ping(), postgres: () => database.ping() },
+    checks: {
+      redis: () => redis.ping(),
+      postgres: () => database.ping(),
+      layout: () => checkLayouts(redis),
+    },
+    warnings: { journal: () => rejectionWarning(rejected) },
     clock,
     random,
     log,
     trustedProxies: config.trustedProxies,
     keyPepper: config.keyPepper,
     ipHashSecret: config.ipHashSecret,
+    docsTryIt: config.docsTryIt,
   });
   warmTokenizer();
   const { servers } = catalogue.current().search;
@@ -164,9 +183,15 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await pauses.stop();
     await mailStores.close();
     await metrics.stop();
+    accounts.scripts.close();
     redis.disconnect();
     await database.close();
   };
+}
+
+async function rejectionWarning(rejected: RejectedEntries): Promise<string | null> {
+  const open = await rejected.countOpen();
+  return open === 0 ? null : `${open} rejected entries: see farebox journal rejected`;
 }
 
 /** Waits for settlements that Redis has not taken yet; by their leases' end the sweep has them. */
@@ -180,8 +205,10 @@ async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void>
 try {
   await main();
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof CatalogueError)
-    process.stderr.write(`${error.message}\n`);
+  const isInWords = [ConfigError, CatalogueError, FirstLayoutLeft].some(
+    (of) => error instanceof of,
+  );
+  if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
   else createLog("api", "info").error({ err: error }, "The API could not start");
   process.exit(1);

@@ -1,5 +1,5 @@
-// Finishes what a process left half done between Postgres and Redis: access documents and credits
-// that Redis was not given, and free credit whose time is over while nobody calls.
+// Finishes what a process left half done between Postgres and Redis: access documents and
+// operations that Redis was not given, and free credit whose time is over while nobody calls.
 
 import type { Log } from "../src/core/log.ts";
 import type { AccountPlace } from "../src/store/accounts.ts";
@@ -8,7 +8,7 @@ import type { Unfinished } from "../src/store/unfinished.ts";
 /** An account's actor, as far as this worker needs it. */
 export interface UnfinishedWallet {
   configure(): Promise<void>;
-  applyCredits(): Promise<void>;
+  applyOperations(): Promise<void>;
   expireFree(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface CompleterDeps {
   readonly accounts: { of(accountId: string, bucket: number): UnfinishedWallet };
   readonly log: Pick<Log, "error">;
   readonly now: () => number;
-  /** A credit younger than this is left to the process that books it. */
+  /** An operation younger than this is left to the process that books it. */
   readonly graceMs: number;
 }
 
@@ -35,7 +35,7 @@ export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   const unapplied = await deps.unfinished.unapplied(new Date(nowMs - deps.graceMs));
   const applied = await forEach(deps, unapplied, async (wallet) => {
     await wallet.configure();
-    await wallet.applyCredits();
+    await wallet.applyOperations();
   });
   const over = await deps.unfinished.withExpiredFreeCredit(new Date(nowMs));
   const expired = await forEach(deps, over, (wallet) => wallet.expireFree());

@@ -1,123 +1,157 @@
 // Moves the journal of every bucket from Redis to Postgres, each entry exactly once.
 
-import { readJournal, trimJournal } from "../actors/journal.ts";
+import { type JournalPage, readJournal, trimJournal } from "../actors/journal.ts";
 import type { ScriptRunner } from "../actors/script.ts";
-import type { JournalEntry } from "../src/core/journal.ts";
 import type { Log } from "../src/core/log.ts";
-import {
-  type BucketBatch,
-  type BucketCursor,
-  JournalGap,
-  type Ledger,
+import { JournalGap } from "../src/store/journal-cursors.ts";
+import type {
+  BucketBatch,
+  BucketConflict,
+  BucketCursor,
+  KeptPlace,
+  Ledger,
+  WriteOutcome,
 } from "../src/store/ledger.ts";
 
 export interface FlushDeps {
-  readonly scripts: ScriptRunner;
+  readonly scripts: Pick<ScriptRunner, "redis" | "prepare">;
   readonly ledger: Ledger;
   readonly log: Log;
-  /** How long entries stay in Redis behind the cursor, for a Postgres that comes back older. */
+  /** How long entries stay in Redis after they are in Postgres, should Postgres come back older. */
   readonly keepMs: number;
   /** Puts a bucket that is still in this epoch under a new one: its wallets are built anew. */
   readonly rebuild: (bucket: number, epoch: number) => Promise<void>;
   /** Told of every bucket whose journal and ledger disagree. */
   readonly onFork: (bucket: number) => void;
   /** Told of the entries that were written. */
-  readonly onWritten?: (entries: readonly JournalEntry[]) => void;
+  readonly onWritten?: (entries: WriteOutcome["written"]) => void;
+  /** Told of the entries that were rejected. */
+  readonly onRejected?: (entries: WriteOutcome["rejected"]) => void;
 }
 
 const ENTRIES_A_BUCKET = 1_000;
-/** Class 23 of SQLSTATE: a row contradicts what the ledger holds. */
-const INTEGRITY = /^23/;
-/** The driver's own codes, and classes 08, 53 and 57: connection, resources, operator. */
-const AWAY = /^(CONNECTION_|CONNECT_|E[A-Z]+$|08|53|57)/;
+/** So many entries before the cursor are read again: one with money shows whose journal it is. */
+const WITNESSES = 8;
 
-/** Flushes what every bucket has by now. Returns the number of entries moved. */
+/**
+ * Flushes what every bucket has by now, and returns the number of entries moved. A bucket where
+ * something is wrong keeps no other waiting; it throws once the others are done.
+ */
 export async function flushJournal(deps: FlushDeps): Promise<number> {
   let moved = 0;
   for (;;) {
     const cursors = await deps.ledger.cursors();
-    const batches = await readBatches(deps, cursors);
-    const written = batches.length === 0 ? 0 : await writeBatches(deps, batches);
-    moved += written;
+    const { batches, failures } = await readBatches(deps, cursors);
+    const outcome = batches.length === 0 ? null : await deps.ledger.write(batches);
+    if (outcome !== null) {
+      moved += outcome.moved;
+      await report(deps, outcome, failures);
+    }
+    if (failures.length > 0) {
+      throw new AggregateError(failures, "Buckets could not be flushed", { cause: failures[0] });
+    }
     // A page that was not full was its bucket's end: under load there is always something new.
     const isAtEnd = batches.every(({ entries }) => entries.length < ENTRIES_A_BUCKET);
-    if (written === 0 || isAtEnd) {
-      await trim(deps, cursors);
+    if (isAtEnd || outcome === null || outcome.moved === 0) {
+      await trim(deps);
       return moved;
     }
   }
 }
 
-async function readBatches(
-  deps: FlushDeps,
-  cursors: readonly BucketCursor[],
-): Promise<BucketBatch[]> {
-  const pages = await Promise.all(
-    cursors.map((cursor) =>
-      readJournal(deps.scripts.redis, cursor.bucket, cursor.streamId, ENTRIES_A_BUCKET),
-    ),
+interface Batches {
+  readonly batches: readonly BucketBatch[];
+  /** What went wrong with other buckets. */
+  readonly failures: unknown[];
+}
+
+async function readBatches(deps: FlushDeps, cursors: readonly BucketCursor[]): Promise<Batches> {
+  const pages = await Promise.allSettled(
+    cursors.map(({ bucket, epoch, entry }) => {
+      const place = { epoch, entry: Math.max(0, entry - WITNESSES) };
+      return readJournal(deps.scripts.redis, bucket, place, ENTRIES_A_BUCKET + WITNESSES);
+    }),
   );
   const batches: BucketBatch[] = [];
+  const failures: unknown[] = [];
   let isOutOfStep = false;
   for (const [index, cursor] of cursors.entries()) {
     const page = pages[index];
-    // A bucket without an epoch was never used, or Redis lost it: whoever uses it next sets it up.
-    if (page === undefined || page.epoch === null) continue;
-    if (page.epoch !== cursor.epoch || page.newest < cursor.entry) isOutOfStep = true;
-    else if (page.entries.length > 0) {
-      const { bucket, epoch, entry: after } = cursor;
-      batches.push({ bucket, epoch, after, entries: page.entries });
+    if (page?.status === "rejected") failures.push(page.reason);
+    // A bucket without a record was never used, or Redis lost it: its next use sets it up.
+    if (page?.status !== "fulfilled" || page.value.bucket === null) continue;
+    if (!agrees(page.value, cursor)) isOutOfStep = true;
+    else {
+      const batch = batchOf(page.value, cursor);
+      if (batch.entries.length > 0) batches.push(batch);
     }
   }
-  if (isOutOfStep) await deps.scripts.prepare();
-  return batches;
+  if (isOutOfStep) await deps.scripts.prepare().catch((error) => failures.push(error));
+  return { batches, failures };
 }
 
-/**
- * All buckets in one transaction; if one of them is at fault, each on its own, so that it keeps no
- * other waiting. A fault that cannot be explained is thrown once the others are written.
- */
-async function writeBatches(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<number> {
-  try {
-    return await write(deps, batches);
-  } catch (error) {
-    if (isAway(error)) throw error;
-  }
-  let written = 0;
-  let unexplained: unknown = null;
-  for (const batch of batches) {
-    try {
-      written += await write(deps, [batch]);
-    } catch (error) {
-      if (isAway(error)) throw error;
-      if (contradicts(error)) await handleContradiction(deps, batch, error);
-      else unexplained = error;
-    }
-  }
-  if (unexplained !== null) throw unexplained;
-  return written;
+function batchOf({ entries }: JournalPage, { bucket, epoch, entry }: BucketCursor): BucketBatch {
+  const passed = entries.filter(({ number }) => number < entry);
+  return {
+    bucket,
+    epoch,
+    entries: entries.slice(passed.length, passed.length + ENTRIES_A_BUCKET),
+    witness: passed.findLast((item) => item.entry !== null && item.entry.seq !== null) ?? null,
+  };
 }
 
-async function write(deps: FlushDeps, batches: readonly BucketBatch[]): Promise<number> {
-  const entries = await deps.ledger.write(batches);
-  deps.onWritten?.(entries);
-  return entries.length;
+/** False for a journal of another epoch, or one that is shorter than what Postgres has of it. */
+function agrees({ bucket, written }: JournalPage, cursor: BucketCursor): boolean {
+  return bucket?.epoch === cursor.epoch && written >= cursor.entry;
 }
 
-async function handleContradiction(
+async function report(
   deps: FlushDeps,
-  { bucket, epoch }: BucketBatch,
-  error: unknown,
+  { written, rejected, conflicts, failure }: WriteOutcome,
+  failures: unknown[],
+): Promise<void> {
+  deps.onWritten?.(written);
+  if (rejected.length > 0) {
+    deps.onRejected?.(rejected);
+    logRejections(deps, rejected);
+  }
+  for (const conflict of conflicts) {
+    await handleConflict(deps, conflict).catch((reason) => failures.push(reason));
+  }
+  if (failure !== null) failures.push(failure);
+}
+
+const LOGGED_REJECTIONS_MAX = 20;
+
+function logRejections({ log }: FlushDeps, rejected: WriteOutcome["rejected"]): void {
+  for (const { bucket, prepared, reason, ledgerWritten } of rejected.slice(
+    0,
+    LOGGED_REJECTIONS_MAX,
+  )) {
+    const { item, entry } = prepared;
+    const place = { bucket, entry: item.number, accountId: entry?.account ?? null };
+    log.error({ ...place, ledgerWritten, reason }, "A journal entry was rejected");
+  }
+  const more = rejected.length - LOGGED_REJECTIONS_MAX;
+  if (more > 0) log.error({ more }, "More journal entries were rejected");
+  const negative = rejected.filter(({ prepared }) => prepared.isNegative);
+  for (const accountId of new Set(negative.map(({ prepared }) => prepared.entry?.account))) {
+    log.error({ accountId }, "A balance is below zero: the account is suspended");
+  }
+}
+
+async function handleConflict(
+  deps: FlushDeps,
+  { bucket, epoch, error }: BucketConflict,
 ): Promise<void> {
   deps.onFork(bucket);
   // Entries that are missing in between mean that Postgres was put back further than the journal is
   // kept: only a person can tell which of the two is right, so the bucket waits.
-  if (error instanceof JournalGap && error.found > error.expected) {
+  if (error instanceof JournalGap) {
     deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
     return;
   }
-  // A row that contradicts the ledger is void: the bucket is rebuilt from the ledger, which costs
-  // the
+  // Entries that contradict the ledger are void. Rebuilding the bucket from the ledger costs the
   // operator the debits that were not flushed, and no customer a credit.
   deps.log.error(
     { bucket, err: error },
@@ -126,26 +160,26 @@ async function handleContradiction(
   await deps.rebuild(bucket, epoch);
 }
 
-/** True for what no repetition mends. */
-function contradicts(error: unknown): boolean {
-  return error instanceof JournalGap || INTEGRITY.test(codeOf(error));
-}
+/** What this process trimmed of each Redis: an idle bucket needs no second time. */
+const trimmed = new WeakMap<object, Map<number, string>>();
 
-/** True when Postgres did not answer, or said that it is going: the next round tries again. */
-function isAway(error: unknown): boolean {
-  return AWAY.test(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-async function trim(deps: FlushDeps, cursors: readonly BucketCursor[]): Promise<void> {
+/** Entries leave Redis once they have been in Postgres for `keepMs`. */
+async function trim({ scripts: { redis }, ledger, keepMs }: FlushDeps): Promise<void> {
+  if (!Number.isFinite(keepMs)) return;
+  const done = trimmed.get(redis) ?? new Map<number, string>();
+  trimmed.set(redis, done);
+  const places = await ledger.keptFor(keepMs);
   await Promise.all(
-    cursors.map(async (cursor) => {
-      const reachedMs = Number(cursor.streamId.split("-")[0]);
-      const keepFromMs = Math.max(0, reachedMs - deps.keepMs);
-      if (keepFromMs > 0) await trimJournal(deps.scripts.redis, cursor.bucket, `${keepFromMs}-0`);
+    places.map(async ({ bucket, epoch, keptEntry }) => {
+      if (keptEntry === 0 || done.get(bucket) === placeOf({ epoch, keptEntry })) return;
+      await trimJournal(redis, bucket, { epoch, entry: keptEntry });
+      done.set(bucket, placeOf({ epoch, keptEntry }));
     }),
   );
+  const behind = places.filter(({ entry, keptEntry }) => entry > keptEntry);
+  if (behind.length > 0) await ledger.markKept(behind);
+}
+
+function placeOf({ epoch, keptEntry }: Pick<KeptPlace, "epoch" | "keptEntry">): string {
+  return `${epoch}-${keptEntry}`;
 }

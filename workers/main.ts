@@ -1,27 +1,35 @@
 // The worker process: BullMQ runs each job on its schedule, on one of however many workers there
-// are. A job that is skipped or run twice does no harm: each does "everything that is due".
+// are. A job that is skipped or run twice does no harm: each does "everything that is due". The
+// journal flush and the sweep run on timers of every worker: they must go on when the queue's Redis
+// is full, since they are what makes room.
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
+import type { Registry } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
+import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
-import { openDatabase } from "../src/store/database.ts";
+import { type Database, openDatabase } from "../src/store/database.ts";
+import { checkUpgraded, FirstLayoutLeft } from "../src/store/first-layout.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { MailRepeats } from "../src/store/mail-repeats.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
+import { RejectedEntries } from "../src/store/rejected-entries.ts";
 import { Unfinished } from "../src/store/unfinished.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { completeChanges } from "./completer.ts";
 import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
+import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
 import { flushJournal } from "./log-flush.ts";
 import { expireRepeats } from "./mail-completer.ts";
 import { startMailWorker } from "./mail-worker.ts";
+import { runOnTimer } from "./own-timer.ts";
 import { makePartitions } from "./partitions.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 import { sweepExpired } from "./sweep.ts";
@@ -51,22 +59,28 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = openDatabase(config.databaseUrl);
+  await checkUpgraded(database.db);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
     now: Date.now,
     log,
+    processId: newId("process", (count) => crypto.getRandomValues(new Uint8Array(count))),
   });
   const registry = createRegistry("worker");
   const mail = await startMailWorker({
     ...{ config, log, accounts, database, redis, registry, after },
   });
-  const metered = { metrics: journalMetrics(registry) };
-  const jobs = { ...schedule({ config, log, accounts, database, ...metered }), ...mail.jobs };
+  const parts = { config, log, accounts, database };
+  const jobs = { ...schedule(parts), ...mail.jobs };
   // Whatever else waits, the log must have a place for its rows.
   await jobs["request-log-partitions"].run();
 
   accounts.start();
+  const metrics = measureJournal(parts, registry);
+  const timers = Object.entries(timedJobs({ ...parts, metrics })).map(([name, job]) =>
+    runOnTimer(name, job, { log, after }),
+  );
   const connection = queueConnection(config.queueRedisUrl);
   const queue = new Queue(QUEUE, { connection, prefix: PREFIX });
   const worker = new Worker(QUEUE, (job) => runJob(jobs, job.name), {
@@ -78,20 +92,23 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   worker.on("failed", (job, error) => log.error({ job: job?.name, err: error }, "A job failed"));
   worker.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
   queue.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
-  await keepSchedules(queue, jobs);
-  // A queue whose Redis lost its data gets its schedules back without a restart.
-  const keeping = setInterval(() => {
+  // A queue whose Redis is full or away when this starts, or loses its data later, gets its
+  // schedules without a restart.
+  const keep = () => {
     keepSchedules(queue, jobs).catch((error) => log.warn({ err: error }, "No schedule was kept"));
-  }, KEEP_SCHEDULES_MS);
-  const metrics = serveMetrics(registry, config.metricsPort, log);
-  log.info({ jobs: Object.keys(jobs) }, "The worker runs");
+  };
+  keep();
+  const keeping = setInterval(keep, KEEP_SCHEDULES_MS);
+  const metricsServer = serveMetrics(registry, config.metricsPort, log);
+  log.info({ jobs: [...ON_TIMERS, ...Object.keys(jobs)] }, "The worker runs");
 
   return async () => {
     clearInterval(keeping);
-    await Promise.race([Promise.all([worker.close(), mail.stop()]), Bun.sleep(CLOSE_MS_MAX)]);
+    const ending = [worker.close(), mail.stop(), ...timers.map((timer) => timer.stop())];
+    await Promise.race([Promise.all(ending), Bun.sleep(CLOSE_MS_MAX)]);
     await queue.close();
     accounts.stop();
-    await metrics.stop();
+    await metricsServer.stop();
     redis.disconnect();
     await database.close();
   };
@@ -101,29 +118,59 @@ interface Parts {
   readonly config: ServerConfig;
   readonly log: Log;
   readonly accounts: AccountActors;
-  readonly database: ReturnType<typeof openDatabase>;
-  readonly metrics: JournalMetrics;
+  readonly database: Database;
 }
 
-function schedule(parts: Parts) {
-  const { config, log, accounts, database, metrics } = parts;
+/** Jobs that BullMQ ran in earlier releases. */
+const ON_TIMERS = ["log-flush", "sweep"] as const;
+
+/** What every worker does by its own clock. */
+function timedJobs({
+  config,
+  log,
+  accounts,
+  database,
+  metrics,
+}: Parts & { readonly metrics: JournalMetrics }) {
   const { scripts } = accounts;
-  const ledger = new Ledger(database);
-  const unfinished = new Unfinished(database);
-  const upkeep = new LogUpkeep(database);
-  const now = () => accounts.clock.now();
   const flush = {
     scripts,
-    ledger,
+    ledger: new Ledger(database),
     log,
     keepMs: config.journalKeepMs,
     rebuild: (bucket: number, epoch: number) => accounts.rebuild(bucket, epoch),
-    onFork: metrics.onFork,
-    onWritten: metrics.onWritten,
+    ...metrics,
   };
   return {
     "log-flush": { everyMs: 500, run: () => flushJournal(flush) },
     sweep: { everyMs: 5_000, run: () => sweepExpired({ scripts }) },
+  } satisfies Readonly<Record<(typeof ON_TIMERS)[number], ScheduledJob>>;
+}
+
+function measureJournal({ log, accounts, database }: Parts, registry: Registry): JournalMetrics {
+  const { scripts, clock } = accounts;
+  const lag = new JournalLag({
+    redis: scripts.redis,
+    ledger: new Ledger(database),
+    now: () => clock.now(),
+    after,
+  });
+  const rejected = new RejectedEntries(database);
+  return journalMetrics({
+    registry,
+    lag: () => lag.measure(),
+    openRejections: () => rejected.countOpen(),
+    log,
+  });
+}
+
+/** What one of the workers does when the queue says so. */
+function schedule({ config, log, accounts, database }: Parts) {
+  const { scripts } = accounts;
+  const unfinished = new Unfinished(database);
+  const upkeep = new LogUpkeep(database);
+  const now = () => accounts.clock.now();
+  return {
     completer: {
       everyMs: 10_000,
       run: () => completeChanges({ accounts, unfinished, now, log, graceMs: GRACE_MS }),
@@ -149,6 +196,8 @@ async function keepSchedules(
   jobs: Readonly<Record<string, ScheduledJob>>,
 ): Promise<void> {
   const opts = { removeOnComplete: true, removeOnFail: 100 };
+  // The queue of an earlier release has schedules of jobs that run on timers now.
+  for (const name of ON_TIMERS) await queue.removeJobScheduler(name);
   for (const [name, { everyMs }] of Object.entries(jobs)) {
     await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
   }
@@ -172,7 +221,8 @@ function after(delayMs: number, run: () => void): () => void {
 try {
   await main();
 } catch (error) {
-  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof FirstLayoutLeft)
+    process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
   else createLog("worker", "info").error({ err: error }, "The worker could not start");
   process.exit(1);

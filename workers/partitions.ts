@@ -5,9 +5,12 @@ export interface PartitionsDeps {
   readonly now: () => number;
 }
 
-const MONTHS_AHEAD = 2;
+const MONTHS_AHEAD = 3;
 
-/** Makes the request log's partitions of this month and the next two. */
+/**
+ * Makes the request log's partitions of this month and the next three. The flush makes any other
+ * that an entry needs.
+ */
 export async function makePartitions({ upkeep, now }: PartitionsDeps): Promise<void> {
   await upkeep.ensurePartitions(new Date(now()), MONTHS_AHEAD);
 }

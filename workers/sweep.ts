@@ -1,12 +1,12 @@
 // Resolves the holds whose owner is gone, and sums up refused requests of ended minutes.
 
-import type { Outcome } from "../actors/account.ts";
-import { type DueLease, dueLeases, timeOf } from "../actors/due-leases.ts";
-import { accountKeys, bucketKeys } from "../actors/keys.ts";
+import { forgetOwner, sweep } from "../actors/call-scripts.ts";
+import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
+import { accountKeys, type BucketKeys, bucketKeys, holdsKey, MAIL_OWNER } from "../actors/keys.ts";
+import { type HoldRecord, parseHold } from "../actors/records.ts";
+import { timeOf } from "../actors/redis-clock.ts";
 import type { ScriptRunner, ScriptTime } from "../actors/script.ts";
-import { summarise, sweep } from "../actors/wallet-scripts.ts";
-import { ERRORS } from "../src/core/errors.ts";
-import { NOTHING_COUNTED } from "../src/core/journal.ts";
+import { summarise } from "../actors/wallet-scripts.ts";
 import { BUCKETS } from "../src/core/limits.ts";
 
 export interface SweepDeps {
@@ -22,17 +22,8 @@ export interface Swept {
   readonly summaries: number;
 }
 
-/** How the log shows a call whose owner died: nobody knows how it ended. */
-export const HOLD_EXPIRED = "hold_expired";
-
-const LEASES_A_PAGE = 200;
-
-const OUTCOME: Outcome = {
-  status: ERRORS.internal_error.status,
-  errorCode: HOLD_EXPIRED,
-  latencyMs: 0,
-  ...NOTHING_COUNTED,
-};
+/** Holds read at a time; each is then resolved by a script of its own. */
+const HOLDS_A_PAGE = 200;
 
 /**
  * Sweeps every bucket once. Safe to run from several processes at the same time. Where a bucket's
@@ -55,27 +46,74 @@ export async function sweepExpired(deps: SweepDeps): Promise<Swept> {
 
 async function sweepBucket(deps: SweepDeps, bucket: number): Promise<Swept> {
   const { scripts } = deps;
-  const given = deps.scriptTime?.() ?? "";
+  const given = deps.scriptTime?.() ?? 0;
   const nowMs = await timeOf(scripts.redis, given);
-  let expired = 0;
-  for (;;) {
-    const due = await dueLeases(scripts.redis, bucket, nowMs, LEASES_A_PAGE);
-    const verdicts = await Promise.all(due.map((lease) => sweepOne(deps, bucket, lease)));
-    expired += verdicts.filter((verdict) => verdict === "ok").length;
-    // A page of leases that all live on another server's clock would come back for ever.
-    const stuck = verdicts.every((verdict) => verdict === "alive");
-    if (due.length < LEASES_A_PAGE || stuck) break;
-  }
   const keys = bucketKeys(bucket);
+  const leases = Object.entries(await scripts.redis.hgetall(keys.leases));
+  let expired = 0;
+  for (const [owner, leaseMs] of leases) {
+    if (Number(leaseMs) > nowMs) continue;
+    expired += await sweepOwner(deps, keys, owner, () => true);
+    await scripts.run(forgetOwner, { nowMs: given, keys, owner });
+  }
+  // What no process holds has a deadline in each record.
+  const isDue = (hold: HoldRecord) => hold.deadlineMs <= nowMs;
+  expired += await sweepOwner(deps, keys, MAIL_OWNER, isDue);
   return { expired, summaries: await scripts.run(summarise, { nowMs: given, keys }) };
 }
 
-function sweepOne(deps: SweepDeps, bucket: number, { account, request }: DueLease) {
+/** Resolves the holds of one owner that are due, page by page. Returns how many it settled. */
+async function sweepOwner(
+  deps: SweepDeps,
+  keys: BucketKeys,
+  owner: string,
+  isDue: (hold: HoldRecord) => boolean,
+): Promise<number> {
+  const { redis } = deps.scripts;
+  let [settled, cursor] = [0, "0"];
+  do {
+    const page = await redis.hscanBuffer(
+      holdsKey(keys.number, owner),
+      cursor,
+      "COUNT",
+      HOLDS_A_PAGE,
+    );
+    cursor = String(page[0]);
+    const holds = holdsOf(page[1]).filter(({ hold }) => isDue(hold));
+    const verdicts = await Promise.all(
+      holds.map(({ requestId, hold }) => sweepOne(deps, keys, { owner, requestId, hold })),
+    );
+    settled += verdicts.filter((verdict) => verdict === "ok").length;
+  } while (cursor !== "0");
+  return settled;
+}
+
+interface FoundHold {
+  readonly requestId: string;
+  readonly hold: HoldRecord;
+}
+
+function holdsOf(flat: readonly Buffer[]): FoundHold[] {
+  const holds: FoundHold[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const record = flat[at + 1];
+    if (record !== undefined) holds.push({ requestId: String(flat[at]), hold: parseHold(record) });
+  }
+  return holds;
+}
+
+function sweepOne(
+  deps: SweepDeps,
+  keys: BucketKeys,
+  { owner, requestId, hold }: FoundHold & { readonly owner: string },
+) {
   return deps.scripts.run(sweep, {
-    nowMs: deps.scriptTime?.() ?? "",
-    account,
-    keys: accountKeys(account, bucket),
-    requestId: request,
-    outcome: JSON.stringify(OUTCOME),
+    nowMs: deps.scriptTime?.() ?? 0,
+    account: hold.account,
+    keys: accountKeys(hold.account, keys.number),
+    keyId: hold.key,
+    requestId,
+    owner,
+    outcome: HOLD_EXPIRED_OUTCOME,
   });
 }

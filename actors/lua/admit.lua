@@ -1,145 +1,182 @@
 -- Decides on one call: takes a hold, or refuses and says why. All or nothing.
 --
--- KEYS  1 meta  2 wallet  3 holds  4 leases  5 window  6 refused  7 op  8 journal  9.. limits
--- ARGV  1 now_ms or ''  2 version  3 account  4 key  5 request  6 refusal code or ''
---       7 refusal outranks the window (0/1)  8 window limit  9 amount  10 free credit may pay (0/1)
---       11 takes a stream slot (0/1)  12 stream limit  13 cap  14 key budget or ''  15 lease_ms
---       16 attempt: only, tentative or second  17 facts  18 outcome of a refusal
---       19 refused rows a minute  20.. of each limit: kind, limit, weight, code (see limits.lua)
--- Reply { 'ok', now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms }
+-- KEYS  1 bucket  2 wallet  3 document  4 key  5 holds  6 leases  7 events  8 op  9 refused
+--       10.. limits
+-- ARGV  1 packed: now_ms or 0, month, its first ms, its first ms after, version, window limit,
+--         bound, free credit may pay (0/1), takes a stream slot (0/1), stream limit, open call
+--         limit, cap, key budget or -1, lease_ms, deadline_ms of a hold without a process or 0,
+--         refusal outranks the window (0/1), attempt (0 only, 1 tentative, 2 second), refused
+--         rows a minute
+--       2 request  3 account, key and metadata between tabs  4 owner  5 refusal code or ''
+--       6 latency of a refusal, ms  7.. of each limit: kind, limit, weight, code (see limits.lua)
+-- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, epoch
 --       { 'recover' } the bucket is not set up; { 'hydrate' } the wallet is not here
 --       { 'stale', version, document } decide again by this document
---       { 'short', spendable } tentative only: counted, nothing else was changed
---       { error_code, now_ms, limit, remaining, reset_ms, spendable, retry_ms } refused; no money
---         was changed
+--       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
+--       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms } refused; no
+--         money was changed
 
-local meta, wallet, holds, leases = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local window, refused, op, journal = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local account, key, request, refusal = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local now, limit, bound = now_ms(ARGV[1]), tonumber(ARGV[8]), amount(ARGV[9])
-local eligible, stream = ARGV[10] == '1', tonumber(ARGV[11])
-local cap, budget = amount(ARGV[13]), ARGV[14] ~= '' and amount(ARGV[14]) or nil
+local given, month, month_start, month_end, version, limit, bound, eligible, stream, stream_limit,
+  call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max =
+  unpack_record('<dddddddddddddddddd', ARGV[1])
+local request, text, refusal = ARGV[2], ARGV[3], ARGV[5]
+local wallet_key, key_key, holds, op = KEYS[2], KEYS[4], KEYS[5], KEYS[8]
 
-local epoch = redis.call('HGET', meta, 'epoch')
-if not epoch then return { 'recover' } end
-local month = month_of(now)
-local spent, held = 's' .. month, 'h' .. month
-local key_spent, key_held = spent .. ':' .. key, held .. ':' .. key
-local w = redis.call('HMGET', wallet, 'epoch', 'version', 'paid', 'free', 'free_expires',
-  'held_paid', 'held_free', 'streams', spent, held, key_spent, key_held)
-if w[1] ~= epoch then return { 'hydrate' } end
-if w[2] ~= ARGV[2] then return { 'stale', w[2], redis.call('HGET', wallet, 'document') } end
+local bucket = read_bucket(KEYS[1])
+if not bucket then return { 'recover' } end
+local w = read_wallet(wallet_key, bucket.epoch)
+if not w then return { 'hydrate' } end
+if w.version ~= version then
+  return { 'stale', whole(w.version), redis.call('GET', KEYS[3]) }
+end
+local now = now_ms(given)
+if now < month_start or now >= month_end then month = month_of(now) end
+roll(w, month)
+-- A clock that jumped back by months counts in the last month seen.
+if month < w.month and not is_month_before(month, w.month) then month = w.month end
+local k = read_key(key_key, bucket.epoch)
+roll(k, w.month)
+local window = k.window
+if open_window(window, now) then write_key(key_key, bucket.epoch, k) end
+local of_limits = #KEYS > 9 and limit_functions()
+local limits = of_limits and of_limits.read(10, 7, now) or {}
 
-local requests, limits = open_window(window, now), read_limits(9, 20, now)
-
--- What this call could hold: its balances, the account's cap and the key's budget considered.
-local free = stored(w[4])
-local free_is_over = free > 0 and stored(w[5]) > 0 and now >= stored(w[5])
-local usable_free = eligible and not free_is_over and free or 0
-local paid = stored(w[3])
-local cap_room = cap - stored(w[9]) - stored(w[10])
-local budget_room = budget and budget - stored(w[11]) - stored(w[12]) or AMOUNT_MAX
-local spendable = math.max(0, math.min(paid + usable_free, cap_room, budget_room))
+-- What this call could hold: balances, the account's cap and the key's budget considered.
+local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
+local usable_free = eligible == 1 and not free_is_over and w.free or 0
+local cap_room = cap - month_use(w, month)
+local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
+local spendable = max(0, min(w.paid + usable_free, cap_room, budget_room))
 
 -- In the order of the error table.
-local full, exceeded = requests.total >= limit, nil
+local full, exceeded = window.total >= limit, nil
 for _, l in ipairs(limits) do
-  if l.kind == 'requests' then full = full or exceeds(l)
-  elseif not exceeded and exceeds(l) then exceeded = l
+  if l.kind == 'requests' then full = full or l.is_exceeded
+  elseif not exceeded and l.is_exceeded then exceeded = l
   end
 end
 -- Counted before: by the first try, or by this one when it was sent before.
-local is_counted = ARGV[16] == 'second' or (ARGV[16] == 'tentative' and full
-  and redis.call('GET', op) == 'short')
+local is_counted = attempt == 2 or (attempt == 1 and full and redis.call('GET', op) == 'S')
 local window_full = full and not is_counted
-local code = nil
-if refusal ~= '' and ARGV[7] == '1' then code = refusal
-elseif window_full then code = 'rate_limit_exceeded'
+local code, refused_by = nil, ''
+if refusal == 'account_inactive' then code = refusal
+-- Cannot happen (SPEC 3.1); should it be found, nothing is served until a person has looked.
+elseif w.paid < 0 or w.free < 0 then code = 'account_inactive'
+elseif w.owed > 0 then code = 'payment_required'
+elseif refusal ~= '' and outranks == 1 then code = refusal
+elseif window_full then code, refused_by = 'rate_limit_exceeded', 'requests'
 elseif refusal ~= '' then code = refusal
-elseif exceeded then code = exceeded.code
-elseif bound > 0 and bound > budget_room then code = 'key_budget_exceeded'
-elseif bound > 0 and bound > cap_room then code = 'monthly_limit_reached'
-elseif bound > paid + usable_free then code = 'insufficient_credits'
-elseif stream == 1 and stored(w[8]) >= tonumber(ARGV[12]) then code = 'too_many_streams'
+elseif exceeded then code, refused_by = exceeded.code, exceeded.kind
+elseif bound > 0 and bound > budget_room then code, refused_by = 'key_budget_exceeded', 'budget'
+elseif bound > 0 and bound > cap_room then code, refused_by = 'monthly_limit_reached', 'cap'
+elseif bound > w.paid + usable_free then code, refused_by = 'insufficient_credits', 'balance'
+elseif stream == 1 and w.streams >= stream_limit then
+  code, refused_by = 'too_many_streams', 'streams'
+elseif w.calls >= call_limit then
+  code, refused_by = stream == 1 and 'too_many_streams' or 'rate_limit_exceeded', 'calls'
 end
 
 local function count_request()
-  if is_counted then return end
-  count_in_window(window, requests, 1)
+  if is_counted then return false end
+  count_in_window(window, 1)
   for _, l in ipairs(limits) do
-    if l.kind == 'requests' then count_limit(l) end
+    if l.kind == 'requests' then of_limits.count(l) end
   end
+  return true
 end
 
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
-if for_money and ARGV[16] == 'tentative' and redis.call('HEXISTS', holds, request) == 0 then
+if for_money and attempt == 1 and redis.call('HEXISTS', holds, request) == 0 then
   -- It is counted here, so that the window also bounds how often a prompt is tokenised.
   if not redis.call('GET', op) then
-    count_request()
-    redis.call('SET', op, 'short', 'PX', 60000)
+    redis.call('SET', op, 'S', 'PX', 60000)
+    if count_request() then write_key(key_key, bucket.epoch, k) end
   end
-  return { 'short', money(spendable) }
+  return { 'short', pack('<d', spendable) }
 end
 
 -- The headers show the window that is closest to full.
-local function rate(verdict)
-  local max, total, resets = limit, requests.total, reset_ms(requests, now)
+local function rate()
+  local most, total, resets = limit, window.total, reset_ms(window, now)
   for _, l in ipairs(limits) do
-    if l.kind == 'requests' and l.max - l.window.total < max - total then
-      max, total, resets = l.max, l.window.total, l.resets
+    if l.kind == 'requests' and l.max - l.used < most - total then
+      most, total, resets = l.max, l.used, l.resets
     end
   end
-  return { verdict, money(now), max, math.max(0, max - total), resets }
+  return now, most, max(0, most - total), resets
 end
 
 if code then
   -- A client library may send a script twice; the second must hear what the first decided.
-  local record = redis.call('HGET', holds, request)
-  if not record then
+  local held = redis.call('HGET', holds, request)
+  if not held then
     local before = redis.call('GET', op)
-    if before and before ~= 'short' then return cjson.decode(before) end
-    if not window_full then count_request() end
-    local field = account .. '|' .. key .. '|' .. money(math.floor(now / 60000))
-    local rows = redis.call('HINCRBY', refused, field, 1)
-    local reply = rate(code)
-    reply[6], reply[7] = money(spendable), exceeded and exceeded.resets or reply[5]
-    if rows <= tonumber(ARGV[19]) then
-      redis.call('SET', op, cjson.encode(reply), 'PX', 60000)
-      append(meta, journal, {
-        type = 'refused', account = account, key = key, request = request, at = now,
-        facts = ARGV[17], outcome = code .. ' ' .. ARGV[18],
-      })
-    elseif rows == tonumber(ARGV[19]) + 1 then
-      redis.call('HSET', refused, field .. '|facts', ARGV[17])
+    if before and string.sub(before, 1, 1) == 'R' then
+      local first_code, packed = string.match(before, '^R([%l_]+) (.*)$')
+      return { first_code, packed }
     end
-    return reply
+    local account, key = account_of(text)
+    local field = account .. '|' .. key .. '|' .. whole(floor(now / 60000))
+    local rows = redis.call('HINCRBY', KEYS[9], field, 1)
+    if not window_full and count_request() then write_key(key_key, bucket.epoch, k) end
+    local at, most, remaining, resets = rate()
+    local retry = exceeded and exceeded.resets or refused_by == 'calls' and 1000 or resets
+    local packed = pack('<dddddd', at, most, remaining, resets, spendable, retry)
+    if rows <= rows_max then
+      local fault = append(KEYS[7], bucket.epoch, nil, {
+        type = REFUSED, at = now, text = text, request = request,
+        outcome = code .. ' ' .. ARGV[6] .. ' ' .. refused_by,
+      })
+      if fault then
+        redis.call('HINCRBY', KEYS[9], field, -1)
+        return fault
+      end
+      redis.call('SET', op, 'R' .. code .. ' ' .. packed, 'PX', 60000)
+    elseif rows == rows_max + 1 then
+      redis.call('HSET', KEYS[9], field .. '|metadata', string.match(text, '[^\t]*$'))
+    end
+    return { code, packed }
   end
 end
 
-local from_free = math.min(bound, usable_free)
+local from_free = min(bound, usable_free)
 local hold = {
-  paid = bound - from_free, free = from_free, month = month, stream = ARGV[11], checkpoint = 0,
-  admitted = now, key = key, facts = ARGV[17],
+  epoch = bucket.epoch, paid = bound - from_free, free = from_free, month = month, stream = stream,
+  checkpoint = 0, admitted = now, deadline = deadline_ms > 0 and now + deadline_ms or 0,
+  text = text,
 }
--- HSET of a new field comes first: Redis refuses it when it is out of memory, so no call starts
--- then.
+-- A new field comes first: Redis refuses it when it is out of memory, so no call starts then.
 if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
   hold = parse_hold(redis.call('HGET', holds, request))
-  local reply = rate('ok')
-  reply[6], reply[7], reply[8] = money(hold.paid), money(hold.free), money(hold.admitted)
-  return reply
+  local at, most, remaining, resets = rate()
+  return pack('<dddddddd', at, most, remaining, resets, hold.paid, hold.free, hold.admitted,
+    hold.epoch)
 end
-redis.call('ZADD', leases, money(now + tonumber(ARGV[15])), account .. '/' .. request)
-redis.call('HSET', wallet, 'paid', money(paid - hold.paid), 'free', money(free - hold.free),
-  'held_paid', money(stored(w[6]) + hold.paid), 'held_free', money(stored(w[7]) + hold.free),
-  'streams', money(stored(w[8]) + stream), held, money(stored(w[10]) + bound),
-  key_held, money(stored(w[12]) + bound), 'used', money(now))
+if free_is_over then
+  local fault = expire_free(KEYS[7], w, account_of(text), now)
+  if fault then
+    redis.call('HDEL', holds, request)
+    return fault
+  end
+end
+-- The lease of this process in this bucket, which keeps its holds from the sweep.
+if deadline_ms == 0 then
+  local lease = redis.call('HGET', KEYS[6], ARGV[4])
+  if not lease or tonumber(lease) < now + lease_ms / 2 then
+    redis.call('HSET', KEYS[6], ARGV[4], whole(now + lease_ms))
+  end
+end
+w.paid, w.free = w.paid - hold.paid, w.free - hold.free
+w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free
+w.streams, w.calls, w.used = w.streams + stream, w.calls + 1, now
+add_to_month(w, month, 0, bound)
+add_to_month(k, month, 0, bound)
 count_request()
 for _, l in ipairs(limits) do
-  if l.kind ~= 'requests' then count_limit(l) end
+  if l.kind ~= 'requests' then of_limits.count(l) end
 end
-if free_is_over then expire_free(meta, wallet, journal, account, now) end
-local reply = rate('ok')
-reply[6], reply[7], reply[8] = money(hold.paid), money(hold.free), money(now)
-return reply
+write_wallet(wallet_key, w)
+write_key(key_key, bucket.epoch, k)
+local at, most, remaining, resets = rate()
+return pack('<dddddddd', at, most, remaining, resets, hold.paid, hold.free, now, hold.epoch)

@@ -1,19 +1,31 @@
--- Removes a wallet that is idle and of which Postgres has every entry. One of an older
--- epoch is void: nobody will use it again, nor the holds that it left.
+-- Removes a wallet that is idle and of which Postgres has every entry. One of an older epoch is
+-- void: nobody will use it again. What still counts in the windows of its keys stays: requests that
+-- are refused count there and do not use the wallet.
 --
--- KEYS  1 meta  2 wallet  3 holds
--- ARGV  1 now_ms or ''  2 seq in the ledger  3 idle_ms
+-- KEYS  1 bucket  2 wallet  3 document  4.. keys of the account
+-- ARGV  1 packed: now_ms or 0, seq in Postgres, idle_ms
 -- Reply { 'ok' }  { 'kept' }
 
-local w = redis.call('HMGET', KEYS[2], 'seq', 'used', 'epoch')
-if not w[1] or now_ms(ARGV[1]) - stored(w[2]) < tonumber(ARGV[3]) then return { 'kept' } end
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-if epoch and w[3] ~= epoch then
-  redis.call('DEL', KEYS[2], KEYS[3])
-  return { 'ok' }
+local given, seq, idle_ms = unpack_record('<ddd', ARGV[1])
+local bucket = read_bucket(KEYS[1])
+if not bucket or redis.call('EXISTS', KEYS[2]) == 0 then return { 'kept' } end
+local w = read_wallet(KEYS[2], bucket.epoch)
+local now = now_ms(given)
+if w then
+  if now - w.used < idle_ms or w.seq ~= seq or w.calls > 0 then return { 'kept' } end
 end
-if w[1] ~= ARGV[2] then return { 'kept' } end
-if redis.call('EXISTS', KEYS[3]) == 1 then return { 'kept' } end
-redis.call('DEL', KEYS[2])
-redis.call('HINCRBY', KEYS[1], 'evictions', 1)
+redis.call('DEL', KEYS[2], KEYS[3])
+for i = 4, #KEYS do
+  local k = read_key(KEYS[i], bucket.epoch)
+  open_window(k.window, now)
+  if k.window.total == 0 then
+    redis.call('DEL', KEYS[i])
+  else
+    -- No epoch is 0: what the key spent is read from Postgres again.
+    write_key(KEYS[i], 0, k)
+    redis.call('PEXPIRE', KEYS[i], SLOTS * 1000)
+  end
+end
+bucket.evictions = bucket.evictions + 1
+write_bucket(KEYS[1], bucket)
 return { 'ok' }

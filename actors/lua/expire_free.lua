@@ -1,11 +1,15 @@
 -- Takes free credit whose time is over out of a balance that nobody uses.
 --
--- KEYS  1 meta  2 wallet  3 journal
--- ARGV  1 now_ms or ''  2 account
+-- KEYS  1 bucket  2 wallet  3 events
+-- ARGV  1 packed: now_ms or 0  2 account
 -- Reply { 'ok' }  { 'recover' }  { 'hydrate' }
 
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-if not epoch then return { 'recover' } end
-if redis.call('HGET', KEYS[2], 'epoch') ~= epoch then return { 'hydrate' } end
-expire_free(KEYS[1], KEYS[2], KEYS[3], ARGV[2], now_ms(ARGV[1]))
+local bucket = read_bucket(KEYS[1])
+if not bucket then return { 'recover' } end
+local w = read_wallet(KEYS[2], bucket.epoch)
+if not w then return { 'hydrate' } end
+local given = unpack_record('<d', ARGV[1])
+local fault = expire_free(KEYS[3], w, ARGV[2], now_ms(given))
+if fault then return fault end
+write_wallet(KEYS[2], w)
 return { 'ok' }

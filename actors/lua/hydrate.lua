@@ -1,34 +1,56 @@
--- Builds a wallet from Postgres, with the credits that its ledger does not have yet, so
--- that no call ever meets it without them. Refused when the wallet is here already, or when one was
--- evicted or its document changed since the ledger was read: what was read may then be out of date.
+-- Builds a wallet from Postgres, with the operations that its ledger does not have yet, so that no
+-- call ever meets it without them. Refused when the wallet is here already, or when one was evicted
+-- or its document changed since Postgres was read: what was read may then be out of date.
 --
--- KEYS  1 meta  2 wallet  3 holds  4 journal
--- ARGV  1 now_ms or ''  2 account  3 epoch  4 evictions  5 seq  6 paid  7 free  8 free_expires_ms
---       9 credits  10 version  11 document  12 how many credits follow
---       13.. number, balance, amount, expires_ms or '' of each; then month field, amount, ...
--- Reply { 'ok' }  { 'present' }  { 'again' } read the ledger again  { 'recover' }
+-- KEYS  1 bucket  2 wallet  3 document  4 events  5.. the keys that spent anything
+-- ARGV  1 packed: now_ms or 0, epoch, evictions, seq, paid, free, owed, free_expires_ms or 0,
+--         operations, version, how many operations follow
+--       2 account  3 document  4.. of each operation: kind, balance, packed number, amount,
+--         expires_ms or 0; then of each key: packed month, spent, the month before, spent
+-- Reply { 'ok' }  { 'present' }  { 'again' } read Postgres again  { 'recover' }
 
-local m = redis.call('HMGET', KEYS[1], 'epoch', 'evictions')
-if not m[1] then return { 'recover' } end
-if m[1] ~= ARGV[3] or (m[2] or '0') ~= ARGV[4] then return { 'again' } end
-if redis.call('HGET', KEYS[2], 'epoch') == m[1] then return { 'present' } end
-local now, first_month = now_ms(ARGV[1]), 13 + 4 * tonumber(ARGV[12])
-local total = amount(ARGV[6]) + amount(ARGV[7])
-for i = 13, first_month - 1, 4 do total = total + amount(ARGV[i + 2]) end
-amount(money(total))
-for i = first_month, #ARGV, 2 do amount(ARGV[i + 1]) end
-
-redis.call('DEL', KEYS[2], KEYS[3])
-redis.call('HSET', KEYS[2], 'epoch', ARGV[3], 'seq', ARGV[5], 'paid', money(amount(ARGV[6])),
-  'free', money(amount(ARGV[7])), 'free_expires', ARGV[8], 'credits', ARGV[9], 'version', ARGV[10],
-  'document', ARGV[11], 'held_paid', '0', 'held_free', '0', 'streams', '0')
-for i = first_month, #ARGV, 2 do
-  redis.call('HSET', KEYS[2], ARGV[i], money(amount(ARGV[i + 1])))
+local given, epoch, evictions, seq, paid, free, owed, free_expires, operations, version, pending =
+  unpack_record('<ddddddddddd', ARGV[1])
+local bucket = read_bucket(KEYS[1])
+if not bucket then return { 'recover' } end
+if bucket.epoch ~= epoch or bucket.evictions ~= evictions then return { 'again' } end
+if read_wallet(KEYS[2], epoch) then return { 'present' } end
+local now = now_ms(given)
+local w = {
+  epoch = epoch, version = version, seq = seq, paid = amount(paid), free = amount(free),
+  held_paid = 0, held_free = 0, owed = amount(owed), operations = operations,
+  free_expires = free_expires, free_since = 0, streams = 0, calls = 0, month = month_of(now),
+  spent = 0, held = 0, previous_spent = 0, previous_held = 0, used = 0,
+}
+local key_states, first_key = {}, 4 + 3 * pending
+for i = 5, #KEYS do
+  local month, spent, month_before, spent_before =
+    unpack_record('<dddd', ARGV[first_key + i - 5])
+  local k = read_key(KEYS[i], epoch)
+  k.month, k.spent, k.held, k.previous_spent, k.previous_held = w.month, 0, 0, 0, 0
+  for _, record in ipairs({ k, w }) do
+    add_to_month(record, month_before, amount(spent_before), 0)
+    add_to_month(record, month, amount(spent), 0)
+  end
+  key_states[i] = k
 end
-local k = { meta = KEYS[1], wallet = KEYS[2], journal = KEYS[4], account = ARGV[2] }
-for i = 13, first_month - 1, 4 do
-  apply_credit(k, now, {
-    number = ARGV[i], purse = ARGV[i + 1], amount = ARGV[i + 2], expires = ARGV[i + 3],
+
+-- The holds of the wallet before this one are void: what they held is there again, and pays first
+-- what is owed. Its entry is the first write, so that nothing is written if the journal refuses it.
+local fault = repay(KEYS[4], w, { at = now, text = ARGV[2] .. '\t' })
+if fault then return fault end
+redis.call('SET', KEYS[3], ARGV[3])
+for i = 5, #KEYS do write_key(KEYS[i], epoch, key_states[i]) end
+write_wallet(KEYS[2], w)
+for i = 0, pending - 1 do
+  local at = 4 + 3 * i
+  local number, signed_amount, expires = unpack_record('<ddd', ARGV[at + 2])
+  fault = apply_operation(KEYS[4], w, ARGV[2], now, {
+    number = number, kind = ARGV[at], balance = ARGV[at + 1], amount = signed_amount,
+    expires = expires,
   })
+  if fault then return fault end
+  -- Each is written with its entry: should the next one be refused, this one stands.
+  write_wallet(KEYS[2], w)
 end
 return { 'ok' }

@@ -1,27 +1,31 @@
--- Reads all that a bucket holds of one account at one instant, and the journal behind an entry.
+-- Reads all that a bucket holds of one account at one instant, and the journal from a place on.
 --
--- KEYS  1 meta  2 wallet  3 holds  4 leases  5 journal
--- ARGV  1 now_ms or ''  2 account  3 stream id  4 journal entries at most
--- Reply { now_ms, { meta fields }, { wallet fields }, { hold, ... }, { journal entries } }
---       a hold is { request, lease_ms or '', paid, free, month, stream, checkpoint, key }, or
---       { request, lease_ms or '' } when its record cannot be read
+-- KEYS  1 bucket  2 wallet  3 document  4 events  5 leases  6.. keys of the account, then the holds
+--         of each owner
+-- ARGV  1 packed: now_ms or 0, how many keys, journal entries at most  2 account  3 stream id
+--       4.. the owners, in the order of their holds
+-- Reply { packed now_ms, bucket or '', wallet or '', document or '', leases, newest entry,
+--         journal entries, { key or '', ... }, { owner, request, record, ... } }
 
-local holds = {}
-local records = redis.call('HGETALL', KEYS[3])
-for i = 1, #records, 2 do
-  local request, hold = records[i], parse_hold(records[i + 1])
-  local lease = redis.call('ZSCORE', KEYS[4], ARGV[2] .. '/' .. request) or ''
-  local read = { request, lease }
-  if hold.paid then
-    read = {
-      request, lease, money(hold.paid), money(hold.free), hold.month, hold.stream,
-      money(hold.checkpoint), hold.key,
-    }
+local given, key_count, entries_max = unpack_record('<ddd', ARGV[1])
+local key_states, holds = {}, {}
+for i = 6, 5 + key_count do key_states[#key_states + 1] = redis.call('GET', KEYS[i]) or '' end
+local first = 6 + key_count
+for i = first, #KEYS do
+  local records = redis.call('HGETALL', KEYS[i])
+  for at = 1, #records, 2 do
+    local readable = #records[at + 1] >= HOLD_BYTES
+    local text = readable and string.sub(records[at + 1], HOLD_BYTES + 1) or ''
+    if not readable or account_of(text) == ARGV[2] then
+      holds[#holds + 1] = ARGV[4 + i - first]
+      holds[#holds + 1] = records[at]
+      holds[#holds + 1] = records[at + 1]
+    end
   end
-  holds[#holds + 1] = read
 end
 return {
-  string.format('%.0f', now_ms(ARGV[1])), redis.call('HGETALL', KEYS[1]),
-  redis.call('HGETALL', KEYS[2]), holds,
-  redis.call('XRANGE', KEYS[5], '(' .. ARGV[3], '+', 'COUNT', ARGV[4]),
+  pack('<d', now_ms(given)), redis.call('GET', KEYS[1]) or '', redis.call('GET', KEYS[2]) or '',
+  redis.call('GET', KEYS[3]) or '', redis.call('HGETALL', KEYS[5]),
+  redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1),
+  redis.call('XRANGE', KEYS[4], ARGV[3], '+', 'COUNT', whole(entries_max)), key_states, holds,
 }

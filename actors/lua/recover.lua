@@ -1,12 +1,16 @@
 -- Sets a bucket up under a new epoch. Wallets and holds of an older epoch are void from here on:
--- each is built anew from Postgres when it is next asked for.
+-- each wallet is built anew from Postgres when it is next asked for. Leases stay: they lead the
+-- sweep to the holds that are void.
 --
--- KEYS  1 meta  2 leases  3 refused  4 journal
--- ARGV  1 epoch  2 number of the last journal entry that the ledger holds
+-- KEYS  1 bucket  2 refused  3 events
+-- ARGV  1 packed: epoch
 -- Reply { 'ok' }  { 'newer' } this epoch or a later one is in force already
 
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-if epoch and tonumber(epoch) >= tonumber(ARGV[1]) then return { 'newer' } end
-redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'entry', ARGV[2], 'evictions', '0')
+local epoch = unpack_record('<d', ARGV[1])
+local bucket = read_bucket(KEYS[1])
+if bucket and bucket.epoch >= epoch then return { 'newer' } end
+redis.call('DEL', KEYS[2], KEYS[3])
+-- The count of documents goes on above that of any older epoch, even one that Redis lost: a process
+-- that compares it with what it saw must find a change.
+write_bucket(KEYS[1], { epoch = epoch, evictions = 0, documents = epoch * 4294967296 })
 return { 'ok' }

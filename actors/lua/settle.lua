@@ -1,21 +1,30 @@
 -- Charges a hold what its call cost, at most the hold, and returns the rest. A release is a settle
 -- at 0.
 --
--- KEYS  1 meta  2 wallet  3 holds  4 leases  5 op  6 journal  7.. limits to take back from
--- ARGV  1 account  2 request  3 cost  4 outcome  5 how long to keep the answer for a repeat, ms
---       6.. of each limit: kind, how much to take back (see limits.lua)
--- Reply { 'ok', charged, charged_free, left } `left` is what neither is spent nor held
+-- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7.. limits to take back from
+-- ARGV  1 packed: cost, how long to keep the answer for a repeat in ms  2 request  3 outcome
+--       4.. of each limit: kind, how much to take back (see limits.lua)
+-- Reply packed charged, charged_free, left  `left` is what is neither spent nor held, or below 0
+--         where no wallet says it
 --       { 'unresolved' } no such hold: it expired, or its wallet was rebuilt (see settle_late)
 
-local record = redis.call('HGET', KEYS[3], ARGV[2])
-if not record then return answer_again(KEYS[5]) end
-local w = redis.call('HGET', KEYS[2], 'epoch')
-if not w or w ~= redis.call('HGET', KEYS[1], 'epoch') then return { 'unresolved' } end
+local cost, keep_ms = unpack_record('<dd', ARGV[1])
+local bytes = redis.call('HGET', KEYS[4], ARGV[2])
+if not bytes then return answer_again(KEYS[6]) or { 'unresolved' } end
+local hold = parse_hold(bytes)
+local bucket = read_bucket(KEYS[1])
+local w = bucket and read_wallet(KEYS[2], bucket.epoch)
+-- A hold of an older epoch is void: the wallet of this one never gave its money up.
+if not w or hold.epoch ~= bucket.epoch then
+  if bucket and hold.epoch ~= bucket.epoch then redis.call('HDEL', KEYS[4], ARGV[2]) end
+  return { 'unresolved' }
+end
 
-local k = { meta = KEYS[1], wallet = KEYS[2], holds = KEYS[3], leases = KEYS[4], journal = KEYS[6] }
-local hold = parse_hold(record)
-local charged, charged_free, left = resolve(k, hold, amount(ARGV[3]), {
-  account = ARGV[1], id = ARGV[2], type = 'call', outcome = ARGV[4],
+local keys = { wallet = KEYS[2], key = KEYS[3], holds = KEYS[4], events = KEYS[5] }
+local done, fault = resolve(keys, w, hold, amount(cost), {
+  id = ARGV[2], type = CALL, outcome = ARGV[3],
 })
-uncount_limits(7, 6, hold.admitted)
-return remember(KEYS[5], charged, charged_free, left, ARGV[5])
+if fault then return fault end
+if #KEYS > 6 then limit_functions().uncount(7, 4, hold.admitted) end
+remember(KEYS[6], done, whole(keep_ms))
+return settled(done)

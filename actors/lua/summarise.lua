@@ -1,25 +1,30 @@
 -- Turns the refused requests of ended minutes that were only counted into one log row a key and
 -- minute.
 --
--- KEYS  1 meta  2 refused  3 journal
--- ARGV  1 now_ms or ''  2 refused rows a minute that have rows of their own
+-- KEYS  1 bucket  2 refused  3 events
+-- ARGV  1 packed: now_ms or 0, refused rows a minute that have rows of their own
 -- Reply { summary rows written }
 
-local minute, written = math.floor(now_ms(ARGV[1]) / 60000), 0
+local given, rows_max = unpack_record('<dd', ARGV[1])
+local bucket = read_bucket(KEYS[1])
+if not bucket then return { 0 } end
+local minute, written = floor(now_ms(given) / 60000), 0
 local counts = redis.call('HGETALL', KEYS[2])
 for i = 1, #counts, 2 do
   local account, key, of = string.match(counts[i], '^([^|]+)|([^|]+)|(%d+)$')
   if account and tonumber(of) < minute then
-    local rest = tonumber(counts[i + 1]) - tonumber(ARGV[2])
-    local facts = counts[i] .. '|facts'
-    if rest > 0 then
-      append(KEYS[1], KEYS[3], {
-        type = 'summary', account = account, key = key, at = tonumber(of) * 60000,
-        facts = redis.call('HGET', KEYS[2], facts) or '', outcome = money(rest),
+    local more = tonumber(counts[i + 1]) - rows_max
+    local metadata = counts[i] .. '|metadata'
+    if more > 0 then
+      local text = { account, key, redis.call('HGET', KEYS[2], metadata) or '' }
+      local fault = append(KEYS[3], bucket.epoch, nil, {
+        type = SUMMARY, at = tonumber(of) * 60000, text = table.concat(text, '\t'),
+        outcome = whole(more),
       })
+      if fault then return fault end
       written = written + 1
     end
-    redis.call('HDEL', KEYS[2], counts[i], facts)
+    redis.call('HDEL', KEYS[2], counts[i], metadata)
   end
 end
 return { written }

@@ -1,27 +1,29 @@
--- Resolves a hold whose lease ran out: its owner is gone. It is settled to the last checkpoint.
+-- Resolves a hold whose owner is gone: a process whose lease ended, or nobody by the hold's own
+-- deadline. It is settled to the last checkpoint.
 --
--- KEYS  1 meta  2 wallet  3 holds  4 leases  5 op  6 journal
--- ARGV  1 now_ms or ''  2 account  3 request  4 outcome  5 how long to keep the answer, ms
--- Reply { 'ok', charged }  { 'alive' } the lease was renewed  { 'gone' } nothing to resolve
+-- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 leases
+-- ARGV  1 packed: now_ms or 0, how long to keep the answer in ms  2 request  3 owner  4 outcome
+-- Reply { 'ok' }  { 'alive' } its owner is there  { 'gone' } nothing to resolve
 
-local member = ARGV[2] .. '/' .. ARGV[3]
-local lease = redis.call('ZSCORE', KEYS[4], member)
-if not lease then return { 'gone' } end
-if tonumber(lease) > now_ms(ARGV[1]) then return { 'alive' } end
-local record = redis.call('HGET', KEYS[3], ARGV[3])
-local epoch = redis.call('HGET', KEYS[2], 'epoch')
-if not record or not epoch or epoch ~= redis.call('HGET', KEYS[1], 'epoch') then
-  redis.call('ZREM', KEYS[4], member)
+local given, keep_ms = unpack_record('<dd', ARGV[1])
+local bytes = redis.call('HGET', KEYS[4], ARGV[2])
+if not bytes then return { 'gone' } end
+local hold = parse_hold(bytes)
+local ends = hold.deadline > 0 and hold.deadline
+  or tonumber(redis.call('HGET', KEYS[7], ARGV[3]) or 0)
+if ends > now_ms(given) then return { 'alive' } end
+local bucket = read_bucket(KEYS[1])
+local w = bucket and read_wallet(KEYS[2], bucket.epoch)
+if not w or hold.epoch ~= bucket.epoch then
+  redis.call('HDEL', KEYS[4], ARGV[2])
   return { 'gone' }
 end
 
-local hold = parse_hold(record)
-local k = { meta = KEYS[1], wallet = KEYS[2], holds = KEYS[3], leases = KEYS[4], journal = KEYS[6] }
-local charged, charged_free = resolve(k, hold, hold.checkpoint, {
-  account = ARGV[2], id = ARGV[3], type = 'expired', outcome = ARGV[4],
+local keys = { wallet = KEYS[2], key = KEYS[3], holds = KEYS[4], events = KEYS[5] }
+local done, fault = resolve(keys, w, hold, hold.checkpoint, {
+  id = ARGV[2], type = EXPIRED, outcome = ARGV[4],
 })
-redis.call('SET', KEYS[5], table.concat({
-  'expired', money(charged), money(charged_free), money(hold.paid + hold.free), money(hold.free),
-  hold.month, epoch,
-}, ' '), 'PX', ARGV[5])
-return { 'ok', money(charged) }
+if fault then return fault end
+redis.call('SET', KEYS[6], 'X' .. pack('<dddddd', done.charged, done.free, hold.paid + hold.free,
+  hold.free, hold.month, bucket.epoch), 'PX', whole(keep_ms))
+return { 'ok' }

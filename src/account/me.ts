@@ -1,24 +1,31 @@
-import { Elysia } from "elysia";
 import type { AccountView } from "../../actors/account.ts";
 import { spendableOf, viewAccount } from "../calls/account.ts";
-import type { Call } from "../calls/call.ts";
 import { DAY_MS, nextTier } from "../core/limits.ts";
 import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money.ts";
-import { authenticated, type EndpointDeps, responseMeta } from "../http/endpoint.ts";
-import { jsonResponse } from "../http/respond.ts";
+import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import type { FrameDeps } from "../http/frame.ts";
+import { ME_EXAMPLE, Me } from "./me-reply.ts";
 
-const PATH = "/v1/me";
-
-/** GET /v1/me (SPEC 4.8): any valid key, whatever its scopes. */
-export function me(deps: EndpointDeps) {
-  const answer = async (call: Call) => {
+/** SPEC 4.8: any valid key, whatever its scopes. */
+export const me = endpoint({
+  id: "getAccount",
+  surface: "gateway",
+  method: "GET",
+  path: "/v1/me",
+  service: null,
+  access: "key",
+  isBilled: false,
+  summary: "Show balance, tier and limits of the account",
+  description: "Costs nothing and counts as a request.",
+  reply: Me,
+  errors: [],
+  examples: [{ summary: "A new account", reply: ME_EXAMPLE }],
+  prepare: () => null,
+  async run({ deps, call }: EndpointContext<FrameDeps>) {
     const view = await viewAccount(deps.calls, call);
-    return jsonResponse(JSON.stringify(accountJson(view, call.requestId)), responseMeta(call));
-  };
-  return new Elysia({ name: "gateway/me" }).get(PATH, ({ request, server }) =>
-    authenticated(deps, { request, server }, PATH, answer),
-  );
-}
+    return { json: JSON.stringify(accountJson(view, call.requestId)) };
+  },
+});
 
 function accountJson(view: AccountView, requestId: string): object {
   return {

@@ -1,10 +1,12 @@
 // What an operator does to an account: the change is committed in Postgres, then given to Redis. A
 // process that dies in between, or a Redis that is away, leaves work for workers/completer.ts.
 
-import type { AccountState } from "../core/access.ts";
+import { STATE_REASONS } from "../core/access.ts";
+import { AdministrationError } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
-import { type PlanName, SERVICES } from "../core/limits.ts";
+import type { PlanName } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
+import { scopesOfSurface } from "../core/services.ts";
 import {
   type AccountChange,
   AccountClosed,
@@ -15,38 +17,22 @@ import {
   type NewKey,
 } from "../store/accounts.ts";
 import { BalanceTooLarge } from "../store/balance-limit.ts";
+import { ReferenceReused } from "../store/operations.ts";
+import type { Payments } from "../store/payments.ts";
 
 /** The account's actor, as far as an operator needs it. */
 export interface Wallet {
   configure(): Promise<void>;
-  applyCredits(): Promise<void>;
+  applyOperations(): Promise<void>;
 }
 
 export interface AdministrationDeps {
   readonly accounts: Accounts;
+  readonly payments: Payments;
   readonly actors: { of(accountId: string, bucket: number): Wallet };
   readonly now: () => number;
-  /** Told when Postgres has the change and Redis does not yet: it will get it. */
+  /** Called when Postgres has the change and Redis does not yet: the completer hands it over. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
-}
-
-/** A change that this account does not allow; the message is for the operator. */
-export class Refused extends Error {
-  override readonly name = "Refused";
-
-  constructor(
-    readonly code:
-      | "not_found"
-      | "closed"
-      | "wrong_state"
-      | "wrong_scope"
-      | "wrong_surface"
-      | "too_large"
-      | "not_taken",
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 export interface Done {
@@ -54,9 +40,6 @@ export interface Done {
   /** False when Redis could not be told yet. */
   readonly applied: boolean;
 }
-
-/** The state reason of an account that an operator suspended or closed. */
-export const OPERATOR = "operator";
 
 export type AccountAction =
   | { readonly kind: "suspend" | "resume" | "close" }
@@ -70,30 +53,35 @@ export async function createAccount(deps: AdministrationDeps, account: NewAccoun
   return { id: place.id, applied: await apply(deps, place) };
 }
 
-/** Does to an account what the action says; doing it again changes nothing. @throws Refused */
+/**
+ * Does to an account what the action says; doing it again changes nothing.
+ * @throws AdministrationError
+ */
 export async function changeAccount(
   deps: AdministrationDeps,
   accountId: string,
   action: AccountAction,
 ): Promise<Done & { readonly account: AccountRow }> {
-  const account = await deps.accounts.decide(accountId, new Date(deps.now()), (row) =>
-    decide(row, action),
+  const account = await deps.accounts.decide(
+    accountId,
+    new Date(deps.now()),
+    (row, hasOpenDispute) => decide(row, action, hasOpenDispute),
   );
   if (account === null) throw noAccount(accountId);
   return { id: account.id, applied: await apply(deps, account), account };
 }
 
-/** A new key; `key` is shown here and never again. @throws Refused */
+/** A new key; `key` is shown here and never again. @throws AdministrationError */
 export async function createKey(
   deps: AdministrationDeps,
   accountId: string,
   terms: NewKey,
 ): Promise<Done & { readonly key: string }> {
   const account = await findAccount(deps, accountId);
-  const allowed = scopesOf(account.surface);
+  const allowed = scopesOfSurface(account.surface);
   const wrong = terms.scopes.find((scope) => !allowed.includes(scope));
   if (wrong !== undefined) {
-    throw new Refused(
+    throw new AdministrationError(
       "wrong_scope",
       `A key of the ${account.surface} surface cannot have the scope '${wrong}': only ` +
         allowed.join(", "),
@@ -103,25 +91,27 @@ export async function createKey(
   return { id, key: secret, applied: await apply(deps, account) };
 }
 
-/** Revokes a key; the next call with it is refused. @throws Refused */
+/** Revokes a key; the next call with it is refused. @throws AdministrationError */
 export async function revokeKey(deps: AdministrationDeps, keyId: string): Promise<Done> {
   const place = await deps.accounts.revokeKey(keyId, new Date(deps.now()));
-  if (place === null) throw new Refused("not_found", `There is no key ${keyId}`);
+  if (place === null) throw new AdministrationError("not_found", `There is no key ${keyId}`);
   return { id: keyId, applied: await apply(deps, place) };
 }
 
-/** Books a payment that came by other means and credits it. @throws Refused */
-export async function recordPayment(
-  deps: AdministrationDeps,
-  accountId: string,
-  payment: { readonly amount: NanoUsd; readonly paidAt: Date },
-): Promise<Done> {
-  const account = await findAccount(deps, accountId);
-  const { id } = await explained(account, deps.accounts.recordPayment(account, payment));
-  return { id, applied: await apply(deps, account) };
+/**
+ * Suspends an account whose balance was found below zero (SPEC 3.1). That cannot happen, so an
+ * operator finds out why before resuming it. @throws AdministrationError
+ */
+export async function suspendBelowZero(deps: AdministrationDeps, accountId: string): Promise<Done> {
+  const suspended = { state: "suspended", stateReason: STATE_REASONS.negativeBalance } as const;
+  const account = await deps.accounts.decide(accountId, new Date(deps.now()), (row) =>
+    row.state === "active" || row.stateReason === STATE_REASONS.dispute ? suspended : null,
+  );
+  if (account === null) throw noAccount(accountId);
+  return { id: account.id, applied: await apply(deps, account) };
 }
 
-/** @throws Refused when there is none of this id */
+/** @throws AdministrationError when there is none of this id */
 export async function findAccount(
   deps: Pick<AdministrationDeps, "accounts">,
   accountId: string,
@@ -131,25 +121,25 @@ export async function findAccount(
   return account;
 }
 
-/** The Application surface knows one permission, the Models API (SPEC 2.1). */
-function scopesOf(surface: Surface): readonly string[] {
-  return surface === "gateway" ? SERVICES : ["models"];
-}
-
 /** What decides the limits of one surface alone: a contract the tier, a plan itself. */
 const SURFACE_OF: Partial<Record<AccountAction["kind"], Surface>> = {
   contract: "gateway",
   plan: "application",
 };
 
-function decide(account: AccountRow, action: AccountAction): AccountChange | null {
+function decide(
+  account: AccountRow,
+  action: AccountAction,
+  hasOpenDispute: boolean,
+): AccountChange | null {
   if (action.kind === "close") {
-    return account.state === "closed" ? null : { state: "closed", stateReason: OPERATOR };
+    if (account.state === "closed") return null;
+    return { state: "closed", stateReason: STATE_REASONS.operator };
   }
   if (account.state === "closed") throw closed(account);
   const surface = SURFACE_OF[action.kind];
   if (surface !== undefined && account.surface !== surface) {
-    throw new Refused(
+    throw new AdministrationError(
       "wrong_surface",
       `The account ${account.id} is of the ${account.surface} surface and has no ${action.kind}`,
     );
@@ -162,32 +152,39 @@ function decide(account: AccountRow, action: AccountAction): AccountChange | nul
     case "cap":
       return account.ownCap === action.cap ? null : { ownCap: action.cap };
     case "suspend":
-      return moved(account, "suspended");
+      if (account.stateReason === STATE_REASONS.operator) return null;
+      return { state: "suspended", stateReason: STATE_REASONS.operator };
     case "resume":
-      return moved(account, "active");
+      return resumed(account, hasOpenDispute);
   }
 }
 
-/** An operator resumes what an operator suspended; a payment dispute ends by its own rules. */
-function moved(account: AccountRow, state: AccountState): AccountChange | null {
-  const { state: from, stateReason: reason } = account;
-  if (from === "suspended" && reason !== OPERATOR) {
-    throw new Refused(
+/** An operator does not end a dispute: the account stays suspended while one is open. */
+function resumed(
+  { id, state, stateReason }: AccountRow,
+  hasOpenDispute: boolean,
+): AccountChange | null {
+  if (state === "active") return null;
+  if (stateReason === STATE_REASONS.dispute) {
+    throw new AdministrationError(
       "wrong_state",
-      `The account ${account.id} is suspended for another reason (${reason ?? "unknown"}): ` +
-        "an operator can neither suspend nor resume it",
+      `The account ${id} is suspended by a dispute: an operator cannot resume it before the ` +
+        "dispute is decided",
     );
   }
-  if (from === state) return null;
-  return { state, stateReason: state === "active" ? null : OPERATOR };
+  if (hasOpenDispute) return { stateReason: STATE_REASONS.dispute };
+  return { state: "active", stateReason: null };
 }
 
 /** Gives Redis what Postgres has. The change stands either way, so a failure is only reported. */
-async function apply(deps: AdministrationDeps, { id, bucket }: AccountPlace): Promise<boolean> {
+export async function apply(
+  deps: AdministrationDeps,
+  { id, bucket }: AccountPlace,
+): Promise<boolean> {
   const wallet = deps.actors.of(id, bucket);
   try {
     await wallet.configure();
-    await wallet.applyCredits();
+    await wallet.applyOperations();
     return true;
   } catch (error) {
     deps.onDelayed(id, error);
@@ -195,20 +192,30 @@ async function apply(deps: AdministrationDeps, { id, bucket }: AccountPlace): Pr
   }
 }
 
-async function explained<T>(account: AccountRow, change: Promise<T>): Promise<T> {
+/** The outcome of a change, or the error of a store in words for the operator. */
+export async function explained<T>(
+  account: Pick<AccountRow, "id">,
+  change: Promise<T>,
+): Promise<T> {
   try {
     return await change;
   } catch (error) {
     if (error instanceof AccountClosed) throw closed(account);
-    if (error instanceof BalanceTooLarge) throw new Refused("too_large", error.message);
+    if (error instanceof BalanceTooLarge) throw new AdministrationError("too_large", error.message);
+    if (error instanceof ReferenceReused) {
+      throw new AdministrationError("reference_reused", error.message);
+    }
     throw error;
   }
 }
 
-function closed({ id }: AccountPlace): Refused {
-  return new Refused("closed", `The account ${id} is closed, and a closed account stays closed`);
+function closed({ id }: Pick<AccountRow, "id">): AdministrationError {
+  return new AdministrationError(
+    "closed",
+    `The account ${id} is closed, and a closed account stays closed`,
+  );
 }
 
-function noAccount(id: string): Refused {
-  return new Refused("not_found", `There is no account ${id}`);
+function noAccount(id: string): AdministrationError {
+  return new AdministrationError("not_found", `There is no account ${id}`);
 }

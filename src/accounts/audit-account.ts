@@ -1,18 +1,20 @@
-// Proves one account: its ledger from its entries, its credits, payments and log from its ledger,
-// and its wallet in Redis from the ledger and the journal.
+// Proves one account: its ledger from its entries, its operations, payments and log from its
+// ledger, and its wallet in Redis from the ledger and the journal.
 
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
+import { UnknownRecord } from "../../actors/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { type AuditFinding, dollars } from "../core/audit-finding.ts";
-import { type CreditFact, LedgerReplay } from "../core/ledger-replay.ts";
+import { LedgerReplay } from "../core/ledger-replay.ts";
 import type { AccountPlace } from "../store/accounts.ts";
-import type { AuditRepository, AuditSnapshot, PaymentFact } from "../store/audit.ts";
+import type { AuditRepository, AuditSnapshot, RejectedEntry } from "../store/audit.ts";
+import { checkOperations } from "./audit-payments.ts";
 import { checkWallet, isInForce, toReplayEntry } from "./audit-wallet.ts";
 
 export interface AccountAuditDeps {
   readonly redis: RedisClient;
   readonly repository: AuditRepository;
-  /** A credit younger than this may still be on its way to Redis. */
+  /** An operation younger than this may still be on its way to Redis. */
   readonly graceMs: number;
   /** Only tests give a time. */
   readonly scriptTime?: () => ScriptTime;
@@ -20,10 +22,18 @@ export interface AccountAuditDeps {
 
 export interface AccountProof {
   readonly difference: AuditFinding | null;
+  /** Journal entries that Postgres refused. What they did is in no ledger. */
+  readonly rejected: readonly AuditFinding[];
   readonly entries: number;
   /** What the account owns, held amounts included. */
   readonly balance: bigint;
+  readonly owed: bigint;
+  /** What operations gave. */
   readonly credited: bigint;
+  /** What operations took. */
+  readonly reversed: bigint;
+  /** What paid credit paid of what was owed. */
+  readonly repaid: bigint;
   readonly charged: bigint;
   readonly expired: bigint;
   readonly openHolds: number;
@@ -36,84 +46,101 @@ const TAIL_MAX = 20_000;
 
 /**
  * The ledger is read as of one instant and Redis at a later one. What happened between is in the
- * journal behind the snapshot's cursor, so the two can be compared exactly under any load.
+ * journal after the snapshot's cursor, so the two can be compared exactly under any load.
  */
 export async function auditAccount(
   deps: AccountAuditDeps,
   place: AccountPlace,
 ): Promise<AccountProof> {
-  return await deps.repository.snapshot(place, async (repository) => {
-    const inspection = await inspectAccount(deps.redis, place, {
-      streamId: repository.cursor.streamId,
-      count: TAIL_MAX,
-      now: deps.scriptTime?.() ?? "",
-    });
-    const replay = new LedgerReplay(place.id, repository.credits);
+  return await deps.repository.snapshot(place, async (snapshot) => {
+    const inspected = await inspect(deps, place, snapshot);
+    const replay = new LedgerReplay(place.id, snapshot.operations);
     const difference =
-      (await replayBook(replay, repository)) ??
-      (await checkLog(place.id, repository)) ??
-      replayTail(replay, place, repository, inspection) ??
-      checkApplied(replay, repository, deps.graceMs) ??
-      checkWallet(replay, inspection, repository);
-    const inRedis = isInForce(inspection);
-    const balance = replay.paid + replay.free;
+      checkOperations(place.id, snapshot) ??
+      (await replayLedger(replay, snapshot)) ??
+      (await checkLog(place.id, snapshot)) ??
+      checkRedis(deps, { replay, place, snapshot, inspected });
+    const inspection = inspected instanceof UnknownRecord ? null : inspected;
+    const inRedis = inspection !== null && isInForce(inspection);
     return {
-      difference,
-      entries: replay.seq,
-      balance,
-      credited: balance + replay.charged + replay.expired,
-      charged: replay.charged,
-      expired: replay.expired,
+      ...{ difference, rejected: snapshot.rejected.map((entry) => rejection(place.id, entry)) },
+      ...{ entries: replay.seq - replay.holes, balance: replay.paid + replay.free },
+      ...{ owed: replay.owed, credited: replay.credited, reversed: replay.reversed },
+      ...{ repaid: replay.repaid, charged: replay.charged, expired: replay.expired },
       openHolds: inRedis ? inspection.holds.length : 0,
       inRedis,
     };
   });
 }
 
-async function replayBook(
+/** What Redis holds of the account, or why it cannot be read. */
+async function inspect(
+  { redis, scriptTime }: AccountAuditDeps,
+  place: AccountPlace,
+  { keyIds, cursor }: AuditSnapshot,
+): Promise<AccountInspection | UnknownRecord> {
+  try {
+    const now = scriptTime?.() ?? 0;
+    return await inspectAccount(redis, { ...place, keyIds, after: cursor, count: TAIL_MAX, now });
+  } catch (error) {
+    if (error instanceof UnknownRecord) return error;
+    throw error;
+  }
+}
+
+interface RedisFacts {
+  readonly replay: LedgerReplay;
+  readonly place: AccountPlace;
+  readonly snapshot: AuditSnapshot;
+  readonly inspected: AccountInspection | UnknownRecord;
+}
+
+function checkRedis(
+  { graceMs }: AccountAuditDeps,
+  { replay, place, snapshot, inspected }: RedisFacts,
+): AuditFinding | null {
+  if (inspected instanceof UnknownRecord) {
+    return wrong(place.id, "its records in Redis", "ones that can be read", inspected.message);
+  }
+  return (
+    replayTail(replay, place, snapshot, inspected) ??
+    replay.end() ??
+    checkApplied(replay, snapshot, graceMs) ??
+    checkWallet(replay, inspected, snapshot)
+  );
+}
+
+/** A rejected entry as a finding; one with money left a hole in the ledger. */
+export function rejection(account: string | null, entry: RejectedEntry): AuditFinding {
+  const { bucket, epoch, entry: number, seq, reason, ledgerWritten } = entry;
+  const fact = `journal entry ${epoch}-${number}`;
+  const expected = ledgerWritten ? "its row in the request log" : "its rows in Postgres";
+  return { account, bucket, seq, fact, expected, found: `rejected: ${reason}` };
+}
+
+async function replayLedger(
   replay: LedgerReplay,
-  repository: AuditSnapshot,
+  snapshot: AuditSnapshot,
 ): Promise<AuditFinding | null> {
-  const { account } = replay;
-  const wrong = checkCredits(account, repository.credits) ?? checkPayments(account, repository);
-  if (wrong !== null) return wrong;
-  for await (const page of repository.ledger()) {
+  const holes = new Set(
+    snapshot.rejected.flatMap(({ seq, ledgerWritten }) =>
+      seq === null || ledgerWritten ? [] : [seq],
+    ),
+  );
+  for await (const page of snapshot.ledger()) {
     for (const entry of page) {
-      const difference = replay.take(entry);
-      if (difference !== null) return difference;
+      skipHoles(replay, holes);
+      const finding = replay.take(entry);
+      if (finding !== null) return finding;
     }
   }
-  return checkSpending(replay, repository.spending);
+  skipHoles(replay, holes);
+  return checkSpending(replay, snapshot.spending);
 }
 
-function checkCredits(account: string, credits: readonly CreditFact[]): AuditFinding | null {
-  for (const [index, { number }] of credits.entries()) {
-    if (number === index + 1) continue;
-    return difference(account, "credits are numbered without gaps", `${index + 1}`, `${number}`);
-  }
-  return null;
-}
-
-function checkPayments(account: string, { credits, payments }: AuditSnapshot): AuditFinding | null {
-  const byPayment = new Map<string, PaymentFact>(payments.map((fact) => [fact.id, fact]));
-  for (const { number, purse, amount, payment } of credits) {
-    const paid = payment === null ? null : byPayment.get(payment);
-    if (purse === "paid" && !paid) {
-      const found = `${dollars(amount)} that nobody paid`;
-      return difference(account, `the payment of credit ${number}`, "one of this account", found);
-    }
-    if (purse === "free" && paid) {
-      return difference(account, `the purse of credit ${number}`, "paid", "free");
-    }
-    if (paid && paid.amount !== amount) {
-      const fact = `what credit ${number} gives for payment ${paid.id}`;
-      return difference(account, fact, dollars(paid.amount), dollars(amount));
-    }
-    if (paid) byPayment.delete(paid.id);
-  }
-  const [left] = byPayment.values();
-  if (left === undefined) return null;
-  return difference(account, `the credit of payment ${left.id}`, dollars(left.amount), "none");
+/** Passes over the places that rejected entries left empty. */
+function skipHoles(replay: LedgerReplay, holes: Set<number>): void {
+  while (holes.delete(replay.seq + 1)) replay.skip();
 }
 
 function checkSpending(
@@ -126,15 +153,15 @@ function checkSpending(
     if (expected === found) continue;
     const [month, ...key] = row.split(" ");
     const fact = `month_spend of ${month} and ${key.join(" ")}`;
-    return difference(replay.account, fact, dollars(expected), dollars(found));
+    return wrong(replay.account, fact, dollars(expected), dollars(found));
   }
   return null;
 }
 
-async function checkLog(account: string, repository: AuditSnapshot): Promise<AuditFinding | null> {
-  const wrong = await repository.logMismatch();
-  if (wrong === null) return null;
-  const { request, seq, charged, logged, rows } = wrong;
+async function checkLog(account: string, snapshot: AuditSnapshot): Promise<AuditFinding | null> {
+  const mismatch = await snapshot.logMismatch();
+  if (mismatch === null) return null;
+  const { request, seq, charged, logged, rows } = mismatch;
   const found = logged === null ? "no row" : `${dollars(logged)} in ${rows} row(s)`;
   const fact = `the request log's cost of ${request}`;
   return { account, bucket: null, seq, fact, expected: `${dollars(charged)} in 1 row`, found };
@@ -142,42 +169,45 @@ async function checkLog(account: string, repository: AuditSnapshot): Promise<Aud
 
 function replayTail(
   replay: LedgerReplay,
-  { bucket }: AccountPlace,
+  { bucket: number }: AccountPlace,
   { cursor }: AuditSnapshot,
-  { epoch, entry, tail }: AccountInspection,
+  { bucket, written, tail }: AccountInspection,
 ): AuditFinding | null {
-  if (epoch === null) return null;
-  const say = (fact: string, expected: number, found: number): AuditFinding => {
-    return { account: null, bucket, seq: null, fact, expected: `${expected}`, found: `${found}` };
+  if (bucket === null) return null;
+  const say = (fact: string, expected: number | string, found: number | string): AuditFinding => {
+    const texts = { expected: `${expected}`, found: `${found}` };
+    return { account: null, bucket: number, seq: null, fact, ...texts };
   };
-  if (epoch !== cursor.epoch) return say("the epoch in Redis", cursor.epoch, epoch);
-  if (tail.length === TAIL_MAX) return say("entries left to flush", 0, entry - cursor.entry);
-  let number = cursor.entry;
-  for (const found of tail) {
-    number += 1;
-    if (found.number !== number) return say("the next journal entry", number, found.number);
-    const row = found.account === replay.account ? toReplayEntry(found) : null;
-    const wrong = row === null ? null : replay.take(row);
-    if (wrong !== null) return { ...wrong, fact: `${wrong.fact} (in the journal)` };
+  if (bucket.epoch !== cursor.epoch) return say("the epoch in Redis", cursor.epoch, bucket.epoch);
+  if (tail.length === TAIL_MAX) return say("entries left to flush", 0, written - cursor.entry);
+  let next = cursor.entry;
+  for (const { number: found, entry, fault } of tail) {
+    if (found !== next) return say("the next journal entry", next, found);
+    if (entry === null) return say(`journal entry ${found}`, "one that can be read", `${fault}`);
+    next += 1;
+    const row = entry.account === replay.account ? toReplayEntry(entry) : null;
+    const finding = row === null ? null : replay.take(row);
+    if (finding !== null) return { ...finding, fact: `${finding.fact} (in the journal)` };
   }
-  return number === entry ? null : say("the last journal entry", entry, number);
+  return next === written ? null : say("journal entries in Redis", written, next);
 }
 
-/** Every credit that is not just being made is in the ledger or in the journal. */
+/** Every operation that was not just booked is in the ledger or in the journal. */
 function checkApplied(
   replay: LedgerReplay,
-  { credits, nowMs }: AuditSnapshot,
+  { operations, nowMs }: AuditSnapshot,
   graceMs: number,
 ): AuditFinding | null {
-  const missing = credits.find(
-    ({ number, createdAtMs }) => number > replay.credits && createdAtMs < nowMs - graceMs,
+  const missing = operations.find(
+    ({ number, createdAtMs }) => number > replay.operations && createdAtMs < nowMs - graceMs,
   );
-  if (missing === undefined) return null;
+  // It may be in an entry that was rejected, which is named by itself.
+  if (missing === undefined || replay.holes > 0) return null;
   const ageSeconds = Math.floor((nowMs - missing.createdAtMs) / 1000);
-  const fact = `credit ${missing.number} of ${dollars(missing.amount)}`;
-  return difference(replay.account, fact, "applied", `not applied after ${ageSeconds} s`);
+  const fact = `operation ${missing.number} (${missing.kind}, ${dollars(missing.amount)})`;
+  return wrong(replay.account, fact, "applied", `not applied after ${ageSeconds} s`);
 }
 
-function difference(account: string, fact: string, expected: string, found: string): AuditFinding {
+function wrong(account: string, fact: string, expected: string, found: string): AuditFinding {
   return { account, bucket: null, seq: null, fact, expected, found };
 }

@@ -1,13 +1,14 @@
 // Holds an account's wallet in Redis against the ledger and the journal that is not in it yet.
 
-import type { AccountInspection, OpenHoldFacts } from "../../actors/inspection.ts";
+import type { AccountInspection, InspectedHold } from "../../actors/inspection.ts";
+import type { HoldRecord, KeyState, Wallet } from "../../actors/records.ts";
 import { type AuditFinding, dollars } from "../core/audit-finding.ts";
-import { monthOf } from "../core/clock.ts";
-import type { JournalEntry } from "../core/journal.ts";
+import { monthBefore, monthOf } from "../core/clock.ts";
+import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
 import type { LedgerReplay, ReplayEntry } from "../core/ledger-replay.ts";
 import { LEASE_OVERDUE_MS } from "../core/limits.ts";
 
-/** What the ledger says of an account's access document. */
+/** What Postgres says of an account's access document. */
 export interface DocumentFacts {
   readonly version: number;
   readonly appliedVersion: number;
@@ -16,29 +17,19 @@ export interface DocumentFacts {
 
 /** A journal entry as the ledger will have it; null for one that changed no balance. */
 export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
-  if (entry.seq === null) return null;
-  const { seq, paidDelta, freeDelta, paidAfter, freeAfter, month, credit, atMs } = entry;
-  const kinds = { credit: "credit", free_expired: "free_expired", late: "late_charge" } as const;
+  const kind = ledgerKindOf(entry);
+  if (entry.seq === null || kind === null) return null;
+  const { seq, paidDelta, freeDelta, paidAfter, freeAfter, owedAfter } = entry;
+  const { month, operation, atMs, request, key } = entry;
   return {
-    seq,
-    kind: entry.type in kinds ? kinds[entry.type as keyof typeof kinds] : "charge",
-    paidDelta,
-    freeDelta,
-    paidAfter,
-    freeAfter,
-    request: entry.request || null,
-    key: entry.key || null,
-    month,
-    credit,
-    atMs,
+    ...{ seq, kind, paidDelta, freeDelta, paidAfter, freeAfter, owedAfter },
+    ...{ month, operation, atMs, request: request || null, key: key || null },
   };
 }
 
-/**
- * True when the bucket vouches for the wallet; any other is void, and built anew when it is used.
- */
-export function isInForce({ wallet, epoch }: AccountInspection): boolean {
-  return wallet !== null && epoch !== null && wallet.get("epoch") === String(epoch);
+/** True when the bucket vouches for the wallet; any other is void, and rebuilt at its next use. */
+export function isInForce({ wallet, bucket }: AccountInspection): boolean {
+  return wallet !== null && wallet.epoch === bucket?.epoch;
 }
 
 /** The first thing in Redis that does not follow from the replayed entries and the open holds. */
@@ -47,138 +38,184 @@ export function checkWallet(
   inspection: AccountInspection,
   access: DocumentFacts,
 ): AuditFinding | null {
-  const { wallet, holds } = inspection;
+  const { wallet, bucket } = inspection;
+  // A hold of an older epoch is void, like the wallet that it was taken from.
+  const holds = inspection.holds.filter(
+    ({ record }) => record === null || record.epoch === bucket?.epoch,
+  );
   const say = saying(replay.account);
   if (wallet === null && holds.length > 0) {
     return say("open holds without a wallet", "none", `${holds.length}`);
   }
   if (wallet === null || !isInForce(inspection)) return null;
+  const records: HoldRecord[] = [];
   for (const hold of holds) {
-    const wrong = checkHold(replay.account, hold, inspection.nowMs);
-    if (wrong !== null) return wrong;
+    const finding = checkHold(replay.account, hold, inspection.nowMs);
+    if (finding !== null) return finding;
+    if (hold.record !== null) records.push(hold.record);
   }
   return (
-    checkBalances(replay, wallet, holds) ??
-    checkMonths(replay, inspection, wallet) ??
-    checkDocument(replay.account, wallet, access)
+    checkNegative(replay.account, wallet) ??
+    checkBalances(replay, wallet, records) ??
+    checkMonths(replay, inspection, wallet, records) ??
+    checkDocument(replay.account, wallet, inspection.document, access)
   );
 }
 
-function checkHold(account: string, hold: OpenHoldFacts, nowMs: number): AuditFinding | null {
+function checkHold(account: string, hold: InspectedHold, nowMs: number): AuditFinding | null {
   const say = saying(account);
-  const { request, terms, leaseMs } = hold;
-  if (terms === null) return say(`the hold of ${request}`, "a readable record", "another text");
-  if (terms.checkpoint > terms.paid + terms.free) {
-    const most = `at most ${dollars(terms.paid + terms.free)}`;
-    return say(`the checkpoint of the hold of ${request}`, most, dollars(terms.checkpoint));
+  const { request, record, leaseMs, owner } = hold;
+  if (record === null) return say(`the hold of ${request}`, "a readable record", "another text");
+  if (record.checkpoint > record.paid + record.free) {
+    const most = `at most ${dollars(record.paid + record.free)}`;
+    return say(`the checkpoint of the hold of ${request}`, most, dollars(record.checkpoint));
   }
-  if (leaseMs === null) return say(`the lease of the hold of ${request}`, "one", "none");
+  if (leaseMs === null) {
+    return say(`the lease of process ${owner}, which has the hold of ${request}`, "one", "none");
+  }
   if (nowMs - leaseMs <= LEASE_OVERDUE_MS) return null;
-  return overdue(account, request, nowMs - leaseMs);
+  const expected = `at most ${LEASE_OVERDUE_MS / 1000} s past its lease`;
+  return say(`the hold of ${request}`, expected, `${Math.floor((nowMs - leaseMs) / 1000)} s`);
 }
 
-/** A lease that ran out so long ago that the sweep must have missed it. */
-export function overdue(account: string, request: string, byMs: number): AuditFinding {
-  const expected = `at most ${LEASE_OVERDUE_MS / 1000} s past its lease`;
-  return saying(account)(`the hold of ${request}`, expected, `${Math.floor(byMs / 1000)} s`);
+function checkNegative(account: string, wallet: Wallet): AuditFinding | null {
+  for (const [name, field] of BALANCES) {
+    const amount = wallet[field];
+    if (amount >= 0n) continue;
+    const finding = saying(account)(`the ${name} in Redis`, "$0 or more", dollars(amount));
+    return { ...finding, isBelowZero: true };
+  }
+  if (wallet.owed === 0n || wallet.paid === 0n) return null;
+  const fact = `the available paid balance in Redis while ${dollars(wallet.owed)} is owed`;
+  return saying(account)(fact, "$0", dollars(wallet.paid));
 }
+
+const BALANCES = [
+  ["available paid balance", "paid"],
+  ["available free balance", "free"],
+  ["held paid balance", "heldPaid"],
+  ["held free balance", "heldFree"],
+  ["amount owed", "owed"],
+] as const;
 
 function checkBalances(
   replay: LedgerReplay,
-  wallet: ReadonlyMap<string, string>,
-  holds: readonly OpenHoldFacts[],
+  wallet: Wallet,
+  holds: readonly HoldRecord[],
 ): AuditFinding | null {
-  const sum = (pick: (terms: NonNullable<OpenHoldFacts["terms"]>) => bigint) =>
-    holds.reduce((total, { terms }) => total + (terms === null ? 0n : pick(terms)), 0n);
-  const heldPaid = sum((terms) => terms.paid);
-  const heldFree = sum((terms) => terms.free);
-  const of = `the ${holds.length} open holds`;
-  const facts: readonly (readonly [field: string, expected: bigint, why: string, plain?: true])[] =
-    [
-      ["seq", BigInt(replay.seq), "the last entry of ledger and journal", true],
-      ["credits", BigInt(replay.credits), "the last credit of ledger and journal", true],
-      ["held_paid", heldPaid, `the sum of ${of}`],
-      ["held_free", heldFree, `the sum of ${of}`],
-      ["paid", replay.paid - heldPaid, "ledger and journal, less what is held"],
-      ["free", replay.free - heldFree, "ledger and journal, less what is held"],
-      ["streams", sum((terms) => BigInt(terms.stream)), `the streams of ${of}`, true],
-      ["free_expires", BigInt(replay.freeExpiresAtMs), "the free credits applied", true],
-    ];
-  for (const [field, expected, why, plain] of facts) {
-    const found = wallet.get(field) ?? "0";
-    if (found === expected.toString()) continue;
-    const show = plain ? String : shown;
-    return saying(replay.account)(`'${field}' in Redis (${why})`, show(`${expected}`), show(found));
+  const say = saying(replay.account);
+  const heldPaid = holds.reduce((sum, { paid }) => sum + paid, 0n);
+  const heldFree = holds.reduce((sum, { free }) => sum + free, 0n);
+  const streams = holds.filter(({ isStream }) => isStream).length;
+  // What was in a rejected entry is known by the balances after it, and by nothing else.
+  const isWhole = replay.holes === 0;
+  const counts = [
+    ["ledger number", wallet.seq, replay.seq],
+    ...(isWhole ? [["last operation", wallet.operations, replay.operations] as const] : []),
+    ["number of open calls", wallet.calls, holds.length],
+    ["number of open streams", wallet.streams, streams],
+    ...(isWhole
+      ? [["end of free credit", wallet.freeExpiresMs, replay.freeExpiresAtMs] as const]
+      : []),
+  ] as const;
+  for (const [name, found, expected] of counts) {
+    if (found !== expected) return say(`the ${name} in Redis`, `${expected}`, `${found}`);
+  }
+  const expected = {
+    ...{ paid: replay.paid - heldPaid, free: replay.free - heldFree },
+    ...{ heldPaid, heldFree, owed: replay.owed },
+  };
+  for (const [name, field] of BALANCES) {
+    if (wallet[field] === expected[field]) continue;
+    const fact = `the ${name} in Redis, with ${holds.length} open holds`;
+    return say(fact, dollars(expected[field]), dollars(wallet[field]));
   }
   return null;
 }
 
-/** Spending and holds by month and key; an older month may be missing, but never wrong. */
+/** What a wallet or a key spent and holds in a month; earlier months than two are not counted. */
+function monthOfRecord(
+  record: Wallet | KeyState | undefined,
+  month: number,
+): { readonly spent: bigint; readonly held: bigint } {
+  if (record?.month === month) return record;
+  if (record === undefined || monthBefore(record.month) !== month) return { spent: 0n, held: 0n };
+  return { spent: record.previousSpent, held: record.previousHeld };
+}
+
+/** Spending and holds of the account and its keys, in this month and the one before. */
 function checkMonths(
   replay: LedgerReplay,
-  { holds, nowMs }: AccountInspection,
-  wallet: ReadonlyMap<string, string>,
+  { nowMs, bucket, keys }: AccountInspection,
+  wallet: Wallet,
+  holds: readonly HoldRecord[],
 ): AuditFinding | null {
-  const held = new Map<string, bigint>();
-  for (const { terms } of holds) {
-    if (terms !== null) countMonth(held, "h", terms.month, terms.key, terms.paid + terms.free);
-  }
-  const spent = new Map<string, bigint>();
-  for (const [row, amount] of replay.spent) {
-    const [month, key = ""] = row.split(" ");
-    countMonth(spent, "s", Number(month), key, amount);
-  }
-  const thisMonth = `s${monthOf(nowMs)}`;
-  const fields = new Set([
-    ...held.keys(),
-    ...[...spent.keys()].filter((field) => field.startsWith(thisMonth)),
-    ...[...wallet.keys()].filter((field) => /^[sh]\d{6}(:|$)/.test(field)),
-  ]);
-  for (const field of fields) {
-    const expected = `${(field.startsWith("s") ? spent : held).get(field) ?? 0n}`;
-    const found = wallet.get(field) ?? "0";
-    if (found === expected) continue;
-    const what = field.startsWith("s") ? "spent" : "held";
-    const fact = `'${field}' in Redis (${what} in that month)`;
-    return saying(replay.account)(fact, shown(expected), shown(found));
+  const thisMonth = monthOf(nowMs);
+  const names = new Set([...keys.keys(), ...holds.map(({ key }) => key)]);
+  for (const row of replay.spent.keys()) names.add(row.split(" ")[1] ?? "");
+  const inForce = (key: string) => {
+    const state = keys.get(key);
+    return state?.epoch === bucket?.epoch ? state : undefined;
+  };
+  for (const month of [thisMonth, monthBefore(thisMonth)]) {
+    let total = 0n;
+    for (const key of names) {
+      const spent = replay.spent.get(`${month} ${key}`) ?? 0n;
+      total += spent;
+      const held = heldIn(
+        holds.filter((hold) => hold.key === key),
+        month,
+      );
+      const finding = checkMonth(replay, key, month, { spent, held }, inForce(key));
+      if (finding !== null) return finding;
+    }
+    const expected = { spent: total, held: heldIn(holds, month) };
+    const finding = checkMonth(replay, "all keys", month, expected, wallet);
+    if (finding !== null) return finding;
   }
   return null;
 }
 
-function countMonth(
-  sums: Map<string, bigint>,
-  letter: "s" | "h",
+function heldIn(holds: readonly HoldRecord[], month: number): bigint {
+  return holds.reduce(
+    (sum, hold) => (hold.month === month ? sum + hold.paid + hold.free : sum),
+    0n,
+  );
+}
+
+function checkMonth(
+  replay: LedgerReplay,
+  name: string,
   month: number,
-  key: string,
-  amount: bigint,
-): void {
-  for (const field of [`${letter}${month}`, `${letter}${month}:${key}`]) {
-    sums.set(field, (sums.get(field) ?? 0n) + amount);
+  expected: { readonly spent: bigint; readonly held: bigint },
+  record: Wallet | KeyState | undefined,
+): AuditFinding | null {
+  const found = monthOfRecord(record, month);
+  const say = saying(replay.account);
+  if (found.held !== expected.held) {
+    const fact = `the amount held by ${name} in ${month} in Redis`;
+    return say(fact, dollars(expected.held), dollars(found.held));
   }
+  if (found.spent === expected.spent || replay.holes > 0) return null;
+  const fact = `the amount spent by ${name} in ${month} in Redis`;
+  return say(fact, dollars(expected.spent), dollars(found.spent));
 }
 
 /** A revoked key that Redis still knows would be money spent by somebody else. */
 function checkDocument(
   account: string,
-  wallet: ReadonlyMap<string, string>,
+  { version }: Wallet,
+  document: string | null,
   access: DocumentFacts,
 ): AuditFinding | null {
-  const version = Number(wallet.get("version"));
   const say = saying(account);
-  if (!(version >= access.appliedVersion)) {
+  if (version < access.appliedVersion) {
     const expected = `${access.appliedVersion} or later`;
     return say("the version of the access document in Redis", expected, `${version}`);
   }
-  if (version !== access.version || wallet.get("document") === access.document) return null;
-  return say(
-    `the access document in Redis (version ${version})`,
-    access.document,
-    wallet.get("document") ?? "none",
-  );
-}
-
-function shown(text: string): string {
-  return /^-?\d+$/.test(text) ? dollars(BigInt(text)) : `'${text}'`;
+  if (version !== access.version || document === access.document) return null;
+  const fact = `the access document in Redis (version ${version})`;
+  return say(fact, access.document, document ?? "none");
 }
 
 function saying(account: string) {

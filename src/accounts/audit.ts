@@ -2,14 +2,22 @@
 // ledger. It changes nothing but the journal's place: what waits in it is moved to the ledger
 // first.
 
-import { timeOf } from "../../actors/due-leases.ts";
-import { type BucketInspection, findBadLease, inspectBuckets } from "../../actors/inspection.ts";
+import {
+  type BucketInspection,
+  findOverdueLease,
+  inspectBuckets,
+} from "../../actors/inspection.ts";
+import { timeOf } from "../../actors/redis-clock.ts";
 import type { AuditFinding } from "../core/audit-finding.ts";
 import { LEASE_OVERDUE_MS } from "../core/limits.ts";
 import type { AccountPlace } from "../store/accounts.ts";
-import type { BucketCursor } from "../store/ledger.ts";
-import { type AccountAuditDeps, type AccountProof, auditAccount } from "./audit-account.ts";
-import { overdue } from "./audit-wallet.ts";
+import type { Cursor } from "../store/wallet-repository.ts";
+import {
+  type AccountAuditDeps,
+  type AccountProof,
+  auditAccount,
+  rejection,
+} from "./audit-account.ts";
 
 /** A bucket whose journal does not fit the ledger. */
 export interface JournalConflict {
@@ -18,18 +26,23 @@ export interface JournalConflict {
 }
 
 export interface AuditDeps extends AccountAuditDeps {
-  /** Moves what waits in the journal to the ledger; the buckets where that cannot be. */
+  /** Moves what waits in the journal to the ledger; returns the buckets that it could not move. */
   readonly flush: () => Promise<readonly JournalConflict[]>;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 export interface AuditReport {
-  /** The first difference, or null: everything is proven. */
+  /** The first difference, or null: everything is proven but what was rejected. */
   readonly difference: AuditFinding | null;
+  /** All journal entries that Postgres refused, of the accounts audited (D-111). */
+  readonly rejected: readonly AuditFinding[];
   readonly accounts: number;
   readonly entries: number;
   readonly balance: bigint;
+  readonly owed: bigint;
   readonly credited: bigint;
+  readonly reversed: bigint;
+  readonly repaid: bigint;
   readonly charged: bigint;
   readonly expired: bigint;
   readonly openHolds: number;
@@ -44,10 +57,14 @@ const ACCOUNTS_AT_ONCE = 4;
 
 const NOTHING: AuditReport = {
   difference: null,
+  rejected: [],
   accounts: 0,
   entries: 0,
   balance: 0n,
+  owed: 0n,
   credited: 0n,
+  reversed: 0n,
+  repaid: 0n,
   charged: 0n,
   expired: 0n,
   openHolds: 0,
@@ -64,7 +81,11 @@ export async function audit(deps: AuditDeps, only: AccountPlace | null): Promise
     (only === null ? await checkOrphans(deps) : null);
   if (difference !== null) return { ...NOTHING, difference };
   if (only !== null) return withProof(NOTHING, await proveAccount(deps, only));
-  let report = NOTHING;
+  const unattributed = await deps.repository.unattributed();
+  let report: AuditReport = {
+    ...NOTHING,
+    rejected: unattributed.map((entry) => rejection(null, entry)),
+  };
   for await (const page of deps.repository.places()) {
     for (let start = 0; start < page.length; start += ACCOUNTS_AT_ONCE) {
       const places = page.slice(start, start + ACCOUNTS_AT_ONCE);
@@ -105,47 +126,49 @@ async function checkBuckets(
   const { redis, repository } = deps;
   const cursors = await repository.cursors();
   const buckets = await inspectBuckets(redis);
-  const nowMs = await timeOf(redis, deps.scriptTime?.() ?? "");
+  const nowMs = await timeOf(redis, deps.scriptTime?.() ?? 0);
   for (const cursor of cursors.filter(({ bucket }) => isLookedAt(bucket))) {
     const found = buckets.find(({ bucket }) => bucket === cursor.bucket);
     const wrong = found === undefined ? null : checkBucket(cursor, found);
     if (wrong !== null) return wrong;
-    if (found === undefined || found.epoch === null) continue;
+    if (found === undefined || found.record === null) continue;
     const lease = await checkLeases(deps, cursor.bucket, nowMs);
     if (lease !== null) return lease;
   }
   return null;
 }
 
-/** A bucket that Redis does not hold at all is built anew when it is next used. */
-function checkBucket(cursor: BucketCursor, found: BucketInspection): AuditFinding | null {
+/** A bucket that Redis does not hold at all is rebuilt when it is next used. */
+function checkBucket(cursor: Cursor, found: BucketInspection): AuditFinding | null {
   const { bucket } = cursor;
   const say = (fact: string, expected: string, is: string): AuditFinding => {
     return { account: null, bucket, seq: null, fact, expected, found: is };
   };
-  if (found.epoch === null) {
-    if (found.entry === null && found.journalLength === 0) return null;
+  if (found.record === null) {
+    if (found.journalLength === 0) return null;
     return say("the epoch in Redis", `${cursor.epoch}`, "none");
   }
-  if (found.epoch !== cursor.epoch) {
-    return say("the epoch in Redis", `${cursor.epoch}`, `${found.epoch}`);
+  if (found.record.epoch !== cursor.epoch) {
+    return say("the epoch in Redis", `${cursor.epoch}`, `${found.record.epoch}`);
   }
-  if ((found.entry ?? 0) >= cursor.entry) return null;
-  const expected = `${cursor.entry} or later, as in the ledger`;
-  return say("the last journal entry in Redis", expected, `${found.entry ?? 0}`);
+  if (found.written >= cursor.entry) return null;
+  const expected = `${cursor.entry} or more, as in the ledger`;
+  return say("the number of journal entries in Redis", expected, `${found.written}`);
 }
 
+/** A process whose lease ended long ago has holds that the sweep must have missed. */
 async function checkLeases(
   { redis }: AuditDeps,
   bucket: number,
   nowMs: number,
 ): Promise<AuditFinding | null> {
-  const bad = await findBadLease(redis, bucket, nowMs - LEASE_OVERDUE_MS);
-  if (bad === null) return null;
-  const { account, request, leaseMs, held } = bad;
-  if (held) return overdue(account, request, nowMs - leaseMs);
-  const fact = `the hold of the lease of ${request}`;
-  return { account, bucket, seq: null, fact, expected: "one", found: "none" };
+  const overdue = await findOverdueLease(redis, bucket, nowMs - LEASE_OVERDUE_MS);
+  if (overdue === null) return null;
+  const { owner, leaseMs, holds } = overdue;
+  const fact = `the lease of process ${owner} with ${holds} open holds`;
+  const expected = `at most ${LEASE_OVERDUE_MS / 1000} s past its end`;
+  const found = `${Math.floor((nowMs - leaseMs) / 1000)} s`;
+  return { account: null, bucket, seq: null, fact, expected, found };
 }
 
 async function checkFlush(
@@ -170,10 +193,14 @@ async function checkOrphans({ repository }: AuditDeps): Promise<AuditFinding | n
 function withProof(report: AuditReport, proof: AccountProof): AuditReport {
   return {
     difference: proof.difference,
+    rejected: [...report.rejected, ...proof.rejected],
     accounts: report.accounts + 1,
     entries: report.entries + proof.entries,
     balance: report.balance + proof.balance,
+    owed: report.owed + proof.owed,
     credited: report.credited + proof.credited,
+    reversed: report.reversed + proof.reversed,
+    repaid: report.repaid + proof.repaid,
     charged: report.charged + proof.charged,
     expired: report.expired + proof.expired,
     openHolds: report.openHolds + proof.openHolds,

@@ -1,38 +1,58 @@
-import { Elysia } from "elysia";
-import type { Call } from "../calls/call.ts";
+import { CHAT } from "../core/limits.ts";
 import { toDecimal } from "../core/money.ts";
-import { authenticated, type RequestContext } from "../http/endpoint.ts";
-import type { ChatDeps } from "../services/chat/answer-chat.ts";
-import { answerChat, type ChatRules, type WantedChat } from "../services/chat/answer-chat.ts";
+import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import { jsonBody } from "../http/json-body.ts";
+import {
+  type ChatDeps,
+  type ChooseModels,
+  prepareChat,
+  runChat,
+  type WantedChat,
+} from "../services/chat/answer-chat.ts";
 import { chooseModels, explainChoice } from "../services/chat/auto-router.ts";
-import { AUTO_MODEL, type ChatCatalogue } from "../services/chat/catalogue.ts";
-import { type ChatInput, isPaused, toChatCall } from "../services/chat/chat-request.ts";
+import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/catalogue.ts";
+import { ApplicationChatBody } from "../services/chat/chat-body.ts";
+import { CHAT_DESCRIPTION } from "../services/chat/chat-endpoint.ts";
+import { chatExamples } from "../services/chat/chat-examples.ts";
+import { applicationReplies } from "../services/chat/chat-reply.ts";
+import { isPaused, toChatCall } from "../services/chat/chat-request.ts";
 import { promptTokensMax } from "../services/chat/tokens.ts";
 
-const PATH = "/api/v1/chat/completions";
+/** SPEC 4.9. */
+export const applicationChat = endpoint({
+  id: "createChatCompletion",
+  surface: "application",
+  method: "POST",
+  path: "/api/v1/chat/completions",
+  service: "chat",
+  access: "scope",
+  isBilled: true,
+  summary: "Complete a chat by a model that the service chooses",
+  description: `The service chooses the model, unless the request names one. ${CHAT_DESCRIPTION}`,
+  body: jsonBody(ApplicationChatBody, { bytesMax: CHAT.bodyBytesMax }),
+  reply: applicationReplies.completion,
+  chunk: applicationReplies.chunk,
+  errors: ["messages_required", "model_not_found", "upstream_unreachable"],
+  examples: chatExamples(AUTO_MODEL, GUIDE_MODEL, {
+    credits_left_usd: 4.2,
+    auto: "balanced: the only model that can serve this",
+  }),
+  mistakenFor: ["/api/v1/responses", "/api/v1/completions", "/api/chat/completions"],
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareChat(context, fields, fields.model ?? AUTO_MODEL, choose),
+  run: runChat,
+});
 
-/** POST /api/v1/chat/completions (SPEC 4.9). */
-export function applicationChat(deps: ChatDeps) {
-  const rules: ChatRules = {
-    defaultModel: AUTO_MODEL,
-    wanted: (input, catalogue) =>
-      input.model === AUTO_MODEL
-        ? autoChat(deps, input, catalogue)
-        : { chat: toChatCall(input, catalogue, deps.pauses), svcMembers: leftMember },
-  };
-  const answer = (call: Call, arrival: RequestContext) => answerChat(deps, call, arrival, rules);
-  return new Elysia({ name: "application/chat" }).post(
-    PATH,
-    ({ request, server }) => authenticated(deps, { request, server }, PATH, answer),
-    { parse: "none" },
-  );
-}
+/** What the account can still spend; null if the settlement has not been heard of yet. */
+const creditsLeft: WantedChat["svcMembers"] = (_, { left }) =>
+  `,"credits_left_usd":${left === null ? "null" : toDecimal(left)}`;
 
-function autoChat(
-  { calls, pauses }: ChatDeps,
-  { request, stream }: ChatInput,
-  catalogue: ChatCatalogue,
-): WantedChat {
+const choose: ChooseModels = (deps, input, catalogue) =>
+  input.model === AUTO_MODEL
+    ? chooseAuto(deps, input, catalogue)
+    : { chat: toChatCall(input, catalogue, deps.pauses), svcMembers: creditsLeft };
+
+const chooseAuto: ChooseModels = ({ calls, pauses }, { request, stream }, catalogue) => {
   const { tools } = request.parameters;
   const choice = chooseModels(catalogue, {
     promptBytes: promptTokensMax(request),
@@ -45,11 +65,7 @@ function autoChat(
     chat: { models: choice.models, request, stream },
     svcMembers: (served, settlement) => {
       const why = JSON.stringify(explainChoice(choice, served.tried));
-      return `${leftMember(served, settlement)},"auto":${why}`;
+      return `${creditsLeft(served, settlement)},"auto":${why}`;
     },
   };
-}
-
-/** What the account can still spend; null where the settlement has not been heard of yet. */
-const leftMember: WantedChat["svcMembers"] = (_, { left }) =>
-  `,"credits_left_usd":${left === null ? "null" : toDecimal(left)}`;
+};

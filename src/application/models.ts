@@ -1,9 +1,7 @@
-import { Elysia } from "elysia";
 import { withoutCost } from "../calls/account.ts";
-import type { Call } from "../calls/call.ts";
 import { pricePerUnit } from "../core/money.ts";
-import { authenticated, responseMeta } from "../http/endpoint.ts";
-import { jsonResponse } from "../http/respond.ts";
+import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import { Type, text, whole } from "../http/schema.ts";
 import type { ChatDeps } from "../services/chat/answer-chat.ts";
 import {
   AUTO_MODEL,
@@ -13,24 +11,82 @@ import {
 } from "../services/chat/catalogue.ts";
 import { isPaused } from "../services/chat/chat-request.ts";
 import { modelSvcJson } from "../services/chat/model-json.ts";
+import { listOf, ModelDetails, modelHead } from "../services/chat/model-reply.ts";
 
-const PATH = "/api/v1/models";
+const perToken = (what: string) => text({ description: `USD per token ${what}, as decimal text` });
 
-/** GET /api/v1/models (SPEC 4.10): any application key; what can be called now, and its price. */
-export function applicationModels(deps: ChatDeps) {
-  const list = async () => {
-    const catalogue = deps.catalogue();
-    const callable = [...catalogue.models.values()].filter(({ id }) => !isPaused(deps.pauses, id));
-    const data = [autoJson(catalogue), ...callable.map(entryJson)];
-    return JSON.stringify({ object: "list", data });
-  };
-  const answer = async (call: Call) => {
-    const body = await withoutCost(deps.calls, call, "models", list);
-    return jsonResponse(body, responseMeta(call));
-  };
-  return new Elysia({ name: "application/models" }).get(PATH, ({ request, server }) =>
-    authenticated(deps, { request, server }, PATH, answer),
-  );
+const ApplicationModelList = listOf("ApplicationModel", {
+  ...modelHead,
+  name: text({ description: "Display name" }),
+  context_length: whole(0, Number.MAX_SAFE_INTEGER, {
+    description: "Tokens of prompt and reply together",
+  }),
+  pricing: Type.Object({
+    prompt: perToken("of the prompt; `-1` for `auto`: the price is the chosen model's"),
+    completion: perToken("of the reply"),
+    input_cache_read: Type.Optional(perToken("that comes from the model's cache")),
+  }),
+  svc: Type.Union([
+    ModelDetails,
+    Type.Object({ label: text(), policy: text({ description: "How `auto` chooses" }) }),
+  ]),
+});
+
+const EXAMPLE = {
+  object: "list",
+  data: [
+    {
+      id: "auto",
+      object: "model",
+      owned_by: "farebox",
+      name: "Chosen for each request",
+      context_length: 128_000,
+      pricing: { prompt: "-1", completion: "-1" },
+      svc: { label: "Chosen for each request", policy: "balanced" },
+    },
+    {
+      id: "swift-1",
+      object: "model",
+      owned_by: "example",
+      name: "Swift 1",
+      context_length: 128_000,
+      pricing: { prompt: "0.00000015", completion: "0.0000006" },
+      svc: {
+        label: "Swift 1",
+        family: "swift",
+        pricing: { input_usd_per_m: 0.15, output_usd_per_m: 0.6, cached_input_usd_per_m: null },
+        free_credit_eligible: true,
+      },
+    },
+  ],
+};
+
+/** SPEC 4.10: any application key; what can be called now, and its price. */
+export const applicationModels = endpoint({
+  id: "listModels",
+  surface: "application",
+  method: "GET",
+  path: "/api/v1/models",
+  service: "chat",
+  access: "key",
+  isBilled: false,
+  summary: "List the models that can be called now, and their prices",
+  description: "Costs nothing and counts as a request. `auto` is the first entry.",
+  reply: ApplicationModelList,
+  errors: [],
+  examples: [{ summary: "All models", reply: EXAMPLE }],
+  prepare: () => null,
+  async run({ deps, call }: EndpointContext<ChatDeps>) {
+    const json = await withoutCost(deps.calls, call, "models", async () => listJson(deps));
+    return { json };
+  },
+});
+
+function listJson({ catalogue, pauses }: ChatDeps): string {
+  const offered = catalogue();
+  const callable = [...offered.models.values()].filter(({ id }) => !isPaused(pauses, id));
+  const data = [autoJson(offered), ...callable.map(entryJson)];
+  return JSON.stringify({ object: "list", data });
 }
 
 /** The fields that clients of OpenRouter read stand beside those of SPEC 2.2. */

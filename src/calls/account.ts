@@ -29,9 +29,9 @@ export async function withoutCost<Result>(
   service: CallTerms["service"],
   answer: () => Promise<Result>,
 ): Promise<Result> {
-  const demand = { scope: null, service, model: null } as const;
+  const terms = { scope: null, service, model: null } as const;
   const price = { bound: ZERO, freeEligible: true, stream: false };
-  const hold = await takeHold(deps, call, { ...demand, ...price });
+  const hold = await takeHold(deps, call, { ...terms, ...price });
   try {
     const result = await answer();
     await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));

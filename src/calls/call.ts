@@ -40,9 +40,14 @@ export interface Call {
 
 /** What one kind of call asks of an account. */
 export interface CallTerms
-  extends Pick<AdmissionRequest, "scope" | "bound" | "freeEligible" | "stream" | "limits"> {
+  extends Pick<
+    AdmissionRequest,
+    "scope" | "bound" | "freeEligible" | "stream" | "limits" | "isDetached"
+  > {
   readonly service: CallMetadata["service"];
   readonly model: string | null;
+  /** Which version of its prices the call is charged by; left out where it has no price. */
+  readonly priceVersion?: string;
 }
 
 export interface AdmitOptions {
@@ -55,26 +60,28 @@ export interface AdmitOptions {
 export async function admit(
   deps: CallDeps,
   call: Call,
-  demand: CallTerms,
+  terms: CallTerms,
   options: AdmitOptions = {},
 ): Promise<Admission> {
   const { identity } = call;
   const admission = await deps.accounts.of(identity.accountId, identity.bucket).admit({
     requestId: call.requestId,
     keyId: identity.keyId,
-    scope: demand.scope,
+    scope: terms.scope,
     clientIp: call.clientIp,
-    facts: {
+    metadata: {
       endpoint: call.endpoint,
-      service: demand.service,
-      model: demand.model,
+      service: terms.service,
+      model: terms.model,
       country: call.country,
       ipHash: call.ipHash,
+      priceVersion: terms.priceVersion ?? null,
     },
-    bound: demand.bound,
-    freeEligible: demand.freeEligible,
-    stream: demand.stream,
-    ...(demand.limits !== undefined && { limits: demand.limits }),
+    bound: terms.bound,
+    freeEligible: terms.freeEligible,
+    stream: terms.stream,
+    ...(terms.limits !== undefined && { limits: terms.limits }),
+    ...(terms.isDetached !== undefined && { isDetached: terms.isDetached }),
     elapsedMs: elapsedMs(deps, call),
     ...options,
   });
@@ -83,8 +90,8 @@ export async function admit(
 }
 
 /** The hold of a call that is asked for once. Throws the refusal. */
-export async function takeHold(deps: CallDeps, call: Call, demand: CallTerms): Promise<Hold> {
-  const admission = await admit(deps, call, demand);
+export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
+  const admission = await admit(deps, call, terms);
   if (admission.verdict === "admitted") return admission.hold;
   if (admission.verdict === "refused") throw admission.error;
   throw new Error("A final admission was answered 'short'");
@@ -97,10 +104,10 @@ export async function takeHold(deps: CallDeps, call: Call, demand: CallTerms): P
 export async function refuse(
   deps: CallDeps,
   call: Call,
-  demand: Pick<CallTerms, "scope" | "service" | "model">,
+  terms: Pick<CallTerms, "scope" | "service" | "model">,
   refusal: ApiError,
 ): Promise<never> {
-  const asked = { ...demand, bound: ZERO, freeEligible: true, stream: false };
+  const asked = { ...terms, bound: ZERO, freeEligible: true, stream: false };
   const admission = await admit(deps, call, asked, { refusal });
   if (admission.verdict === "refused") throw admission.error;
   throw new Error(

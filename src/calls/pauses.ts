@@ -1,5 +1,6 @@
-/** What an operator has paused. */
+import type { PauseTarget } from "../core/services.ts";
+
+/** The services and models that an operator has paused. */
 export interface Pauses {
-  /** `target` is "chat", "search", "maps", "mail" or "model:ID". */
-  isPaused(target: string): boolean;
+  isPaused(target: PauseTarget): boolean;
 }

@@ -1,11 +1,20 @@
 import { type AccountAction, changeAccount, createAccount } from "../accounts/administration.ts";
+import { type Adjusted, adjustBalance, forgiveOwed } from "../accounts/payments.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
-import { toJsonNumber } from "../core/money.ts";
+import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
 import { showAccount } from "./account-show.ts";
-import type { Command } from "./command.ts";
-import { UsageError } from "./command.ts";
+import { type Answer, type Command, UsageError } from "./command.ts";
 import { dollars } from "./print.ts";
-import { amountOf, emailOf, idOf, oneOf } from "./values.ts";
+import {
+  amountOf,
+  emailOf,
+  idOf,
+  oneOf,
+  positiveAmountOf,
+  reasonOf,
+  referenceOf,
+  signedAmountOf,
+} from "./values.ts";
 
 const create: Command = {
   name: "account create",
@@ -105,6 +114,63 @@ const cap: Command = {
   },
 };
 
+const REASON = { value: "TEXT", help: "why, for the books", required: true };
+const REFERENCE = { value: "REF", help: "with the same one nothing is done twice" };
+
+const adjust: Command = {
+  name: "account adjust",
+  words: ["ID"],
+  summary: "Add to the paid balance, or take what is available of it: no debt is made",
+  options: {
+    usd: { value: "[-]N", help: "the amount, to nine decimals", required: true },
+    reason: REASON,
+    id: REFERENCE,
+  },
+  plan(input) {
+    const account = idOf(input, "account");
+    const amount = signedAmountOf(input, "usd");
+    const [reason, reference] = [reasonOf(input, "reason"), referenceOf(input, "id")];
+    return async ({ administration }) => {
+      const terms = { amount, reason, reference };
+      const adjusted = await adjustBalance(administration, account, terms);
+      const booked = adjusted.operation.amount;
+      const text =
+        booked > 0n
+          ? `${dollars(booked)} added to the paid balance`
+          : `at most ${dollars(subtract(ZERO, booked))} taken from the paid balance`;
+      return adjustedAnswer(adjusted, text);
+    };
+  },
+};
+
+const forgive: Command = {
+  name: "account forgive",
+  words: ["ID"],
+  summary: "Forgive what an account owes of reversed payments, up to an amount",
+  options: {
+    usd: { value: "N", help: "the most to forgive", required: true },
+    reason: REASON,
+    id: REFERENCE,
+  },
+  plan(input) {
+    const account = idOf(input, "account");
+    const amount = positiveAmountOf(input, "usd");
+    const [reason, reference] = [reasonOf(input, "reason"), referenceOf(input, "id")];
+    return async ({ administration }) => {
+      const terms = { amount, reason, reference };
+      const forgiven = await forgiveOwed(administration, account, terms);
+      const text = `at most ${dollars(forgiven.operation.amount)} of what is owed is forgiven`;
+      return adjustedAnswer(forgiven, text);
+    };
+  },
+};
+
+function adjustedAnswer({ id, operation, applied }: Adjusted, text: string): Answer {
+  const { number, kind, amount, reason } = operation;
+  const json = { id, operation: number, kind, amount_usd: toJsonNumber(amount), reason, applied };
+  return { json, text: `Account ${id}: ${text} (operation ${number}).` };
+}
+
 function change(id: string, action: AccountAction): ReturnType<Command["plan"]> {
   return async ({ administration }) => {
     const { account, applied } = await changeAccount(administration, id, action);
@@ -119,11 +185,11 @@ function change(id: string, action: AccountAction): ReturnType<Command["plan"]> 
         ownCap === null ? null : toJsonNumber(ownCap as Parameters<typeof toJsonNumber>[0]),
       applied,
     };
-    return { json, text: `Account ${id}: ${told(action, account.state)}` };
+    return { json, text: `Account ${id}: ${outcomeText(action, account.state)}` };
   };
 }
 
-function told(action: AccountAction, state: string): string {
+function outcomeText(action: AccountAction, state: string): string {
   switch (action.kind) {
     case "contract":
       return `the contract is ${action.contract ?? "none"}.`;
@@ -147,4 +213,6 @@ export const accountCommands: readonly Command[] = [
   contract,
   plan,
   cap,
+  adjust,
+  forgive,
 ];

@@ -1,9 +1,11 @@
 import { findAccount } from "../accounts/administration.ts";
 import { parseDocument } from "../core/access.ts";
 import { deriveTier, nextTier, type Tier } from "../core/limits.ts";
-import { add, min, type NanoUsd, nano, toJsonNumber, ZERO } from "../core/money.ts";
-import type { AccountRow, KeyRow, PaymentRow } from "../store/accounts.ts";
+import { add, min, type NanoUsd, toJsonNumber, ZERO } from "../core/money.ts";
+import type { AccountRow, KeyRow } from "../store/accounts.ts";
+import type { Payment } from "../store/payments.ts";
 import type { Answer } from "./command.ts";
+import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, facts, indented, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 
@@ -13,6 +15,7 @@ interface Balances {
   readonly freeExpiresAt: Date | null;
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;
+  readonly owed: NanoUsd;
 }
 
 interface Month {
@@ -24,7 +27,7 @@ interface Month {
   readonly ownCap: NanoUsd | null;
 }
 
-interface Shown {
+interface AccountSummary {
   readonly account: AccountRow;
   readonly tier: Tier;
   readonly next: Tier | null;
@@ -32,47 +35,51 @@ interface Shown {
   readonly month: Month;
   readonly openStreams: number;
   readonly keys: readonly KeyRow[];
-  readonly payments: readonly PaymentRow[];
+  readonly payments: readonly Payment[];
 }
 
 /** All that an operator may know of an account; its wallet is read at one instant. */
 export async function showAccount(stores: Stores, id: string): Promise<Answer> {
-  const shown = await read(stores, id);
-  return { json: jsonOf(shown), text: textOf(shown) };
+  const summary = await read(stores, id);
+  return { json: jsonOf(summary), text: textOf(summary) };
 }
 
-async function read({ administration, actors }: Stores, id: string): Promise<Shown> {
-  const { accounts } = administration;
+async function read({ administration, actors }: Stores, id: string): Promise<AccountSummary> {
+  const { accounts, payments } = administration;
   const account = await findAccount(administration, id);
   const state = await actors.of(account.id, account.bucket).state();
   const { tierInputs, ownCap } = parseDocument(state.document);
   const tier = deriveTier(tierInputs, state.nowMs);
-  const isOver = state.freeExpiresAtMs !== null && state.nowMs >= state.freeExpiresAtMs;
+  const { wallet } = state;
+  const freeExpiresAt = wallet.freeExpiresMs === 0 ? null : new Date(wallet.freeExpiresMs);
+  const isOver = freeExpiresAt !== null && state.nowMs >= freeExpiresAt.getTime();
+  const isThisMonth = wallet.month === state.month;
   return {
     account,
     tier,
     next: nextTier(tier),
     balances: {
-      paid: state.paid,
-      free: isOver ? ZERO : state.free,
-      freeExpiresAt: state.freeExpiresAtMs === null ? null : new Date(state.freeExpiresAtMs),
-      heldPaid: state.heldPaid,
-      heldFree: state.heldFree,
+      paid: wallet.paid,
+      free: isOver ? ZERO : wallet.free,
+      freeExpiresAt,
+      heldPaid: wallet.heldPaid,
+      heldFree: wallet.heldFree,
+      owed: wallet.owed,
     },
     month: {
       name: `${state.month}`.replace(/(..)$/, "-$1"),
-      spent: state.spent,
-      held: state.held,
+      spent: isThisMonth ? wallet.spent : ZERO,
+      held: isThisMonth ? wallet.held : ZERO,
       cap: ownCap === null ? tier.monthlyCap : min(ownCap, tier.monthlyCap),
       ownCap,
     },
-    openStreams: state.streams,
+    openStreams: wallet.streams,
     keys: await accounts.listKeys(account),
-    payments: await accounts.listPayments(account),
+    payments: await payments.list(account),
   };
 }
 
-function textOf({ account, tier, next, balances, month, ...rest }: Shown): string {
+function textOf({ account, tier, next, balances, month, ...rest }: AccountSummary): string {
   const reason = account.stateReason === null ? "" : ` (${account.stateReason})`;
   const expiry = balances.freeExpiresAt;
   const held = add(balances.heldPaid, balances.heldFree);
@@ -90,6 +97,7 @@ function textOf({ account, tier, next, balances, month, ...rest }: Shown): strin
     ...standing(account, tier, next),
     ["paid", dollars(balances.paid)],
     ["free", `${dollars(balances.free)}${expiry === null ? "" : ` until ${utc(expiry)}`}`],
+    ...owedText(balances.owed),
     ["held", `${dollars(held)} in open calls, ${rest.openStreams} of them streams`],
     ["month", `${month.name}: ${spent} spent${own}`],
   ]);
@@ -98,7 +106,11 @@ function textOf({ account, tier, next, balances, month, ...rest }: Shown): strin
   );
 }
 
-/** Its tier and how it gets on, or its plan. */
+function owedText(owed: NanoUsd): [string, string][] {
+  return owed === ZERO ? [] : [["owed", `${dollars(owed)}, paid first by the next payment`]];
+}
+
+/** Its tier and the next one, or its plan. */
 function standing(account: AccountRow, tier: Tier, next: Tier | null): [string, string][] {
   if (tier.kind === "plan") {
     return [["plan", `${tier.name}: ${tier.accountRequestsPerMinute} requests a minute`]];
@@ -130,18 +142,7 @@ function keysText(keys: readonly KeyRow[]): string {
   return indented(table(rows));
 }
 
-function paymentsText(payments: readonly PaymentRow[]): string {
-  if (payments.length === 0) return "  none";
-  const rows = payments.map(({ id, amount, refunded, paidAt }) => [
-    id,
-    dollars(amount),
-    utc(paidAt),
-    refunded > 0n ? `${dollars(refunded)} refunded` : "",
-  ]);
-  return indented(table(rows));
-}
-
-function jsonOf({ account, tier, next, balances, month, ...rest }: Shown) {
+function jsonOf({ account, tier, next, balances, month, ...rest }: AccountSummary) {
   return {
     id: account.id,
     surface: account.surface,
@@ -160,6 +161,7 @@ function jsonOf({ account, tier, next, balances, month, ...rest }: Shown) {
       held_usd: toJsonNumber(add(balances.heldPaid, balances.heldFree)),
       held_paid_usd: toJsonNumber(balances.heldPaid),
       held_free_usd: toJsonNumber(balances.heldFree),
+      owed_usd: toJsonNumber(balances.owed),
     },
     month: {
       month: month.name,
@@ -170,12 +172,7 @@ function jsonOf({ account, tier, next, balances, month, ...rest }: Shown) {
     },
     open_streams: rest.openStreams,
     keys: rest.keys.map(keyJson),
-    payments: rest.payments.map((payment) => ({
-      id: payment.id,
-      amount_usd: toJsonNumber(nano(payment.amount)),
-      refunded_usd: toJsonNumber(nano(payment.refunded)),
-      paid_at: payment.paidAt,
-    })),
+    payments: rest.payments.map(paymentJson),
   };
 }
 

@@ -1,6 +1,6 @@
-import { findAccount } from "../accounts/administration.ts";
+import { findAccount, suspendBelowZero } from "../accounts/administration.ts";
 import { type AuditDeps, type AuditReport, audit } from "../accounts/audit.ts";
-import { describe } from "../core/audit-finding.ts";
+import { type AuditFinding, describe } from "../core/audit-finding.ts";
 import { type NanoUsd, toDecimal } from "../core/money.ts";
 import { AuditRepository } from "../store/audit.ts";
 import type { Answer, Command } from "./command.ts";
@@ -8,8 +8,8 @@ import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf } from "./values.ts";
 
-/** A credit that Redis was not given within this time was forgotten. */
-const CREDIT_GRACE_MS = 30_000;
+/** An operation that Redis was not given within this time was forgotten. */
+const OPERATION_GRACE_MS = 30_000;
 
 const auditCommand: Command = {
   name: "audit",
@@ -20,7 +20,12 @@ const auditCommand: Command = {
     const id = input.words.length === 0 ? null : idOf(input, "account");
     return async (stores) => {
       const account = id === null ? null : await findAccount(stores.administration, id);
-      return answerOf(id, await audit(auditDeps(stores), account));
+      const report = await audit(auditDeps(stores), account);
+      const { difference } = report;
+      if (difference?.isBelowZero === true && difference.account !== null) {
+        await suspendBelowZero(stores.administration, difference.account);
+      }
+      return answerOf(id, report);
     };
   },
 };
@@ -29,29 +34,38 @@ function auditDeps({ actors, database, flush }: Stores): AuditDeps {
   return {
     redis: actors.scripts.redis,
     repository: new AuditRepository(database),
-    graceMs: CREDIT_GRACE_MS,
+    graceMs: OPERATION_GRACE_MS,
     flush,
     sleep: Bun.sleep,
   };
 }
 
 function answerOf(id: string | null, report: AuditReport): Answer {
-  const { difference, accounts, entries, openHolds, wallets } = report;
+  const { difference, rejected, accounts, entries, openHolds, wallets } = report;
+  const isSound = difference === null && rejected.length === 0;
   const json = {
     id,
-    ok: difference === null,
-    difference: difference === null ? null : { ...difference, message: describe(difference) },
+    ok: isSound,
+    difference: difference === null ? null : findingJson(difference),
+    rejected: rejected.map(findingJson),
     accounts,
     entries,
     balance_usd: number(report.balance),
+    owed_usd: number(report.owed),
     credited_usd: number(report.credited),
+    reversed_usd: number(report.reversed),
+    repaid_usd: number(report.repaid),
     charged_usd: number(report.charged),
     expired_usd: number(report.expired),
     open_holds: openHolds,
     wallets_in_redis: wallets,
   };
-  if (difference !== null) {
-    return { json, text: `AuditFinding: ${describe(difference)}`, failed: true };
+  if (!isSound) {
+    const lines = [
+      ...(difference === null ? [] : [`Difference: ${describe(difference)}`]),
+      ...rejected.map((finding) => `Rejected: ${describe(finding)}`),
+    ];
+    return { json, text: lines.join("\n"), failed: true };
   }
   const parts = [
     count(accounts, "account"),
@@ -60,6 +74,11 @@ function answerOf(id: string | null, report: AuditReport): Answer {
     count(openHolds, "open hold"),
   ];
   return { json, text: `Clean: ${parts.join(", ")}.` };
+}
+
+function findingJson({ account, bucket, seq, fact, expected, found }: AuditFinding) {
+  const finding = { account, bucket, seq, fact, expected, found };
+  return { ...finding, message: describe(finding) };
 }
 
 /** The sum of all accounts may be larger than any of them may be. */

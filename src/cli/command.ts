@@ -10,8 +10,8 @@ export class UsageError extends Error {
 }
 
 export interface OptionSpec {
-  /** What stands behind the option in the help; an option without it is a flag. */
-  readonly value: string;
+  /** What stands after the option in the help; null for a flag, which takes no value. */
+  readonly value: string | null;
   readonly help: string;
   readonly required?: boolean;
 }
@@ -39,6 +39,7 @@ export interface Command {
 /** The words of one invocation. */
 export interface Input {
   readonly words: readonly string[];
+  /** A flag that is given has the value "". */
   readonly values: ReadonlyMap<string, string>;
   readonly json: boolean;
   /** The time by this machine's clock. */
@@ -55,7 +56,10 @@ export interface Parsed {
 /** Reads the words behind a command's name. @throws UsageError */
 export function parseWords(command: Command, args: readonly string[]): Parsed {
   const options = Object.fromEntries([
-    ...Object.keys(command.options).map((name) => [name, { type: "string" as const }]),
+    ...Object.entries(command.options).map(([name, { value }]) => [
+      name,
+      { type: value === null ? ("boolean" as const) : ("string" as const) },
+    ]),
     ["json", { type: "boolean" as const }],
     ["help", { type: "boolean" as const, short: "h" }],
   ]);
@@ -66,6 +70,7 @@ export function parseWords(command: Command, args: readonly string[]): Parsed {
   const texts = new Map<string, string>();
   for (const [name, value] of Object.entries(values)) {
     if (typeof value === "string") texts.set(name, value);
+    else if (value === true && command.options[name]?.value === null) texts.set(name, "");
   }
   const help = values.help === true;
   if (!help) checkComplete(command, positionals, texts);
@@ -77,10 +82,26 @@ function parsed(
   options: Record<string, { type: "string" | "boolean"; short?: string }>,
 ) {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
+    const given = withNegativeAmounts(args, options);
+    return parseArgs({ args: given, options, allowPositionals: true, tokens: true });
   } catch (error) {
     throw wrongWords(error);
   }
+}
+
+/** `--usd -5` as `--usd=-5`: the parser takes what begins with a dash for another option. */
+function withNegativeAmounts(
+  args: readonly string[],
+  options: Readonly<Record<string, { readonly type: "string" | "boolean" }>>,
+): string[] {
+  const given: string[] = [];
+  for (const arg of args) {
+    const option = given.at(-1) ?? "";
+    const takesValue = option.startsWith("--") && options[option.slice(2)]?.type === "string";
+    if (takesValue && /^-\d/.test(arg)) given[given.length - 1] = `${option}=${arg}`;
+    else given.push(arg);
+  }
+  return given;
 }
 
 /** The parser's own words, without its advice about "--". */
@@ -104,7 +125,12 @@ function checkComplete(
   if (extra !== undefined) throw new UsageError(`'${extra}' is one word too many`);
   for (const [name, { required, value }] of Object.entries(command.options)) {
     if (required === true && !values.has(name)) {
-      throw new UsageError(`'${command.name}' needs --${name} ${value}`);
+      throw new UsageError(`'${command.name}' needs ${optionText(name, value)}`);
     }
   }
+}
+
+/** An option as the help shows it. */
+export function optionText(name: string, value: string | null): string {
+  return value === null ? `--${name}` : `--${name} ${value}`;
 }

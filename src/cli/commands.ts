@@ -5,9 +5,11 @@ import { auditCommands } from "./audit-command.ts";
 import { type Command, parseWords, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { indexCommands } from "./index-commands.ts";
+import { journalCommands } from "./journal-commands.ts";
 import { keyCommands } from "./key-commands.ts";
 import { logCommands } from "./log-commands.ts";
 import { mailCommands } from "./mail-commands.ts";
+import { migrateCommands } from "./migrate-command.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 
@@ -19,7 +21,9 @@ const COMMANDS: readonly Command[] = [
   ...indexCommands,
   ...mailCommands,
   ...logCommands,
+  ...journalCommands,
   ...auditCommands,
+  ...migrateCommands,
 ];
 
 export type Plan =

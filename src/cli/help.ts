@@ -1,10 +1,10 @@
-import type { Command } from "./command.ts";
+import { type Command, optionText } from "./command.ts";
 import { indented, table } from "./print.ts";
 
 /** The help of one command. */
 export function commandHelp(command: Command): string {
   const options = Object.entries(command.options).map(([name, { value, help, required }]) => [
-    `--${name} ${value}`,
+    optionText(name, value),
     required === true ? `${help} (needed)` : help,
   ]);
   options.push(["--json", "answer with one JSON object"], ["--help", "show this"]);
@@ -29,7 +29,7 @@ function usage({ name, words, options }: Command): string {
   return [
     `farebox ${name}`,
     ...words,
-    ...needed.map(([option, { value }]) => `--${option} ${value}`),
+    ...needed.map(([option, { value }]) => optionText(option, value)),
     ...(others > 0 ? ["[options]"] : []),
   ].join(" ");
 }

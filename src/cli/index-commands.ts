@@ -1,7 +1,7 @@
 // The operator's own documents in the embedded search index; a running Farebox finds them at once.
 
 import { resolve } from "node:path";
-import { Refused } from "../accounts/administration.ts";
+import { AdministrationError } from "../core/errors.ts";
 import { DocumentError } from "../services/search/providers/document-files.ts";
 import {
   type SourceOptions,
@@ -78,7 +78,8 @@ const remove: Command = {
     return (stores) => {
       using db = openForWriting(stores.dataDirectory);
       const documents = removeSource(db, source);
-      if (documents === 0) throw new Refused("not_found", `There are no documents of ${source}`);
+      if (documents === 0)
+        throw new AdministrationError("not_found", `There are no documents of ${source}`);
       const text = `${documents} documents of ${source} are forgotten.`;
       return Promise.resolve({ json: { source, documents }, text });
     };
@@ -95,7 +96,7 @@ async function replaced(
     return await replaceSource(db, source, documents);
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    throw new Refused("not_taken", error.message);
+    throw new AdministrationError("unreadable_documents", error.message);
   }
 }
 

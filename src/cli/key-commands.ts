@@ -1,6 +1,12 @@
 import { createKey, revokeKey } from "../accounts/administration.ts";
+import { SCOPES, scopesOfSurface } from "../core/services.ts";
 import type { Command } from "./command.ts";
 import { addressesOf, amountOf, idOf, nameOf, scopesOf } from "./values.ts";
+
+/** The Application API calls its scope a permission (SPEC 2.1). */
+const SCOPES_HELP = `${SCOPES.join(", ")}; an application key: ${scopesOfSurface(
+  "application",
+).join(", ")}, the permission Models API`;
 
 const create: Command = {
   name: "key create",
@@ -9,7 +15,7 @@ const create: Command = {
   options: {
     scopes: {
       value: "a,b",
-      help: "models, search, maps, mail; an application key: models, the permission Models API",
+      help: SCOPES_HELP,
       required: true,
     },
     name: { value: "N", help: "what it is for (default)" },

@@ -1,5 +1,5 @@
 import { findAccount } from "../accounts/administration.ts";
-import { exportLog, LOG_COLUMNS } from "../store/log-export.ts";
+import { EXPORT_HEADINGS, exportLog } from "../store/log-export.ts";
 import { type Command, UsageError } from "./command.ts";
 import { openSink } from "./sink.ts";
 import type { Stores } from "./stores.ts";
@@ -8,7 +8,7 @@ import { idOf, timeOf } from "./values.ts";
 const exportCommand: Command = {
   name: "log export",
   words: ["ID"],
-  summary: `Write an account's request log as CSV: ${LOG_COLUMNS.join(", ")}`,
+  summary: `Write an account's request log as CSV: ${EXPORT_HEADINGS.join(", ")}`,
   options: {
     from: { value: "ISO-TIME", help: "the first time, UTC unless it says else", required: true },
     to: { value: "ISO-TIME", help: "the time before which it ends", required: true },

@@ -1,7 +1,6 @@
 // The command-line tool: finds the command, checks its words, opens the stores, prints the answer.
 
-import { Refused } from "../accounts/administration.ts";
-import { ApiError } from "../core/errors.ts";
+import { AdministrationError, ApiError } from "../core/errors.ts";
 import { ConfigError, loadStoreConfig } from "../settings/config.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Plan, planOf } from "./commands.ts";
@@ -46,7 +45,7 @@ function print({ json, text, failed }: Answer, asJson: boolean): void {
 function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
   if (error instanceof ConfigError) return { code: "config", message: error.message };
-  if (error instanceof Refused) return { code: error.code, message: error.message };
+  if (error instanceof AdministrationError) return { code: error.code, message: error.message };
   const root = rootOf(error);
   const reason = root instanceof Error ? root.message : String(root);
   if (error instanceof ApiError) {

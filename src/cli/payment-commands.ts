@@ -1,8 +1,18 @@
-import { recordPayment } from "../accounts/administration.ts";
-import { toJsonNumber } from "../core/money.ts";
-import { type Command, UsageError } from "./command.ts";
+import { findAccount } from "../accounts/administration.ts";
+import {
+  type Changed,
+  disputePayment,
+  recordPayment,
+  refundPayment,
+} from "../accounts/payments.ts";
+import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
+import { DISPUTE_STATES } from "../core/payment-credit.ts";
+import { type Answer, type Command, UsageError } from "./command.ts";
+import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, utc } from "./print.ts";
-import { idOf, positiveAmountOf, timeOf } from "./values.ts";
+import { amountOf, idOf, positiveAmountOf, referenceOf, timeOf } from "./values.ts";
+
+const REFERENCE = { value: "REF", help: "with the same one nothing is done twice" };
 
 const record: Command = {
   name: "payment record",
@@ -10,23 +20,127 @@ const record: Command = {
   summary: "Credit a payment that came by other means; it counts for the tier",
   options: {
     usd: { value: "N", help: "the amount, to nine decimals", required: true },
-    at: { value: "ISO-TIME", help: "when it came, in UTC unless it says else (now)" },
+    bonus: { value: "N", help: "given on top of it; it does not count for the tier (0)" },
+    at: { value: "ISO-TIME", help: "when it came, in UTC unless it names a zone (now)" },
+    id: REFERENCE,
   },
   plan(input) {
     const account = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
+    const bonus = input.values.has("bonus") ? amountOf(input, "bonus") : ZERO;
     const paidAt = timeOf(input, "at") ?? new Date(input.nowMs);
+    const ref = referenceOf(input, "id");
     if (paidAt.getTime() > input.nowMs) {
       throw new UsageError(`--at must not lie in the future, but is ${utc(paidAt)}`);
     }
     return async ({ administration }) => {
-      const { id, applied } = await recordPayment(administration, account, { amount, paidAt });
+      const terms = { amount, bonus, paidAt, ref };
+      const { id, payment, applied } = await recordPayment(administration, account, terms);
+      const more = payment.bonus > 0n ? ` and ${dollars(payment.bonus)} bonus` : "";
       return {
-        json: { id, account, amount_usd: toJsonNumber(amount), paid_at: paidAt, applied },
-        text: `Payment ${id}: ${dollars(amount)} of ${utc(paidAt)} for ${account}.`,
+        json: {
+          id,
+          account,
+          amount_usd: toJsonNumber(payment.amount),
+          bonus_usd: toJsonNumber(payment.bonus),
+          paid_at: payment.paidAt,
+          applied,
+        },
+        text:
+          `Payment ${id}: ${dollars(payment.amount)}${more} ` +
+          `of ${utc(payment.paidAt)} for ${account}.`,
       };
     };
   },
 };
 
-export const paymentCommands: readonly Command[] = [record];
+const refund: Command = {
+  name: "payment refund",
+  words: ["PAYMENT-ID"],
+  summary: "Take back the credit of a refunded payment: all that is left of it, or a part",
+  options: {
+    usd: { value: "N", help: "what of the payment was refunded now (all that is left)" },
+    id: REFERENCE,
+  },
+  plan(input) {
+    const payment = idOf(input, "payment");
+    const amount = input.values.has("usd") ? positiveAmountOf(input, "usd") : null;
+    const reference = referenceOf(input, "id");
+    return async ({ administration }) => {
+      const changed = await refundPayment(administration, payment, { amount, reference });
+      const { takenBack, operation } = changed;
+      const credit = subtract(ZERO, operation?.amount ?? ZERO);
+      return {
+        json: {
+          id: payment,
+          operation: operation?.number ?? null,
+          refunded_usd: toJsonNumber(takenBack),
+          credit_removed_usd: toJsonNumber(credit),
+          applied: changed.applied,
+        },
+        text:
+          `Payment ${payment}: ${dollars(takenBack)} refunded, ` +
+          `${dollars(credit)} of credit removed.`,
+      };
+    };
+  },
+};
+
+const dispute: Command = {
+  name: "payment dispute",
+  words: ["PAYMENT-ID", DISPUTE_STATES.join("|")],
+  summary:
+    "Record a dispute: open takes back the payment's credit and suspends the account, won " +
+    "restores it, lost keeps it away",
+  options: {},
+  plan(input) {
+    const payment = idOf(input, "payment");
+    const word = input.words[1];
+    const state = DISPUTE_STATES.find((candidate) => candidate === word);
+    if (state === undefined) {
+      const states = DISPUTE_STATES.join(", ");
+      throw new UsageError(`The dispute must be one of ${states}, but is '${word}'`);
+    }
+    return async ({ administration }) =>
+      disputeAnswer(await disputePayment(administration, payment, { state }));
+  },
+};
+
+function disputeAnswer({ id, payment, operation, applied }: Changed): Answer {
+  const credit = operation?.amount ?? ZERO;
+  const effect = credit > 0n ? "restored" : "removed";
+  const amount = credit > 0n ? credit : subtract(ZERO, credit);
+  return {
+    json: {
+      id,
+      dispute: payment.dispute,
+      disputed_usd: toJsonNumber(payment.disputed),
+      operation: operation?.number ?? null,
+      credit_usd: toJsonNumber(credit),
+      applied,
+    },
+    text:
+      `Payment ${id}: the dispute is ${payment.dispute}, ` +
+      (operation === null ? "no credit was moved." : `${dollars(amount)} of credit ${effect}.`),
+  };
+}
+
+const list: Command = {
+  name: "payment list",
+  words: ["ID"],
+  summary: "List the payments of an account: amounts, refunds, disputes",
+  options: {},
+  plan(input) {
+    const id = idOf(input, "account");
+    return async ({ administration }) => {
+      const account = await findAccount(administration, id);
+      const payments = await administration.payments.list(account);
+      return {
+        json: { account: id, payments: payments.map(paymentJson) },
+        text: `payments of ${id}\n${paymentsText(payments)}`,
+      };
+    };
+  },
+};
+
+export const paymentCommands: readonly Command[] = [record, refund, dispute, list];

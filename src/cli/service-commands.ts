@@ -1,7 +1,8 @@
-import { isPauseTarget, PAUSABLE, Pauses } from "../store/pauses.ts";
+import { SERVICE_NAMES } from "../core/services.ts";
+import { isPauseTarget, Pauses } from "../store/pauses.ts";
 import { type Command, UsageError } from "./command.ts";
 
-const TARGETS = `${PAUSABLE.join("|")}|model:ID`;
+const TARGETS = `${SERVICE_NAMES.join("|")}|model:ID`;
 
 function switchCommand(verb: "pause" | "resume", summary: string): Command {
   return {

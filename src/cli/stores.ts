@@ -4,11 +4,12 @@ import { AccountActors } from "../../actors/account-actors.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import type { AdministrationDeps } from "../accounts/administration.ts";
 import type { JournalConflict } from "../accounts/audit.ts";
-import type { RandomBytes } from "../core/ids.ts";
+import { newId, type RandomBytes } from "../core/ids.ts";
 import type { StoreConfig } from "../settings/config.ts";
 import { Accounts } from "../store/accounts.ts";
 import { type Database, openDatabase } from "../store/database.ts";
 import { Ledger } from "../store/ledger.ts";
+import { Payments } from "../store/payments.ts";
 import { openRedis } from "../store/redis.ts";
 import { WalletRepository } from "../store/wallet-repository.ts";
 
@@ -22,6 +23,7 @@ export interface StoresDeps {
 
 export interface Stores {
   readonly database: Database;
+  readonly databaseUrl: string;
   readonly actors: AccountActors;
   readonly administration: AdministrationDeps;
   /** Where data files are, those of the running Farebox. */
@@ -47,16 +49,24 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     warn: () => {},
     error: (_: object, message: string) => warn(message),
   };
-  const actors = new AccountActors({ redis, repository: new WalletRepository(database), now, log });
+  const actors = new AccountActors({
+    redis,
+    repository: new WalletRepository(database),
+    now,
+    log,
+    processId: newId("process", random),
+  });
   const accounts = new Accounts({ database, random, keyPepper: config.keyPepper });
+  const payments = new Payments({ database, random });
   const onDelayed = (accountId: string) =>
     warn(
       `Stored, but Redis could not be told of ${accountId} yet: the workers do it when it answers.`,
     );
   return {
     database,
+    databaseUrl: config.databaseUrl,
     actors,
-    administration: { accounts, actors, now, onDelayed },
+    administration: { accounts, payments, actors, now, onDelayed },
     dataDirectory: config.dataDirectory,
     warn,
     random,

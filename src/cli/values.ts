@@ -2,8 +2,8 @@
 
 import { allowlist } from "../core/access.ts";
 import { type IdKind, isId } from "../core/ids.ts";
-import { type Scope, SERVICES } from "../core/limits.ts";
 import { type NanoUsd, usd } from "../core/money.ts";
+import { SCOPES, type Scope } from "../core/services.ts";
 import { type Input, UsageError } from "./command.ts";
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -11,6 +11,8 @@ const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const EMAIL_LENGTH_MAX = 254;
 const NAME_LENGTH_MAX = 64;
+const REFERENCE_LENGTH_MAX = 255;
+const REASON_LENGTH_MAX = 500;
 
 /** The word at a place, as an id of this kind. */
 export function idOf({ words }: Input, kind: IdKind, place = 0): string {
@@ -26,7 +28,9 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   request: "a request (req_…)",
   completion: "a completion",
   search: "a search",
+
   message: "a message (msg_…)",
+  process: "a process (proc_…)",
 };
 
 /** An amount of zero or more, to nine decimals. */
@@ -35,6 +39,13 @@ export function amountOf(input: Input, option: string): NanoUsd {
   const amount = checked(option, () => usd(text));
   if (amount < 0n) throw new UsageError(`--${option} must not be below zero, but is '${text}'`);
   return amount;
+}
+
+/** An amount above or below zero. */
+export function signedAmountOf(input: Input, option: string): NanoUsd {
+  const amount = checked(option, () => usd(input.values.get(option) ?? ""));
+  if (amount !== 0n) return amount;
+  throw new UsageError(`--${option} must be above or below zero`);
 }
 
 /** An amount above zero. */
@@ -80,9 +91,9 @@ export function oneOf<T extends string>(
 
 export function scopesOf(input: Input, option: string): readonly Scope[] {
   return [...new Set(listOf(input, option))].map((text) => {
-    const scope = SERVICES.find((candidate) => candidate === text);
+    const scope = SCOPES.find((candidate) => candidate === text);
     if (scope !== undefined) return scope;
-    throw new UsageError(`--${option} knows ${SERVICES.join(", ")}, but not '${text}'`);
+    throw new UsageError(`--${option} knows ${SCOPES.join(", ")}, but not '${text}'`);
   });
 }
 
@@ -96,11 +107,26 @@ export function addressesOf(input: Input, option: string): readonly string[] {
 
 /** A name that can be shown in one line. */
 export function nameOf(input: Input, option: string, fallback: string): string {
-  const name = (input.values.get(option) ?? fallback).trim();
-  const isPlain = /^\P{Cc}+$/u.test(name);
-  if (isPlain && [...name].length <= NAME_LENGTH_MAX) return name;
+  return lineOf(option, input.values.get(option) ?? fallback, NAME_LENGTH_MAX);
+}
+
+/** Why something is done, in one line. */
+export function reasonOf(input: Input, option: string): string {
+  return lineOf(option, input.values.get(option) ?? "", REASON_LENGTH_MAX);
+}
+
+/** The caller's own id of what is to be done once; null when the option is not given. */
+export function referenceOf(input: Input, option: string): string | null {
+  const reference = input.values.get(option);
+  return reference === undefined ? null : lineOf(option, reference, REFERENCE_LENGTH_MAX);
+}
+
+function lineOf(option: string, text: string, lengthMax: number): string {
+  const line = text.trim();
+  const isPlain = /^\P{Cc}+$/u.test(line);
+  if (isPlain && [...line].length <= lengthMax) return line;
   throw new UsageError(
-    `--${option} must have 1 to ${NAME_LENGTH_MAX} characters and no control characters`,
+    `--${option} must have 1 to ${lengthMax} characters and no control characters`,
   );
 }
 

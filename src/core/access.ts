@@ -9,8 +9,15 @@ import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
 
 export type AccountState = "active" | "suspended" | "closed";
 
-/** The state reason that means a reversed payment left a balance to settle. */
-export const PAYMENT_OWED = "payment_owed";
+/**
+ * Why an account is suspended or closed. A dispute suspends it while it is open; what a reversed
+ * payment left owed is no suspension, but stands in the wallet (D-107).
+ */
+export const STATE_REASONS = {
+  operator: "operator",
+  dispute: "dispute",
+  negativeBalance: "negative_balance",
+} as const;
 
 export interface AccessKey {
   readonly id: string;
@@ -95,6 +102,21 @@ export function lacksAllowance(document: AccessDocument, nowMs: number): boolean
   return tierInputs.plan === "free" && state === "active" && allowanceMonth < monthOf(nowMs);
 }
 
+/**
+ * The state that an account's disputes bring about; null where they change nothing. What suspended
+ * it for another reason stays, and so does its closing.
+ */
+export function stateByDisputes(
+  { state, stateReason }: { readonly state: AccountState; readonly stateReason: string | null },
+  hasOpenDispute: boolean,
+): { readonly state: AccountState; readonly stateReason: string | null } | null {
+  if (state === "active" && hasOpenDispute) {
+    return { state: "suspended", stateReason: STATE_REASONS.dispute };
+  }
+  const isOver = state === "suspended" && stateReason === STATE_REASONS.dispute && !hasOpenDispute;
+  return isOver ? { state: "active", stateReason: null } : null;
+}
+
 /** A list of addresses and CIDR blocks. Throws a RangeError that names an entry that is neither. */
 export function allowlist(entries: readonly string[]): BlockList {
   const list = new BlockList();
@@ -141,9 +163,7 @@ function refusalOf(
   call: { readonly scope: Scope | null; readonly clientIp: string },
 ): AccessDecision["refusal"] {
   if (document.state !== "active") {
-    return document.stateReason === PAYMENT_OWED
-      ? { code: "payment_required", message: "A reversed payment left a balance to settle" }
-      : { code: "account_inactive", message: `This account is ${document.state}` };
+    return { code: "account_inactive", message: `This account is ${document.state}` };
   }
   if (key.allowlist !== null && !isListed(key.allowlist, call.clientIp)) {
     return { code: "ip_not_allowed", message: "This key cannot be used from this IP address" };

@@ -11,6 +11,8 @@ export interface AuditFinding {
   readonly fact: string;
   readonly expected: string;
   readonly found: string;
+  /** The fact is a balance below zero, for which the account is suspended (SPEC 3.1). */
+  readonly isBelowZero?: true;
 }
 
 /** The difference in one sentence. */

@@ -14,3 +14,14 @@ export function monthOf(ms: number): number {
   const time = new Date(ms);
   return time.getUTCFullYear() * 100 + time.getUTCMonth() + 1;
 }
+
+/** When the UTC month after that of `ms` begins. */
+export function nextMonthMs(ms: number): number {
+  const time = new Date(ms);
+  return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
+}
+
+/** The month before one, both as 202611. */
+export function monthBefore(month: number): number {
+  return month % 100 === 1 ? month - 89 : month - 1;
+}

@@ -1,6 +1,8 @@
 // The one table of what a caller can be told. Rows stand in the order the checks run (SPEC 7,
 // docs/decisions.md): when more than one applies, the first is the answer.
 
+import type { UnavailableCode } from "./services.ts";
+
 type ErrorType =
   | "invalid_request_error"
   | "authentication_error"
@@ -19,8 +21,8 @@ export const ERRORS = {
   method_not_allowed: { status: 405, type: "invalid_request_error" },
   missing_api_key: { status: 401, type: "authentication_error" },
   invalid_api_key: { status: 401, type: "authentication_error" },
-  payment_required: { status: 402, type: "insufficient_quota" },
   account_inactive: { status: 403, type: "permission_error" },
+  payment_required: { status: 402, type: "insufficient_quota" },
   ip_not_allowed: { status: 403, type: "permission_error" },
   insufficient_scope: { status: 403, type: "permission_error" },
   tier_required: { status: 403, type: "permission_error" },
@@ -50,9 +52,39 @@ export const ERRORS = {
   upstream_unreachable: { status: 502, type: "server_error" },
   service_unavailable: { status: 503, type: "server_error" },
   internal_error: { status: 500, type: "server_error" },
-} as const satisfies Record<string, ErrorRow>;
+} as const satisfies Record<string, ErrorRow> & Record<UnavailableCode, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** What a change of an account, a key or a payment can be refused with; no API key meets these. */
+export const ADMINISTRATION_ERRORS = {
+  not_found: { status: 404 },
+  wrong_scope: { status: 400 },
+  wrong_surface: { status: 400 },
+  unreadable_documents: { status: 400 },
+  closed: { status: 409 },
+  wrong_state: { status: 409 },
+  too_large: { status: 409 },
+  reference_reused: { status: 409 },
+} as const satisfies Record<string, Pick<ErrorRow, "status">>;
+
+export type AdministrationErrorCode = keyof typeof ADMINISTRATION_ERRORS;
+
+/** A change that an account does not allow. The message is for the operator. */
+export class AdministrationError extends Error {
+  override readonly name = "AdministrationError";
+
+  constructor(
+    readonly code: AdministrationErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  get status(): number {
+    return ADMINISTRATION_ERRORS[this.code].status;
+  }
+}
 
 /** The codes that outrank the request window; a request refused by one of them is never a 429. */
 export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = new Set(

@@ -14,6 +14,8 @@ export const PREFIXES = {
   completion: "chatcmpl",
   search: "search",
   message: "msg",
+  /** A process, as the owner of its holds in Redis. */
+  process: "proc",
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;
@@ -44,15 +46,30 @@ export function sameId(id: string, kind: IdKind): string {
 
 /** The 16 bytes of an id as a UUID string, the compact form that Postgres stores. */
 export function toUuid(id: string): string {
-  let value = 0n;
-  for (const letter of id.slice(-LENGTH)) {
-    const digit = ALPHABET.indexOf(letter);
-    if (digit < 0) throw new RangeError(`'${id}' is not an id`);
-    value = value * 62n + BigInt(digit);
-  }
+  const start = id.length - LENGTH;
+  const [first, second] = [digitsOf(id, start, 8), digitsOf(id, start + 8, 7)];
+  const value =
+    (BigInt(first) * SEVEN + BigInt(second)) * SEVEN + BigInt(digitsOf(id, start + 15, 7));
   const hex = value.toString(16).padStart(32, "0");
   if (hex.length > 32) throw new RangeError(`'${id}' is not an id`);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  const [a, b, c] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
+  return `${a}-${b}-${c}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const SEVEN = 62n ** 7n;
+const DIGIT_OF: readonly number[] = Array.from({ length: 128 }, (_, code) =>
+  ALPHABET.indexOf(String.fromCharCode(code)),
+);
+
+/** The value of at most eight digits: more do not fit a plain number. */
+function digitsOf(id: string, start: number, count: number): number {
+  let value = 0;
+  for (let at = start; at < start + count; at++) {
+    const digit = DIGIT_OF[id.charCodeAt(at)] ?? -1;
+    if (digit < 0) throw new RangeError(`'${id}' is not an id`);
+    value = value * 62 + digit;
+  }
+  return value;
 }
 
 /** The id of a stored UUID. */

@@ -1,32 +1,38 @@
-// Replays an account's ledger from nothing and proves each entry from the one before it.
+// Replays an account's ledger from nothing and proves each entry from the one before it, by the
+// table of docs/money.md. What calls hold is not in the ledger; where an amount depends on it, the
+// replay proves its bounds.
 
 import { type AuditFinding, dollars } from "./audit-finding.ts";
 import { monthOf } from "./clock.ts";
-
-export type EntryKind = "credit" | "charge" | "late_charge" | "free_expired";
+import { type LedgerKind, OPERATION_KINDS, type OperationKind } from "./journal.ts";
+import { operationEffect } from "./operation-effect.ts";
 
 /** An entry of the ledger; the journal's entries have the same form before they are flushed. */
 export interface ReplayEntry {
   readonly seq: number;
-  readonly kind: EntryKind;
+  readonly kind: LedgerKind;
   readonly paidDelta: bigint;
   readonly freeDelta: bigint;
   readonly paidAfter: bigint;
   readonly freeAfter: bigint;
+  readonly owedAfter: bigint;
   readonly request: string | null;
   /** The key's id; null where there is none, or none of this account. */
   readonly key: string | null;
   readonly month: number | null;
-  readonly credit: number | null;
+  readonly operation: number | null;
   readonly atMs: number;
 }
 
-export interface CreditFact {
+/** An operation as Postgres has it. */
+export interface OperationFact {
   readonly number: number;
-  readonly purse: "paid" | "free";
+  readonly kind: OperationKind;
+  readonly balance: "paid" | "free";
   readonly amount: bigint;
   readonly expiresAtMs: number | null;
   readonly createdAtMs: number;
+  /** The payment's id; null where there is none, or none of this account. */
   readonly payment: string | null;
 }
 
@@ -34,52 +40,120 @@ export class LedgerReplay {
   seq = 0;
   paid = 0n;
   free = 0n;
-  /** The number of the last credit applied. */
-  credits = 0;
+  owed = 0n;
+  /** The number of the last operation applied. */
+  operations = 0;
+  /** What operations gave, and what they took. */
+  credited = 0n;
+  reversed = 0n;
+  repaid = 0n;
   charged = 0n;
   expired = 0n;
+  /** Entries that Postgres refused: what they did is known by the balances after them alone. */
+  holes = 0;
   /** When the free credit ends that was applied so far; 0 where there was none. */
   freeExpiresAtMs = 0;
   /** What was charged by `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
   /** What calls may still give back of free credit that ended before the present one began. */
   #lapsing = 0n;
-  readonly #credits: ReadonlyMap<number, CreditFact>;
+  /** The repayment that must be the next entry; 0 where none is due. */
+  #due = 0n;
+  /** How many operations the holes may hide. */
+  #hidden = 0;
+  /** True when the entry before was a hole. */
+  #isResuming = false;
+  readonly #operations: ReadonlyMap<number, OperationFact>;
 
   constructor(
     readonly account: string,
-    credits: readonly CreditFact[],
+    operations: readonly OperationFact[],
   ) {
-    this.#credits = new Map(credits.map((credit) => [credit.number, credit]));
+    this.#operations = new Map(operations.map((operation) => [operation.number, operation]));
+  }
+
+  /** Passes over an entry that Postgres refused. The next one says what the balances are. */
+  skip(): void {
+    this.seq += 1;
+    this.holes += 1;
+    this.#hidden += 1;
+    this.#due = 0n;
+    this.#isResuming = true;
   }
 
   /** Takes the next entry; what is wrong with it, or null. */
   take(entry: ReplayEntry): AuditFinding | null {
-    const wrong = this.#checkNumber(entry) ?? this.#checkKind(entry) ?? this.#checkSums(entry);
+    if (this.#isResuming) this.#resume(entry);
+    this.#passHidden(entry);
+    const wrong =
+      this.#checkNumber(entry) ??
+      this.#checkDue(entry) ??
+      this.#checkKind(entry) ??
+      this.#checkSums(entry);
     if (wrong !== null) return wrong;
     this.seq = entry.seq;
     this.paid = entry.paidAfter;
     this.free = entry.freeAfter;
-    const taken = -(entry.paidDelta + entry.freeDelta);
-    if (entry.kind === "free_expired") {
-      if (entry.atMs < this.freeExpiresAtMs) this.#lapsing -= taken;
+    this.owed = entry.owedAfter;
+    this.#count(entry);
+    return null;
+  }
+
+  /** What is still missing after the last entry, or null. */
+  end(): AuditFinding | null {
+    if (this.#due === 0n) return null;
+    return this.#wrong(this.seq + 1, "the repayment that is due", dollars(this.#due), "none");
+  }
+
+  #count(entry: ReplayEntry): void {
+    const { kind, paidDelta, freeDelta, atMs } = entry;
+    const taken = -(paidDelta + freeDelta);
+    // Nothing is available while anything is owed, so what came is all that there is.
+    if (kind !== "free_expired") this.#due = paidDelta > 0n ? smaller(paidDelta, this.owed) : 0n;
+    if (kind === "free_expired") {
+      if (atMs < this.freeExpiresAtMs) this.#lapsing -= taken;
       this.expired += taken;
-    }
-    if (entry.credit !== null) this.#noteCredit(entry.credit, entry);
-    if (entry.key !== null && entry.month !== null) {
+    } else if (kind === "repayment") {
+      this.repaid += taken;
+    } else if (isOperation(kind)) {
+      this.#noteOperation(entry);
+    } else {
       const row = `${entry.month} ${entry.key}`;
       this.charged += taken;
       this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
     }
-    return null;
   }
 
-  #noteCredit(number: number, { atMs, freeAfter, freeDelta }: ReplayEntry): void {
-    this.credits = number;
-    const expiresAtMs = this.#credits.get(number)?.expiresAtMs ?? 0;
+  #noteOperation(entry: ReplayEntry): void {
+    const { operation, paidDelta, freeDelta, freeAfter, atMs } = entry;
+    this.operations = operation ?? this.operations;
+    const change = paidDelta + freeDelta;
+    if (change > 0n) this.credited += change;
+    else this.reversed -= change;
+    const expiresAtMs = this.#operations.get(this.operations)?.expiresAtMs ?? 0;
     const isOver = this.freeExpiresAtMs > 0 && atMs >= this.freeExpiresAtMs;
     if (freeDelta > 0n && isOver) this.#lapsing = freeAfter - freeDelta;
     this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
+  }
+
+  /** Takes from the first entry after a hole what the hole left. */
+  #resume(entry: ReplayEntry): void {
+    this.#isResuming = false;
+    this.paid = entry.paidAfter - entry.paidDelta;
+    this.free = entry.freeAfter - entry.freeDelta;
+    this.owed = entry.owedAfter;
+    if (entry.kind === "repayment") this.owed -= entry.paidDelta;
+    const operation = this.#operations.get(entry.operation ?? 0);
+    if (operation?.kind === "forgiven") this.owed += operation.amount;
+    if (operation?.kind === "reversal") this.owed += operation.amount - entry.paidDelta;
+  }
+
+  /** Operations may have been applied in the holes: no more than there are. */
+  #passHidden({ operation }: ReplayEntry): void {
+    const hidden = (operation ?? 0) - this.operations - 1;
+    if (hidden <= 0 || hidden > this.#hidden) return;
+    this.#hidden -= hidden;
+    this.operations += hidden;
   }
 
   #checkNumber({ seq }: ReplayEntry): AuditFinding | null {
@@ -88,53 +162,76 @@ export class LedgerReplay {
     return this.#wrong(expected, "the entries are numbered without gaps", `${expected}`, `${seq}`);
   }
 
+  #checkDue({ seq, kind, paidDelta }: ReplayEntry): AuditFinding | null {
+    if (this.#due === 0n || (kind === "repayment" && -paidDelta === this.#due)) return null;
+    // What is given back of free credit that ended goes first.
+    if (kind === "free_expired") return null;
+    const found = kind === "repayment" ? dollars(-paidDelta) : `a ${kind}`;
+    return this.#wrong(seq, "the repayment that is due", dollars(this.#due), found);
+  }
+
   #checkSums(entry: ReplayEntry): AuditFinding | null {
-    const purses = [
+    const balances = [
       ["paid", this.paid, entry.paidDelta, entry.paidAfter],
       ["free", this.free, entry.freeDelta, entry.freeAfter],
     ] as const;
-    for (const [purse, before, delta, after] of purses) {
+    for (const [balance, before, delta, after] of balances) {
+      const fact = `the ${balance} balance after it`;
       if (after !== before + delta) {
         const sum = `${dollars(before + delta)} (${dollars(before)} before and ${dollars(delta)})`;
-        return this.#wrong(entry.seq, `the ${purse} balance after it`, sum, dollars(after));
+        return this.#wrong(entry.seq, fact, sum, dollars(after));
       }
-      if (after < 0n) {
-        return this.#wrong(
-          entry.seq,
-          `the ${purse} balance after it`,
-          "$0 or more",
-          dollars(after),
-        );
-      }
+      if (after < 0n) return this.#belowZero(entry.seq, fact, after);
     }
+    if (entry.owedAfter < 0n) return this.#belowZero(entry.seq, "what is owed", entry.owedAfter);
     return null;
   }
 
   #checkKind(entry: ReplayEntry): AuditFinding | null {
-    if (entry.kind === "credit") return this.#checkCredit(entry);
-    if (entry.credit !== null) {
-      const found = `credit ${entry.credit}`;
-      return this.#wrong(entry.seq, `a ${entry.kind} applies no credit`, "none", found);
+    if (isOperation(entry.kind)) return this.#checkOperation(entry);
+    if (entry.operation !== null) {
+      const found = `operation ${entry.operation}`;
+      return this.#wrong(entry.seq, `a ${entry.kind} applies no operation`, "none", found);
     }
-    return entry.kind === "free_expired" ? this.#checkExpiry(entry) : this.#checkCharge(entry);
+    if (entry.kind === "repayment") return this.#checkRepayment(entry);
+    const wrong =
+      entry.kind === "free_expired" ? this.#checkExpiry(entry) : this.#checkCharge(entry);
+    return wrong ?? this.#checkOwed(entry, this.owed);
   }
 
-  #checkCredit(entry: ReplayEntry): AuditFinding | null {
+  #checkOperation(entry: ReplayEntry): AuditFinding | null {
     const { seq } = entry;
-    const expected = this.credits + 1;
-    if (entry.credit !== expected) {
-      return this.#wrong(seq, "credits in order", `credit ${expected}`, `credit ${entry.credit}`);
+    const expected = this.operations + 1;
+    if (entry.operation !== expected) {
+      const found = entry.operation === null ? "none" : `operation ${entry.operation}`;
+      return this.#wrong(seq, "operations in order", `operation ${expected}`, found);
     }
-    const credit = this.#credits.get(expected);
-    if (credit === undefined) {
-      return this.#wrong(seq, `the credit ${expected} that it applies`, "a credits row", "none");
+    const operation = this.#operations.get(expected);
+    if (operation === undefined) {
+      return this.#wrong(seq, `the operation ${expected} that it applies`, "a row", "none");
     }
-    const paid = credit.purse === "paid" ? credit.amount : 0n;
-    const free = credit.amount - paid;
-    if (entry.paidDelta === paid && entry.freeDelta === free) return null;
-    const text = (a: bigint, b: bigint) => `${dollars(a)} paid and ${dollars(b)} free`;
-    const found = text(entry.paidDelta, entry.freeDelta);
-    return this.#wrong(seq, `what credit ${expected} gives`, text(paid, free), found);
+    if (operation.kind !== entry.kind) {
+      return this.#wrong(seq, `the kind of operation ${expected}`, operation.kind, entry.kind);
+    }
+    const effect = operationEffect(operation, { paid: this.paid, owed: this.owed }, entry);
+    if (effect === null) return null;
+    return this.#wrong(seq, `${effect.fact} operation ${expected}`, effect.expected, effect.found);
+  }
+
+  #checkRepayment(entry: ReplayEntry): AuditFinding | null {
+    const { seq, paidDelta, freeDelta } = entry;
+    const most = smaller(this.paid, this.owed);
+    if (freeDelta !== 0n || paidDelta >= 0n || -paidDelta > most) {
+      const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
+      const expected = `a part of $0 to ${dollars(most)} of the paid balance`;
+      return this.#wrong(seq, "a repayment pays what is owed", expected, found);
+    }
+    return this.#checkOwed(entry, this.owed + paidDelta);
+  }
+
+  #checkOwed({ seq, owedAfter }: ReplayEntry, expected: bigint): AuditFinding | null {
+    if (owedAfter === expected) return null;
+    return this.#wrong(seq, "what is owed after it", dollars(expected), dollars(owedAfter));
   }
 
   #checkCharge(entry: ReplayEntry): AuditFinding | null {
@@ -165,7 +262,19 @@ export class LedgerReplay {
     return this.#wrong(seq, "when free credit ended", `${expected} or later`, `${found}`);
   }
 
+  #belowZero(seq: number, fact: string, amount: bigint): AuditFinding {
+    return { ...this.#wrong(seq, fact, "$0 or more", dollars(amount)), isBelowZero: true };
+  }
+
   #wrong(seq: number, fact: string, expected: string, found: string): AuditFinding {
     return { account: this.account, bucket: null, seq, fact, expected, found };
   }
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function isOperation(kind: LedgerKind): kind is OperationKind {
+  return OPERATION_KINDS.some((name) => name === kind);
 }

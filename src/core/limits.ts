@@ -2,10 +2,9 @@
 // a limit.
 
 import { AMOUNT_MAX, type NanoUsd, usd } from "./money.ts";
+import { type Scope, scopesOfSurface, scopesOfTier } from "./services.ts";
 
-export const SERVICES = ["models", "search", "maps", "mail"] as const;
-/** A service has the name of the scope that a key needs for it (SPEC 5.3). */
-export type Scope = (typeof SERVICES)[number];
+export type { Scope };
 
 export type TierName = "free" | "starter" | "build" | "scale" | "pro" | "enterprise";
 
@@ -47,7 +46,6 @@ export const TIERS: readonly Tier[] = [
     streams: 2,
     monthlyCap: usd("5"),
     unlock: null,
-    services: ["models"],
     batchSearches: 0,
     mail: null,
   }),
@@ -57,7 +55,6 @@ export const TIERS: readonly Tier[] = [
     streams: 5,
     monthlyCap: usd("100"),
     unlock: { paid: usd("5"), days: 0 },
-    services: ["models", "search", "maps"],
     batchSearches: 10,
     mail: null,
   }),
@@ -67,7 +64,6 @@ export const TIERS: readonly Tier[] = [
     streams: 20,
     monthlyCap: usd("1000"),
     unlock: { paid: usd("50"), days: 7 },
-    services: SERVICES,
     batchSearches: 50,
     mail: { recipientsPerDay: 100, messagesPerMinute: 5, recipientsPerMessage: 10 },
   }),
@@ -77,7 +73,6 @@ export const TIERS: readonly Tier[] = [
     streams: 50,
     monthlyCap: usd("5000"),
     unlock: { paid: usd("250"), days: 14 },
-    services: SERVICES,
     batchSearches: 100,
     mail: { recipientsPerDay: 1_000, messagesPerMinute: 30, recipientsPerMessage: 50 },
   }),
@@ -87,7 +82,6 @@ export const TIERS: readonly Tier[] = [
     streams: 100,
     monthlyCap: usd("25000"),
     unlock: { paid: usd("1000"), days: 30 },
-    services: SERVICES,
     batchSearches: 100,
     mail: { recipientsPerDay: 10_000, messagesPerMinute: 120, recipientsPerMessage: 100 },
   }),
@@ -97,7 +91,6 @@ export const TIERS: readonly Tier[] = [
     streams: 400,
     monthlyCap: usd("250000"),
     unlock: null,
-    services: SERVICES,
     batchSearches: 100,
     mail: { recipientsPerDay: 100_000, messagesPerMinute: 600, recipientsPerMessage: 500 },
   }),
@@ -160,9 +153,10 @@ function isUnlocked({ unlock }: Tier, inputs: TierInputs, nowMs: number): boolea
 }
 
 function gatewayTier(
-  row: Omit<Tier, "kind" | "accountRequestsPerMinute"> & { readonly name: TierName },
+  row: Omit<Tier, "kind" | "accountRequestsPerMinute" | "services"> & { readonly name: TierName },
 ): Tier {
-  return { kind: "tier", accountRequestsPerMinute: null, ...row };
+  const services = scopesOfTier(row.name);
+  return { kind: "tier", accountRequestsPerMinute: null, services, ...row };
 }
 
 function applicationPlan(name: PlanName, accountRequestsPerMinute: number): Tier {
@@ -174,7 +168,7 @@ function applicationPlan(name: PlanName, accountRequestsPerMinute: number): Tier
     streams: PLAN_STREAMS,
     monthlyCap: AMOUNT_MAX,
     unlock: null,
-    services: ["models"],
+    services: scopesOfSurface("application"),
     batchSearches: 0,
     mail: null,
   };
@@ -234,7 +228,10 @@ export const JSON_DEPTH_MAX = 64;
 /** Per IP address, for callers without a valid key (docs/decisions.md). */
 export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 
-/** How long a hold lives if its owner stops renewing it, and how often the owner renews it. */
+/** Open calls of an account at once; no tier has a limit of its own yet. */
+export const OPEN_CALLS_MAX = Number.MAX_SAFE_INTEGER;
+
+/** How long a hold lives without its process, and how often the process renews its lease. */
 export const LEASE_MS = 60_000;
 export const LEASE_RENEWAL_MS = 5_000;
 /** A hold that is open this long after its lease ended is reported by the audit. */

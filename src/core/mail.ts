@@ -4,6 +4,7 @@
 import { base32 } from "./base32.ts";
 import { asciiDomain, type MailAddress } from "./mail-address.ts";
 import { charge, type NanoUsd, price } from "./money.ts";
+import { priceVersionOfUnits } from "./price-version.ts";
 
 /** All that is secret of a message. It leaves the process only sealed (core/sealed.ts). */
 export interface MailContent {
@@ -35,6 +36,9 @@ export type RejectReason = "address" | "mailbox" | "size" | "policy" | "other";
 
 const MESSAGE_PRICE = price("0.0010", 1);
 const RECIPIENT_PRICE = price("0.0005", 1);
+
+/** Which prices a message is charged by. */
+export const MAIL_PRICE_VERSION = priceVersionOfUnits(MESSAGE_PRICE, RECIPIENT_PRICE);
 
 /** SPEC 4.6.5; a message that no recipient's server took costs nothing. */
 export function mailCost(recipients: number): NanoUsd {

@@ -31,6 +31,17 @@ export function nano(count: bigint | string): NanoUsd {
   return value as NanoUsd;
 }
 
+/** An amount from a double that carries it exactly; anything else is a RangeError. */
+export function nanoOf(double: number): NanoUsd {
+  if (!Number.isSafeInteger(double)) throw new RangeError(`${double} is no whole nano-USD`);
+  return BigInt(double) as NanoUsd;
+}
+
+/** The double that carries an amount exactly. */
+export function toDouble(amount: NanoUsd): number {
+  return Number(amount);
+}
+
 /** Parses a decimal USD amount such as "0.0010" exactly; more than 9 decimals is a RangeError. */
 export function usd(decimal: string): NanoUsd {
   return nano(scaled(decimal, 9));
@@ -114,6 +125,16 @@ export function add(...amounts: readonly NanoUsd[]): NanoUsd {
 /** `a - b`, which may be negative. */
 export function subtract(a: NanoUsd, b: NanoUsd): NanoUsd {
   return nano(a - b);
+}
+
+/** `amount * part / whole`, rounded up to a whole nano-USD. None of them may be below zero. */
+export function proportionUp(amount: NanoUsd, part: NanoUsd, whole: NanoUsd): NanoUsd {
+  return nano((amount * part + whole - 1n) / whole);
+}
+
+/** `amount * part / whole`, rounded down to a whole nano-USD. None of them may be below zero. */
+export function proportionDown(amount: NanoUsd, part: NanoUsd, whole: NanoUsd): NanoUsd {
+  return nano((amount * part) / whole);
 }
 
 function scaled(decimal: string, places: number): bigint {

@@ -1,234 +1,233 @@
-// The frame of every request: who asks, and what an answer or an error looks like. What differs
-// between the surfaces is looked up by the name of the surface.
+// One definition per endpoint, and the one frame that answers them all: it identifies the caller,
+// reads, checks, refuses, runs and answers. The life of a request stands here from top to bottom.
 
-import type { KeyIdentity, RateLimits } from "../../actors/account.ts";
-import type { Call, CallDeps } from "../calls/call.ts";
-import type { Pauses } from "../calls/pauses.ts";
-import { ApiError, toApiError } from "../core/errors.ts";
-import { newTimedId, type RandomBytes } from "../core/ids.ts";
-import { keyDigest, type Surface } from "../core/keys.ts";
-import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
-import type { ClientInfo } from "./client-info.ts";
-import { type ClientIp, networkOf } from "./client-ip.ts";
-import { invalidKey, readKey } from "./read-key.ts";
-import { errorResponse, type ResponseMeta } from "./respond.ts";
-import type { BunServer } from "./server.ts";
+import { type Call, type CallTerms, refuse } from "../calls/call.ts";
+import { ApiError } from "../core/errors.ts";
+import type { Surface } from "../core/keys.ts";
+import { SERVICES } from "../core/services.ts";
+import {
+  type Access,
+  type Endpoint,
+  type EndpointInfo,
+  loggedName,
+  methodsOf,
+} from "./endpoint-info.ts";
+import {
+  answerError,
+  arrive,
+  checkHost,
+  countOnce,
+  type FrameDeps,
+  identify,
+  type RawRequest,
+  type RequestContext,
+  tooManyRequests,
+} from "./frame.ts";
+import type { JsonBody } from "./json-body.ts";
+import { readText } from "./read-body.ts";
+import { bytesResponse, errorResponse, jsonResponse, type ResponseMeta } from "./respond.ts";
+import { allowQuiet, endQuiet } from "./server.ts";
+import { eventStream, type FrameSource } from "./sse.ts";
 
-/**
- * Finds what a key leads to, by its digest. Throws when it cannot know. `hasTurn` says whether the
- * caller may have a look-up of their own; it is asked only about a key that is not known yet.
- */
-export interface KeyDirectory {
-  find(digest: string, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
-}
-
-/** Counts the requests of callers without a valid key. */
-export interface AnonymousWindow {
-  count(caller: string): Promise<RateLimits & { readonly allowed: boolean }>;
-}
-
-/** What the frame is given. */
-export interface EndpointDeps {
-  /** Whose keys are taken, and how errors are shaped. */
-  readonly surface: Surface;
-  readonly calls: CallDeps;
-  readonly pauses: Pauses;
-  readonly keys: KeyDirectory;
-  readonly anonymous: AnonymousWindow;
-  readonly random: RandomBytes;
-  readonly keyPepper: string;
-  readonly clientIp: ClientIp;
-  readonly clientInfo: (ip: string) => ClientInfo;
-}
-
-/** What Elysia hands a route. */
-export interface RawRequest {
+/** A request whose key is known. */
+export interface EndpointContext<Deps> {
+  readonly deps: Deps;
+  readonly call: Call;
   readonly request: Request;
-  readonly server: BunServer | null;
+  readonly params: Readonly<Record<string, string>>;
+  /** What the request asks for, as the log names it. Only a name that exists is ever set. */
+  model: string | null;
 }
 
-/** A request before anything of it was looked at. */
-export interface RequestContext extends RawRequest {
-  readonly requestId: string;
-  readonly arrivedMs: number;
-  readonly clientIp: string;
-  /** True while the body is being read: what is left of it then makes the connection useless. */
-  isReadingBody: boolean;
-  /** The one count of this request in the window of its address, once it was asked for. */
-  counted: Promise<AnonymousCount> | null;
+interface AnswerMeta {
+  /** What the call was charged, as the decimal digits that its body shows too. */
+  readonly costUsd?: string;
+  readonly status?: number;
+  /** Whether this is the answer of an earlier request, given again. */
+  readonly isRepeat?: boolean;
 }
 
-interface AnonymousCount extends RateLimits {
-  readonly allowed: boolean;
-  /** False when Redis did not answer: nobody knows how many there were. */
-  readonly known: boolean;
+const BYTES = "application/octet-stream";
+
+/** What an endpoint answers: JSON text, bytes, or events. */
+export type Answer =
+  | (AnswerMeta & { readonly json: string })
+  | (AnswerMeta & { readonly bytes: Uint8Array<ArrayBuffer> })
+  | { readonly events: FrameSource };
+
+/** An endpoint that needs a key. */
+export interface KeyedDefinition<Deps, Input, Prepared> extends EndpointInfo {
+  readonly surface: Surface;
+  readonly access: Exclude<Access, "anybody">;
+  readonly body?: JsonBody<Input>;
+  /** Whether it costs money. One that does is refused while its service is paused. */
+  readonly isBilled: boolean;
+  /** Refusals of the body that come before those of its schema. */
+  readonly precheck?: (body: unknown, context: EndpointContext<Deps>) => Promise<void>;
+  /** Checks and converts. An error is refused: counted and logged by the account. */
+  readonly prepare: (input: Input, context: EndpointContext<Deps>) => Prepared;
+  readonly run: (context: EndpointContext<Deps>, prepared: Prepared) => Promise<Answer>;
 }
 
-const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+/** Defines an endpoint that needs a key (SPEC 5.2). */
+export function endpoint<Deps extends FrameDeps, Input, Prepared>(
+  definition: KeyedDefinition<Deps, Input, Prepared>,
+): Endpoint<Deps> {
+  return { ...definition, answer: (deps, raw) => answerKeyed(deps, raw, definition) };
+}
 
-/** Answers a request that needs a key (SPEC 5.2). */
-export async function authenticated(
-  deps: EndpointDeps,
+/** An endpoint that anybody may call; callers are counted by their address. */
+export interface OpenDefinition<Deps> extends EndpointInfo {
+  readonly surface: Surface;
+  readonly run: (deps: Deps) => string;
+}
+
+/** Defines an endpoint that needs no key. */
+export function openEndpoint<Deps extends FrameDeps>(
+  definition: OpenDefinition<Deps>,
+): Endpoint<Deps> {
+  const { run, ...info } = definition;
+  const answer = (deps: Deps, raw: RawRequest) => answerOpen(deps, raw, () => run(deps));
+  return { ...info, access: "anybody", isBilled: false, answer };
+}
+
+/** An endpoint of the program itself: no key, no count, no headers of a surface. */
+export interface PlainDefinition<Deps>
+  extends Omit<EndpointInfo, "surface" | "service" | "errors"> {
+  readonly run: (deps: Deps, request: Request) => Response | Promise<Response>;
+}
+
+/** Defines an endpoint of the program itself. */
+export function plainEndpoint<Deps>({ run, ...info }: PlainDefinition<Deps>): Endpoint<Deps> {
+  const answer = async (deps: Deps, raw: RawRequest) => await run(deps, raw.request);
+  const none = { surface: null, service: null, errors: [] } as const;
+  return { ...info, ...none, access: "anybody", isBilled: false, answer };
+}
+
+async function answerKeyed<Deps extends FrameDeps, Input, Prepared>(
+  deps: Deps,
   raw: RawRequest,
-  endpoint: string,
-  answer: (call: Call, arrival: RequestContext) => Promise<Response>,
+  definition: KeyedDefinition<Deps, Input, Prepared>,
 ): Promise<Response> {
   const arrival = arrive(deps, raw);
   let call: Call | null = null;
   try {
     checkHost(raw.request);
-    call = await identify(deps, arrival, endpoint);
-    return await answer(call, arrival);
+    call = await identify(deps, arrival, loggedName(definition));
+    const { request, params = {} } = raw;
+    const context: EndpointContext<Deps> = { deps, call, request, params, model: null };
+    const prepared = await prepareOrRefuse(context, arrival, definition);
+    return await runAndAnswer(context, arrival, definition, prepared);
   } catch (error) {
     return await answerError(deps, arrival, error, call?.rate ?? null);
   }
 }
 
-/** Answers a request that needs none; callers are counted by their address. */
-export async function anonymous(
-  deps: EndpointDeps,
-  raw: RawRequest,
-  answer: (facts: ResponseMeta) => Response,
+/** What is to be run. A call that must be refused is counted and logged by its account first. */
+async function prepareOrRefuse<Deps extends FrameDeps, Input, Prepared>(
+  context: EndpointContext<Deps>,
+  arrival: RequestContext,
+  definition: KeyedDefinition<Deps, Input, Prepared>,
+): Promise<Prepared> {
+  const { deps, call } = context;
+  try {
+    checkMethod(arrival.request, definition);
+    const input = await readInput(context, arrival, definition);
+    const prepared = definition.prepare(input, context);
+    checkPauses(deps, definition);
+    return prepared;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const terms = { ...termsOf(definition), model: context.model };
+    return await refuse(deps.calls, call, terms, error);
+  }
+}
+
+async function readInput<Deps extends FrameDeps, Input>(
+  context: EndpointContext<Deps>,
+  arrival: RequestContext,
+  { body, precheck }: Pick<KeyedDefinition<Deps, Input, never>, "body" | "precheck">,
+): Promise<Input> {
+  // An endpoint without a body takes no input, whatever its type is called.
+  if (body === undefined) return undefined as Input;
+  const { clock } = context.deps.calls;
+  arrival.isReadingBody = true;
+  const text = await readText(arrival.request, { bytesMax: body.bytesMax, clock });
+  arrival.isReadingBody = false;
+  const value = body.parse(text);
+  if (precheck !== undefined) await precheck(value, context);
+  return body.check(value);
+}
+
+function checkMethod(
+  { method }: Request,
+  definition: Pick<Endpoint<never>, "method" | "isBilled">,
+) {
+  const allowed = methodsOf(definition);
+  if (allowed.includes(method)) return;
+  const allow = allowed.join(", ");
+  throw new ApiError("method_not_allowed", `Use ${allow}`, { allow });
+}
+
+function checkPauses(
+  { pauses }: FrameDeps,
+  { service, isBilled }: Pick<Endpoint<never>, "service" | "isBilled">,
+): void {
+  if (service === null || !isBilled || !pauses.isPaused(service)) return;
+  const { title, unavailable } = SERVICES[service];
+  throw new ApiError(unavailable, `${title} is paused`);
+}
+
+/** The scope that the key must have, and the service as the log names it. */
+function termsOf({
+  service,
+  access,
+}: Pick<Endpoint<never>, "service" | "access">): Pick<CallTerms, "scope" | "service"> {
+  if (service === null) return { scope: null, service: "account" };
+  const { scope } = SERVICES[service];
+  return { scope: access === "scope" ? scope : null, service: scope };
+}
+
+/** Runs the call. Its connection may be quiet meanwhile: a call has time limits of its own. */
+async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
+  context: EndpointContext<Deps>,
+  { request, server }: RequestContext,
+  { run, method, isBilled, mediaType }: KeyedDefinition<Deps, Input, Prepared>,
+  prepared: Prepared,
 ): Promise<Response> {
+  let streams = false;
+  allowQuiet(server, request);
+  try {
+    const answer = await run(context, prepared);
+    const meta = responseMeta(context.call);
+    if ("events" in answer) {
+      streams = true;
+      // Nothing is charged yet, and the header says so; the last frame has what was.
+      return eventStream(answer.events, meta, () => endQuiet(server, request));
+    }
+    // No cache may keep an answer that was paid for, and a GET could be cached.
+    const isPrivate = method === "GET" && isBilled;
+    if ("json" in answer) return jsonResponse(answer.json, { ...meta, ...answer, isPrivate });
+    return bytesResponse(answer.bytes, mediaType ?? BYTES, { ...meta, ...answer, isPrivate });
+  } finally {
+    if (!streams) endQuiet(server, request);
+  }
+}
+
+function responseMeta({ requestId, rate }: Call): ResponseMeta {
+  if (rate === null) throw new Error("A call is answered before it was admitted");
+  return { requestId, rate };
+}
+
+async function answerOpen(deps: FrameDeps, raw: RawRequest, json: () => string): Promise<Response> {
   const arrival = arrive(deps, raw);
   try {
     checkHost(raw.request);
     const { allowed, ...rate } = await countOnce(deps, arrival);
-    const facts = { requestId: arrival.requestId, rate };
-    return allowed ? answer(facts) : errorResponse(tooMany(rate), facts, deps.surface);
+    const meta = { requestId: arrival.requestId, rate };
+    if (!allowed) return errorResponse(tooManyRequests(rate), meta, deps.surface);
+    return jsonResponse(json(), meta);
   } catch (error) {
     return await answerError(deps, arrival, error, null);
   }
-}
-
-/** What the headers of an admitted call's answer say, but for its cost. */
-export function responseMeta(call: Call): ResponseMeta {
-  if (call.rate === null) throw new Error("A call is answered before it was admitted");
-  return { requestId: call.requestId, rate: call.rate };
-}
-
-/** Answers a request that no route takes; nothing of it was looked at before. */
-export async function unrouted(
-  deps: EndpointDeps,
-  raw: RawRequest,
-  error: unknown,
-): Promise<Response> {
-  return await answerError(deps, arrive(deps, raw), error, null);
-}
-
-function arrive(deps: EndpointDeps, { request, server }: RawRequest): RequestContext {
-  const { clock } = deps.calls;
-  const peer = server?.requestIP(request)?.address ?? "";
-  return {
-    request,
-    server,
-    requestId: newTimedId("request", deps.random, clock.now()),
-    arrivedMs: clock.monotonicMs(),
-    clientIp: deps.clientIp(peer, request.headers),
-    isReadingBody: false,
-    counted: null,
-  };
-}
-
-/** Nothing here depends on the Host, but a request that lies about it is up to no good. */
-function checkHost(request: Request): void {
-  const host = request.headers.get("host");
-  if (host === null || !HOST.test(host)) {
-    throw new ApiError("invalid_parameter", "The header Host must name one host");
-  }
-}
-
-async function identify(
-  deps: EndpointDeps,
-  arrival: RequestContext,
-  endpoint: string,
-): Promise<Call> {
-  const key = readKey(arrival.request.headers, deps.surface);
-  const identity = await findKey(deps, arrival, key);
-  if (identity === null) throw invalidKey();
-  const { requestId, clientIp, arrivedMs, request } = arrival;
-  const { country, ipHash } = deps.clientInfo(clientIp);
-  return {
-    requestId,
-    identity,
-    endpoint,
-    clientIp,
-    country,
-    ipHash,
-    arrivedMs,
-    signal: request.signal,
-    rate: null,
-  };
-}
-
-/** A key that is new to this process counts as none until it is found: anybody can make one up. */
-async function findKey(
-  deps: EndpointDeps,
-  arrival: RequestContext,
-  key: string,
-): Promise<KeyIdentity | null> {
-  const hasTurn = async () => {
-    const { allowed, known } = await countOnce(deps, arrival);
-    return allowed && known;
-  };
-  try {
-    return await deps.keys.find(keyDigest(key, deps.keyPepper), hasTurn);
-  } catch (cause) {
-    if (cause instanceof ApiError) throw cause;
-    const message = "Keys cannot be looked up right now";
-    throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
-  }
-}
-
-/** `rate` is what the account's own window said, or null where no account was asked. */
-async function answerError(
-  deps: EndpointDeps,
-  arrival: RequestContext,
-  thrown: unknown,
-  rate: RateLimits | null,
-): Promise<Response> {
-  const { requestId } = arrival;
-  let error = toApiError(thrown);
-  const isKeyless = error.code === "invalid_api_key" || error.code === "missing_api_key";
-  // A revoked key is told just what an unknown one is told.
-  if (error.code === "invalid_api_key") error = invalidKey();
-  if (error.cause !== undefined) {
-    deps.calls.log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
-  }
-  let known = rate;
-  if (known === null || isKeyless) {
-    const { allowed, ...counted } = await countOnce(deps, arrival);
-    if (isKeyless && !allowed) error = tooMany(counted);
-    known = counted;
-  }
-  const facts = { requestId, rate: known, closes: arrival.isReadingBody };
-  return errorResponse(error, facts, deps.surface);
-}
-
-function countOnce(deps: EndpointDeps, arrival: RequestContext): Promise<AnonymousCount> {
-  arrival.counted ??= countAnonymous(deps, arrival);
-  return arrival.counted;
-}
-
-async function countAnonymous(
-  deps: EndpointDeps,
-  arrival: RequestContext,
-): Promise<AnonymousCount> {
-  try {
-    const caller = networkOf(arrival.clientIp);
-    return { ...(await deps.anonymous.count(deps.clientInfo(caller).ipHash)), known: true };
-  } catch (error) {
-    // What needs no account is served without Redis too, as if the caller were the first.
-    deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");
-    const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
-    return { allowed: true, known: false, limit, remaining: limit, resetSeconds: 60 };
-  }
-}
-
-function tooMany(rate: RateLimits): ApiError {
-  return new ApiError(
-    "rate_limit_exceeded",
-    `Without a valid key ${rate.limit} requests a minute are allowed`,
-    { retryAfterSeconds: rate.resetSeconds },
-  );
 }

@@ -1,43 +1,81 @@
-import { Elysia } from "elysia";
+import { UnknownLayout } from "../../actors/layouts.ts";
 import type { Clock } from "../core/clock.ts";
 import { ERRORS, OK } from "../core/errors.ts";
+import { plainEndpoint } from "./endpoint.ts";
+import { oneOf, Type } from "./schema.ts";
 
-/** Resolves when a part that the service needs is there; rejects when it is not. */
+/** Resolves once a part that the service needs is there; rejects if it is not. */
 export type ReadinessCheck = () => Promise<unknown>;
+
+/** What an operator must look at, although calls are served: what is wrong, or null. */
+export type HealthWarnings = Readonly<Record<string, () => Promise<string | null>>>;
 
 export interface HealthDeps {
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  readonly warnings?: HealthWarnings;
   readonly clock: Clock;
 }
 
 const CHECK_MS_MAX = 2_000;
 
-/** GET /healthz: the process runs. GET /readyz: it can serve paid calls. */
-export function health(deps: HealthDeps) {
-  return new Elysia({ name: "gateway/health" })
-    .get("/healthz", () => Response.json({ status: "ok" }))
-    .get("/readyz", async () => {
-      const checks = await runChecks(deps);
-      const ready = Object.values(checks).every((state) => state === "ok");
-      const status = ready ? OK : ERRORS.service_unavailable.status;
-      return Response.json({ status: ready ? "ok" : "unavailable", checks }, { status });
-    });
-}
+export const healthz = plainEndpoint({
+  id: "getHealth",
+  method: "GET",
+  path: "/healthz",
+  summary: "Say that the process runs",
+  reply: Type.Object({ status: Type.Literal("ok") }),
+  examples: [{ summary: "It runs", reply: { status: "ok" } }],
+  run: () => Response.json({ status: "ok" }),
+});
 
-async function runChecks(deps: HealthDeps): Promise<Record<string, string>> {
-  const states = Object.entries(deps.checks).map(async ([name, check]) => {
-    return [name, await stateOf(check, deps.clock)] as const;
+export const readyz = plainEndpoint({
+  id: "getReadiness",
+  method: "GET",
+  path: "/readyz",
+  summary: "Say whether paid calls can be served",
+  description:
+    "`degraded` where they can and somebody must look at what `warnings` says; 503 with the same " +
+    "shape if they cannot be.",
+  reply: Type.Object({
+    status: oneOf(["ok", "degraded", "unavailable"]),
+    checks: Type.Record(Type.String(), Type.String()),
+    warnings: Type.Record(Type.String(), Type.String()),
+  }),
+  examples: [{ summary: "It can", reply: { status: "ok", checks: { redis: "ok" }, warnings: {} } }],
+  async run(deps: HealthDeps) {
+    const [checks, warnings] = await Promise.all([runChecks(deps), runWarnings(deps)]);
+    if (Object.values(checks).some((state) => state !== "ok")) {
+      const { status } = ERRORS.service_unavailable;
+      return Response.json({ status: "unavailable", checks, warnings }, { status });
+    }
+    const isDegraded = Object.keys(warnings).length > 0;
+    const answer = { status: isDegraded ? "degraded" : "ok", checks, warnings };
+    return Response.json(answer, { status: OK });
+  },
+});
+
+async function runChecks({ checks, clock }: HealthDeps): Promise<Record<string, string>> {
+  const states = Object.entries(checks).map(async ([name, check]) => {
+    return [name, await stateOf(() => check().then(() => "ok"), clock)] as const;
   });
   return Object.fromEntries(await Promise.all(states));
 }
 
-async function stateOf(check: ReadinessCheck, clock: Clock): Promise<string> {
+/** Only those that say something. A store that is away is for the checks to name. */
+async function runWarnings({ warnings = {}, clock }: HealthDeps): Promise<Record<string, string>> {
+  const texts = Object.entries(warnings).map(async ([name, read]) => {
+    return [name, await stateOf(async () => (await read()) ?? "", clock)] as const;
+  });
+  return Object.fromEntries((await Promise.all(texts)).filter(([, text]) => text !== ""));
+}
+
+async function stateOf(read: () => Promise<string>, clock: Clock): Promise<string> {
   const late = Promise.withResolvers<string>();
   const callOff = clock.after(CHECK_MS_MAX, () => late.resolve("late"));
   try {
-    return await Promise.race([check().then(() => "ok"), late.promise]);
-  } catch {
-    return "failed";
+    return await Promise.race([read(), late.promise]);
+  } catch (error) {
+    return error instanceof UnknownLayout ? error.message : "failed";
   } finally {
     callOff();
   }

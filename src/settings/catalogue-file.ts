@@ -16,13 +16,8 @@ import {
   RESERVED_MODELS,
 } from "../services/chat/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
-import {
-  type Auto,
-  type Band,
-  CatalogueFile,
-  type Model,
-  type Provider,
-} from "./catalogue-schema.ts";
+import { CatalogueFile } from "./catalogue-document.ts";
+import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";
 import {
   apiKeyOf,
   baseUrlOf,

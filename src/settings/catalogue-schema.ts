@@ -1,4 +1,4 @@
-// The form of the configuration file of models, providers and services.
+// The sections of the configuration file; catalogue-document.ts puts them together.
 
 import { Type } from "@sinclair/typebox";
 import { ACTIONS } from "../services/maps/actions.ts";
@@ -269,29 +269,3 @@ export const Auto = Type.Object(
   },
   { ...closed, description: "How the Application API chooses where model is auto" },
 );
-
-/** The whole file. */
-export const CatalogueFile = Type.Object(
-  {
-    $schema: Type.Optional(Type.String()),
-    providers: Type.Record(
-      Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
-      Provider,
-      {
-        ...closed,
-        description: "Upstream servers by name",
-      },
-    ),
-    models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
-    search: Type.Optional(Search),
-    maps: Type.Optional(Maps),
-    auto: Type.Optional(Auto),
-  },
-  { ...closed, title: "Farebox models and providers" },
-);
-
-/** The JSON schema of the file: docs/farebox.config.schema.json is this. */
-export function catalogueJsonSchema(): unknown {
-  const schema: object = JSON.parse(JSON.stringify(CatalogueFile));
-  return { $schema: "http://json-schema.org/draft-07/schema#", ...schema };
-}

@@ -43,6 +43,8 @@ export interface ServerConfig extends StoreConfig {
   readonly freePlanAllowance: NanoUsd;
   /** How many upstream requests Bun runs at once; more wait, whichever upstream they are for. */
   readonly outgoingRequestsMax: number;
+  /** Whether the page at /docs has forms that send requests. */
+  readonly docsTryIt: boolean;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;
 }
@@ -118,6 +120,7 @@ export function loadServerConfig(
     walletIdleMs: whole(env, "WALLET_IDLE_SECONDS", 86_400, 31_536_000) * 1000,
     freePlanAllowance: amount(env, "FREE_PLAN_ALLOWANCE_USD", FREE_PLAN_ALLOWANCE),
     outgoingRequestsMax: whole(env, "BUN_CONFIG_MAX_HTTP_REQUESTS", 256, 65_336),
+    docsTryIt: oneOf(env, "DOCS_TRY_IT", "false", ["true", "false"]) === "true",
     environment: env,
   });
 }

@@ -1,8 +1,7 @@
-// Changes to accounts, keys and payments. Each is one transaction that also raises the version of
-// the access document, so that Redis and every process take notice; the caller then hands it to
-// Redis.
+// Changes to accounts and keys. Each is one transaction that also raises the version of the access
+// document, so that Redis and every process take notice; the caller then hands it to Redis.
 
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { AccountState } from "../core/access.ts";
 import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../core/keys.ts";
@@ -14,10 +13,18 @@ import {
   type Scope,
 } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
-import { nextCredit } from "./allowance.ts";
+import { accounts, keys, payments } from "./account-schema.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
-import { accounts, credits, keys, payments } from "./schema.ts";
+import {
+  bookOperation,
+  findOperation,
+  lockAccount,
+  type OperationRow,
+  ReferenceReused,
+  raiseVersion,
+  type Transaction,
+} from "./operations.ts";
 
 export interface AccountPlace {
   readonly id: string;
@@ -67,19 +74,20 @@ export interface NewAccount {
   readonly plan?: PlanName;
 }
 
-export interface PaymentRow {
-  readonly id: string;
-  readonly amount: bigint;
-  readonly refunded: bigint;
-  readonly paidAt: Date;
+/** A change of the balance, or of what is owed, that an operator decided. */
+export interface Adjustment {
+  readonly kind: "adjustment" | "forgiven";
+  /** Below zero for an adjustment that takes. */
+  readonly amount: NanoUsd;
+  readonly reason: string;
+  /** With the same one nothing is changed twice. */
+  readonly reference: string | null;
 }
 
-/** A closed account stays closed: it takes no key, no payment and no change. */
+/** A closed account stays closed: it takes no key, no credit and no change. */
 export class AccountClosed extends Error {
   override readonly name = "AccountClosed";
 }
-
-type Tx = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
 
 export interface AccountsDeps {
   readonly database: Database;
@@ -101,11 +109,11 @@ export class Accounts {
         .values({ id, bucket, surface, email, plan: onPlan, createdAt: now })
         .returning({ number: accounts.number });
       if (row === undefined || surface !== "gateway") return;
-      await tx.insert(credits).values({
-        account: row.number,
-        number: 1,
-        purse: "free",
+      await bookOperation(tx, row.number, {
+        kind: "credit",
+        balance: "free",
         amount: FREE_CREDIT,
+        actor: "system",
         expiresAt: new Date(now.getTime() + FREE_CREDIT_DAYS * DAY_MS),
         createdAt: now,
       });
@@ -132,32 +140,24 @@ export class Accounts {
     return rows as unknown as KeyRow[];
   }
 
-  async listPayments(account: AccountRow): Promise<PaymentRow[]> {
-    return await this.deps.database.db
-      .select()
-      .from(payments)
-      .where(eq(payments.account, account.number))
-      .orderBy(asc(payments.paidAt), asc(payments.number));
-  }
-
   /** Changes what decides access. Closing also revokes every key (SPEC 5.7). */
   async change(account: AccountRow, change: AccountChange, now: Date): Promise<void> {
     await this.decide(account.id, now, () => change);
   }
 
   /**
-   * Shows `decide` the account as nobody else can change it meanwhile, and makes the change that it
-   * answers, or none. Returns the account as it is then; null when there is none of this id.
+   * Calls `decide` with the account, locked against other changes, and makes the change that it
+   * answers, or none. Returns the account after it; null when there is none of this id.
    */
   async decide(
     id: string,
     now: Date,
-    decide: (account: AccountRow) => AccountChange | null,
+    decide: (account: AccountRow, hasOpenDispute: boolean) => AccountChange | null,
   ): Promise<AccountRow | null> {
     return await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx.select().from(accounts).where(eq(accounts.id, id)).for("update");
       if (row === undefined) return null;
-      const change = decide(row);
+      const change = decide(row, await hasOpenDispute(tx, row.number));
       if (change === null) return row;
       const { number } = row;
       await tx.update(accounts).set(change).where(eq(accounts.number, number));
@@ -178,7 +178,8 @@ export class Accounts {
     const id = newId("key", this.deps.random);
     const secret = newKey(account.surface, this.deps.random);
     await this.deps.database.db.transaction(async (tx) => {
-      refuseClosed(await raiseVersion(tx, account.number));
+      refuseClosed(await lockAccount(tx, account.number));
+      await raiseVersion(tx, account.number);
       await tx.insert(keys).values({
         ...key,
         id,
@@ -212,45 +213,40 @@ export class Accounts {
   }
 
   /**
-   * Books a payment and the credit it buys. It counts for the tier from `paidAt` on.
-   * @throws AccountClosed, BalanceTooLarge
+   * Books an adjustment, or forgives what is owed. A repeated reference answers what was booked
+   * first. A closed account takes what takes away, and no credit.
+   * @throws AccountClosed, BalanceTooLarge, ReferenceReused
    */
-  async recordPayment(
-    account: AccountRow,
-    payment: { readonly amount: NanoUsd; readonly paidAt: Date },
-  ): Promise<{ readonly id: string; readonly credit: number }> {
-    const id = newId("payment", this.deps.random);
+  async adjust(account: AccountRow, adjustment: Adjustment): Promise<OperationRow> {
+    const { number } = account;
+    const { kind, amount, reference } = adjustment;
     return await this.deps.database.db.transaction(async (tx) => {
-      // The row lock makes credit numbers follow each other without gaps.
-      refuseClosed(await raiseVersion(tx, account.number));
-      await refuseTooLarge(tx, account.number, payment.amount);
-      const [paid] = await tx
-        .insert(payments)
-        .values({ id, account: account.number, ...payment })
-        .returning({ number: payments.number });
-      const number = await nextCredit(tx, account.number);
-      await tx.insert(credits).values({
-        account: account.number,
-        number,
-        purse: "paid",
-        amount: payment.amount,
-        payment: paid?.number ?? null,
-      });
-      return { id, credit: number };
+      const locked = await lockAccount(tx, number);
+      const first = reference === null ? null : await findOperation(tx, number, reference);
+      if (first !== null) {
+        if (first.kind === kind) return first;
+        throw new ReferenceReused(`The reference '${reference}' is one of a ${first.kind}`);
+      }
+      if (kind === "adjustment" && amount > 0n) {
+        refuseClosed(locked);
+        await refuseTooLarge(tx, number, { credit: amount });
+      }
+      return await bookOperation(tx, number, { ...adjustment, balance: "paid", actor: "operator" });
     });
   }
 }
 
-/** Takes the account's row lock; what it returns is true until the transaction ends. */
-async function raiseVersion(tx: Tx, account: number): Promise<AccountState | undefined> {
-  const [row] = await tx
-    .update(accounts)
-    .set({ version: sql`${accounts.version} + 1`, changedAt: sql`now()` })
-    .where(eq(accounts.number, account))
-    .returning({ state: accounts.state });
-  return row?.state;
+/** Whether a dispute of any of the account's payments is open. */
+export async function hasOpenDispute(tx: Transaction, account: number): Promise<boolean> {
+  const open = await tx
+    .select({ number: payments.number })
+    .from(payments)
+    .where(and(eq(payments.account, account), eq(payments.dispute, "open")))
+    .limit(1);
+  return open.length > 0;
 }
 
-function refuseClosed(state: AccountState | undefined): void {
-  if (state === "closed") throw new AccountClosed("The account is closed");
+/** @throws AccountClosed */
+export function refuseClosed(account: Pick<AccountRow, "state"> | null): void {
+  if (account?.state === "closed") throw new AccountClosed("The account is closed");
 }

@@ -1,19 +1,29 @@
 // Reads Postgres for an audit: each account in one snapshot, its ledger as a stream.
 
 import { asc, eq, gt, sql } from "drizzle-orm";
+import type { AccountState } from "../core/access.ts";
 import { fromUuid } from "../core/ids.ts";
-import type { CreditFact, EntryKind, ReplayEntry } from "../core/ledger-replay.ts";
+import type { LedgerKind, OperationKind } from "../core/journal.ts";
+import type { OperationFact, ReplayEntry } from "../core/ledger-replay.ts";
+import { accounts } from "./account-schema.ts";
 import type { AccountPlace } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { readDocument } from "./documents.ts";
-import type { BucketCursor } from "./ledger.ts";
-import { accounts, journalCursors } from "./schema.ts";
+import { type Payment, readPayments } from "./payments.ts";
+import { journalCursors } from "./schema.ts";
+import { type Cursor, readKeyIds } from "./wallet-repository.ts";
 
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
-export interface PaymentFact {
-  readonly id: string;
-  readonly amount: bigint;
+/** A journal entry of the account that Postgres refused for what it is, and still lacks. */
+export interface RejectedEntry {
+  readonly bucket: number;
+  readonly epoch: number;
+  readonly entry: number;
+  /** Its place in the ledger; null where it carries no money. */
+  readonly seq: number | null;
+  readonly reason: string;
+  readonly ledgerWritten: boolean;
 }
 
 /** What the request log and the ledger say of one call that they do not agree about. */
@@ -29,14 +39,19 @@ export interface LogMismatch {
 
 /** An account as the ledger had it at one instant. */
 export interface AuditSnapshot {
-  readonly cursor: BucketCursor;
+  readonly cursor: Cursor;
   readonly nowMs: number;
+  readonly state: AccountState;
+  readonly stateReason: string | null;
   readonly version: number;
   /** The version of the document that Redis was given for certain. */
   readonly appliedVersion: number;
   readonly document: string;
-  readonly credits: readonly CreditFact[];
-  readonly payments: readonly PaymentFact[];
+  readonly operations: readonly OperationFact[];
+  readonly payments: readonly Payment[];
+  readonly rejected: readonly RejectedEntry[];
+  /** The ids of all keys, revoked ones too. */
+  readonly keyIds: readonly string[];
   /** Spending by `202611 key_…`. */
   readonly spending: ReadonlyMap<string, bigint>;
   /** The ledger in order, page by page; to be read once. */
@@ -84,7 +99,7 @@ export class AuditRepository {
   }
 
   /** How far each bucket's journal is in the ledger. */
-  async cursors(): Promise<BucketCursor[]> {
+  async cursors(): Promise<Cursor[]> {
     return await this.database.db.select().from(journalCursors).orderBy(journalCursors.bucket);
   }
 
@@ -97,6 +112,16 @@ export class AuditRepository {
       isolationLevel: "repeatable read",
       accessMode: "read only",
     });
+  }
+
+  /** Rejected entries that name no account of the installation. */
+  async unattributed(): Promise<RejectedEntry[]> {
+    const rows = await this.database.db.execute<RejectedColumns>(sql`
+      SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written
+      FROM rejected_entries r WHERE resolved_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = r.account)
+      ORDER BY bucket, epoch, entry`);
+    return rows.map(rejectedOf);
   }
 
   /** The first rows of the ledger or of the spending that belong to no account. */
@@ -118,33 +143,43 @@ async function open(tx: Queries, { id, bucket }: AccountPlace): Promise<AuditSna
   const stored = await readDocument(tx, id);
   if (cursor === undefined || stored === null) throw new Error(`Account ${id} is gone`);
   const { account } = stored;
-  const [facts] = await tx.execute<{ now: string; applied: number }>(sql`
-    SELECT (extract(epoch FROM now()) * 1000)::bigint::text AS now, applied_version AS applied
-    FROM accounts WHERE number = ${account}`);
+  const [facts] = await tx
+    .select({
+      nowMs: sql<string>`(extract(epoch FROM now()) * 1000)::bigint::text`,
+      appliedVersion: accounts.appliedVersion,
+      state: accounts.state,
+      stateReason: accounts.stateReason,
+    })
+    .from(accounts)
+    .where(eq(accounts.number, account));
+  if (facts === undefined) throw new Error(`Account ${id} is gone`);
   return {
     cursor,
-    nowMs: Number(facts?.now),
+    ...facts,
+    nowMs: Number(facts.nowMs),
     version: stored.version,
-    appliedVersion: Number(facts?.applied),
     document: stored.document,
-    credits: await readCredits(tx, account),
+    operations: await readOperations(tx, account),
     payments: await readPayments(tx, account),
+    rejected: await readRejected(tx, id),
+    keyIds: await readKeyIds(tx, account),
     spending: await readSpending(tx, account),
     ledger: () => readLedger(tx, account),
-    logMismatch: () => readLogMismatch(tx, account),
+    logMismatch: () => readLogMismatch(tx, account, id),
   };
 }
 
-async function readCredits(tx: Queries, account: number): Promise<CreditFact[]> {
+async function readOperations(tx: Queries, account: number): Promise<OperationFact[]> {
   const rows = await tx.execute<Record<string, string | null>>(sql`
-    SELECT c.number::text, c.purse, c.amount::text, p.id AS payment,
-      (extract(epoch FROM c.expires_at) * 1000)::bigint::text AS expires,
-      (extract(epoch FROM c.created_at) * 1000)::bigint::text AS created
-    FROM credits c LEFT JOIN payments p ON p.number = c.payment AND p.account = c.account
-    WHERE c.account = ${account} ORDER BY c.number`);
+    SELECT o.number::text, o.kind, o.balance, o.amount::text, p.id AS payment,
+      (extract(epoch FROM o.expires_at) * 1000)::bigint::text AS expires,
+      (extract(epoch FROM o.created_at) * 1000)::bigint::text AS created
+    FROM operations o LEFT JOIN payments p ON p.number = o.payment AND p.account = o.account
+    WHERE o.account = ${account} ORDER BY o.number`);
   return rows.map((row) => ({
     number: Number(row.number),
-    purse: row.purse === "paid" ? "paid" : "free",
+    kind: row.kind as OperationKind,
+    balance: row.balance === "paid" ? "paid" : "free",
     amount: BigInt(row.amount ?? 0),
     expiresAtMs: row.expires === null ? null : Number(row.expires),
     createdAtMs: Number(row.created),
@@ -152,10 +187,32 @@ async function readCredits(tx: Queries, account: number): Promise<CreditFact[]> 
   }));
 }
 
-async function readPayments(tx: Queries, account: number): Promise<PaymentFact[]> {
-  const rows = await tx.execute<{ id: string; amount: string }>(sql`
-    SELECT id, amount::text FROM payments WHERE account = ${account} ORDER BY number`);
-  return rows.map(({ id, amount }) => ({ id, amount: BigInt(amount) }));
+interface RejectedColumns extends Record<string, unknown> {
+  readonly bucket: number;
+  readonly epoch: string;
+  readonly entry: string;
+  readonly seq: string | null;
+  readonly reason: string;
+  readonly ledger_written: boolean;
+}
+
+async function readRejected(tx: Queries, accountId: string): Promise<RejectedEntry[]> {
+  const rows = await tx.execute<RejectedColumns>(sql`
+    SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written
+    FROM rejected_entries WHERE account = ${accountId} AND resolved_at IS NULL
+    ORDER BY epoch, entry`);
+  return rows.map(rejectedOf);
+}
+
+function rejectedOf(row: RejectedColumns): RejectedEntry {
+  return {
+    bucket: row.bucket,
+    epoch: Number(row.epoch),
+    entry: Number(row.entry),
+    seq: row.seq === null ? null : Number(row.seq),
+    reason: row.reason,
+    ledgerWritten: row.ledger_written,
+  };
 }
 
 async function readSpending(tx: Queries, account: number): Promise<Map<string, bigint>> {
@@ -171,7 +228,8 @@ async function* readLedger(tx: Queries, account: number): AsyncGenerator<ReplayE
   await tx.execute(sql`
     DECLARE audited NO SCROLL CURSOR FOR
     SELECT l.seq::text, l.kind, l.paid_delta::text, l.free_delta::text, l.paid_after::text,
-      l.free_after::text, l.request::text, k.id AS key, l.month::text, l.credit::text,
+      l.free_after::text, l.owed_after::text, l.request::text, k.id AS key, l.month::text,
+      l.operation::text,
       (extract(epoch FROM l.at) * 1000)::bigint::text AS at
     FROM ledger_entries l LEFT JOIN keys k ON k.number = l.key AND k.account = l.account
     WHERE l.account = ${account} ORDER BY l.seq`);
@@ -189,25 +247,36 @@ function entryOf(row: Record<string, string | null>): ReplayEntry {
   const optional = (text: string | null | undefined) => (text ? Number(text) : null);
   return {
     seq: Number(row.seq),
-    kind: row.kind as EntryKind,
+    kind: row.kind as LedgerKind,
     paidDelta: BigInt(row.paid_delta ?? 0),
     freeDelta: BigInt(row.free_delta ?? 0),
     paidAfter: BigInt(row.paid_after ?? 0),
     freeAfter: BigInt(row.free_after ?? 0),
+    owedAfter: BigInt(row.owed_after ?? 0),
     request: row.request ? fromUuid("request", row.request) : null,
     key: row.key ?? null,
     month: optional(row.month),
-    credit: optional(row.credit),
+    operation: optional(row.operation),
     atMs: Number(row.at),
   };
 }
 
-/** A charge without a log row is one only as long as the log of its month is kept. */
-async function readLogMismatch(tx: Queries, account: number): Promise<LogMismatch | null> {
+/**
+ * A charge without a log row is one only as long as the log of its month is kept, and where the row
+ * was not refused. A repayment is no charge.
+ */
+async function readLogMismatch(
+  tx: Queries,
+  account: number,
+  accountId: string,
+): Promise<LogMismatch | null> {
   const [row] = await tx.execute<Record<string, string | null>>(sql`
     WITH charged AS (
       SELECT request, -sum(paid_delta + free_delta) AS amount, min(seq) AS seq, min(month) AS month
-      FROM ledger_entries WHERE account = ${account} AND request IS NOT NULL GROUP BY request
+      FROM ledger_entries l WHERE account = ${account} AND request IS NOT NULL
+        AND kind <> 'repayment' AND NOT EXISTS (SELECT 1 FROM rejected_entries r
+          WHERE r.account = ${accountId} AND r.seq = l.seq AND r.resolved_at IS NULL)
+      GROUP BY request
     ), logged AS (
       SELECT request, sum(cost) AS amount, count(*) AS rows
       FROM request_log WHERE account = ${account} GROUP BY request

@@ -3,8 +3,8 @@
 import { and, asc, eq, inArray, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";
 import type { Scope } from "../core/limits.ts";
+import { accounts, keys, operations, payments } from "./account-schema.ts";
 import type { Database } from "./database.ts";
-import { accounts, credits, keys, payments } from "./schema.ts";
 
 type Queries = Pick<Database["db"], "select">;
 type AccountColumns = typeof accounts.$inferSelect;
@@ -61,10 +61,15 @@ export async function readDocuments(
   }));
 }
 
+/** The inputs of the tier (docs/money.md). */
 interface Paid {
   readonly net: string;
   readonly first: string | null;
 }
+
+/** What stands of a payment's amount: `amount - lostOf(payment)` of core/payment-credit.ts. */
+const STANDING = sql`${payments.amount} - least(${payments.amount}, ${payments.refunded}
+  + CASE ${payments.dispute} WHEN 'lost' THEN ${payments.disputed} ELSE 0 END)`;
 
 async function readPaid(
   tx: Queries,
@@ -73,11 +78,11 @@ async function readPaid(
   const rows = await tx
     .select({
       account: payments.account,
-      net: sql<string>`sum(${payments.amount} - ${payments.refunded})::text`,
-      first: sql<string | null>`min(${payments.paidAt})`,
+      net: sql<string>`sum(${STANDING})::text`,
+      first: sql<string | null>`min(${payments.paidAt}) FILTER (WHERE ${STANDING} > 0)`,
     })
     .from(payments)
-    .where(inArray(payments.account, [...numbers]))
+    .where(and(inArray(payments.account, [...numbers]), eq(payments.status, "succeeded")))
     .groupBy(payments.account);
   return new Map(rows.map(({ account, ...paid }) => [account, paid]));
 }
@@ -88,10 +93,10 @@ async function readAllowances(
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await tx
-    .select({ account: credits.account, month: max(credits.allowanceMonth) })
-    .from(credits)
-    .where(and(inArray(credits.account, [...numbers]), isNotNull(credits.allowanceMonth)))
-    .groupBy(credits.account);
+    .select({ account: operations.account, month: max(operations.allowanceMonth) })
+    .from(operations)
+    .where(and(inArray(operations.account, [...numbers]), isNotNull(operations.allowanceMonth)))
+    .groupBy(operations.account);
   return new Map(rows.map(({ account, month }) => [account, month ?? 0]));
 }
 

@@ -1,8 +1,8 @@
 import { eq, inArray } from "drizzle-orm";
 import { ApiError } from "../core/errors.ts";
 import type { KeyIdentity } from "../core/keys.ts";
+import { accounts, keys } from "./account-schema.ts";
 import type { Database } from "./database.ts";
-import { accounts, keys } from "./schema.ts";
 
 /** For how long a key that nobody has is not looked for again. */
 const UNKNOWN_MS = 5_000;

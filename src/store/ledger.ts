@@ -1,185 +1,254 @@
-// Moves journal entries into Postgres. The rows and the cursor that vouches for them are
-// one transaction, so each entry is here exactly once whatever dies in between.
+// Moves journal entries into Postgres. The rows and the cursor that vouches for them are one
+// transaction, so each entry is here exactly once whatever dies in between. What Postgres cannot
+// take goes to `rejected_entries` in that transaction.
 
 import type { TransactionSql } from "postgres";
-import { toUuid } from "../core/ids.ts";
-import type { JournalEntry } from "../core/journal.ts";
+import { suspendNegative } from "./account-suspension.ts";
 import { arrayText, type Database } from "./database.ts";
-import { insertLogRows, type LogRow, logRowOf } from "./log-rows.ts";
-
-type Tx = TransactionSql<{ bigint: bigint }>;
+import { JournalGap, type LockedBatch, lockCursors, moveCursors } from "./journal-cursors.ts";
+import { forkedBuckets } from "./journal-witness.ts";
+import { type Rejection, rejectionsOf, writeEntries, writeGoodEntries } from "./journal-writer.ts";
+import { followChain, holeOf, JournalContradiction, readTails } from "./ledger-chain.ts";
+import { LogPartitions } from "./log-partitions.ts";
+import { type JournalItem, monthsOf, type PreparedEntry, prepareEntry } from "./prepared-entry.ts";
+import { attributeRejections, keepRejections, readHoles } from "./rejected-entries.ts";
+import { isAway } from "./sql-errors.ts";
 
 /** Entries of one bucket that follow its cursor without a gap. */
 export interface BucketBatch {
   readonly bucket: number;
   readonly epoch: number;
-  /** The number of the entry behind which these were read. */
-  readonly after: number;
-  readonly entries: readonly JournalEntry[];
+  readonly entries: readonly JournalItem[];
+  /** An entry with money that the cursor has passed already; null where none is near. */
+  readonly witness?: JournalItem | null;
 }
 
 export interface BucketCursor {
   readonly bucket: number;
   readonly epoch: number;
+  /** How many entries of the epoch are in Postgres. */
   readonly entry: number;
-  readonly streamId: string;
 }
 
-/** The journal and the cursor tell different stories; the bucket must be rebuilt or looked at. */
-export class JournalGap extends Error {
-  override readonly name = "JournalGap";
-
-  constructor(
-    readonly bucket: number,
-    readonly expected: number,
-    readonly found: number,
-  ) {
-    super(`Bucket ${bucket}: journal entry ${expected} was expected, ${found} was found`);
-  }
+/** Entries that have been in Postgres for long enough to leave Redis. */
+export interface KeptPlace extends BucketCursor {
+  readonly keptEntry: number;
 }
+
+/** A bucket whose journal contradicts the ledger. */
+export interface BucketConflict extends Pick<BucketBatch, "bucket" | "epoch"> {
+  readonly error: Error;
+}
+
+/** What became of some batches. */
+export interface WriteOutcome {
+  /** How far the cursors moved, in entries. */
+  readonly moved: number;
+  readonly written: readonly PreparedEntry[];
+  readonly rejected: readonly (Rejection & { readonly bucket: number })[];
+  /** Buckets whose journal contradicts the ledger; nothing of them was written. */
+  readonly conflicts: readonly BucketConflict[];
+  /** Why the rest was not written, where something else went wrong. */
+  readonly failure: unknown;
+}
+
+interface PreparedBatch extends Omit<BucketBatch, "witness"> {
+  readonly prepared: readonly PreparedEntry[];
+  readonly witness: PreparedEntry | null;
+}
+
+type Written = Pick<WriteOutcome, "moved" | "written" | "rejected">;
 
 export class Ledger {
   readonly #accounts = new Map<string, number>();
   readonly #keys = new Map<string, number>();
-  readonly #partitions = new Set<string>();
+  readonly #partitions: LogPartitions;
 
-  constructor(readonly database: Database) {}
+  constructor(readonly database: Database) {
+    this.#partitions = new LogPartitions(database);
+  }
 
   /** The cursors of all buckets. */
   async cursors(): Promise<BucketCursor[]> {
     const rows = await this.database.sql`
-      SELECT bucket, epoch, entry, stream_id FROM journal_cursors ORDER BY bucket`;
+      SELECT bucket, epoch, entry FROM journal_cursors ORDER BY bucket`;
     return rows.map((row) => ({
       bucket: Number(row.bucket),
       epoch: Number(row.epoch),
       entry: Number(row.entry),
-      streamId: String(row.stream_id),
     }));
   }
 
+  /** The places up to which all entries have been here for `keepMs`, by the clock of Postgres. */
+  async keptFor(keepMs: number): Promise<KeptPlace[]> {
+    const rows = await this.database.sql`
+      SELECT bucket, epoch, entry, kept_entry FROM journal_cursors
+      WHERE entry > 0 AND kept_at <= clock_timestamp() - ${keepMs} * interval '1 ms'`;
+    return rows.map((row) => ({
+      bucket: Number(row.bucket),
+      epoch: Number(row.epoch),
+      entry: Number(row.entry),
+      keptEntry: Number(row.kept_entry),
+    }));
+  }
+
+  /** Begins to count the time of what is here now; what `keptFor` named has left Redis. */
+  async markKept(places: readonly KeptPlace[]): Promise<void> {
+    const column = (pick: (place: KeptPlace) => number) => arrayText(places.map(pick));
+    await this.database.sql`
+      UPDATE journal_cursors c SET kept_entry = c.entry, kept_at = clock_timestamp()
+      FROM unnest(${column((p) => p.bucket)}::text::smallint[],
+        ${column((p) => p.epoch)}::text::bigint[], ${column((p) => p.keptEntry)}::text::bigint[])
+        AS old(bucket, epoch, kept_entry)
+      WHERE c.bucket = old.bucket AND c.epoch = old.epoch AND c.kept_entry = old.kept_entry`;
+  }
+
   /**
-   * Writes batches and cursors in one transaction. A bucket that another process moved meanwhile,
-   * or that was put under another epoch, is left out. Returns the entries written.
+   * Writes batches and moves their cursors: all in one transaction where nothing is wrong with any
+   * of them, each bucket on its own otherwise, so that none keeps another waiting. A bucket that
+   * another process moved meanwhile, or that was put under another epoch, is left out.
    */
-  async write(batches: readonly BucketBatch[]): Promise<readonly JournalEntry[]> {
-    const { sql } = this.database;
-    const all = batches.flatMap((batch) => batch.entries);
-    await this.#learnNumbers(all);
-    await this.#ensurePartitions(all);
-    return await sql.begin(async (tx) => {
-      const locked = await lockCursors(tx, batches);
-      const entries = batches.flatMap((batch) => entriesBehind(batch, locked.get(batch.bucket)));
-      if (entries.length === 0) return [];
-      await this.#writeLedger(tx, entries);
-      await this.#writeLog(tx, entries);
-      await this.#writeSpending(tx, entries);
-      await moveCursors(tx, batches, locked);
-      return entries;
+  async write(batches: readonly BucketBatch[]): Promise<WriteOutcome> {
+    const prepared = await this.#prepareBatches(batches);
+    const careful = prepared.filter((batch) => batch.prepared.some(({ fault }) => fault !== null));
+    const parts: Written[] = [];
+    try {
+      const clean = prepared.filter((batch) => !careful.includes(batch));
+      const { doubtful, ...part } = await this.#writeTogether(clean);
+      parts.push(part);
+      careful.push(...doubtful);
+    } catch (error) {
+      if (isAway(error)) throw error;
+      careful.splice(0, careful.length, ...prepared);
+    }
+    return await this.#writeEach(careful, parts);
+  }
+
+  async #prepareBatches(batches: readonly BucketBatch[]): Promise<PreparedBatch[]> {
+    const items = await this.prepare(batches.flatMap(({ entries }) => entries));
+    const witnesses = await this.prepare(batches.flatMap(({ witness }) => witness ?? []));
+    const byItem = new Map(witnesses.map((witness) => [witness.item, witness]));
+    let at = 0;
+    return batches.map((batch) => {
+      const { entries, witness } = batch;
+      const prepared = items.slice(at, at + entries.length);
+      at += entries.length;
+      return { ...batch, prepared, witness: (witness && byItem.get(witness)) || null };
     });
   }
 
-  async #writeLedger(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
-    const rows = entries.filter((entry) => entry.seq !== null);
-    if (rows.length === 0) return;
-    const column = (pick: (entry: JournalEntry) => string | number | null) =>
-      arrayText(rows.map(pick));
-    await tx`
-      INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after,
-        free_after, request, key, month, credit, at)
-      SELECT * FROM unnest(
-        ${column((e) => this.#account(e))}::text::bigint[],
-        ${column((e) => Number(e.seq))}::text::bigint[],
-        ${column((e) => KINDS[e.type] ?? "charge")}::text::text[],
-        ${column((e) => e.paidDelta.toString())}::text::bigint[],
-        ${column((e) => e.freeDelta.toString())}::text::bigint[],
-        ${column((e) => e.paidAfter.toString())}::text::bigint[],
-        ${column((e) => e.freeAfter.toString())}::text::bigint[],
-        ${column((e) => (e.request === "" ? null : toUuid(e.request)))}::text::uuid[],
-        ${column((e) => (e.key === "" ? null : this.#key(e)))}::text::bigint[],
-        ${column((e) => e.month)}::text::int[],
-        ${column((e) => e.credit)}::text::int[],
-        ${column((e) => isoTime(e.atMs))}::text::timestamptz[])`;
-    await this.#markBooked(tx, rows);
+  /** The rows of entries; makes the partitions that they need, and learns their numbers. */
+  async prepare(items: readonly JournalItem[]): Promise<PreparedEntry[]> {
+    await this.#learnNumbers(items);
+    // Outside the transaction: what is remembered here must be there, whatever becomes of that.
+    const faults = await this.#partitions.ensure(monthsOf(items));
+    const numbers = { accounts: this.#accounts, keys: this.#keys };
+    return items.map((item) => prepareEntry(item, numbers, (month) => faults.get(month) ?? null));
   }
 
-  async #markBooked(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
-    const booked = entries.filter((entry) => entry.credit !== null);
-    if (booked.length === 0) return;
-    await tx`
-      UPDATE credits SET booked = true
-      FROM unnest(${arrayText(booked.map((e) => this.#account(e)))}::text::bigint[],
-        ${arrayText(booked.map((e) => Number(e.credit)))}::text::int[]) AS booked(account, number)
-      WHERE credits.account = booked.account AND credits.number = booked.number`;
+  async #writeTogether(
+    batches: readonly PreparedBatch[],
+  ): Promise<Written & { readonly doubtful: PreparedBatch[] }> {
+    const doubtful: PreparedBatch[] = [];
+    const moved: LockedBatch<PreparedBatch>[] = [];
+    if (batches.length === 0) return { moved: 0, written: [], rejected: [], doubtful };
+    const written = await this.database.sql.begin(async (tx) => {
+      const locked = await lockCursors(tx, batches);
+      const tails = await readTails(
+        tx,
+        locked.flatMap(({ entries }) => entries),
+      );
+      const forked = await forkedBuckets(
+        tx,
+        locked.map(({ batch }) => batch),
+      );
+      for (const batch of locked) {
+        if (!forked.has(batch.batch.bucket) && isSound(batch, tails)) moved.push(batch);
+        else doubtful.push(batch.batch);
+      }
+      const entries = moved.flatMap((batch) => batch.entries);
+      if (entries.length === 0) return [];
+      await writeEntries(tx, entries);
+      await moveCursors(tx, moved);
+      return entries;
+    });
+    return { moved: written.length, written, rejected: [], doubtful };
   }
 
-  async #writeLog(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
-    const rows: LogRow[] = [];
-    const late: LogRow[] = [];
-    for (const entry of entries) {
-      if (entry.type === "credit" || entry.type === "free_expired") continue;
-      const row = logRowOf(entry, { account: this.#account(entry), key: this.#key(entry) });
-      (entry.type === "late" ? late : rows).push(row);
+  async #writeEach(batches: readonly PreparedBatch[], parts: Written[]): Promise<WriteOutcome> {
+    const conflicts: BucketConflict[] = [];
+    let failure: unknown = null;
+    // A partition may have been dropped since this process made sure of it.
+    if (batches.length > 0) this.#partitions.forget();
+    for (const batch of batches) {
+      const { bucket, epoch } = batch;
+      try {
+        await this.#partitions.ensure(monthsOf(batch.entries));
+        parts.push(await this.#writeCarefully(batch));
+      } catch (error) {
+        if (isConflict(error)) conflicts.push({ bucket, epoch, error });
+        else failure = error;
+        if (isAway(error)) break;
+      }
     }
-    if (rows.length > 0) await insertLogRows(tx, rows);
-    for (const row of late) {
-      // The sweep logged this call when its hold expired; its owner came back and knows better.
-      await tx`
-        UPDATE request_log SET cost = cost + ${row.cost}::bigint, status = ${row.status},
-          error_code = ${row.errorCode}, latency_ms = ${row.latencyMs},
-          first_token_ms = ${row.firstTokenMs}, prompt_tokens = ${row.promptTokens},
-          cached_tokens = ${row.cachedTokens}, completion_tokens = ${row.completionTokens}
-        WHERE request = ${row.request} AND at = ${row.at}`;
-    }
+    return {
+      moved: parts.reduce((sum, part) => sum + part.moved, 0),
+      written: parts.flatMap((part) => part.written),
+      rejected: parts.flatMap((part) => part.rejected),
+      conflicts,
+      failure,
+    };
   }
 
-  async #writeSpending(tx: Tx, entries: readonly JournalEntry[]): Promise<void> {
-    const spent = new Map<string, bigint>();
-    const used = new Map<number, number>();
-    for (const entry of entries) {
-      if (entry.key === "") continue;
-      const key = this.#key(entry);
-      used.set(key, Math.max(used.get(key) ?? 0, entry.atMs));
-      if (entry.seq === null || entry.month === null) continue;
-      const row = `${this.#account(entry)} ${entry.month} ${key}`;
-      spent.set(row, (spent.get(row) ?? 0n) - entry.paidDelta - entry.freeDelta);
-    }
-    const rows = [...spent].map(([row, amount]) => [...row.split(" "), amount.toString()]);
-    const column = (index: number) => arrayText(rows.map((row) => row[index] ?? ""));
-    if (rows.length > 0) {
-      await tx`
-        INSERT INTO month_spend (account, month, key, spent)
-        SELECT * FROM unnest(${column(0)}::text::bigint[], ${column(1)}::text::int[],
-          ${column(2)}::text::bigint[],
-          ${column(3)}::text::bigint[])
-        ON CONFLICT (account, month, key) DO UPDATE SET spent = month_spend.spent + excluded.spent`;
-    }
-    if (used.size > 0) {
-      await tx`
-        UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
-        FROM unnest(${arrayText([...used.keys()])}::text::bigint[],
-          ${arrayText([...used.values()].map(isoTime))}::text::timestamptz[]) AS used(key, at)
-        WHERE keys.number = used.key`;
-    }
+  /** @throws JournalContradiction, JournalGap */
+  async #writeCarefully(batch: PreparedBatch): Promise<Written> {
+    return await this.database.sql.begin(async (tx) => {
+      const [locked] = await lockCursors(tx, [batch]);
+      if (locked === undefined) return { moved: 0, written: [], rejected: [] };
+      if (locked.gap !== null) throw locked.gap;
+      const { entries } = locked;
+      if ((await forkedBuckets(tx, [batch])).size > 0) {
+        throw new JournalContradiction("An entry of the journal is not the one of the ledger");
+      }
+      const attributions = await this.#checkChain(tx, batch, entries);
+      await suspendNegative(tx, entries);
+      const refused = await writeGoodEntries(
+        tx,
+        entries.filter(({ fault, ledger }) => fault === null || ledger !== null),
+      );
+      const rejected = rejectionsOf(entries, refused);
+      await keepRejections(tx, batch, rejected);
+      await attributeRejections(tx, batch, attributions);
+      await moveCursors(tx, [locked]);
+      const lost = new Set(rejected.filter((r) => !r.ledgerWritten).map((r) => r.prepared));
+      return {
+        moved: entries.length,
+        written: entries.filter((entry) => !lost.has(entry)),
+        rejected: rejected.map((rejection) => ({ ...rejection, bucket: batch.bucket })),
+      };
+    });
   }
 
-  /** Outside the transaction: what is remembered here must be there, whatever becomes of that. */
-  async #ensurePartitions(entries: readonly JournalEntry[]): Promise<void> {
-    const { sql } = this.database;
-    for (const month of new Set(entries.map(({ atMs }) => isoTime(atMs).slice(0, 7)))) {
-      if (this.#partitions.has(month)) continue;
-      await sql`SELECT ensure_request_log_partition(${`${month}-01`}::date)`;
-      this.#partitions.add(month);
+  async #checkChain(tx: TransactionSql, batch: PreparedBatch, entries: readonly PreparedEntry[]) {
+    const tails = await readTails(tx, entries);
+    const known = new Map<string, number>();
+    for (const { entry, account } of entries) {
+      if (entry !== null && account !== null) known.set(entry.account, account);
     }
+    const { holes, unreadable } = await readHoles(tx, batch, known);
+    const named = new Set(holes.map(([account, seq]) => holeOf(account, seq)));
+    return followChain(entries, { tails, holes: named, unreadable });
   }
 
   /** Accounts and keys are numbered once and for good, so a number learnt stays true. */
-  async #learnNumbers(entries: readonly JournalEntry[]): Promise<void> {
+  async #learnNumbers(items: readonly JournalItem[]): Promise<void> {
     const { sql } = this.database;
     const accounts = new Set<string>();
     const keys = new Set<string>();
-    for (const { account, key } of entries) {
-      if (!this.#accounts.has(account)) accounts.add(account);
-      if (key !== "" && !this.#keys.has(key)) keys.add(key);
+    for (const { entry } of items) {
+      if (entry === null) continue;
+      if (!this.#accounts.has(entry.account)) accounts.add(withoutNul(entry.account));
+      if (entry.key !== "" && !this.#keys.has(entry.key)) keys.add(withoutNul(entry.key));
     }
     if (accounts.size > 0) {
       const rows = await sql`
@@ -192,82 +261,27 @@ export class Ledger {
       for (const row of rows) this.#keys.set(String(row.id), Number(row.number));
     }
   }
+}
 
-  #account(entry: JournalEntry): number {
-    const number = this.#accounts.get(entry.account);
-    if (number === undefined)
-      throw new Error(`The journal names an unknown account ${entry.account}`);
-    return number;
+/** Postgres has no NUL in text; no id has one, so what is asked for instead is not found. */
+function withoutNul(id: string): string {
+  return id.replaceAll("\0", "");
+}
+
+function isSound(
+  { entries, gap }: LockedBatch<PreparedBatch>,
+  tails: Awaited<ReturnType<typeof readTails>>,
+): boolean {
+  if (gap !== null) return false;
+  try {
+    followChain(entries, { tails, holes: new Set(), unreadable: [] });
+    return true;
+  } catch (error) {
+    if (error instanceof JournalContradiction) return false;
+    throw error;
   }
-
-  #key(entry: JournalEntry): number {
-    const number = this.#keys.get(entry.key);
-    if (number === undefined) throw new Error(`The journal names an unknown key ${entry.key}`);
-    return number;
-  }
 }
 
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  credit: "credit",
-  free_expired: "free_expired",
-  late: "late_charge",
-};
-
-async function lockCursors(
-  tx: Tx,
-  batches: readonly BucketBatch[],
-): Promise<ReadonlyMap<number, BucketCursor>> {
-  const buckets = batches.map((batch) => batch.bucket);
-  const rows = await tx`
-    SELECT bucket, epoch, entry, stream_id FROM journal_cursors
-    WHERE bucket = ANY(${arrayText(buckets)}::text::smallint[])
-    ORDER BY bucket FOR UPDATE SKIP LOCKED`;
-  return new Map(
-    rows.map((row) => [
-      Number(row.bucket),
-      {
-        bucket: Number(row.bucket),
-        epoch: Number(row.epoch),
-        entry: Number(row.entry),
-        streamId: String(row.stream_id),
-      },
-    ]),
-  );
-}
-
-/** The entries of a batch that the locked cursor has not passed; they must follow it directly. */
-function entriesBehind(batch: BucketBatch, cursor: BucketCursor | undefined): JournalEntry[] {
-  if (cursor === undefined || cursor.epoch !== batch.epoch) return [];
-  // A Redis that is older than the ledger and wrote on repeats numbers: none of it may be taken.
-  const first = batch.entries[0]?.number ?? batch.after + 1;
-  if (first !== batch.after + 1) throw new JournalGap(batch.bucket, batch.after + 1, first);
-  const rest = batch.entries.filter((entry) => entry.number > cursor.entry);
-  for (const [index, entry] of rest.entries()) {
-    const expected = cursor.entry + 1 + index;
-    if (entry.number !== expected) throw new JournalGap(batch.bucket, expected, entry.number);
-  }
-  return rest;
-}
-
-async function moveCursors(
-  tx: Tx,
-  batches: readonly BucketBatch[],
-  locked: ReadonlyMap<number, BucketCursor>,
-): Promise<void> {
-  const moved = batches.flatMap((batch) => {
-    const cursor = locked.get(batch.bucket);
-    const last = entriesBehind(batch, cursor).at(-1);
-    return last === undefined ? [] : [{ bucket: batch.bucket, last }];
-  });
-  await tx`
-    UPDATE journal_cursors SET entry = moved.entry, stream_id = moved.stream_id
-    FROM unnest(${arrayText(moved.map((m) => m.bucket))}::text::smallint[],
-      ${arrayText(moved.map((m) => m.last.number))}::text::bigint[],
-      ${arrayText(moved.map((m) => m.last.streamId))}::text::text[])
-      AS moved(bucket, entry, stream_id)
-    WHERE journal_cursors.bucket = moved.bucket`;
+function isConflict(error: unknown): error is Error {
+  return error instanceof JournalGap || error instanceof JournalContradiction;
 }

@@ -5,29 +5,7 @@ import { type CsvCell, csvLine } from "../core/csv.ts";
 import { fromUuid } from "../core/ids.ts";
 import { nano, toDecimal } from "../core/money.ts";
 import type { Database } from "./database.ts";
-import { SUMMARY_CODE } from "./log-rows.ts";
-
-/** The columns in their order; programs rely on both, so new ones go to the end. */
-export const LOG_COLUMNS = [
-  "time",
-  "request_id",
-  "key_id",
-  "key_name",
-  "endpoint",
-  "service",
-  "model",
-  "status",
-  "error_code",
-  "latency_ms",
-  "first_token_ms",
-  "prompt_tokens",
-  "cached_tokens",
-  "completion_tokens",
-  "requests",
-  "cost_usd",
-  "country",
-  "ip_hash",
-] as const;
+import { LOG_COLUMNS, type LogColumnKind, type LogColumnName, SUMMARY_CODE } from "./log-rows.ts";
 
 export interface LogRange {
   readonly account: number;
@@ -41,17 +19,69 @@ export interface LogPage {
   readonly rows: number;
 }
 
+type LogValue = string | number | null;
+
+/** A cell of the export: its heading, what is read for it, and how it is shown. */
+interface ExportCell {
+  readonly heading: string;
+  readonly select: string;
+  readonly show: (value: LogValue, errorCode: LogValue) => CsvCell;
+}
+
+type CellsOf = (name: LogColumnName) => readonly ExportCell[];
+
+const asIs: ExportCell["show"] = (value) => value;
+const plain: CellsOf = (name) => [{ heading: name, select: `l.${name}`, show: asIs }];
+
+const CELLS: Readonly<Record<LogColumnKind, CellsOf>> = {
+  time: () => [
+    {
+      heading: "time",
+      select: `to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+      show: asIs,
+    },
+  ],
+  request: (name) => [{ heading: `${name}_id`, select: `l.${name}::text`, show: requestId }],
+  // Only the account that asks is exported.
+  account: () => [],
+  key: () => [
+    { heading: "key_id", select: "k.id", show: asIs },
+    { heading: "key_name", select: "k.name", show: asIs },
+  ],
+  amount: (name) => [
+    {
+      heading: `${name}_usd`,
+      select: `l.${name}::text`,
+      show: (value) => (value === null ? null : { decimal: toDecimal(nano(String(value))) }),
+    },
+  ],
+  hash: (name) => [{ heading: name, select: `encode(l.${name}, 'hex')`, show: asIs }],
+  integer: plain,
+  smallint: plain,
+  text: plain,
+};
+
+/** A summary row stands for many requests and has no id of its own. */
+function requestId(value: LogValue, errorCode: LogValue): CsvCell {
+  return errorCode === SUMMARY_CODE ? null : fromUuid("request", String(value));
+}
+
+const COLUMNS = (Object.keys(LOG_COLUMNS) as LogColumnName[]).flatMap((name) =>
+  CELLS[LOG_COLUMNS[name].kind](name),
+);
+
+/** The headings in their order; programs rely on both, so new ones go to the end. */
+export const EXPORT_HEADINGS: readonly string[] = COLUMNS.map(({ heading }) => heading);
+
+const SELECTED = COLUMNS.map(({ heading, select }) => `${select} AS ${heading}`).join(", ");
+
 const ROWS_A_PAGE = 1_000;
 
 /** The header, then the rows from `from` until before `to` in the order of their time. */
 export async function* exportLog({ sql }: Database, range: LogRange): AsyncGenerator<LogPage> {
-  yield { csv: csvLine(LOG_COLUMNS), rows: 0 };
+  yield { csv: csvLine(EXPORT_HEADINGS), rows: 0 };
   const pages = sql`
-    SELECT to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS time,
-      l.request::text AS request, k.id AS key_id, k.name AS key_name, l.endpoint::text AS endpoint,
-      l.service::text AS service, l.model, l.status, l.error_code, l.latency_ms, l.first_token_ms,
-      l.prompt_tokens, l.cached_tokens, l.completion_tokens, l.requests, l.cost::text AS cost,
-      l.country, encode(l.ip_hash, 'hex') AS ip_hash
+    SELECT ${sql.unsafe(SELECTED)}
     FROM request_log l LEFT JOIN keys k ON k.number = l.key
     WHERE l.account = ${range.account} AND l.at >= ${range.from.toISOString()}
       AND l.at < ${range.to.toISOString()}
@@ -62,27 +92,6 @@ export async function* exportLog({ sql }: Database, range: LogRange): AsyncGener
   }
 }
 
-function cellsOf(row: Record<string, string | number | null>): CsvCell[] {
-  // A summary row stands for many requests and has no id of its own.
-  const isSummary = row.error_code === SUMMARY_CODE;
-  return [
-    row.time ?? null,
-    isSummary ? null : fromUuid("request", String(row.request)),
-    row.key_id ?? null,
-    row.key_name ?? null,
-    row.endpoint ?? null,
-    row.service ?? null,
-    row.model ?? null,
-    row.status ?? null,
-    row.error_code ?? null,
-    row.latency_ms ?? null,
-    row.first_token_ms ?? null,
-    row.prompt_tokens ?? null,
-    row.cached_tokens ?? null,
-    row.completion_tokens ?? null,
-    row.requests ?? null,
-    { decimal: toDecimal(nano(String(row.cost))) },
-    row.country ?? null,
-    row.ip_hash ?? null,
-  ];
+function cellsOf(row: Readonly<Record<string, LogValue>>): CsvCell[] {
+  return COLUMNS.map(({ heading, show }) => show(row[heading] ?? null, row.error_code ?? null));
 }

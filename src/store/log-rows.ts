@@ -1,69 +1,174 @@
-// Journal entries as rows of the request log (SPEC 2.8): metadata only.
+// Journal entries as rows of the request log (SPEC 2.8): metadata only. `LOG_COLUMNS` is the one
+// list of its columns: the insert, the correction of a late settlement and the export follow it.
 
 import type { TransactionSql } from "postgres";
 import { ERRORS, isErrorCode } from "../core/errors.ts";
-import { toUuid } from "../core/ids.ts";
-import type { CallMetadata, JournalEntry, Outcome } from "../core/journal.ts";
-import { NOTHING_COUNTED } from "../core/journal.ts";
-import { arrayText } from "./database.ts";
+import type { JournalEntry, Outcome } from "../core/journal.ts";
+import { NOTHING_COUNTED, parseMetadata, parseOutcome } from "../core/journal.ts";
+import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "./unnest.ts";
 
-export interface LogRow {
-  readonly at: string;
-  readonly account: number;
-  readonly key: number;
-  readonly request: string;
-  readonly cost: string;
-  readonly latencyMs: number;
-  readonly firstTokenMs: number | null;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
+export type LogColumnKind =
+  | "time"
+  | "account"
+  | "key"
+  | "request"
+  | "amount"
+  | "integer"
+  | "smallint"
+  | "text"
+  | "hash";
+
+interface LogColumn {
+  readonly kind: LogColumnKind;
+  /** What the settlement of a call that had expired does to it. */
+  readonly late?: "set" | "add";
+}
+
+/** In the order of the export (src/store/log-export.ts): new ones go to the end. */
+export const LOG_COLUMNS = {
+  at: { kind: "time" },
+  request: { kind: "request" },
+  account: { kind: "account" },
+  key: { kind: "key" },
+  endpoint: { kind: "text" },
+  service: { kind: "text" },
+  model: { kind: "text", late: "set" },
+  status: { kind: "smallint", late: "set" },
+  error_code: { kind: "text", late: "set" },
+  latency_ms: { kind: "integer", late: "set" },
+  first_token_ms: { kind: "integer", late: "set" },
+  prompt_tokens: { kind: "integer", late: "set" },
+  cached_tokens: { kind: "integer", late: "set" },
+  completion_tokens: { kind: "integer", late: "set" },
   /** 1, the queries of a batch, or how many refused requests a summary row stands for. */
-  readonly requests: number;
-  readonly status: number;
-  readonly endpoint: string;
-  readonly service: string;
-  readonly model: string | null;
-  readonly errorCode: string | null;
-  readonly country: string | null;
-  readonly ipHash: string | null;
+  requests: { kind: "integer" },
+  cost: { kind: "amount", late: "add" },
+  country: { kind: "text" },
+  ip_hash: { kind: "hash" },
+  lane: { kind: "text", late: "set" },
+  held: { kind: "amount" },
+  free_cost: { kind: "amount", late: "add" },
+  price_version: { kind: "text" },
+  refused_by: { kind: "text" },
+} as const satisfies Readonly<Record<string, LogColumn>>;
+
+export type LogColumnName = keyof typeof LOG_COLUMNS;
+export type LogRow = Readonly<Record<LogColumnName, Cell>>;
+
+const TYPES: Readonly<Record<LogColumnKind, string>> = {
+  time: "timestamptz",
+  account: "bigint",
+  key: "bigint",
+  request: "uuid",
+  amount: "bigint",
+  integer: "int",
+  smallint: "smallint",
+  text: "text",
+  hash: "text",
+};
+
+const NAMES = Object.keys(LOG_COLUMNS) as LogColumnName[];
+const COLUMNS = Object.fromEntries(
+  NAMES.map((name) => [name, TYPES[LOG_COLUMNS[name].kind]]),
+) as ColumnTypes<LogColumnName>;
+
+const INSERT = `
+  INSERT INTO request_log (${NAMES.join(", ")})
+  SELECT ${NAMES.map(readFrom).join(", ")} FROM ${unnestText(COLUMNS)}
+  ON CONFLICT (request, at) DO NOTHING`;
+
+const CORRECT = `
+  UPDATE request_log SET ${NAMES.flatMap(correctionOf).join(", ")}
+  FROM ${unnestText(COLUMNS)}
+  WHERE request_log.request = row.request AND request_log.at = row.at`;
+
+function readFrom(name: LogColumnName): string {
+  return LOG_COLUMNS[name].kind === "hash" ? `decode(row.${name}, 'hex')` : `row.${name}`;
+}
+
+function correctionOf(name: LogColumnName): string[] {
+  const { late }: LogColumn = LOG_COLUMNS[name];
+  if (late === undefined) return [];
+  const value = readFrom(name);
+  return [`${name} = ${late === "add" ? `request_log.${name} + ${value}` : value}`];
+}
+
+/** Rows of calls that ended; one that is here already stays as it is. */
+export async function insertLogRows(tx: TransactionSql, rows: readonly LogRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.unsafe(INSERT, unnestParameters(COLUMNS, rows), { prepare: true });
+}
+
+/**
+ * Rows of calls that the sweep logged when their hold expired. Their owners came back and know how
+ * they ended.
+ */
+export async function correctLogRows(tx: TransactionSql, rows: readonly LogRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.unsafe(CORRECT, unnestParameters(COLUMNS, rows), { prepare: true });
 }
 
 /** The code of a summary row: what each of its requests was refused for is not kept. */
 export const SUMMARY_CODE = "refused_summary";
 
+/** Types of entries that have no row in the log: they are no calls. */
+const NOT_LOGGED: ReadonlySet<string> = new Set(["operation", "free_expired", "repayment"]);
+
+/**
+ * The row of an entry; null for one that is no call.
+ * @throws TypeError, RangeError, SyntaxError where a field is not what it must be.
+ */
 export function logRowOf(
   entry: JournalEntry,
-  numbers: { readonly account: number; readonly key: number },
-): LogRow {
-  const facts = JSON.parse(entry.facts) as CallMetadata;
-  const { model = facts.model, ...end } = endOf(entry);
-  return {
+  { account, key, request }: Pick<LogRow, "account" | "key" | "request">,
+): LogRow | null {
+  if (NOT_LOGGED.has(entry.type)) return null;
+  const metadata = parseMetadata(entry.metadata);
+  const end = endOf(entry);
+  return checked({
     at: new Date(entry.atMs).toISOString(),
-    ...numbers,
-    request: entry.request === "" ? summaryId(entry) : toUuid(entry.request),
+    request: request ?? summaryId(entry),
+    account,
+    key,
+    endpoint: metadata.endpoint,
+    service: metadata.service,
+    model: end.model ?? metadata.model,
+    status: end.status,
+    error_code: end.errorCode,
+    latency_ms: end.latencyMs,
+    first_token_ms: end.firstTokenMs,
+    prompt_tokens: end.promptTokens,
+    cached_tokens: end.cachedTokens,
+    completion_tokens: end.completionTokens,
+    requests: end.requests,
     cost: (-(entry.paidDelta + entry.freeDelta)).toString(),
-    endpoint: facts.endpoint,
-    service: facts.service,
-    model,
-    country: facts.country,
-    ipHash: facts.ipHash,
-    ...end,
-  };
+    country: metadata.country,
+    ip_hash: metadata.ipHash,
+    lane: end.lane ?? null,
+    held: isRefusal(entry) || entry.held === null ? null : entry.held.toString(),
+    free_cost: (-entry.freeDelta).toString(),
+    price_version: metadata.priceVersion ?? null,
+    refused_by: end.refusedBy ?? null,
+  });
 }
 
-type End = Pick<
-  LogRow,
-  | "status"
-  | "errorCode"
-  | "latencyMs"
-  | "firstTokenMs"
-  | "promptTokens"
-  | "cachedTokens"
-  | "completionTokens"
-  | "requests"
-> &
-  Pick<Outcome, "model">;
+/** Texts of the journal are JSON: what they hold is not sure to be what their types say. */
+function checked(row: LogRow): LogRow {
+  for (const name of NAMES) {
+    const value = row[name];
+    if (typeof value === "string" || typeof value === "number" || value === null) continue;
+    throw new TypeError(`The log column ${name} cannot be ${typeof value}`);
+  }
+  return row;
+}
+
+function isRefusal({ type }: JournalEntry): boolean {
+  return type === "refused" || type === "summary";
+}
+
+interface End extends Outcome {
+  readonly refusedBy?: string | null;
+}
 
 function endOf(entry: JournalEntry): End {
   if (entry.type === "summary") {
@@ -72,43 +177,16 @@ function endOf(entry: JournalEntry): End {
     return { ...NOTHING_COUNTED, status, errorCode: SUMMARY_CODE, latencyMs: 0, requests };
   }
   if (entry.type === "refused") {
-    const [code = "", latency] = entry.outcome.split(" ");
+    const [code = "", latency, limit = ""] = entry.outcome.split(" ");
     const status = isErrorCode(code) ? ERRORS[code].status : ERRORS.internal_error.status;
-    return { ...NOTHING_COUNTED, status, errorCode: code, latencyMs: Number(latency) };
+    const refusedBy = limit === "" ? null : limit;
+    return { ...NOTHING_COUNTED, status, errorCode: code, latencyMs: Number(latency), refusedBy };
   }
-  return JSON.parse(entry.outcome) as Outcome;
+  return parseOutcome(entry.outcome);
 }
 
 /** A summary has no request of its own; its id follows from what it sums up. */
 function summaryId({ account, key, atMs }: JournalEntry): string {
   const hex = new Bun.CryptoHasher("md5").update(`${account} ${key} ${atMs}`).digest("hex");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-}
-
-export async function insertLogRows(
-  tx: TransactionSql<{ bigint: bigint }>,
-  rows: readonly LogRow[],
-): Promise<void> {
-  const column = (name: keyof LogRow) => arrayText(rows.map((row) => row[name]));
-  await tx`
-    INSERT INTO request_log (at, account, key, request, cost, latency_ms, first_token_ms,
-      prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint, service, model,
-      error_code, country, ip_hash)
-    SELECT at, account, key, request, cost, latency_ms, first_token_ms, prompt_tokens,
-      cached_tokens, completion_tokens, requests, status, endpoint::logged_endpoint,
-      service::logged_service, model, error_code, country, decode(ip_hash, 'hex')
-    FROM unnest(
-      ${column("at")}::text::timestamptz[], ${column("account")}::text::bigint[],
-      ${column("key")}::text::bigint[], ${column("request")}::text::uuid[],
-      ${column("cost")}::text::bigint[], ${column("latencyMs")}::text::int[],
-      ${column("firstTokenMs")}::text::int[], ${column("promptTokens")}::text::int[],
-      ${column("cachedTokens")}::text::int[], ${column("completionTokens")}::text::int[],
-      ${column("requests")}::text::int[], ${column("status")}::text::smallint[],
-      ${column("endpoint")}::text::text[], ${column("service")}::text::text[],
-      ${column("model")}::text::text[], ${column("errorCode")}::text::text[],
-      ${column("country")}::text::text[], ${column("ipHash")}::text::text[])
-    AS row(at, account, key, request, cost, latency_ms, first_token_ms, prompt_tokens,
-      cached_tokens, completion_tokens, requests, status, endpoint, service, model, error_code,
-      country, ip_hash)
-    ON CONFLICT (request, at) DO NOTHING`;
 }

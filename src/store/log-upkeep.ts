@@ -1,4 +1,4 @@
-// Upkeep of the request log: its monthly partitions, and the IP hashes that may not grow old.
+// Upkeep of the request log: its monthly partitions, and the IP hashes that must not grow old.
 
 import type { Database } from "./database.ts";
 
@@ -10,7 +10,7 @@ export class LogUpkeep {
 
   constructor(readonly database: Database) {}
 
-  /** Makes the partitions of a month and of the `ahead` months behind it. */
+  /** Makes the partitions of a month and of the `ahead` months after it. */
   async ensurePartitions(month: Date, ahead: number): Promise<void> {
     for (let step = 0; step <= ahead; step += 1) {
       const start = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + step, 1));

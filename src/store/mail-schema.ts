@@ -12,8 +12,8 @@ import {
   text,
   uuid,
 } from "drizzle-orm/pg-core";
+import { accounts } from "./account-schema.ts";
 import { at, bytea, money, number } from "./columns.ts";
-import { accounts } from "./schema.ts";
 
 /** A message (SPEC 2.5): how many it is for and where they are, never who. */
 export const mailMessages = pgTable(

@@ -2,20 +2,18 @@
 
 import { asc, eq } from "drizzle-orm";
 import type { Log } from "../core/log.ts";
+import { SERVICE_NAMES } from "../core/services.ts";
 import type { Database } from "./database.ts";
 import { pauses } from "./schema.ts";
-
-/** The services that can be paused as a whole; `model:ID` pauses one model. */
-export const PAUSABLE = ["chat", "search", "maps", "mail"] as const;
 
 const MODEL_TARGET = /^model:[\x21-\x7e]{1,200}$/;
 const CHANNEL = "pauses";
 /** Changes are announced; this is for an announcement that was lost with its connection. */
 const RELOAD_MS = 10_000;
 
-/** True for `chat`, `search`, `maps`, `mail` and `model:ID`. */
+/** True for the name of a service, which is paused as a whole, and for `model:ID`. */
 export function isPauseTarget(text: string): boolean {
-  return PAUSABLE.some((service) => service === text) || MODEL_TARGET.test(text);
+  return SERVICE_NAMES.some((service) => service === text) || MODEL_TARGET.test(text);
 }
 
 export interface PausesDeps {
@@ -115,5 +113,5 @@ export class Pauses {
 
 function checkTarget(target: string): void {
   if (isPauseTarget(target)) return;
-  throw new RangeError(`'${target}' is none of ${PAUSABLE.join(", ")} and model:ID`);
+  throw new RangeError(`'${target}' is none of ${SERVICE_NAMES.join(", ")} and model:ID`);
 }

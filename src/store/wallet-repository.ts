@@ -1,15 +1,16 @@
-// What the actors read of Postgres: wallets to build, credits to apply, access documents,
+// What the actors read of Postgres: wallets to build, operations to apply, access documents,
 // epochs of buckets.
 
 import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import type { Operation } from "../core/journal.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
+import { accounts, keys, operations } from "./account-schema.ts";
 import { grantAllowance } from "./allowance.ts";
 import type { Database } from "./database.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
-import { accounts, credits, journalCursors, keys, ledgerEntries, monthSpend } from "./schema.ts";
-
-/** Any fixed number: processes that find Redis changed take turns. */
-const RECOVERY_LOCK = 720_314_002;
+import { checkUpgraded, RECOVERY_LOCK } from "./first-layout.ts";
+import { operationsAfter } from "./operations.ts";
+import { journalCursors, ledgerEntries, monthSpend } from "./schema.ts";
 
 const DOCUMENTS_A_PAGE = 500;
 
@@ -18,25 +19,31 @@ export interface WalletRecord {
   readonly seq: number;
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
+  /** What reversed payments left to be paid. */
+  readonly owed: NanoUsd;
   readonly freeExpiresAtMs: number | null;
-  /** The number of the last credit that the ledger has. */
-  readonly credits: number;
+  /** The number of the last operation applied, by the ledger. */
+  readonly operations: number;
   readonly version: number;
   readonly document: string;
-  /** Spending of this month and the last, as `s202611` in all and `s202611:key_…` per key. */
-  readonly months: readonly (readonly [field: string, spent: NanoUsd])[];
+  /** What each key spent in this UTC month and the one before. */
+  readonly months: readonly MonthSpending[];
+  /** The ids of all keys of the account, revoked ones too. */
+  readonly keys: readonly string[];
 }
 
-export interface CreditRecord {
-  readonly number: number;
-  readonly purse: "paid" | "free";
-  readonly amount: NanoUsd;
-  readonly expiresAtMs: number | null;
+export interface MonthSpending {
+  readonly key: string;
+  /** As 202611. */
+  readonly month: number;
+  readonly spent: NanoUsd;
 }
 
+/** How far a bucket's journal is in the ledger. */
 export interface Cursor {
   readonly bucket: number;
   readonly epoch: number;
+  /** How many entries of the epoch are in the ledger. */
   readonly entry: number;
 }
 
@@ -65,23 +72,10 @@ export class WalletRepository {
     return this.#snapshot((tx) => readWallet(tx, accountId));
   }
 
-  /** The credits with a number above `after`, in order. */
-  async creditsAfter(accountId: string, after: number): Promise<CreditRecord[]> {
-    const rows = await this.database.answered(
-      this.database.db
-        .select({ credit: credits })
-        .from(credits)
-        .innerJoin(accounts, eq(accounts.number, credits.account))
-        .where(and(eq(accounts.id, accountId), gt(credits.number, after)))
-        .orderBy(asc(credits.number))
-        .execute(),
-    );
-    return rows.map(({ credit }) => ({
-      number: credit.number,
-      purse: credit.purse,
-      amount: nano(credit.amount),
-      expiresAtMs: credit.expiresAt?.getTime() ?? null,
-    }));
+  /** The operations with a number above `after`, in order. */
+  operationsAfter(accountId: string, after: number): Promise<Operation[]> {
+    const { database } = this;
+    return database.answered(operationsAfter(database.db, accountId, after));
   }
 
   /** The access document and its version; null when there is no such account. */
@@ -101,7 +95,7 @@ export class WalletRepository {
 
   /**
    * Books the Free plan's allowance of the UTC month of `nowMs`, unless that month has it already
-   * or the account is on the plan no more. Processes that do it at once ledger one.
+   * or the account is no longer on the plan. Processes that do it at once book one.
    */
   grantAllowance(accountId: string, nowMs: number, amount: NanoUsd): Promise<void> {
     return grantAllowance(this.database, { accountId, nowMs, amount });
@@ -125,6 +119,7 @@ export class WalletRepository {
     const { db, answered } = this.database;
     const recovering = db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
+      await checkUpgraded(tx);
       const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
       const rebuilt = await rebuild(cursors, (...of) => newEpoch(tx, ...of));
       for await (const page of this.lostDocuments(tx, rebuilt)) await giveDocuments(page);
@@ -136,8 +131,7 @@ export class WalletRepository {
   /** Pages of the documents that a Redis may have lost of which these buckets were rebuilt. */
   async *lostDocuments(tx: Queries, rebuilt: readonly number[]): AsyncGenerator<AccountDocument[]> {
     // A server that is older than the ledger lost access documents too, and a replica that took
-    // over
-    // may have missed the latest. In a rebuilt bucket every wallet brings its own.
+    // over may have missed the latest. In a rebuilt bucket every wallet brings its own.
     const lost =
       rebuilt.length > 0
         ? notInArray(accounts.bucket, [...rebuilt])
@@ -161,7 +155,7 @@ async function newEpoch(tx: Queries, bucket: number, inRedis: number): Promise<C
   const { epoch } = journalCursors;
   const [row] = await tx
     .update(journalCursors)
-    .set({ epoch: sql`greatest(${epoch}, ${inRedis}::bigint) + 1`, streamId: "0-0" })
+    .set({ epoch: sql`greatest(${epoch}, ${inRedis}::bigint) + 1`, entry: 0, keptEntry: 0 })
     .where(eq(journalCursors.bucket, bucket))
     .returning();
   if (row === undefined) throw new Error(`Bucket ${bucket} has no journal cursor`);
@@ -179,33 +173,45 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
     .orderBy(desc(ledgerEntries.seq))
     .limit(1);
   const [applied] = await tx
-    .select({ number: sql<number>`coalesce(max(${ledgerEntries.credit}), 0)::int` })
+    .select({ number: sql<number>`coalesce(max(${ledgerEntries.operation}), 0)::int` })
     .from(ledgerEntries)
     .where(eq(ledgerEntries.account, account));
-  const creditsApplied = applied?.number ?? 0;
+  const operationsApplied = applied?.number ?? 0;
   const [free] = await tx
-    .select({ expiresAt: sql<string | null>`max(${credits.expiresAt})` })
-    .from(credits)
+    .select({ expiresAt: sql<string | null>`max(${operations.expiresAt})` })
+    .from(operations)
     .where(
       and(
-        eq(credits.account, account),
-        eq(credits.purse, "free"),
-        lte(credits.number, creditsApplied),
+        eq(operations.account, account),
+        eq(operations.balance, "free"),
+        lte(operations.number, operationsApplied),
       ),
     );
   return {
     seq: last?.seq ?? 0,
     paid: nano(last?.paidAfter ?? 0n),
     free: nano(last?.freeAfter ?? 0n),
+    owed: nano(last?.owedAfter ?? 0n),
     freeExpiresAtMs: free?.expiresAt ? new Date(free.expiresAt).getTime() : null,
-    credits: creditsApplied,
+    operations: operationsApplied,
     version: stored.version,
     document: stored.document,
     months: await readMonths(tx, account),
+    keys: await readKeyIds(tx, account),
   };
 }
 
-async function readMonths(tx: Queries, account: number): Promise<WalletRecord["months"]> {
+/** The ids of all keys of an account, revoked ones too. */
+export async function readKeyIds(tx: Queries, account: number): Promise<string[]> {
+  const rows = await tx
+    .select({ id: keys.id })
+    .from(keys)
+    .where(eq(keys.account, account))
+    .orderBy(asc(keys.number));
+  return rows.map(({ id }) => id);
+}
+
+async function readMonths(tx: Queries, account: number): Promise<MonthSpending[]> {
   const rows = await tx
     .select({ month: monthSpend.month, key: keys.id, spent: monthSpend.spent })
     .from(monthSpend)
@@ -219,10 +225,5 @@ async function readMonths(tx: Queries, account: number): Promise<WalletRecord["m
         ),
       ),
     );
-  const months = new Map<string, bigint>();
-  for (const { month, key, spent } of rows) {
-    months.set(`s${month}`, (months.get(`s${month}`) ?? 0n) + spent);
-    months.set(`s${month}:${key}`, spent);
-  }
-  return [...months].map(([field, spent]) => [field, nano(spent)] as const);
+  return rows.map(({ month, key, spent }) => ({ month, key, spent: nano(spent) }));
 }

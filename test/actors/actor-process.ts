@@ -3,10 +3,11 @@
 
 import { AccountActors } from "../../actors/account-actors.ts";
 import type { RedisClient } from "../../actors/script.ts";
+import { newId } from "../../src/core/ids.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
-import { silent, type WorldOptions } from "../support/world.ts";
+import { random, silent, type WorldOptions } from "../support/world.ts";
 
 /** A clock that stands until the test moves it; scripts and processes believe it. */
 export class TestClock {
@@ -55,6 +56,7 @@ export function openProcess(options: ProcessOptions): ActorProcess {
     repository: options.repository?.(database) ?? new WalletRepository(database),
     now: options.now ?? Date.now,
     log: silent,
+    processId: newId("process", random),
     ...(options.scriptTime === undefined ? {} : { scriptTime: options.scriptTime }),
   });
   return {
@@ -75,9 +77,10 @@ export function tapScripts(
   redis: RedisClient,
   around: (send: () => Promise<unknown>) => Promise<unknown>,
 ): void {
-  const evalsha = redis.evalsha.bind(redis) as unknown as Send;
+  const { evalshaBuffer } = redis as unknown as { readonly evalshaBuffer: Send };
+  const evalsha = evalshaBuffer.bind(redis) as Send;
   const tapped: Send = (...args) => around(() => evalsha(...args));
-  Object.defineProperty(redis, "evalsha", { value: tapped, configurable: true });
+  Object.defineProperty(redis, "evalshaBuffer", { value: tapped, configurable: true });
 }
 
 /** Sends every script twice and hears the second answer, as a client does that reconnected. */

@@ -6,6 +6,7 @@ import { openWorld } from "../support/world.ts";
 import { accessSuite } from "./suites/access.ts";
 import { moneySuites } from "./suites/all.ts";
 import { hydrationSuite } from "./suites/hydration.ts";
+import { processSuite } from "./suites/processes.ts";
 import { randomWindowSuite } from "./suites/window.ts";
 import type { Place } from "./suites/world-factory.ts";
 
@@ -21,6 +22,7 @@ const CLUSTER: Place = {
 describe("on a cluster", () => {
   moneySuites(CLUSTER.open);
   accessSuite(CLUSTER);
+  processSuite(CLUSTER);
   hydrationSuite(CLUSTER);
   randomWindowSuite(CLUSTER.open);
 });

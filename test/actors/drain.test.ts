@@ -12,6 +12,7 @@ import {
   type TestAccount,
   usd,
   type World,
+  walletOf,
 } from "../support/world.ts";
 import { openProcess, tapScripts } from "./actor-process.ts";
 import { expectSound } from "./suites/book-check.ts";
@@ -47,7 +48,7 @@ async function admitMany(accounts: AccountActors, account: TestAccount, calls: n
 }
 
 async function expectDrained(account: TestAccount): Promise<void> {
-  const { paid, free, heldPaid, heldFree } = await account.actor.state();
+  const { paid, free, heldPaid, heldFree } = await walletOf(account);
   expect(paid + free).toBe(LEFT);
   expect(heldPaid + heldFree).toBe(BOUND * BigInt(PASS));
 }
@@ -84,7 +85,7 @@ test("two processes on connections of their own never spend the same cent", asyn
     await expectDrained(account);
     await settleAll(admissions);
     await expectSound(world, account);
-    const { paid, free } = await account.actor.state();
+    const { paid, free } = await walletOf(account);
     expect(paid + free).toBe(LEFT);
   }
 }, 60_000);
@@ -112,7 +113,7 @@ test("two keys of an application account on two processes never spend the same c
     expect(refused).toEqual(Array(PLAN_CALLS - PLAN_PASS).fill("insufficient_credits"));
     await settleAll(halves.flat());
     await expectSound(world, account);
-    const { paid, free } = await account.actor.state();
+    const { paid, free } = await walletOf(account);
     expect([paid, free]).toEqual([usd("0.02"), usd("0")]);
   }
 }, 60_000);
@@ -136,7 +137,7 @@ test("calls that end while others start pass as often as their real costs allow"
   await Promise.all(
     [world.accounts, other.accounts].flatMap((accounts) => [use(accounts), use(accounts)]),
   );
-  const { paid, free } = await account.actor.state();
+  const { paid, free } = await walletOf(account);
   expect(paid + free + charged).toBe(usd("25"));
   expect(paid + free < BOUND).toBe(true);
   await expectSound(world, account);

@@ -11,13 +11,16 @@ import {
   hold,
   openAccount,
   openWorld,
+  pay,
   type TestAccount,
   usd,
   verdict,
   type World,
+  walletOf,
 } from "../support/world.ts";
 import { TestClock } from "./actor-process.ts";
 import { expectSound, ledgerOf, logOf, sweepOne } from "./suites/book-check.ts";
+import { bucketRecordOf } from "./suites/redis-reads.ts";
 
 const NONE = usd("0");
 
@@ -37,13 +40,13 @@ async function spend(account: TestAccount, amount: string): Promise<void> {
 
 /** Every credit of the ledger has its ledger row, once, in order. */
 async function expectEveryCredit(world: World, account: TestAccount): Promise<void> {
-  await account.actor.applyCredits();
+  await account.actor.applyOperations();
   await expectSound(world, account);
   const credits = await world.database.sql`
-    SELECT number, purse, amount FROM credits WHERE account = ${account.row.number}
+    SELECT number, amount FROM operations WHERE account = ${account.row.number}
     ORDER BY number`;
   const applied = (await ledgerOf(world, account)).filter((row) => row.kind === "credit");
-  expect(applied.map((row) => [row.credit, row.paid_delta + row.free_delta])).toEqual(
+  expect(applied.map((row) => [row.operation, row.paid_delta + row.free_delta])).toEqual(
     credits.map((row) => [row.number, row.amount]),
   );
 }
@@ -52,14 +55,14 @@ test("scripts that Redis forgot are given to it again, and nothing is rebuilt", 
   await using world = await openWorld();
   const account = await openAccount(world, { paid: usd("10") });
   const open = await hold(account, usd("12"));
-  const epoch = await world.redis.hget(account.actor.keys.meta, "epoch");
+  const { epoch } = await bucketRecordOf(world, account);
   await world.redis.script("FLUSH");
   expect(await open.settle(usd("6"), DONE)).toMatchObject({ charged: usd("6"), free: usd("5") });
   for (let calls = 0; calls < 5; calls++) {
     await world.redis.script("FLUSH");
     await spend(account, "1");
   }
-  expect(await world.redis.hget(account.actor.keys.meta, "epoch")).toBe(epoch);
+  expect((await bucketRecordOf(world, account)).epoch).toBe(epoch);
   expect(await balances(account)).toEqual({ paid: usd("4"), free: NONE, held: NONE });
   await expectEveryCredit(world, account);
 });
@@ -72,7 +75,7 @@ test("an emptied Redis costs no credit, and the account is served at once", asyn
   await spend(account, "1");
   const open = await hold(account, usd("2"), { stream: true });
   // Committed, and not in Redis yet.
-  await world.store.recordPayment(account.row, { amount: usd("3"), paidAt: new Date() });
+  await pay(world, account, usd("3"));
   await world.redis.flushall();
   // The call under way is written off; its log row is not lost.
   expect(await open.settle(usd("2"), DONE)).toMatchObject({ charged: NONE, free: NONE });
@@ -108,8 +111,8 @@ test("an emptied Redis under load ends with sound books and no balance below zer
 async function history(world: World, account: TestAccount, rounds: number): Promise<Hold[]> {
   const open: Hold[] = [];
   for (let round = 0; round < rounds; round++) {
-    await world.store.recordPayment(account.row, { amount: usd("1"), paidAt: new Date() });
-    await account.actor.applyCredits();
+    await pay(world, account, usd("1"));
+    await account.actor.applyOperations();
     await spend(account, "0.5");
     open.push(await hold(account, usd("0.1")));
     if (round % 3 === 1) await world.flush();
@@ -135,7 +138,7 @@ test("a Redis whose last writes were cut off loses no credit and never goes belo
     // From a few bytes, which halve one script, to most of what the round wrote.
     await restart(store, world, [7, 150, 900, 2_500, 6_000, 12_000, 40_000, 1_000_000][round] ?? 1);
     await restart(store, world, 0);
-    await account.actor.applyCredits();
+    await account.actor.applyOperations();
     for (const one of open) await one.settle(usd("0.1"), DONE);
     await expectEveryCredit(world, account);
     const { paid, free, held } = await balances(account);
@@ -158,19 +161,19 @@ test("a Redis without memory takes no new call, and ends every open one", async 
   const account = await openAccount(world, { paid: usd("10"), createdAt: clock.daysAgo(100) });
   const settled = await hold(account, usd("2"));
   const released = await hold(account, usd("2"));
-  const renewed = await hold(account, usd("2"));
+  const renewed = await hold(account, usd("2"), { stream: true });
   const late = await hold(account, usd("2"));
   await allowMemory(world.redis, "1mb");
   await expect(world.redis.set("more", "x")).rejects.toThrow("OOM");
-  const before = await world.redis.hgetall(account.actor.keys.wallet);
+  const before = await walletOf(account);
   const refused = await account.actor.admit(ask(account.keyId, usd("1"))).catch((error) => error);
   expect(refused).toMatchObject({ code: "service_unavailable" });
-  expect(await world.redis.hgetall(account.actor.keys.wallet)).toEqual(before);
+  expect(await walletOf(account)).toEqual(before);
   expect(await settled.settle(usd("1.5"), DONE)).toMatchObject({ charged: usd("1.5") });
   await released.release(DONE);
   renewed.checkpoint(usd("1"));
   clock.ms += 50_000;
-  await account.actor.renewLeases();
+  await world.accounts.renewLeases();
   clock.ms += 20_000;
   expect(await sweepOne(world, account, renewed.id)).toBe("alive");
   clock.ms += 40_000;

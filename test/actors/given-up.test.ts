@@ -1,6 +1,7 @@
 // Calls whose store did not answer: nothing is charged, and nothing stays held.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { holdsKey } from "../../actors/keys.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { eventually } from "../support/eventually.ts";
@@ -100,8 +101,8 @@ class LostBook extends WalletRepository {
     return this.#answer("readWallet", () => super.readWallet(...of));
   }
 
-  override creditsAfter(...of: Parameters<WalletRepository["creditsAfter"]>) {
-    return this.#answer("creditsAfter", () => super.creditsAfter(...of));
+  override operationsAfter(...of: Parameters<WalletRepository["operationsAfter"]>) {
+    return this.#answer("operationsAfter", () => super.operationsAfter(...of));
   }
 
   override recovery(...of: Parameters<WalletRepository["recovery"]>) {
@@ -114,7 +115,7 @@ class LostBook extends WalletRepository {
   }
 }
 
-for (const lost of ["readWallet", "creditsAfter", "recovery"] as const) {
+for (const lost of ["readWallet", "operationsAfter", "recovery"] as const) {
   test(`a call that finds no answer to ${lost} can be tried again, and costs nothing`, async () => {
     const repository = new LostBook(world.database);
     await using other = await second(() => repository);
@@ -125,7 +126,8 @@ for (const lost of ["readWallet", "creditsAfter", "recovery"] as const) {
     const error = await call().catch((thrown) => thrown);
     expect(error).toMatchObject(UNAVAILABLE);
     expect(error.message).not.toContain("10.0.0.1");
-    expect(await world.redis.exists(account.actor.keys.holds)).toBe(0);
+    const owned = holdsKey(account.row.bucket, other.accounts.leases.owner);
+    expect(await world.redis.exists(owned)).toBe(0);
     repository.lost = null;
     const admission = await call();
     expect(admission.verdict).toBe("admitted");

@@ -2,6 +2,7 @@
 // served meanwhile is dropped.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { asBytes } from "../../actors/script.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { eventually } from "../support/eventually.ts";
@@ -20,6 +21,7 @@ import {
 } from "../support/world.ts";
 import { type ActorProcess, openProcess } from "./actor-process.ts";
 import { expectSound } from "./suites/book-check.ts";
+import { bucketRecordOf } from "./suites/redis-reads.ts";
 
 const NONE = usd("0");
 
@@ -46,18 +48,20 @@ async function spend(account: TestAccount, amount: string): Promise<void> {
 
 /** Runs `before` ahead of what a process tells Redis in a recovery. */
 function delayRecovery({ redis }: Pick<ActorProcess, "redis">, before: () => Promise<void>): void {
-  const evaluate = redis.eval.bind(redis) as (...args: readonly unknown[]) => Promise<unknown>;
+  const evaluate = asBytes(redis).evalBuffer.bind(redis) as (
+    ...args: readonly unknown[]
+  ) => Promise<unknown>;
   const delayed = async (...args: readonly unknown[]) => {
     await before();
     return await evaluate(...args);
   };
-  Object.defineProperty(redis, "eval", { value: delayed });
+  Object.defineProperty(redis, "evalBuffer", { value: delayed });
 }
 
 async function epochs(account: TestAccount): Promise<readonly number[]> {
   const cursors = await new Ledger(world.database).cursors();
   const cursor = cursors.find(({ bucket }) => bucket === account.row.bucket);
-  return [Number(await world.redis.hget(account.actor.keys.meta, "epoch")), Number(cursor?.epoch)];
+  return [(await bucketRecordOf(world, account)).epoch, Number(cursor?.epoch)];
 }
 
 test("what is spent after one process rebuilt a bucket outlasts the other's recovery", async () => {
@@ -66,8 +70,8 @@ test("what is spent after one process rebuilt a bucket outlasts the other's reco
   const account = await openAccount(world, { paid: usd("10") });
   await spend(account, "1");
   await world.flush();
-  await world.redis.flushall();
   const before = (await epochs(account))[1] ?? 0;
+  await world.redis.flushall();
   let isOtherThere = false;
   const spent = Promise.withResolvers<void>();
   delayRecovery(other, async () => {
@@ -92,10 +96,11 @@ test("what is spent after one process rebuilt a bucket outlasts the other's reco
 
 /** Makes Redis what it was before the last change of the account's access document. */
 async function forgetChange({ actor }: TestAccount, change: () => Promise<unknown>) {
-  const [version, document] = await world.redis.hmget(actor.keys.wallet, "version", "document");
+  const { wallet, document } = actor.keys;
+  const before = await Promise.all([wallet, document].map((key) => world.redis.getBuffer(key)));
   await change();
   await actor.configure();
-  await world.redis.hset(actor.keys.wallet, { version, document });
+  await world.redis.mset(wallet, before[0] ?? "", document, before[1] ?? "");
 }
 
 async function codeIn({ accounts }: Pick<ActorProcess, "accounts">, account: TestAccount) {
@@ -126,7 +131,7 @@ test("where a bucket came back older, documents of all others are given, however
     world.store.change(account.row, { state: "suspended", stateReason: "dispute" }, new Date()),
   );
   await world.database.sql`UPDATE accounts SET changed_at = now() - interval '3 days'`;
-  await world.redis.del(`{b${(account.row.bucket + 1) % 64}}:meta`);
+  await world.redis.del(`{b${(account.row.bucket + 1) % 64}}:bucket`);
   await world.redis.script("FLUSH");
   await using other = await second();
   expect(await codeIn(other, account)).toBe("account_inactive");

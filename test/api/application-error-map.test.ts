@@ -67,7 +67,7 @@ const provoke = {
   method_not_allowed: { by: () => fetch(api.parts.url + PATH) },
   missing_api_key: { by: () => api.postTo(PATH, null, chatBody()) },
   invalid_api_key: { by: () => api.get("/api/v1/models", { key: "svc_sk_wrong" }) },
-  payment_required: call({ state: "suspended", stateReason: "payment_owed" }),
+  payment_required: call({ owed: "2000" }),
   account_inactive: call({ state: "closed" }),
   ip_not_allowed: call({ ip: ["192.0.2.0/24"] }),
   insufficient_scope: call({ scopes: [] }),

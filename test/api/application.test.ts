@@ -149,7 +149,7 @@ describe("a reply", () => {
     const account = await open();
     await ask(account, { model: "cheap" });
     const [entry] = await api.journal(account);
-    expect(entry?.facts).toMatchObject({ endpoint: CHAT, service: "models", model: "cheap" });
+    expect(entry?.metadata).toMatchObject({ endpoint: CHAT, service: "models", model: "cheap" });
     expect(JSON.stringify(entry)).not.toContain("Hello");
   });
 
@@ -212,7 +212,7 @@ describe("auto", () => {
       expect(last.svc.auto).toEndWith("after best did not answer, after fine did not answer");
       const entries = await api.journal(account);
       expect(entries).toHaveLength(1);
-      expect(JSON.parse(entries[0]?.outcome ?? "{}")).toMatchObject({
+      expect(entries[0]?.end).toMatchObject({
         status: 200,
         model: "cheap",
       });
@@ -348,6 +348,6 @@ describe("GET /api/v1/models", () => {
       },
     } as { id: string });
     const [entry] = await api.journal(account);
-    expect(entry?.facts).toMatchObject({ endpoint: "/api/v1/models", service: "models" });
+    expect(entry?.metadata).toMatchObject({ endpoint: "/api/v1/models", service: "models" });
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
+import type { Outcome } from "../../src/core/journal.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import type { ChatBatch } from "../../src/services/chat/providers/provider.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -75,9 +76,11 @@ async function* thenSilence(batches: readonly ChatBatch[], signal: AbortSignal) 
   await silence(signal);
 }
 
-async function lastOutcome(account: TestAccount): Promise<Record<string, unknown>> {
+async function lastOutcome(account: TestAccount): Promise<Outcome> {
   const entries = await api.journal(account);
-  return JSON.parse(entries.at(-1)?.outcome || "{}");
+  const end = entries.at(-1)?.end;
+  if (!end) throw new Error("The last entry of the journal is no call");
+  return end;
 }
 
 async function spent(account: TestAccount): Promise<NanoUsd> {
@@ -341,8 +344,8 @@ describe("the lease of a stream", () => {
     await frames.next();
     await batchesTaken(2);
     await api.renewLeases();
-    const [record = ""] = await api.holdRecords(account);
-    const checkpoint = Number(record.split(" ")[4]);
+    const [record] = await api.holdRecords(account);
+    const checkpoint = Number(record?.checkpoint);
     leaving.abort();
     await until(() => api.openCalls === 0, "the call was settled");
     expect(checkpoint).toBeGreaterThan(0);

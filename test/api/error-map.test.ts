@@ -52,7 +52,7 @@ const provoke = {
   method_not_allowed: () => fetch(`${api.parts.url}/v1/me`, { method: "DELETE" }),
   missing_api_key: () => api.get("/v1/me"),
   invalid_api_key: () => api.get("/v1/me", { key: "svc_live_wrong" }),
-  payment_required: call({ state: "suspended", stateReason: "payment_owed" }),
+  payment_required: call({ owed: "2" }),
   account_inactive: call({ state: "suspended" }),
   ip_not_allowed: call({ ip: ["192.0.2.0/24"] }),
   insufficient_scope: call({ scopes: ["search"] }),

@@ -5,9 +5,19 @@ import { Redis } from "ioredis";
 import type { AccountView } from "../../actors/account.ts";
 import { AccountActors } from "../../actors/account-actors.ts";
 import { AnonymousWindow } from "../../actors/anonymous-window.ts";
+import { inspectBuckets } from "../../actors/inspection.ts";
 import { readJournal } from "../../actors/journal.ts";
+import { anonymousWindowKey, holdsKey, limitKey } from "../../actors/keys.ts";
+import { type HoldRecord, parseHold } from "../../actors/records.ts";
+import { unpack } from "../../actors/script.ts";
 import { type AppDeps, createApp } from "../../src/app.ts";
 import { bucketOf, newId } from "../../src/core/ids.ts";
+import {
+  type CallMetadata,
+  type Outcome,
+  parseMetadata,
+  parseOutcome,
+} from "../../src/core/journal.ts";
 import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
 import { DAY_MS, FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../src/core/limits.ts";
 import type { Log } from "../../src/core/log.ts";
@@ -15,12 +25,13 @@ import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
 import { type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
+import { accounts, keys, operations, payments } from "../../src/store/account-schema.ts";
 import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
-import { accounts, credits, keys, payments } from "../../src/store/schema.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import { endpointOf, undocumented } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
@@ -58,6 +69,8 @@ export interface AccountOptions {
   /** Days since the first payment; payments also make the tier. */
   readonly paidDaysAgo?: number;
   readonly freeExpiresAt?: Date;
+  /** What a reversed payment left to be paid. */
+  readonly owed?: string;
   readonly scopes?: readonly Scope[];
   readonly ip?: readonly string[];
   readonly monthlyLimit?: string;
@@ -80,8 +93,9 @@ export interface TestAccount {
 export interface JournalEntry {
   readonly type: string;
   readonly request: string;
-  readonly facts: Record<string, unknown>;
+  readonly metadata: CallMetadata | null;
   readonly outcome: string;
+  readonly end: Outcome | null;
 }
 
 interface RequestOptions {
@@ -151,6 +165,7 @@ export class Harness implements AsyncDisposable {
       trustedProxies: [],
       keyPepper: PEPPER,
       ipHashSecret: "ip secret of the tests",
+      docsTryIt: false,
       ...options,
     });
     app.listen({ ...LISTEN_OPTIONS, port: 0, hostname: "127.0.0.1", reusePort: false });
@@ -236,10 +251,11 @@ export class Harness implements AsyncDisposable {
             paidAt,
           })
           .returning({ number: payments.number });
-        await tx.insert(credits).values({
+        await tx.insert(operations).values({
           account: number,
           number: next++,
-          purse: "paid",
+          kind: "credit",
+          balance: "paid",
           amount: usd(options.paid),
           payment: payment?.number ?? null,
         });
@@ -247,17 +263,30 @@ export class Harness implements AsyncDisposable {
       const hasFreeCredit = options.surface !== "application" && options.paid === undefined;
       const free = options.free ?? (hasFreeCredit ? "5" : "0");
       if (usd(free) > 0n) {
-        await tx.insert(credits).values({
+        await tx.insert(operations).values({
           account: number,
           number: next,
-          purse: "free",
+          kind: "credit",
+          balance: "free",
           amount: usd(free),
           expiresAt: options.freeExpiresAt ?? new Date(Date.now() + FREE_CREDIT_DAYS * DAY_MS),
         });
       }
     });
     await actors.of(id, bucket).hydrate();
+    if (options.owed !== undefined) await this.#reverse(id, bucket, usd(options.owed));
     return { id, bucket, key, keyId };
+  }
+
+  /** Takes back a payment that the account has spent. */
+  async #reverse(id: string, bucket: number, amount: NanoUsd): Promise<void> {
+    const { database, actors } = this.parts.stores;
+    await database.sql`
+      INSERT INTO operations (account, number, kind, balance, amount)
+      SELECT a.number, coalesce(max(o.number), 0) + 1, 'reversal', 'paid', ${-amount}::bigint
+      FROM accounts a LEFT JOIN operations o ON o.account = a.number
+      WHERE a.id = ${id} GROUP BY a.number`;
+    await actors.of(id, bucket).applyOperations();
   }
 
   view(account: TestAccount): Promise<AccountView> {
@@ -282,7 +311,7 @@ export class Harness implements AsyncDisposable {
   /** Empties the windows of callers without a key: all tests share one address. */
   async forgetAnonymous(): Promise<void> {
     const { redis } = this.parts.stores;
-    for (const key of await redis.keys("anonymous:*")) await redis.del(key);
+    for (const key of await redis.keys(anonymousWindowKey("*"))) await redis.del(key);
   }
 
   /** Renews the leases of all open calls, as happens every few seconds. */
@@ -296,20 +325,39 @@ export class Harness implements AsyncDisposable {
 
   /** What the account's calls left in the journal, refused ones too. */
   async journal(account: TestAccount): Promise<JournalEntry[]> {
-    const { entries } = await readJournal(this.parts.stores.redis, account.bucket, "0", 10_000);
+    const { redis } = this.parts.stores;
+    const [bucket] = (await inspectBuckets(redis)).slice(account.bucket);
+    const place = { epoch: bucket?.record?.epoch ?? 0, entry: 0 };
+    const { entries } = await readJournal(redis, account.bucket, place, 10_000);
     return entries
-      .filter((entry) => entry.account === account.id && entry.type !== "credit")
-      .map(({ type, request, facts, outcome }) => ({
+      .flatMap(({ entry }) => entry ?? [])
+      .filter((entry) => entry.account === account.id && entry.type !== "operation")
+      .map(({ type, request, metadata, outcome }) => ({
         type,
         request,
-        facts: JSON.parse(facts || "{}") as Record<string, unknown>,
+        metadata: metadata === "" ? null : parseMetadata(metadata),
         outcome,
+        // A refusal has a text of its own.
+        end: outcome.startsWith("[") ? parseOutcome(outcome) : null,
       }));
   }
 
   /** The account's open holds as Redis has them. */
-  holdRecords(account: TestAccount): Promise<string[]> {
-    return this.parts.stores.redis.hvals(`{b${account.bucket}}:holds:${account.id}`);
+  async holdRecords(account: TestAccount): Promise<HoldRecord[]> {
+    const { redis } = this.parts.stores;
+    const hashes = await redis.keys(holdsKey(account.bucket, "*"));
+    const records = await Promise.all(hashes.map((hash) => redis.hvalsBuffer(hash)));
+    return records
+      .flat()
+      .map(parseHold)
+      .filter((hold) => hold.account === account.id);
+  }
+
+  /** What the account counts against one of its daily limits. */
+  async usedToday(account: TestAccount, name: string): Promise<number> {
+    const { redis } = this.parts.stores;
+    const key = limitKey({ bucket: account.bucket, account: account.id }, name);
+    return unpack((await redis.getBuffer(key)) ?? Buffer.alloc(0))[1] ?? 0;
   }
 
   /** Posts a chat request; `body` may be an object or the text of a body. */
@@ -333,8 +381,7 @@ export class Harness implements AsyncDisposable {
       ...(account && { authorization: `Bearer ${account.key}` }),
       ...init.headers,
     };
-    return fetch(this.parts.url + path, {
-      method: "POST",
+    return this.#fetch("POST", path, {
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       ...init,
       headers,
@@ -344,7 +391,19 @@ export class Harness implements AsyncDisposable {
   get(path: string, account: Pick<TestAccount, "key"> | null = null): Promise<Response> {
     const headers: Record<string, string> =
       account === null ? {} : { authorization: `Bearer ${account.key}` };
-    return fetch(this.parts.url + path, { headers });
+    return this.#fetch("GET", path, { headers });
+  }
+
+  /** Every reply that a test is given is held to its endpoint's documentation. */
+  async #fetch(method: string, path: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(this.parts.url + path, { ...init, method });
+    const endpoint = endpointOf(method, path);
+    if (endpoint === null) return response;
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    if (!isJson) return response;
+    const problem = undocumented(endpoint, response, await response.clone().json());
+    if (problem !== null) throw new Error(problem);
+    return response;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -414,6 +473,7 @@ async function openStores() {
     repository: new WalletRepository(database),
     now: Date.now,
     log: { warn: () => {}, error: () => {} },
+    processId: newId("process", random),
   });
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const mail = await openMailStores({ database, redis, queueRedisUrl: server.url, log });

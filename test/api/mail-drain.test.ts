@@ -1,6 +1,8 @@
 // Many messages at once: what a balance, a minute and a day let through is exact.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { limitKey } from "../../actors/keys.ts";
+import { pack } from "../../actors/script.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
 import { nano, toDecimal, usd } from "../../src/core/money.ts";
 import { errorOf, type TestAccount } from "./harness.ts";
@@ -49,7 +51,8 @@ test("5 messages at once where 30 recipients are left in the day: exactly 3 are 
   const { redis } = world.api.parts.stores;
   const [seconds] = await redis.time();
   const day = Math.floor((Number(seconds) * 1000) / DAY_MS);
-  await redis.hset(`{b${account.bucket}}:limit:${account.id}:recipients`, { day, used: 70 });
+  const { bucket, id } = account;
+  await redis.set(limitKey({ bucket, account: id }, "recipients"), pack(day, 70));
   expect(await answers(account, 5, to)).toEqual({ sent: 3, mail_daily_limit: 2 });
   expect(world.smtp.accepted).toHaveLength(3);
   expect((await world.api.view(account)).monthSpent).toBe(usd("0.018"));

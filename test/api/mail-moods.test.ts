@@ -71,7 +71,7 @@ describe("refused for good", () => {
       expect(error.message).not.toContain("ada@");
       expect(await money()).toEqual({ spent: usd("0"), held: usd("0") });
       const [row] = await world.api.journal(account);
-      expect(JSON.parse(row?.outcome ?? "")).toMatchObject({
+      expect(row?.end).toMatchObject({
         status: 422,
         errorCode: "mail_rejected",
       });
@@ -118,10 +118,10 @@ describe("not now", () => {
       expect(world.smtp.accepted).toHaveLength(1);
       expect(await money()).toEqual({ spent: usd("0.0015"), held: usd("0") });
       await expectDestroyed(id);
-      const row = (await world.api.journal(account)).find(({ facts }) => {
-        return facts.endpoint === "/v1/mail/send";
+      const row = (await world.api.journal(account)).find(({ metadata }) => {
+        return metadata?.endpoint === "/v1/mail/send";
       });
-      expect(JSON.parse(row?.outcome ?? "")).toMatchObject({ status: 202, errorCode: null });
+      expect(row?.end).toMatchObject({ status: 202, errorCode: null });
     });
   }
 

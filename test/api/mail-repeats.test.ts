@@ -47,8 +47,7 @@ test("50 requests at once send one message, are charged once, and get one answer
   expect(world.smtp.accepted).toHaveLength(1);
   const { monthSpent, heldPaid } = await world.api.view(account);
   expect([monthSpent, heldPaid]).toEqual([usd("0.0015"), usd("0")]);
-  const used = `{b${account.bucket}}:limit:${account.id}:recipients`;
-  expect(await world.api.parts.stores.redis.hget(used, "used")).toBe("1");
+  expect(await world.api.usedToday(account, "recipients")).toBe(1);
 });
 
 test("a repeat is given the first answer, also when the message has gone on since", async () => {

@@ -67,8 +67,8 @@ test("a message that the server took is answered, charged and can be looked up",
     svc: { request_id: expect.stringMatching(/^req_/), cost_usd: 0 },
   });
   const [row] = await world.api.journal(own);
-  expect(row?.facts).toMatchObject({ endpoint: "/v1/mail/send", service: "mail", model: null });
-  expect(JSON.parse(row?.outcome ?? "")).toMatchObject({ status: 200, errorCode: null });
+  expect(row?.metadata).toMatchObject({ endpoint: "/v1/mail/send", service: "mail", model: null });
+  expect(row?.end).toMatchObject({ status: 200, errorCode: null });
 });
 
 test("another account's message, or none, is not found, and all are told the same", async () => {
@@ -210,7 +210,6 @@ describe("access", () => {
       const response = await world.send(build, mailBody({ to }));
       expect([response.status, (await resultOf(response)).accepted]).toEqual([200, 1]);
     }
-    const key = `{b${build.bucket}}:limit:${build.id}:recipients`;
-    expect(await world.api.parts.stores.redis.hget(key, "used")).toBe("5");
+    expect(await world.api.usedToday(build, "recipients")).toBe(5);
   });
 });

@@ -1,7 +1,8 @@
 // What maps answers without any configuration, over HTTP, from the data that packages ship.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { DataByAction, MapsAction } from "../../src/services/maps/actions.ts";
+import type { MapsAction } from "../../src/services/maps/actions.ts";
+import type { DataByAction } from "../../src/services/maps/maps-replies.ts";
 import {
   type EmbeddedMaps,
   openEmbeddedMaps,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ApiError } from "../../src/core/errors.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
-import { EXAMPLES } from "../support/maps-examples.ts";
+import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import { ATTRIBUTION } from "../support/scripted-maps.ts";
 import { type AccountOptions, errorOf, Harness, type TestAccount, until } from "./harness.ts";
 
@@ -55,7 +55,7 @@ describe("a maps call", () => {
       expect(entry).toMatchObject({
         type: "call",
         request: response.headers.get("x-request-id"),
-        facts: { endpoint: "/v1/maps", service: "maps", model: action },
+        metadata: { endpoint: "/v1/maps", service: "maps", model: action },
       });
     });
   }

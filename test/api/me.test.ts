@@ -59,7 +59,7 @@ test("GET /v1/me tells all of a new account, and is counted and logged", async (
     svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0 },
   });
   expect(await api.journal(account)).toMatchObject([
-    { type: "call", facts: { endpoint: "/v1/me", service: "account", model: null } },
+    { type: "call", metadata: { endpoint: "/v1/me", service: "account", model: null } },
   ]);
 });
 

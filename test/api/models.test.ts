@@ -85,7 +85,7 @@ test("GET /v1/models and the refusals that need no account go on while Redis is 
   const responses = await Promise.all(paths.map((path) => other.get(path)));
   expect(responses.map(({ status }) => status)).toEqual([200, 401, 404, 200, 503]);
   expect(responses[0]?.headers.get("x-ratelimit-remaining-requests")).toBe("60");
-  expect(await responses[4]?.json()).toEqual({
+  expect(await responses[4]?.json()).toMatchObject({
     status: "unavailable",
     checks: { redis: expect.stringMatching(/^(failed|late)$/) },
   });

@@ -45,7 +45,7 @@ async function expectRefusal(response: Response, code: ErrorCode): Promise<void>
 describe("a refused chat call", () => {
   const cases: readonly (readonly [ErrorCode, AccountOptions, body: unknown])[] = [
     ["account_inactive", { state: "suspended" }, chatBody()],
-    ["payment_required", { state: "suspended", stateReason: "payment_owed" }, chatBody()],
+    ["payment_required", { owed: "2" }, chatBody()],
     ["ip_not_allowed", { ip: ["192.0.2.0/24"] }, chatBody()],
     ["insufficient_scope", { scopes: ["search"] }, chatBody()],
     ["body_too_large", {}, "x".repeat(CHAT.bodyBytesMax + 1)],

@@ -459,7 +459,7 @@ describe("a batch", () => {
     expect((await api.view(account)).paid).toBe(usd("4.999"));
     expect(api.search.requests).toHaveLength(9);
     const [entry] = await api.journal(account);
-    expect(JSON.parse(entry?.outcome ?? "{}")).toMatchObject({ status: 499, requests: 10 });
+    expect(entry?.end).toMatchObject({ status: 499, requests: 10 });
   });
 
   test("is one row of the log, with the number of its queries", async () => {
@@ -468,12 +468,14 @@ describe("a batch", () => {
     await api.postTo(ONE, account, { query: "x", max_results: 1 });
     await api.postTo(BATCH, account, [{}]);
     const entries = await api.journal(account);
-    expect(entries.map(({ type, facts }) => [type, facts.endpoint, facts.service])).toEqual([
+    expect(
+      entries.map(({ type, metadata }) => [type, metadata?.endpoint, metadata?.service]),
+    ).toEqual([
       ["call", BATCH, "search"],
       ["call", ONE, "search"],
       ["refused", BATCH, "search"],
     ]);
-    expect(entries.slice(0, 2).map(({ outcome }) => JSON.parse(outcome).requests)).toEqual([4, 1]);
+    expect(entries.slice(0, 2).map(({ end }) => end?.requests)).toEqual([4, 1]);
     expect(entries[2]?.outcome).toStartWith("invalid_parameter ");
   });
 });

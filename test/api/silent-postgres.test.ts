@@ -32,6 +32,7 @@ beforeAll(async () => {
       repository: new WalletRepository(database),
       now: Date.now,
       log: silent,
+      processId: "proc_silent",
     }),
     keys: new KeyDirectory(database, Date.now),
     keyPepper: "test pepper",

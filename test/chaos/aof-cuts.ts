@@ -117,8 +117,11 @@ async function checkBeginning(operator: Stores, history: History, cut: number): 
   const expected = moments[last]?.state;
   // Before the last account was made there were fewer of them.
   if (expected === undefined || expected.length < 2) return;
+  // A renewal is one script in each bucket, and the cut may stand between two of them.
+  if (moments[last + 1]?.what === "renew") return;
   const isSame = found === expected || found.startsWith(expected.slice(0, -1));
-  must(isSame, () => `Not the state after change ${last} (${moments[last]?.what})\n${found}`);
+  const change = `change ${last} (${moments[last]?.what})`;
+  must(isSame, () => `Not the state after ${change}:\n${found}\nexpected:\n${expected}`);
 }
 
 /** What happens by itself: the jobs of a worker, and the next calls. */

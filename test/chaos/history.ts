@@ -3,10 +3,11 @@
 
 import type { Hold } from "../../actors/account.ts";
 import type { AccountActor } from "../../actors/account-actor.ts";
-import { bucketKeys } from "../../actors/keys.ts";
+import { sweep } from "../../actors/call-scripts.ts";
+import { accountKeys, holdsKey, keyStateKey } from "../../actors/keys.ts";
 import type { RedisClient } from "../../actors/script.ts";
-import { sweep } from "../../actors/wallet-scripts.ts";
 import type { Stores } from "../../src/cli/stores.ts";
+import { outcomeText } from "../../src/core/journal.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
@@ -113,30 +114,33 @@ class HistoryWriter implements History {
 
   async #renew(account: HistoryAccount): Promise<void> {
     for (const hold of account.holds) hold.checkpoint(nano(hold.amount / 3n));
-    await this.#note("extend", () => this.#actor(account).renewLeases());
+    await this.#note("renew", () => this.options.operator.actors.renewLeases());
   }
 
   async #expire(account: HistoryAccount): Promise<void> {
     const hold = account.holds.pop();
     if (hold === undefined) return;
+    const { actors } = this.options.operator;
     const actor = this.#actor(account);
-    actor.openHolds.delete(hold.id);
+    actors.leases.closed(account.row.bucket, hold.id);
     const input = {
       nowMs: Date.now() + 2 * LEASE_MS,
       account: account.row.id,
       keys: actor.keys,
+      keyId: hold.detached.keyId,
       requestId: hold.id,
-      outcome: JSON.stringify(DONE),
+      owner: actors.leases.owner,
+      outcome: outcomeText(DONE),
     };
-    await this.#note("sweep", () => this.options.operator.actors.scripts.run(sweep, input));
+    await this.#note("sweep", () => actors.scripts.run(sweep, input));
   }
 
   async #pay(account: HistoryAccount): Promise<void> {
     const amount = nano(BigInt(this.options.random.between(1, 9)) * 1_000_000_000n);
-    const { accounts: store } = this.options.operator.administration;
-    await store.recordPayment(account.row, { amount, paidAt: new Date() });
+    const { payments } = this.options.operator.administration;
+    await payments.record(account.row, { amount, paidAt: new Date() });
     await this.#configure(account);
-    await this.#note("credit", () => this.#actor(account).applyCredits());
+    await this.#note("operation", () => this.#actor(account).applyOperations());
   }
 
   async #newKey(account: HistoryAccount): Promise<void> {
@@ -177,19 +181,44 @@ export async function stateOf(
 ): Promise<string> {
   const parts = await Promise.all(
     accounts.map(async ({ row: { id, bucket } }) => {
-      const keys = bucketKeys(bucket);
+      const keys = accountKeys(id, bucket);
+      const records = [keys.bucket, keys.wallet, keys.document].map((key) => textOf(redis, key));
+      const newest = redis.xrevrange(keys.events, "+", "-", "COUNT", 1);
       return await Promise.all([
-        redis.hgetall(`{b${bucket}}:wallet:${id}`).then(sorted),
-        redis.hgetall(`{b${bucket}}:holds:${id}`).then(sorted),
-        redis.hgetall(keys.meta).then(sorted),
-        redis.zrange(keys.leases, "0", "-1", "WITHSCORES"),
-        redis.xrevrange(keys.journal, "+", "-", "COUNT", 1),
+        ...records,
+        keysOf(redis, keyStateKey(bucket, "*"), (key) => textOf(redis, key)),
+        keysOf(redis, holdsKey(bucket, "*"), (key) => hashOf(redis, key)),
+        // Not until when: one round renews the leases of all buckets, each by a script of its own.
+        redis.hkeys(keys.leases),
+        newest.then(([entry]) => entry?.[0] ?? ""),
       ]);
     }),
   );
   return JSON.stringify(parts);
 }
 
-function sorted(fields: Record<string, string>): [string, string][] {
-  return Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+/**
+ * What `read` finds under each key of a pattern, in the order of the keys. What goes by itself, as
+ * the window of an evicted wallet's key does, may be gone by the time of a comparison.
+ */
+async function keysOf(
+  redis: RedisClient,
+  pattern: string,
+  read: (key: string) => Promise<unknown>,
+): Promise<unknown> {
+  const found = (await redis.keys(pattern)).sort();
+  const ends = await Promise.all(found.map((key) => redis.pttl(key)));
+  const lasting = found.filter((_, index) => ends[index] === -1);
+  return await Promise.all(lasting.map(async (key) => [key, await read(key)]));
+}
+
+async function textOf(redis: RedisClient, key: string): Promise<string> {
+  return (await redis.getBuffer(key))?.toString("hex") ?? "";
+}
+
+async function hashOf(redis: RedisClient, key: string): Promise<[string, string][]> {
+  const fields = await redis.hgetallBuffer(key);
+  return Object.entries(fields)
+    .map(([field, value]): [string, string] => [field, value.toString("hex")])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -53,12 +53,12 @@ export async function takePostgresAway({ times, random, say }: ChaosOptions): Pr
   );
 }
 
-/** The number of the newest journal entry of each bucket. */
+/** How many journal entries each bucket has written. */
 async function newestEntries({ operator }: Product): Promise<number[]> {
   const { redis } = operator.actors.scripts;
   const buckets = Array.from({ length: 64 }, (_, bucket) => bucket);
-  const pages = buckets.map((bucket) => readJournal(redis, bucket, "0-0", 1));
-  return (await Promise.all(pages)).map(({ newest }) => newest);
+  const pages = buckets.map((bucket) => readJournal(redis, bucket, { epoch: 0, entry: 0 }, 1));
+  return (await Promise.all(pages)).map(({ written }) => written);
 }
 
 async function isFlushed({ operator }: Product, entries: readonly number[]): Promise<boolean> {

@@ -1,5 +1,6 @@
-// A world with a busy past, and the means to audit it and to damage it.
+// A world with a busy past, and what audits and damages it.
 
+import { holdsKey } from "../../actors/keys.ts";
 import { type AuditDeps, type AuditReport, audit } from "../../src/accounts/audit.ts";
 import { auditAccount } from "../../src/accounts/audit-account.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
@@ -40,7 +41,7 @@ export async function foundAtOnce(world: World, account: TestAccount): Promise<s
 /** An account with a payment, a few settled calls, one of them free, and one open hold. */
 export async function busyAccount(world: World, open = true): Promise<TestAccount> {
   const account = await openAccount(world, { paid: usd("20") });
-  await account.actor.applyCredits();
+  await account.actor.applyOperations();
   await account.actor.configure();
   for (const cost of ["4.5", "1.25", "0.000000001"]) {
     await (await hold(account, usd("5"))).settle(usd(cost), DONE);
@@ -51,8 +52,20 @@ export async function busyAccount(world: World, open = true): Promise<TestAccoun
   return account;
 }
 
+/** An account that owes $3: of $20 refunded $17.25 were there, of which a call holds $2. */
+export async function owingAccount(world: World): Promise<TestAccount> {
+  const account = await busyAccount(world);
+  const [payment] = await world.payments.list(account.row);
+  if (payment === undefined) throw new Error("There is no payment");
+  const terms = { actor: "operator", reason: "refund", reference: null };
+  await world.payments.change(payment.id, terms, ({ amount }) => ({ refunded: amount }));
+  await account.actor.applyOperations();
+  await account.actor.configure();
+  return account;
+}
+
 /** Runs statements on an account's rows with the guards of the tables off. */
-export async function damageBook(
+export async function damageLedger(
   world: World,
   account: TestAccount,
   statement: (account: number) => string,
@@ -62,6 +75,29 @@ export async function damageBook(
     await tx`ALTER TABLE ledger_entries DROP CONSTRAINT IF EXISTS ledger_never_negative`;
     await tx.unsafe(statement(account.row.number));
   });
+}
+
+/** The places of amounts in the packed wallet, and in a key's state (actors/records.ts). */
+export const WALLET_PAID = 4;
+
+/** Adds to one of the doubles of a packed record, by its place in the record. */
+export async function addToRecord(
+  { redis }: World,
+  key: string,
+  place: number,
+  by: number,
+): Promise<void> {
+  const bytes = await redis.getBuffer(key);
+  if (bytes === null) throw new Error(`There is no record ${key}`);
+  bytes.writeDoubleLE(bytes.readDoubleLE(place * 8) + by, place * 8);
+  await redis.set(key, bytes);
+}
+
+/** Ends every lease of the account's bucket, with the holds of their processes. */
+export async function forgetHolds({ redis }: World, { actor, row }: TestAccount): Promise<void> {
+  const { leases } = actor.keys;
+  const owners = await redis.hkeys(leases);
+  await redis.del(leases, ...owners.map((owner) => holdsKey(row.bucket, owner)));
 }
 
 export async function charge(account: TestAccount, cost: NanoUsd): Promise<void> {

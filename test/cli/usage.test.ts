@@ -5,7 +5,7 @@ import { openWorld, type World } from "../support/world.ts";
 import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 // Each step is a process of its own.
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 let world: World;
 let cli: Cli;
@@ -16,6 +16,8 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 const ID = "acct_0000000000000000000000";
+const PAYMENT = "pay_0000000000000000000000";
+const WHY = ["--reason", "test"];
 const PAY = ["payment", "record", ID];
 const KEY = ["key", "create", ID, "--scopes", "models"];
 const EXPORT = ["log", "export", ID, "--from", "2026-01-01", "--to"];
@@ -48,6 +50,20 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
     [[...PAY, "--usd", "1", "--at", "2026-02-30"], "--at must be a date or a time"],
     [[...PAY, "--usd", "1", "--at", "2026-02-03T25:00"], "--at must be a date or a time"],
     [[...PAY, "--usd", "1", "--at", "2999-01-01"], "--at must not lie in the future"],
+    [[...PAY, "--usd", "1", "--bonus", "-1"], "--bonus must not be below zero"],
+    [[...PAY, "--usd", "1", "--id", ""], "--id must have 1 to 255 characters"],
+    [["payment", "refund"], "needs PAYMENT-ID"],
+    [["payment", "refund", ID], "is not the id of a payment"],
+    [["payment", "refund", PAYMENT, "--usd", "0"], "--usd must be above zero"],
+    [["payment", "refund", PAYMENT, "--usd", "-5"], "--usd must not be below zero"],
+    [["payment", "dispute", PAYMENT], "needs open|won|lost"],
+    [["payment", "dispute", PAYMENT, "close"], "must be one of open, won, lost, but is 'close'"],
+    [["payment", "list", PAYMENT], "is not the id of an account"],
+    [["account", "adjust", ID, "--usd", "-5"], "needs --reason TEXT"],
+    [["account", "adjust", ID, "--usd", "0", ...WHY], "--usd must be above or below zero"],
+    [["account", "adjust", ID, "--usd", "-x", ...WHY], "--usd"],
+    [["account", "adjust", ID, "--usd", "-5", "--reason", " "], "--reason must have 1 to 500"],
+    [["account", "forgive", ID, "--usd", "-5", ...WHY], "--usd must not be below zero"],
     [["key", "create", ID], "needs --scopes a,b"],
     [["key", "create", ID, "--scopes", ""], "--scopes must be a list without gaps"],
     [["key", "create", ID, "--scopes", "models,"], "--scopes must be a list without gaps"],
@@ -122,7 +138,7 @@ test("a setting that is missing, and a store that is away, are told and exit 1",
   const { code, err } = await away("account", "show", ID);
   expect([code, err]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
   expect(err).not.toContain("    at ");
-}, 20_000);
+});
 
 test("service pause and resume are seen at once and may be said twice", async () => {
   const paused = jsonOf(await cli("service", "pause", "model:a/b-1", "--json"));

@@ -6,9 +6,9 @@ import {
   decideAccess,
   isListed,
   lacksAllowance,
-  PAYMENT_OWED,
   parseDocument,
   type StoredDocument,
+  stateByDisputes,
 } from "../../src/core/access.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 
@@ -162,7 +162,7 @@ describe("decideAccess()", () => {
   });
 
   test("answers with the first row that applies: state, address, scope, tier", () => {
-    const owed = { state: "suspended", state_reason: PAYMENT_OWED, net_paid: "0" } as const;
+    const disputed = { state: "suspended", state_reason: "dispute", net_paid: "0" } as const;
     const poor = { net_paid: "0" } as const;
     const order: readonly (readonly [
       Partial<StoredDocument>,
@@ -170,8 +170,7 @@ describe("decideAccess()", () => {
       string,
       ErrorCode,
     ])[] = [
-      [owed, "search", OUTSIDE, "payment_required"],
-      [{ ...owed, state_reason: "dispute" }, "search", OUTSIDE, "account_inactive"],
+      [disputed, "search", OUTSIDE, "account_inactive"],
       [poor, "search", OUTSIDE, "ip_not_allowed"],
       [poor, "search", INSIDE, "insufficient_scope"],
       [poor, "mail", INSIDE, "tier_required"],
@@ -237,5 +236,25 @@ describe("lacksAllowance()", () => {
     expect(lacksAllowance(documentOf(), NOW)).toBe(false);
     expect(lacks({ state: "suspended" })).toBe(false);
     expect(lacks({ state: "closed" })).toBe(false);
+  });
+});
+
+describe("stateByDisputes()", () => {
+  const DISPUTED = { state: "suspended", stateReason: "dispute" } as const;
+  const ACTIVE = { state: "active", stateReason: null } as const;
+  const OTHERS = [
+    { state: "suspended", stateReason: "operator" },
+    { state: "suspended", stateReason: "negative_balance" },
+    { state: "closed", stateReason: "operator" },
+  ] as const;
+
+  test("suspends while one is open, and ends that suspension alone", () => {
+    expect(stateByDisputes(ACTIVE, true)).toEqual(DISPUTED);
+    expect(stateByDisputes(ACTIVE, false)).toBeNull();
+    expect(stateByDisputes(DISPUTED, true)).toBeNull();
+    expect(stateByDisputes(DISPUTED, false)).toEqual(ACTIVE);
+    for (const other of OTHERS) {
+      expect([stateByDisputes(other, true), stateByDisputes(other, false)]).toEqual([null, null]);
+    }
   });
 });

@@ -92,17 +92,6 @@ describe("limits.ts: numbers", () => {
       ...offByOne("a search", "export const SEARCH =", ["bodyBytesMax", "batchBodyBytesMax"]),
       ...offByOne("free credit", 'export const FREE_CREDIT = usd("'),
       ...CONSTANTS.flatMap((name) => offByOne(name, `export const ${name} =`)),
-      [
-        "free includes search",
-        replaced(
-          'usd("5"),\n    unlock: null,\n    services: [',
-          'usd("5"),\n    unlock: null,\n    services: ["search", ',
-        ),
-      ],
-      [
-        "starter includes mail",
-        replaced('services: ["models", "search", "maps"]', "services: SERVICES"),
-      ],
       ["a plan has the cap of a tier", replaced("monthlyCap: AMOUNT_MAX", 'monthlyCap: usd("5")')],
     ],
   });
@@ -114,7 +103,6 @@ const ANOTHER_CONTRACT = `  gatewayTier({
     streams: 80,
     monthlyCap: usd("9000"),
     unlock: null,
-    services: SERVICES,
     batchSearches: 100,
     mail: null,
   }),

@@ -61,8 +61,8 @@ test("500 parallel calls on a balance worth K over two processes: exactly K pass
       new Set(["402 insufficient_credits"]),
     );
     const { actors } = product.operator;
-    const state = await actors.of(account.id, account.bucket).state();
-    expect(state).toMatchObject({ paid: COST - 1n, heldPaid: 0n, heldFree: 0n });
+    const { wallet } = await actors.of(account.id, account.bucket).state();
+    expect(wallet).toMatchObject({ paid: COST - 1n, heldPaid: 0n, heldFree: 0n });
   }
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
   const [lowest] = await product.operator.database.sql`
@@ -93,8 +93,8 @@ test("500 parallel batches on a balance worth K over two processes: exactly K pa
   const refused = answers.filter(({ status }) => status !== 200);
   expect(refused.every(({ body }) => body.includes("insufficient_credits"))).toBe(true);
   const { actors } = product.operator;
-  const state = await actors.of(account.id, account.bucket).state();
-  expect(state).toMatchObject({ paid: BATCH_COST - 1n, heldPaid: 0n, heldFree: 0n });
+  const { wallet } = await actors.of(account.id, account.bucket).state();
+  expect(wallet).toMatchObject({ paid: BATCH_COST - 1n, heldPaid: 0n, heldFree: 0n });
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
   const [logged] = await product.operator.database.sql`
     SELECT sum(requests)::int AS queries FROM request_log WHERE endpoint = '/v1/search/batch'
@@ -120,8 +120,8 @@ test("an application account's calls pass as often as its credits pay, over all 
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(pass);
   expect(told.filter((one) => one === "402 insufficient_credits")).toHaveLength(PLAN_CALLS - pass);
   const { actors } = product.operator;
-  const state = await actors.of(account.id, account.bucket).state();
-  expect(state).toMatchObject({ paid: COST - 1n, heldPaid: 0n, free: 0n, heldFree: 0n });
+  const { wallet } = await actors.of(account.id, account.bucket).state();
+  expect(wallet).toMatchObject({ paid: COST - 1n, heldPaid: 0n, free: 0n, heldFree: 0n });
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
 }, 60_000);
 
@@ -135,7 +135,7 @@ test("the first calls of a month share one allowance, over all processes", async
   // Each may cost 30 cents and holds so much until it is answered; what it costs is 8 tenths.
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
   const rows = await product.operator.database.sql`
-    SELECT amount::text FROM credits c JOIN accounts a ON a.number = c.account
+    SELECT amount::text FROM operations o JOIN accounts a ON a.number = o.account
     WHERE a.id = ${account.id}`;
   expect([...rows]).toEqual([{ amount: "1000000000" }]);
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });

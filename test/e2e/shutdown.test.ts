@@ -35,8 +35,8 @@ async function openStreams(api: Api, account: ProductAccount, count: number) {
 }
 
 async function heldOf({ id, bucket }: ProductAccount) {
-  const state = await product.operator.actors.of(id, bucket).state();
-  return { held: state.heldPaid + state.heldFree, streams: state.streams };
+  const { wallet } = await product.operator.actors.of(id, bucket).state();
+  return { held: wallet.heldPaid + wallet.heldFree, streams: wallet.streams };
 }
 
 test("a process that is told to stop ends its streams, and loses none", async () => {

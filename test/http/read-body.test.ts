@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/core/clock.ts";
 import { ApiError, type ErrorCode } from "../../src/core/errors.ts";
-import { parseObject, readJsonObject } from "../../src/http/read-body.ts";
+import { type JsonBody, jsonBody } from "../../src/http/json-body.ts";
+import { readText } from "../../src/http/read-body.ts";
+import { Type } from "../../src/http/schema.ts";
 
 const KIB = 1024;
+const anyBody = jsonBody(Type.Object({}), { bytesMax: 64 * KIB });
+const parseObject: JsonBody<unknown>["parse"] = (text) => anyBody.check(anyBody.parse(text));
 
 /** A clock whose timers strike when the test says so. */
 function handClock(): Clock & { strike(): void } {
@@ -26,7 +30,7 @@ async function read(
   headers: Record<string, string> = {},
 ) {
   const request = new Request("http://x/", { method: "POST", body, headers });
-  return await readJsonObject(request, { bytesMax: 64 * KIB, clock: handClock() });
+  return parseObject(await readText(request, { bytesMax: anyBody.bytesMax, clock: handClock() }));
 }
 
 async function codeOf(reading: Promise<unknown> | (() => unknown)): Promise<ErrorCode | "none"> {
@@ -48,7 +52,7 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
   });
 }
 
-describe("readJsonObject()", () => {
+describe("a JSON body", () => {
   test("reads an object whatever the Content-Type says", async () => {
     expect(await read('{"a":1}', { "content-type": "text/plain" })).toEqual({ a: 1 });
     expect(await read(new TextEncoder().encode('{"a":1}'))).toEqual({ a: 1 });
@@ -107,13 +111,13 @@ describe("readJsonObject()", () => {
     const clock = handClock();
     const body = new ReadableStream<Uint8Array>({ start: () => {} });
     const request = new Request("http://x/", { method: "POST", body });
-    const reading = codeOf(readJsonObject(request, { bytesMax: KIB, clock }));
+    const reading = codeOf(readText(request, { bytesMax: KIB, clock }));
     clock.strike();
     expect(await reading).toBe("invalid_json");
   });
 });
 
-describe("parseObject()", () => {
+describe("the text of a body", () => {
   const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 
   test("takes 64 levels and refuses 65", async () => {

@@ -1,6 +1,10 @@
 // What may happen to a wallet, as data: a run is a list of these, and the same list runs alike.
 
 import fc from "fast-check";
+import type { PaymentCommand } from "./model-payments.ts";
+
+/** Changes of a balance come with whether the process dies between Postgres and Redis. */
+export type OperationCommand = PaymentCommand & { readonly dies: boolean };
 
 export type Command =
   | {
@@ -11,30 +15,44 @@ export type Command =
       readonly freeEligible: boolean;
       readonly stream: boolean;
       readonly tentative: boolean;
+      /** Taken for an owner that is no process, with a deadline of its own. */
+      readonly detached: boolean;
       readonly refusal: "none" | "invalid_json" | "insufficient_scope";
     }
   | { readonly do: "settle"; readonly pick: number; readonly permille: number }
   | { readonly do: "stream"; readonly pick: number; readonly permille: number }
   /** Streams a part, renews the lease, and is not heard of until the sweep has settled it. */
   | { readonly do: "vanish"; readonly pick: number; readonly permille: number }
+  /** Puts off the deadlines of all holds that belong to no process. */
+  | { readonly do: "extend" }
   | { readonly do: "renew"; readonly process: number }
   | { readonly do: "crash"; readonly process: number }
   | { readonly do: "sweep" }
+  /** Takes away the leases of processes that are gone and hold nothing. */
+  | { readonly do: "forget" }
   | { readonly do: "clock"; readonly ms: number }
   | { readonly do: "edge"; readonly of: "month" | "free"; readonly ms: number }
-  | { readonly do: "credit"; readonly dies: boolean }
+  | OperationCommand
   | { readonly do: "flush" }
   | { readonly do: "evict"; readonly process: number }
   | { readonly do: "rebuild" }
   | { readonly do: "lose" }
   | { readonly do: "expire" }
   | { readonly do: "revoke"; readonly process: number }
+  | { readonly do: "suspend"; readonly process: number }
   | { readonly do: "view"; readonly process: number }
   | { readonly do: "resend" };
+
+/** A list of commands and the kind of account that it runs on. */
+export interface Run {
+  readonly kind: number;
+  readonly commands: readonly Command[];
+}
 
 const process = fc.nat(1);
 const pick = fc.nat(99);
 const permille = fc.oneof(fc.constantFrom(0, 1000, 1300), fc.nat(1000));
+const dies = fc.oneof({ arbitrary: fc.constant(false), weight: 3 }, fc.boolean());
 
 const bound = fc.oneof(
   { arbitrary: fc.constantFrom(0, 1, 5_000_000_000, 300_000_000_000), weight: 1 },
@@ -50,6 +68,7 @@ const admit = fc.record({
   freeEligible: fc.oneof({ arbitrary: fc.constant(true), weight: 3 }, fc.boolean()),
   stream: fc.boolean(),
   tentative: fc.oneof({ arbitrary: fc.constant(false), weight: 2 }, fc.boolean()),
+  detached: fc.oneof({ arbitrary: fc.constant(false), weight: 4 }, fc.boolean()),
   refusal: fc.oneof(
     { arbitrary: fc.constant("none" as const), weight: 15 },
     fc.constantFrom("invalid_json" as const, "insufficient_scope" as const),
@@ -63,52 +82,102 @@ const clockMs = fc.oneof(
   { arbitrary: fc.constantFrom(86_400_000, 900_000), weight: 1 },
 );
 
-function plain<Name extends "sweep" | "flush" | "rebuild" | "lose" | "expire" | "resend">(
-  name: Name,
-) {
+const edge = fc.record({
+  do: fc.constant("edge" as const),
+  of: fc.constantFrom("month" as const, "month" as const, "free" as const),
+  ms: fc.constantFrom(-100, -1, 0, 1),
+});
+
+const money = fc.oneof(
+  { arbitrary: fc.constantFrom(1, 3_000_000_000, 1_250_000_000), weight: 2 },
+  { arbitrary: fc.nat(9_000_000_000), weight: 3 },
+);
+const signedMoney = fc.oneof(
+  money,
+  money.map((nano) => -nano),
+);
+const part = fc.oneof({ arbitrary: fc.constant(1000), weight: 2 }, fc.nat(1000));
+
+const payments: fc.Arbitrary<OperationCommand> = fc.oneof(
+  {
+    arbitrary: fc.record({
+      do: fc.constant("pay" as const),
+      nano: money,
+      bonus: fc.boolean(),
+      dies,
+    }),
+    weight: 36,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant("refund" as const), pick, permille: part, dies }),
+    weight: 22,
+  },
+  { arbitrary: fc.record({ do: fc.constant("failRefund" as const), pick, dies }), weight: 8 },
+  { arbitrary: fc.record({ do: fc.constant("dispute" as const), pick, dies }), weight: 14 },
+  {
+    arbitrary: fc.record({ do: fc.constant("decide" as const), pick, isWon: fc.boolean(), dies }),
+    weight: 14,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant("adjust" as const), nano: signedMoney, dies }),
+    weight: 10,
+  },
+  { arbitrary: fc.record({ do: fc.constant("forgive" as const), nano: money, dies }), weight: 8 },
+  {
+    arbitrary: fc.record({
+      ...{ do: fc.constant("give" as const), nano: money },
+      ...{ days: fc.constantFrom(1, 20, 90), dies },
+    }),
+    weight: 8,
+  },
+);
+
+type Plain = "extend" | "sweep" | "forget" | "flush" | "rebuild" | "lose" | "expire" | "resend";
+
+function plain<Name extends Plain>(name: Name) {
   return fc.constant({ do: name } as const);
 }
 
-function ofProcess<Name extends "renew" | "crash" | "evict" | "revoke" | "view">(name: Name) {
+function ofProcess<Name extends "renew" | "crash" | "evict" | "revoke" | "suspend" | "view">(
+  name: Name,
+) {
   return fc.record({ do: fc.constant(name), process });
+}
+
+function ofCall<Name extends "settle" | "stream" | "vanish">(name: Name) {
+  return fc.record({ do: fc.constant(name), pick, permille });
 }
 
 const command: fc.Arbitrary<Command> = fc.oneof(
   { arbitrary: admit, weight: 360 },
-  { arbitrary: fc.record({ do: fc.constant("settle" as const), pick, permille }), weight: 220 },
-  { arbitrary: fc.record({ do: fc.constant("stream" as const), pick, permille }), weight: 60 },
-  { arbitrary: fc.record({ do: fc.constant("vanish" as const), pick, permille }), weight: 25 },
+  { arbitrary: ofCall("settle"), weight: 220 },
+  { arbitrary: ofCall("stream"), weight: 60 },
+  { arbitrary: ofCall("vanish"), weight: 25 },
+  { arbitrary: plain("extend"), weight: 10 },
   { arbitrary: ofProcess("renew"), weight: 50 },
   { arbitrary: plain("sweep"), weight: 40 },
+  { arbitrary: plain("forget"), weight: 15 },
   { arbitrary: fc.record({ do: fc.constant("clock" as const), ms: clockMs }), weight: 100 },
-  {
-    arbitrary: fc.record({
-      do: fc.constant("edge" as const),
-      of: fc.constantFrom("month" as const, "month" as const, "free" as const),
-      ms: fc.constantFrom(-100, -1, 0, 1),
-    }),
-    weight: 12,
-  },
-  {
-    arbitrary: fc.record({ do: fc.constant("credit" as const), dies: fc.boolean() }),
-    weight: 40,
-  },
+  { arbitrary: edge, weight: 12 },
+  { arbitrary: payments, weight: 120 },
   { arbitrary: ofProcess("crash"), weight: 20 },
   { arbitrary: plain("flush"), weight: 20 },
   { arbitrary: ofProcess("evict"), weight: 15 },
-  { arbitrary: plain("rebuild"), weight: 5 },
+  { arbitrary: plain("rebuild"), weight: 8 },
   { arbitrary: plain("lose"), weight: 3 },
   { arbitrary: plain("expire"), weight: 10 },
   { arbitrary: ofProcess("revoke"), weight: 2 },
+  { arbitrary: ofProcess("suspend"), weight: 4 },
   { arbitrary: ofProcess("view"), weight: 10 },
   { arbitrary: plain("resend"), weight: 60 },
 );
 
 /** Runs of commands; the same seed gives the same runs. In one of four time hardly passes. */
-export function randomRuns(seed: number, runs: number, length: number): Command[][] {
+export function randomRuns(seed: number, runs: number, length: number): Run[] {
   const run = fc.array(command, { minLength: length, maxLength: length });
   const passes = ({ do: name }: Command) => ["clock", "edge", "vanish"].includes(name);
-  return fc
-    .sample(run, { seed, numRuns: runs })
-    .map((commands, index) => (index % 4 === 0 ? commands.filter((c) => !passes(c)) : commands));
+  return fc.sample(run, { seed, numRuns: runs }).map((commands, index) => ({
+    kind: index,
+    commands: index % 4 === 0 ? commands.filter((one) => !passes(one)) : commands,
+  }));
 }

@@ -1,157 +1,152 @@
-// Compares what Redis holds of an account with its model, and reads the journal as it grows: the
-// invariants I1 to I4, I8, I15, I16 and I17 after every command.
+// Compares what Redis holds of an account with its model, and reads the journal as it grows:
+// balances, debts, months, windows, holds, leases and every entry, after every command.
 
-import { readJournal } from "../../actors/journal.ts";
-import { accountKeys } from "../../actors/keys.ts";
+import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
+import type { StreamEntry } from "../../actors/journal.ts";
+import type { KeyState, Wallet, WindowRecord } from "../../actors/records.ts";
 import type { RedisClient } from "../../actors/script.ts";
+import type { JournalEntry } from "../../src/core/journal.ts";
 import type { ModelAccount } from "./model-accounts.ts";
-import type { WalletModel } from "./wallet-model.ts";
+import type { ModelEvent } from "./model-types.ts";
+import { ModelWindow, WINDOW_SECONDS } from "./model-window.ts";
+import { monthBefore, type WalletModel } from "./wallet-model.ts";
 
-interface Running {
-  epoch: number | null;
-  streamId: string;
-  number: number;
-  seq: number;
-  paid: bigint;
-  free: bigint;
-}
+/** More than one command can write. */
+const ENTRIES_MAX = 1_000;
+/** No tier of the model's accounts lets more through. */
+const LARGEST_LIMIT = 300;
+/** They have neither money nor a place in the ledger. */
+const UNMODELLED: ReadonlySet<string> = new Set(["refused", "summary"]);
 
 export class Inspector {
-  readonly #keys: ReturnType<typeof accountKeys>;
-  #journal: Running | null = null;
+  /** How far the journal was read; of an epoch before all others until it was read at all. */
+  #place = { epoch: 0, entry: 0 };
 
   constructor(
     readonly redis: RedisClient,
     readonly account: ModelAccount,
     readonly model: WalletModel,
-  ) {
-    this.#keys = accountKeys(account.id, account.bucket);
+    readonly now: () => number,
+  ) {}
+
+  /** All holds of the account, and what a sweep must say of each now. */
+  async holdsToSweep() {
+    const { bucket, holds } = await this.#inspect();
+    return holds.map(({ request, owner, leaseMs, record }) => {
+      const isVoid = record?.epoch !== bucket?.epoch;
+      const verdict = (leaseMs ?? 0) > this.now() ? "alive" : isVoid ? "gone" : "ok";
+      return { requestId: request, owner, keyId: record?.key ?? "", verdict };
+    });
   }
 
-  /** Throws the first difference. */
+  /** Throws the first differences. */
   async compare(after: string): Promise<void> {
-    const { redis } = this;
-    const [wallet, holds, leases, epoch] = await Promise.all([
-      redis.hgetall(this.#keys.wallet),
-      redis.hgetall(this.#keys.holds),
-      redis.zrange(this.#keys.leases, "0", "-1", "WITHSCORES"),
-      this.#readJournal(),
-    ]);
-    const isHere = wallet.epoch !== undefined && Number(wallet.epoch) === epoch;
+    const read = await this.#inspect();
+    const epoch = read.bucket?.epoch ?? 0;
+    const wallet = read.wallet?.epoch === epoch ? read.wallet : null;
+    const isHere = wallet !== null;
     const faults = [
       ...(isHere === this.model.here ? [] : [`wallet is ${isHere ? "" : "not "}in Redis`]),
-      ...(isHere ? this.#walletFaults(wallet) : []),
-      ...(isHere ? this.#holdFaults(holds) : []),
-      ...this.#leaseFaults(leases),
-      ...this.#journalFaults(),
+      ...(wallet === null ? [] : this.#walletFaults(wallet)),
+      ...this.account.keys.flatMap((id, key) => this.#keyFaults(key, read.keys.get(id), epoch)),
+      ...this.#holdFaults(read, epoch),
+      ...this.#journalFaults(read.tail, epoch),
       ...this.#limitFaults(),
     ];
     if (faults.length > 0) throw new Error(`after ${after}: ${faults.join("; ")}`);
   }
 
-  #walletFaults(wallet: Record<string, string>): string[] {
+  #inspect(): Promise<AccountInspection> {
+    const { id, bucket, keys: keyIds } = this.account;
+    const question = { after: this.#place, count: ENTRIES_MAX, now: this.now() };
+    return inspectAccount(this.redis, { id, bucket, keyIds, ...question });
+  }
+
+  #walletFaults(wallet: Wallet): string[] {
     const { model } = this;
-    const expected = new Map<string, bigint>([
-      ["paid", model.ledger.paid - model.heldPaid],
-      ["free", model.freeAvailable],
-      ["held_paid", model.heldPaid],
-      ["held_free", model.heldFree],
-      ["streams", BigInt(model.streams)],
-      ["seq", BigInt(model.ledger.seq)],
-      ["credits", BigInt(model.ledger.credits)],
-    ]);
-    for (const [field, amount] of model.ledger.spent) expected.set(this.#field("s", field), amount);
-    for (const hold of model.holds.values()) {
-      expected.set(`h${hold.month}`, model.held(hold.month, null));
-      const field = this.#field("h", `${hold.month}:${hold.key}`);
-      expected.set(field, model.held(hold.month, hold.key));
-    }
-    const months = Object.keys(wallet).filter((field) => /^[sh]\d/.test(field));
-    return [...new Set([...expected.keys(), ...months])].flatMap((field) => {
-      const got = wallet[field] ?? "0";
-      const want = (expected.get(field) ?? 0n).toString();
-      if (got !== want) return [`${field} is ${got} instead of ${want}`];
-      return got.startsWith("-") ? [`${field} is negative`] : [];
-    });
-  }
-
-  #field(kind: "s" | "h", field: string): string {
-    const [month, key] = field.split(":");
-    return key === undefined ? kind + month : `${kind}${month}:${this.account.keys[Number(key)]}`;
-  }
-
-  #holdFaults(holds: Record<string, string>): string[] {
-    const { model, account } = this;
-    const ids = new Set([...Object.keys(holds), ...model.holds.keys()]);
-    return [...ids].flatMap((id) => {
-      const hold = model.holds.get(id);
-      if (hold === undefined) return [`hold ${id} should be gone`];
-      const { paid, free, month, stream, checkpoint, admittedMs, key } = hold;
-      const facts = [paid, free, month, stream ? 1 : 0, checkpoint, admittedMs, account.keys[key]];
-      const got = holds[id]?.split(" ").slice(0, 7).join(" ");
-      return got === facts.join(" ") ? [] : [`hold is '${got}' instead of '${facts.join(" ")}'`];
-    });
-  }
-
-  #leaseFaults(flat: readonly string[]): string[] {
-    const leases = new Map<string, number>();
-    for (let at = 0; at < flat.length; at += 2) {
-      const member = flat[at] ?? "";
-      if (member.startsWith(this.account.id)) leases.set(member, Number(flat[at + 1]));
-    }
-    const expected = [...this.model.holds.values()];
-    const wrong = expected.filter(
-      (hold) => leases.get(`${this.account.id}/${hold.id}`) !== hold.leaseMs,
+    const { ledger } = model;
+    const owed = ledger.owed > 0n && wallet.paid > 0n ? ["owes beside available credit"] : [];
+    return owed.concat(
+      differences(wallet, {
+        seq: ledger.seq,
+        paid: model.paidAvailable,
+        free: model.freeAvailable,
+        heldPaid: model.heldPaid,
+        heldFree: model.heldFree,
+        owed: ledger.owed,
+        operations: ledger.operations,
+        freeExpiresMs: model.freeExpiresMs,
+        freeSinceMs: model.freeSinceMs,
+        streams: model.streams,
+        calls: model.holds.size,
+        usedMs: model.usedMs,
+        month: model.month,
+        ...this.#months(model.month, null),
+      }),
     );
-    if (wrong.length > 0) return [`${wrong.length} leases are wrong`];
-    return leases.size === expected.length ? [] : [`${leases.size} leases of ${expected.length}`];
   }
 
-  /** Reads on; returns the bucket's epoch. */
-  async #readJournal(): Promise<number | null> {
-    const { bucket } = this.account;
-    const page = await readJournal(this.redis, bucket, this.#journal?.streamId ?? "0-0", 1_000);
-    let running = this.#journal;
-    if (running === null || page.epoch !== running.epoch) {
-      // The first reading, or a new epoch: the journal goes on from what the ledger has.
-      const { seq, paid, free } = running === null ? ZERO_LEDGER : this.model.repository;
-      const first = running === null ? page.entries : await this.#wholeJournal();
-      const number = (first[0]?.number ?? page.newest + 1) - 1;
-      running = { epoch: page.epoch, streamId: "0-0", number, seq, paid, free };
-      this.#follow(running, first);
-    } else this.#follow(running, page.entries);
-    this.#journal = running;
-    return page.epoch;
+  /** A state of an older epoch is void but for its window; without one nothing was counted. */
+  #keyFaults(key: number, state: KeyState | undefined, epoch: number): string[] {
+    const window = this.model.windows[key] ?? new ModelWindow();
+    const counted = windowFaults(window, state?.window ?? null, this.now());
+    if (!this.model.here) return counted;
+    const isVoid = state === undefined || state.epoch !== epoch;
+    const months = isVoid ? NOTHING_SPENT : state;
+    const faults = differences(months, this.#months(isVoid ? this.model.month : state.month, key));
+    return [...counted, ...faults.map((fault) => `key ${key}: ${fault}`)];
   }
 
-  async #wholeJournal() {
-    return (await readJournal(this.redis, this.account.bucket, "0-0", 1_000)).entries;
+  #months(month: number, key: number | null) {
+    const { model } = this;
+    return {
+      spent: model.spent(month, key),
+      held: model.held(month, key),
+      previousSpent: model.spent(monthBefore(month), key),
+      previousHeld: model.held(monthBefore(month), key),
+    };
   }
 
-  #follow(running: Running, entries: Awaited<ReturnType<typeof readJournal>>["entries"]): void {
-    for (const entry of entries) {
-      running.streamId = entry.streamId;
-      if (entry.number !== running.number + 1) throw new Error(`entry ${entry.number} is a gap`);
-      running.number = entry.number;
-      if (entry.seq === null || entry.account !== this.account.id) continue;
-      running.paid += entry.paidDelta;
-      running.free += entry.freeDelta;
-      running.seq += 1;
-      if (entry.seq !== running.seq) throw new Error(`seq ${entry.seq}, not ${running.seq}`);
-      if (entry.paidAfter !== running.paid || entry.freeAfter !== running.free) {
-        throw new Error(`seq ${entry.seq} does not add up`);
-      }
-      if (running.paid < 0n || running.free < 0n) throw new Error(`seq ${entry.seq} is negative`);
+  #holdFaults(read: AccountInspection, epoch: number): string[] {
+    const { model, account } = this;
+    const found = new Map(
+      read.holds.flatMap((hold) =>
+        hold.record?.epoch === epoch ? [[hold.request, hold] as const] : [],
+      ),
+    );
+    const ids = new Set([...found.keys(), ...model.holds.keys()]);
+    return [...ids].flatMap((id) => {
+      const [hold, there] = [model.holds.get(id), found.get(id)];
+      if (hold === undefined) return [`hold ${id} should be gone`];
+      if (there?.record === undefined || there.record === null) return [`hold ${id} is not there`];
+      const { paid, free, month, stream, checkpoint, admittedMs, key, owner } = hold;
+      const expected = { paid, free, month, isStream: stream, checkpoint, admittedMs };
+      const ends = { owner, leaseMs: model.endOf(hold) };
+      const of = { account: account.id, key: account.keys[key] ?? "" };
+      return [...differences(there.record, { ...expected, ...of }), ...differences(there, ends)];
+    });
+  }
+
+  #journalFaults(tail: readonly StreamEntry[], epoch: number): string[] {
+    if (epoch !== this.#place.epoch) {
+      // What was in Postgres for long before this account may be trimmed; nothing after it is.
+      const isFirst = this.#place.epoch === 0;
+      const first = tail.find(({ entry }) => entry?.epoch === epoch);
+      this.#place = { epoch, entry: isFirst ? (first?.number ?? 0) : 0 };
     }
-  }
-
-  #journalFaults(): string[] {
-    const { ledger } = this.model;
-    const { seq, paid, free } = this.#journal ?? ZERO_LEDGER;
-    if (seq === ledger.seq && paid === ledger.paid && free === ledger.free) return [];
-    return [
-      `the journal says ${seq}: ${paid} ${free}, not ${ledger.seq}: ${ledger.paid} ${ledger.free}`,
-    ];
+    const faults: string[] = [];
+    for (const { number, entry, fault } of tail) {
+      if (entry === null) return [`entry ${number} cannot be read: ${fault}`];
+      // Another epoch's entries are void, and those of accounts before this one are not its own.
+      if (entry.epoch !== epoch || number < this.#place.entry) continue;
+      if (number !== this.#place.entry) return [`entry ${number} is a gap`];
+      this.#place = { epoch, entry: number + 1 };
+      if (entry.account !== this.account.id || UNMODELLED.has(entry.type)) continue;
+      const expected = this.model.events.shift();
+      if (expected === undefined) faults.push(`${entry.type} ${entry.seq} should not be there`);
+      else faults.push(...eventFaults(entry, expected));
+    }
+    return faults.concat(this.model.events.map(({ type }) => `the journal lacks a ${type}`));
   }
 
   #limitFaults(): string[] {
@@ -162,13 +157,60 @@ export class Inspector {
     }
     for (const hold of model.holds.values()) {
       const budget = this.account.terms.budgets[hold.key] ?? null;
-      const used = model.spent(hold.month, hold.key) + model.held(hold.month, hold.key);
+      const used = model.used(hold.month, hold.key);
       if (budget !== null && used > budget) faults.push(`key ${hold.key} is over its budget`);
     }
     return faults;
   }
 }
 
-const ZERO_LEDGER = { seq: 0, paid: 0n, free: 0n };
-/** No tier of the model's accounts lets more through. */
-const LARGEST_LIMIT = 300;
+const NOTHING_SPENT = { spent: 0n, held: 0n, previousSpent: 0n, previousHeld: 0n };
+
+/** The fields that differ from what is expected of them. */
+function differences<Expected extends object>(
+  found: { readonly [Field in keyof Expected]?: unknown },
+  expected: Expected,
+): string[] {
+  return (Object.keys(expected) as (keyof Expected & string)[]).flatMap((field) => {
+    const [value, due] = [found[field], expected[field]];
+    return value === due ? [] : [`${field} is ${value} instead of ${due}`];
+  });
+}
+
+/** A record counts each second that still counts as the model does. */
+function windowFaults(model: ModelWindow, record: WindowRecord | null, nowMs: number): string[] {
+  if (record === null) return model.countedAt(nowMs) === 0 ? [] : ["a window is gone"];
+  const { lastSecond, total, counts } = record;
+  const sum = counts.reduce((all, count) => all + count, 0);
+  if (sum !== total) return [`a window has a total of ${total} and counts ${sum}`];
+  const last = Math.max(lastSecond, model.last, Math.floor(nowMs / 1000));
+  const expected = model.counts();
+  for (let second = last - WINDOW_SECONDS + 1; second <= last; second++) {
+    const isInRecord = second <= lastSecond && second > lastSecond - WINDOW_SECONDS;
+    const count = isInRecord ? (counts[second % WINDOW_SECONDS] ?? 0) : 0;
+    const due = expected.get(second) ?? 0;
+    if (count !== due) return [`the second ${second} of a window counts ${count}, not ${due}`];
+  }
+  return [];
+}
+
+function eventFaults(entry: JournalEntry, { type, request, row, ...money }: ModelEvent): string[] {
+  const expected = {
+    type,
+    request: request ?? "",
+    seq: row?.seq ?? null,
+    paidDelta: row?.paidDelta ?? 0n,
+    freeDelta: row?.freeDelta ?? 0n,
+    operation: row?.operation ?? null,
+    kind: type === "operation" ? (row?.kind ?? null) : null,
+    ...money,
+  };
+  const after = row === null ? {} : balancesAfter(row);
+  return differences(entry, { ...expected, ...after }).map(
+    (fault) => `${type} ${row?.seq ?? "without a row"}: ${fault}`,
+  );
+}
+
+function balancesAfter({ paidAfter, freeAfter, owedAfter, month }: NonNullable<ModelEvent["row"]>) {
+  return { paidAfter, freeAfter, owedAfter, month };
+}

@@ -1,96 +1,35 @@
 // One bucket of the real stores and the model of one account in it, driven by the same commands.
 // After each command the two must agree in everything.
 
-import { AccountActor, type ActorDeps } from "../../actors/account-actor.ts";
-import { bucketKeys, limitKey, opKey, windowKey } from "../../actors/keys.ts";
+import type { AccountActor } from "../../actors/account-actor.ts";
+import { forgetOwner, sweep } from "../../actors/call-scripts.ts";
+import { DETACHED_LEASE_MS, renewDetached, settleDetached } from "../../actors/detached-hold.ts";
+import { bucketKeys, keyStateKey, limitKey, MAIL_OWNER, opKey } from "../../actors/keys.ts";
 import type { OpenHold } from "../../actors/open-hold.ts";
-import { verifyBuckets } from "../../actors/recovery.ts";
-import { RedisClock } from "../../actors/redis-clock.ts";
-import { type RedisClient, type Script, ScriptRunner } from "../../actors/script.ts";
-import { sweep } from "../../actors/wallet-scripts.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";
+import { outcomeText } from "../../src/core/journal.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
-import type { Database } from "../../src/store/database.ts";
-import {
-  type CreditRecord,
-  type Cursor,
-  WalletRepository,
-} from "../../src/store/wallet-repository.ts";
 import { ask, DONE, random } from "../support/world.ts";
-import type { Command } from "./commands.ts";
+import type { Command, OperationCommand } from "./commands.ts";
 import { Inspector } from "./inspector.ts";
-import type { ModelAccount } from "./model-accounts.ts";
-import { type ModelAnswer, type ModelHold, WalletModel } from "./wallet-model.ts";
-
-/** What lanes share. */
-export interface LaneDeps {
-  readonly redis: RedisClient;
-  readonly database: Database;
-  /** Moves the bucket's journal to Postgres; many lanes share one transaction. */
-  readonly flush: (bucket: number) => Promise<void>;
-  /** Faulty sources by the digest of the script that they stand for. */
-  readonly faulty: ReadonlyMap<string, { readonly source: string; readonly sha: string }>;
-}
+import {
+  type LaneDeps,
+  type LaneProcess,
+  LaneRepository,
+  startProcess,
+  TappedRunner,
+  verifyBucket,
+} from "./lane-process.ts";
+import { insertOperations, type ModelAccount, rowOf } from "./model-accounts.ts";
+import { ModelPayments } from "./model-payments.ts";
+import type { ModelAnswer, ModelHold } from "./model-types.ts";
+import { WalletModel } from "./wallet-model.ts";
 
 /** The first difference between a wallet and its model. */
-export class AuditFinding extends Error {
-  override readonly name = "AuditFinding";
-}
-
-/**
- * A Postgres in which a credit is committed when the model says so, and which recovers one
- * bucket.
- */
-class LaneBook extends WalletRepository {
-  visible = 1;
-
-  constructor(
-    database: Database,
-    readonly account: ModelAccount,
-  ) {
-    super(database);
-  }
-
-  override async creditsAfter(accountId: string, after: number): Promise<CreditRecord[]> {
-    // Nobody stages an account's credits that are granted as they are due.
-    if (this.account.terms.credits.length === 0) return super.creditsAfter(accountId, after);
-    const credits = this.account.terms.credits.slice(after, this.visible);
-    return credits.map((credit) => ({ ...credit, amount: nano(credit.amount) }));
-  }
-
-  override recovery(recovery: Parameters<WalletRepository["recovery"]>[0]): Promise<void> {
-    const mine = (cursor: Cursor) => cursor.bucket === this.account.bucket;
-    return super.recovery({
-      ...recovery,
-      rebuild: (cursors, newEpoch) => recovery.rebuild(cursors.filter(mine), newEpoch),
-    });
-  }
-
-  /** No lane changes a document. */
-  override async *lostDocuments(): AsyncGenerator<[]> {}
-}
-
-/** Runs scripts, or the faulty ones in their place, and can run the last one again. */
-class TappedRunner extends ScriptRunner {
-  again: (() => Promise<unknown>) | null = null;
-  answer: unknown = null;
-
-  constructor(
-    readonly lane: LaneDeps,
-    verify: () => Promise<void>,
-  ) {
-    super(lane.redis, verify);
-  }
-
-  override async run<Input, Reply>(script: Script<Input, Reply>, input: Input): Promise<Reply> {
-    const used = { ...script, ...this.lane.faulty.get(script.sha) };
-    this.again = () => super.run(used, input);
-    const reply = await super.run(used, input);
-    this.answer = reply;
-    return reply;
-  }
+export class Difference extends Error {
+  override readonly name = "Difference";
 }
 
 const MONEY: ReadonlySet<string> = new Set([
@@ -101,13 +40,15 @@ const MONEY: ReadonlySet<string> = new Set([
 
 export class Lane {
   readonly model: WalletModel;
-  readonly repository: LaneBook;
+  readonly repository: LaneRepository;
+  readonly #payments = new ModelPayments();
   readonly #runner: TappedRunner;
-  readonly #actors: AccountActor[] = [];
+  readonly #processes: LaneProcess[] = [];
   /** The owners' ends of the calls that the model has, and which process owns each. */
   readonly #open = new Map<string, { readonly hold: OpenHold; readonly process: number }>();
   readonly #failure = Promise.withResolvers<never>();
   readonly #requests: string[] = [];
+  readonly #owners = new Set<string>();
   readonly #inspector: Inspector;
   nowMs: number;
   revoked = false;
@@ -119,11 +60,11 @@ export class Lane {
   ) {
     this.nowMs = startMs;
     this.model = new WalletModel(account.terms, () => this.nowMs);
-    this.repository = new LaneBook(deps.database, account);
-    this.#runner = new TappedRunner(deps, () => this.#verify());
-    this.#inspector = new Inspector(deps.redis, account, this.model);
+    this.repository = new LaneRepository(deps.database, account);
+    this.#runner = new TappedRunner(deps, () => verifyBucket(deps.redis, this.repository, false));
+    this.#inspector = new Inspector(deps.redis, account, this.model, () => this.nowMs);
     this.#failure.promise.catch(() => {});
-    for (const process of [0, 1]) this.#actors[process] = this.#newActor();
+    for (const process of [0, 1]) this.#processes[process] = this.#startProcess();
   }
 
   /** Does one command to both and compares them. Throws what differs, or what the real one did. */
@@ -135,14 +76,19 @@ export class Lane {
   /** Ends every call: owners settle, the sweep takes the rest; then all is flushed. */
   async finish(): Promise<void> {
     for (const id of [...this.#open.keys()]) await this.#guarded(this.#settle(id, 500));
-    const leases = [...this.model.holds.values()].map((hold) => hold.leaseMs);
-    this.nowMs = Math.max(this.nowMs, ...leases);
+    const ends = [...this.model.holds.values()].map((hold) => this.model.endOf(hold) ?? 0);
+    this.nowMs = Math.max(this.nowMs, ...ends, ...this.model.leases.values());
     for (const command of ["sweep", "flush"] as const) await this.step({ do: command });
-    this.model.touch();
-    await this.#actor(0).state();
+    this.model.applyOperations();
+    await this.#actor(0).applyOperations();
     await this.#inspector.compare("finish");
     await this.step({ do: "flush" });
-    if (this.model.holds.size > 0) throw new AuditFinding("A hold outlived the run");
+    if (this.model.holds.size > 0) throw new Difference("A hold outlived the run");
+    const { leases } = bucketKeys(this.account.bucket);
+    const left = await this.deps.redis.hkeys(leases);
+    if (left.some((owner) => this.#owners.has(owner))) {
+      throw new Difference("A lease outlived the run");
+    }
   }
 
   #guarded<T>(work: Promise<T>): Promise<T> {
@@ -152,27 +98,28 @@ export class Lane {
   async #do(command: Command): Promise<void> {
     // A client sends again at once; when the world has changed, nobody sends it any more.
     if (command.do !== "resend") this.#runner.again = null;
+    if ("dies" in command) return await this.#operate(command);
     switch (command.do) {
       case "admit":
         return await this.#admit(command);
       case "settle":
         return await this.#settle(this.#pick(command.pick), command.permille);
       case "stream":
-        return this.#stream(this.#pick(command.pick), command.permille);
+        this.#stream(this.#pick(command.pick), command.permille);
+        return;
       case "vanish":
         return await this.#vanish(this.#pick(command.pick), command.permille);
       case "renew":
         return await this.#renew(command.process);
       case "crash":
-        return this.#crash(command.process);
-      case "sweep":
-        return await this.#sweep();
-      case "credit":
-        return await this.#credit(command.dies);
+        this.#crash(command.process);
+        return;
       case "evict":
         return await this.#evict(command.process);
       case "revoke":
         return await this.#revoke(command.process);
+      case "suspend":
+        return await this.#suspend(command.process);
       case "view":
         return await this.#view(command.process);
       default:
@@ -180,7 +127,9 @@ export class Lane {
     }
   }
 
-  async #doToAll(command: Exclude<Command, { pick: number } | { process: number }>): Promise<void> {
+  async #doToAll(
+    command: Exclude<Command, { pick: number } | { process: number } | OperationCommand>,
+  ): Promise<void> {
     switch (command.do) {
       case "clock":
         this.nowMs += command.ms;
@@ -192,11 +141,19 @@ export class Lane {
         this.model.touch();
         this.model.expireFree(this.nowMs);
         return await this.#actor(0).expireFree();
+      case "extend":
+        return await this.#extend();
+      case "sweep":
+        return await this.#sweep();
+      case "forget":
+        this.model.forgetOwners(this.nowMs);
+        return await this.#forgetOwners();
       case "flush":
         this.model.flush();
         return await this.deps.flush(this.account.bucket);
       case "rebuild":
-        return await this.#rebuild();
+        this.model.rebuild();
+        return await verifyBucket(this.deps.redis, this.repository, true);
       case "lose":
         return await this.#lose();
       case "resend":
@@ -205,32 +162,29 @@ export class Lane {
   }
 
   async #admit(command: Extract<Command, { do: "admit" }>): Promise<void> {
-    const key = this.account.keys[command.key] ?? "";
+    const { key, freeEligible, stream, tentative, detached: isDetached } = command;
     const id = newId("request", random);
-    const scope =
-      command.refusal === "insufficient_scope" ? ("mail" as const) : ("models" as const);
-    const known = command.refusal === "invalid_json";
+    const isUnscoped = command.refusal === "insufficient_scope";
     const bound = nano(BigInt(command.nano));
-    const { freeEligible, stream, tentative } = command;
-    const more = { requestId: id, scope, freeEligible, stream, tentative };
-    const refusal = known ? { refusal: new ApiError("invalid_json", "known before") } : {};
-    const isRevoked = this.revoked && command.key === 1;
+    const owner = isDetached ? MAIL_OWNER : this.#process(command.process).owner;
+    const isRevoked = this.revoked && key === 1;
     if (isRevoked) this.model.touch();
+    const of = { id, key, bound, freeEligible, stream, tentative, owner };
+    const code = command.refusal === "none" ? null : command.refusal;
+    const refusal = code === null ? null : { code, first: isUnscoped };
+    const deadlineMs = isDetached ? LEASE_MS : null;
     const expected: ModelAnswer = isRevoked
       ? { verdict: "invalid_api_key" }
-      : this.model.admit(
-          {
-            ...{ id, key: command.key, bound, freeEligible, stream, tentative },
-            refusal:
-              command.refusal === "none"
-                ? null
-                : { code: command.refusal, first: command.refusal === "insufficient_scope" },
-          },
-          this.nowMs,
-        );
+      : this.model.admit({ ...of, deadlineMs, refusal }, this.nowMs);
     this.#requests.push(id);
+    const known = command.refusal === "invalid_json";
+    const asked = ask(this.account.keys[key] ?? "", bound, {
+      ...{ requestId: id, freeEligible, stream, tentative, isDetached },
+      scope: isUnscoped ? "mail" : "models",
+      ...(known && { refusal: new ApiError("invalid_json", "known before") }),
+    });
     const answer = await this.#actor(command.process)
-      .admit(ask(key, bound, { ...more, ...refusal }))
+      .admit(asked)
       .catch((error: unknown) => {
         if (error instanceof ApiError && error.code === "invalid_api_key") return error;
         throw error;
@@ -238,7 +192,9 @@ export class Lane {
     const got = answer instanceof ApiError ? { verdict: answer.code } : plainAnswer(answer);
     this.#same(got, expected, "admit");
     if (answer instanceof ApiError || answer.verdict !== "admitted") return;
-    this.#open.set(id, { hold: answer.hold as OpenHold, process: command.process });
+    const hold = answer.hold as OpenHold;
+    if (isDetached) hold.detach();
+    this.#open.set(id, { hold, process: command.process });
   }
 
   async #settle(id: string | null, permille: number): Promise<void> {
@@ -246,11 +202,16 @@ export class Lane {
     const call = id === null ? undefined : this.model.calls.get(id);
     if (mine === undefined || call === undefined) return;
     this.#open.delete(call.id);
-    const cost = partOf(call, permille);
+    const cost = nano(partOf(call, permille));
     const expected = this.model.settle(call, cost, this.nowMs);
-    const settled = await this.#guarded(mine.hold.settle(nano(cost), DONE));
+    const { hold } = mine;
+    const settled = await this.#guarded(
+      call.owner === MAIL_OWNER
+        ? settleDetached(this.#actor(0), hold.detached, { cost, outcome: DONE })
+        : hold.settle(cost, DONE),
+    );
     this.#same(settled, expected, "settle");
-    if (settled.charged > mine.hold.amount) throw new AuditFinding("A charge is above its hold");
+    if (settled.charged > hold.amount) throw new Difference("A charge is above its hold");
   }
 
   #stream(id: string | null, permille: number): void {
@@ -268,47 +229,76 @@ export class Lane {
   }
 
   async #renew(process: number): Promise<void> {
-    const mine = [...this.#open].filter(([, call]) => call.process === process);
-    const streamed = new Map(mine.map(([id, { hold }]) => [id, hold.streamedCost as bigint]));
-    const lost = new Set(
-      this.model.here ? this.model.renew(streamed, this.nowMs) : streamed.keys(),
-    );
-    await this.#actor(process).renewLeases();
+    const { leases, owner } = this.#process(process);
+    const mine = [...this.#open].filter(([id, call]) => {
+      return call.process === process && this.model.calls.get(id)?.owner === owner;
+    });
+    if (mine.length === 0) return;
+    const streams = mine.filter(([, { hold }]) => hold.isStream || hold.streamedCost > 0n);
+    const streamed = new Map(streams.map(([id, { hold }]) => [id, hold.streamedCost as bigint]));
+    const lost = new Set(this.model.renew(owner, streamed, this.nowMs));
+    await leases.renew();
+    // A changed document makes the process read the account, which may build its wallet.
+    if (!this.model.here && (await this.#isHere())) this.model.touch();
     for (const [id, { hold }] of mine) {
-      const ends = lost.has(id) || (this.revoked && this.model.calls.get(id)?.key === 1);
-      if (ends && !hold.signal.aborted) throw new AuditFinding(`Call ${id} was not told to end`);
+      const isBarred = this.model.isSuspended || (this.revoked && this.#keyOf(id) === 1);
+      if ((lost.has(id) || isBarred) && !hold.signal.aborted) {
+        throw new Difference(`Call ${id} was not told to end`);
+      }
     }
   }
 
   #crash(process: number): void {
+    const { owner } = this.#process(process);
     for (const [id, call] of this.#open) {
-      if (call.process !== process) continue;
+      // What belongs to no process outlives every one.
+      if (call.process !== process || this.model.calls.get(id)?.owner !== owner) continue;
       this.#open.delete(id);
       this.model.calls.delete(id);
     }
-    this.#actors[process] = this.#newActor();
+    this.#processes[process] = this.#startProcess();
+  }
+
+  async #extend(): Promise<void> {
+    const mine = [...this.model.holds.values()].filter(({ owner }) => owner === MAIL_OWNER);
+    this.model.extend(this.nowMs, DETACHED_LEASE_MS);
+    await renewDetached(
+      this.#actor(0),
+      mine.map(({ id }) => id),
+    );
   }
 
   async #sweep(): Promise<void> {
+    const holds = await this.#inspector.holdsToSweep();
+    const ids = holds.flatMap(({ requestId, verdict }) => (verdict === "ok" ? requestId : []));
+    this.#same(ids.toSorted(), this.model.ended(this.nowMs).sort(), "sweep");
+    this.model.sweep(this.nowMs, ids);
     const { keys } = this.#actor(0);
-    const expected = this.model.sweep(this.nowMs).sort();
-    const over = await this.deps.redis.zrangebyscore(keys.leases, "-inf", this.nowMs);
-    const mine = over.filter((member) => member.startsWith(`${this.account.id}/`));
-    const ids = mine.map((member) => member.slice(member.indexOf("/") + 1)).sort();
-    this.#same(ids, expected, "sweep");
-    for (const requestId of ids) {
-      const subject = { account: this.account.id, keys, nowMs: this.nowMs };
-      await this.#runner.run(sweep, { ...subject, requestId, outcome: JSON.stringify(DONE) });
+    const subject = { account: this.account.id, keys, nowMs: this.nowMs };
+    // A live hold is tried too: its lease may be renewed after a sweep has read it.
+    for (const { verdict, ...hold } of holds) {
+      const sweeping = { ...subject, ...hold, outcome: outcomeText(DONE) };
+      this.#same(await this.#runner.run(sweep, sweeping), verdict, "sweep of a hold");
+    }
+    await this.#forgetOwners();
+  }
+
+  async #forgetOwners(): Promise<void> {
+    const keys = bucketKeys(this.account.bucket);
+    for (const owner of await this.deps.redis.hkeys(keys.leases)) {
+      if (!this.#owners.has(owner)) continue;
+      await this.#runner.run(forgetOwner, { nowMs: this.nowMs, keys, owner });
     }
   }
 
-  async #credit(dies: boolean): Promise<void> {
-    if (this.model.visible < this.model.credits.length) this.model.visible += 1;
-    this.repository.visible = this.model.visible;
-    // The process that committed the credit may die before it tells Redis.
-    if (dies) return;
-    this.model.applyCredits();
-    await this.#actor(0).applyCredits();
+  async #operate(command: OperationCommand): Promise<void> {
+    const operations = this.model.commit(this.#payments.operationsOf(command, this.nowMs));
+    const rows = operations.map((operation) => rowOf(this.account.number, operation));
+    if (rows.length > 0) await insertOperations(this.deps.database, rows);
+    // The process that committed them may die before it tells Redis.
+    if (command.dies) return;
+    this.model.applyOperations();
+    await this.#actor(0).applyOperations();
   }
 
   async #evict(process: number): Promise<void> {
@@ -316,27 +306,23 @@ export class Lane {
     const expected = wasHere && this.model.evict(this.nowMs);
     const gone = await this.#actor(process).evict(0);
     if (wasHere) this.#same(gone, expected, "evict");
-  }
-
-  async #rebuild(): Promise<void> {
-    this.model.rebuild();
-    const { redis } = this.deps;
-    const deps = { redis, repository: this.repository, onRecovered: () => {} };
-    await verifyBuckets({ ...deps, force: { bucket: this.account.bucket } });
+    if (gone) this.model.forgetWindows(this.nowMs);
   }
 
   async #lose(): Promise<void> {
     this.model.lose();
+    const { redis } = this.deps;
     const { bucket, keys } = this.account;
-    const { meta, leases, refused, journal } = bucketKeys(bucket);
-    const { wallet, holds } = this.#actor(0).keys;
-    const windows = keys.map((key) => windowKey(bucket, key));
-    const answers = this.#requests.map((id) => opKey(bucket, id));
-    await this.deps.redis.del(
-      ...[meta, leases, refused, journal, wallet, holds, ...windows, ...answers],
+    const { number: _, ...ofBucket } = bucketKeys(bucket);
+    const { wallet, document } = this.#actor(0).keys;
+    const holds = await redis.keys(`{b${bucket}}:holds:*`);
+    await redis.del(
+      ...[...Object.values(ofBucket), wallet, document, ...holds],
+      ...keys.map((key) => keyStateKey(bucket, key)),
+      ...this.#requests.map((id) => opKey(bucket, id)),
       limitKey({ bucket, account: this.account.id }, "requests"),
     );
-    await this.#verify();
+    await verifyBucket(redis, this.repository, false);
   }
 
   async #revoke(process: number): Promise<void> {
@@ -348,19 +334,29 @@ export class Lane {
     await this.#actor(process).configure();
   }
 
+  async #suspend(process: number): Promise<void> {
+    this.model.isSuspended = !this.model.isSuspended;
+    const state = this.model.isSuspended ? "suspended" : "active";
+    await this.deps.database.sql`
+      UPDATE accounts SET version = version + 1, state = ${state} WHERE id = ${this.account.id}`;
+    await this.#actor(process).configure();
+  }
+
   async #view(process: number): Promise<void> {
     this.model.touch();
     const view = await this.#actor(process).view(this.account.keys[0] ?? "");
     const isOver = this.model.freeExpiresMs > 0 && this.nowMs >= this.model.freeExpiresMs;
     const expected = {
-      paid: this.model.ledger.paid - this.model.heldPaid,
+      paid: this.model.paidAvailable,
       free: isOver ? 0n : this.model.freeAvailable,
       heldPaid: this.model.heldPaid,
       heldFree: this.model.heldFree,
+      owed: this.model.ledger.owed,
       openStreams: this.model.streams,
+      openCalls: this.model.holds.size,
     };
-    const { paid, free, heldPaid, heldFree, openStreams } = view;
-    this.#same({ paid, free, heldPaid, heldFree, openStreams }, expected, "view");
+    const { paid, free, heldPaid, heldFree, owed, openStreams, openCalls } = view;
+    this.#same({ paid, free, heldPaid, heldFree, owed, openStreams, openCalls }, expected, "view");
   }
 
   async #resend(): Promise<void> {
@@ -370,8 +366,16 @@ export class Lane {
     if (typeof answer === "object") this.#same(second, answer, "resend");
   }
 
+  async #isHere(): Promise<boolean> {
+    return (await this.deps.redis.exists(this.#actor(0).keys.wallet)) === 1;
+  }
+
+  #keyOf(id: string): number | undefined {
+    return this.model.calls.get(id)?.key;
+  }
+
   #edge(of: "month" | "free"): number {
-    const free = this.account.terms.credits[0]?.expiresAtMs;
+    const free = this.account.terms.operations[0]?.expiresAtMs;
     if (of === "free" && free !== undefined) return free ?? this.nowMs;
     const now = new Date(this.nowMs);
     return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
@@ -384,33 +388,26 @@ export class Lane {
 
   #same(got: unknown, expected: unknown, what: string): void {
     if (Bun.deepEquals(got, expected)) return;
-    throw new AuditFinding(`${what}: ${Bun.inspect(got)} instead of ${Bun.inspect(expected)}`);
+    throw new Difference(`${what}: ${Bun.inspect(got)} instead of ${Bun.inspect(expected)}`);
   }
 
-  #verify(): Promise<void> {
-    return verifyBuckets({
-      redis: this.deps.redis,
-      repository: this.repository,
-      onRecovered: () => {},
+  #process(index: number): LaneProcess {
+    const process = this.#processes[index];
+    if (process === undefined) throw new Error(`There is no process ${index}`);
+    return process;
+  }
+
+  #actor(index: number): AccountActor {
+    return this.#process(index).actor;
+  }
+
+  #startProcess(): LaneProcess {
+    const process = startProcess({
+      ...{ scripts: this.#runner, repository: this.repository, now: () => this.nowMs },
+      onFailure: (error) => this.#failure.reject(error),
     });
-  }
-
-  #actor(process: number): AccountActor {
-    const actor = this.#actors[process];
-    if (actor === undefined) throw new Error(`There is no process ${process}`);
-    return actor;
-  }
-
-  #newActor(): AccountActor {
-    const deps: ActorDeps = {
-      scripts: this.#runner,
-      repository: this.repository,
-      clock: new RedisClock(() => this.nowMs),
-      scriptTime: () => this.nowMs,
-      onSettleRetry: (_, error) => this.#failure.reject(error),
-      allowance: nano(this.account.terms.allowance),
-    };
-    return new AccountActor(deps, this.account.id, this.account.bucket);
+    this.#owners.add(process.owner);
+    return process;
   }
 }
 

@@ -1,10 +1,11 @@
 // Accounts for the model test, made many at a time: each kind has limits that its calls run into.
 
 import { newId } from "../../src/core/ids.ts";
+import type { Operation } from "../../src/core/journal.ts";
 import { usd } from "../../src/core/money.ts";
 import type { Database } from "../../src/store/database.ts";
 import { random } from "../support/world.ts";
-import type { ModelCredit, ModelTerms } from "./wallet-model.ts";
+import type { ModelTerms } from "./model-types.ts";
 
 export interface ModelAccount {
   readonly id: string;
@@ -31,35 +32,23 @@ const KINDS = [
 /** Enough for several calls of the model's. */
 const ALLOWANCE = usd("9");
 
-function creditsOf(plan: ModelTerms["plan"], startMs: number): ModelCredit[] {
+/** A Gateway account begins with free credit; what else comes is up to the run. */
+function operationsOf(plan: ModelTerms["plan"], startMs: number): ModelTerms["operations"] {
   if (plan === "free") return [];
-  const paid = ["3", "0.000000001", "7.5", "1.25", "20"];
-  return [
-    { number: 1, purse: "free", amount: usd("5"), expiresAtMs: startMs + 90 * DAY_MS },
-    ...paid.map((amount, index) => ({
-      number: index + 2,
-      purse: "paid" as const,
-      amount: usd(amount),
-      expiresAtMs: null,
-    })),
-  ];
+  const expiresAtMs = startMs + 90 * DAY_MS;
+  return [{ number: 1, kind: "credit", balance: "free", amount: usd("5"), expiresAtMs }];
 }
 
-/** Makes accounts, `count` in each of the buckets, by one statement a table. */
+/** Makes an account for each of these, in their order, by one statement a table. */
 export async function makeAccounts(
   database: Database,
-  options: {
-    readonly buckets: readonly number[];
-    readonly count: number;
-    readonly startMs: number;
-  },
-): Promise<ModelAccount[][]> {
-  const rows = options.buckets.flatMap((bucket) =>
-    Array.from({ length: options.count }, (_, index) => {
-      const kind = KINDS[(bucket + index) % KINDS.length] ?? KINDS[0];
-      return { id: newId("account", random), bucket, kind, keys: [newKeyId(), newKeyId()] };
-    }),
-  );
+  wanted: readonly { readonly bucket: number; readonly kind: number }[],
+  startMs: number,
+): Promise<ModelAccount[]> {
+  const rows = wanted.map(({ bucket, kind }) => ({
+    ...{ id: newId("account", random), bucket, keys: [newKeyId(), newKeyId()] },
+    kind: KINDS[kind % KINDS.length] ?? KINDS[0],
+  }));
   const { sql } = database;
   const place = rows.map(({ id, bucket, kind }) => ({
     id,
@@ -78,14 +67,14 @@ export async function makeAccounts(
     terms: {
       ...{ plan: kind.plan, allowance: ALLOWANCE },
       netPaid: kind.netPaid,
-      firstPaymentAtMs: kind.netPaid > 0n ? options.startMs : null,
+      firstPaymentAtMs: kind.netPaid > 0n ? startMs : null,
       ownCap: kind.ownCap,
       budgets: [null, kind.budget],
-      credits: creditsOf(kind.plan, options.startMs),
+      operations: operationsOf(kind.plan, startMs),
     },
   }));
   await addRows(database, made);
-  return options.buckets.map((bucket) => made.filter((account) => account.bucket === bucket));
+  return made;
 }
 
 async function addRows({ sql }: Database, made: readonly ModelAccount[]): Promise<void> {
@@ -112,17 +101,38 @@ async function addRows({ sql }: Database, made: readonly ModelAccount[]): Promis
     INSERT INTO payments (id, account, amount, paid_at)
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(payments)}::text::jsonb)
       AS row(id text, account bigint, amount bigint, paid_at timestamptz)`;
-  const credits = made.flatMap(({ number, terms }) =>
-    terms.credits.map((credit) => ({
-      ...{ account: number.toString(), number: credit.number, purse: credit.purse },
-      amount: credit.amount.toString(),
-      expires_at: credit.expiresAtMs === null ? null : new Date(credit.expiresAtMs).toISOString(),
-    })),
+  const operations = made.flatMap(({ number, terms }) =>
+    terms.operations.map((operation) => rowOf(number, operation)),
   );
+  await insertOperations({ sql }, operations);
+}
+
+interface OperationRow {
+  readonly account: string;
+  readonly number: number;
+  readonly kind: string;
+  readonly balance: string;
+  readonly amount: string;
+  readonly expires_at: string | null;
+}
+
+/** An operation as a row of its table. */
+export function rowOf(account: bigint, operation: Operation): OperationRow {
+  const { number, kind, balance, amount, expiresAtMs } = operation;
+  const expires_at = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
+  return { account: `${account}`, number, kind, balance, amount: `${amount}`, expires_at };
+}
+
+/** Commits operations in Postgres. */
+export async function insertOperations(
+  { sql }: Pick<Database, "sql">,
+  rows: readonly OperationRow[],
+): Promise<void> {
   await sql`
-    INSERT INTO credits (account, number, purse, amount, expires_at)
-    SELECT * FROM jsonb_to_recordset(${JSON.stringify(credits)}::text::jsonb)
-      AS row(account bigint, number int, purse text, amount bigint, expires_at timestamptz)`;
+    INSERT INTO operations (account, number, kind, balance, amount, expires_at)
+    SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      AS row(account bigint, number int, kind text, balance text, amount bigint,
+        expires_at timestamptz)`;
 }
 
 const newKeyId = () => newId("key", random);

@@ -4,8 +4,9 @@ import { defineScript } from "../../actors/script.ts";
 import { type BucketCursor, Ledger } from "../../src/store/ledger.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import { silent, type World } from "../support/world.ts";
-import type { Command } from "./commands.ts";
-import { Lane, type LaneDeps } from "./lane.ts";
+import type { Command, Run } from "./commands.ts";
+import { Lane } from "./lane.ts";
+import type { LaneDeps } from "./lane-process.ts";
 import { type ModelAccount, makeAccounts } from "./model-accounts.ts";
 
 export const START_MS = Date.parse("2031-03-15T12:00:00.000Z");
@@ -52,20 +53,22 @@ class SharedFlush {
       onFork: (bucket) => {
         throw new Error(`The journal of bucket ${bucket} contradicts the ledger`);
       },
+      onRejected: ([rejected]) => {
+        if (rejected !== undefined) throw new Error(`An entry was rejected: ${rejected.reason}`);
+      },
     });
   }
 }
 
-/** A script with a fault in it: what `good` is in its source becomes `bad`. */
+/** Scripts with a fault in them: what is `good` in their source becomes `bad`. */
 export interface Fault {
-  readonly script: { readonly source: string; readonly sha: string };
+  readonly scripts: readonly { readonly source: string; readonly sha: string }[];
   readonly good: string;
   readonly bad: string;
 }
 
-export interface Failure {
-  readonly run: number;
-  readonly commands: readonly Command[];
+export interface Failure extends Run {
+  readonly index: number;
   readonly error: unknown;
 }
 
@@ -82,40 +85,43 @@ export class ModelRun {
       redis: world.redis,
       database: world.database,
       flush: (bucket) => flusher.flush(bucket),
-      faulty: new Map(faults.map((fault) => [fault.script.sha, faultyScript(fault)])),
+      faulty: new Map(faults.flatMap(faultyScripts)),
     };
   }
 
   /** Runs every list on an account of its own. The first that failed, or null. */
-  async run(runs: readonly (readonly Command[])[]): Promise<Failure | null> {
+  async run(runs: readonly Run[]): Promise<Failure | null> {
+    // Each lane has a client of its own that listens for a new server.
+    this.world.redis.setMaxListeners(0);
     await this.world.accounts.scripts.prepare();
-    const buckets = Array.from({ length: Math.min(LANES, runs.length) }, (_, bucket) => bucket);
-    const count = Math.ceil(runs.length / Math.max(1, buckets.length));
-    const { database } = this.world;
-    const accounts = await makeAccounts(database, { buckets, count, startMs: START_MS });
+    const wanted = runs.map(({ kind }, index) => ({ kind, bucket: index % LANES }));
+    const accounts = await makeAccounts(this.world.database, wanted, START_MS);
     let failure: Failure | null = null;
     const lane = async (bucket: number) => {
-      for (const [turn, account] of (accounts[bucket] ?? []).entries()) {
-        const run = turn * buckets.length + bucket;
-        const commands = runs[run];
-        if (commands === undefined || failure !== null) return;
-        const error = await this.#runOne(account, commands);
-        if (error !== null) failure ??= { run, commands, error };
+      for (let index = bucket; index < runs.length && failure === null; index += LANES) {
+        const [run, account] = [runs[index], accounts[index]];
+        if (run === undefined || account === undefined) return;
+        const error = await this.#runOne(account, run.commands);
+        if (error !== null) failure ??= { ...run, index, error };
       }
     };
-    await Promise.all(buckets.map(lane));
+    await Promise.all(Array.from({ length: LANES }, (_, bucket) => lane(bucket)));
     return failure;
   }
 
-  /** The shortest list found that fails still. */
+  /** The shortest list found that fails still, on the same kind of account. */
   async shrink(failure: Failure): Promise<Failure> {
     let best = failure;
-    for (let size = Math.ceil(best.commands.length / 2); size >= 1; size = Math.floor(size / 2)) {
-      for (let at = best.commands.length - size; at >= 0; at -= size) {
-        const commands = best.commands.toSpliced(at, size);
-        const again = await this.run([commands]);
-        if (again !== null) best = { ...again, run: failure.run };
-      }
+    const { kind, index } = failure;
+    for (let size = Math.ceil(best.commands.length / 2); size >= 1; ) {
+      const { commands } = best;
+      const shorter = Array.from({ length: Math.ceil(commands.length / size) }, (_, part) => ({
+        kind,
+        commands: commands.toSpliced(part * size, size),
+      }));
+      const again = await this.run(shorter);
+      if (again === null) size = size === 1 ? 0 : Math.ceil(size / 2);
+      else best = { ...again, index };
     }
     return best;
   }
@@ -133,9 +139,14 @@ export class ModelRun {
   }
 }
 
-function faultyScript({ script, good, bad }: Fault): { source: string; sha: string } {
-  const source = script.source.replace(good, () => bad);
-  if (source === script.source) throw new Error(`No script has '${good}' to be made faulty`);
-  const { sha } = defineScript(source, { keys: () => [], args: () => [], reply: () => null });
-  return { source, sha };
+/** By the digest of each script that the fault is in: the source with it, and its digest. */
+function faultyScripts({ scripts, good, bad }: Fault) {
+  return scripts.map(({ source, sha }) => {
+    const faulty = source.replace(good, () => bad);
+    if (faulty === source) throw new Error(`A script does not have '${good}' to be made faulty`);
+    // Defined like every script, so that a new server is given it too.
+    const parts = { keys: () => [], args: () => [], reply: () => null };
+    const digest = defineScript(faulty, parts).sha;
+    return [sha, { source: faulty, sha: digest }] as const;
+  });
 }

@@ -1,151 +1,62 @@
 // What a wallet must be, in BigInt and without Redis: a ledger, and holds on top of it.
 
-import { deriveTier, LEASE_MS, type PlanName, type Tier } from "../../src/core/limits.ts";
+import type { JournalType, Operation } from "../../src/core/journal.ts";
+import { deriveTier, LEASE_MS, type Tier } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
+import { atLeastZero, least, ModelLedger, type RowChange } from "./model-ledger.ts";
+import type {
+  Charge,
+  ModelAnswer,
+  ModelCall,
+  ModelEvent,
+  ModelHold,
+  ModelTerms,
+  Tombstone,
+} from "./model-types.ts";
+import { ModelWindow } from "./model-window.ts";
 
-export interface ModelHold {
-  readonly id: string;
-  readonly key: number;
-  readonly paid: bigint;
-  readonly free: bigint;
-  readonly month: string;
-  readonly stream: boolean;
-  readonly admittedMs: number;
-  readonly cap: bigint;
-  readonly budget: bigint | null;
-  checkpoint: bigint;
-  leaseMs: number;
+const NO_MONEY = { held: 0n, writtenOff: 0n, overrun: 0n };
+
+/** The UTC month of a time as 202611. */
+export function monthOf(ms: number): number {
+  return Number(new Date(ms).toISOString().slice(0, 7).replace("-", ""));
 }
 
-export interface Ledger {
-  paid: bigint;
-  free: bigint;
-  seq: number;
-  credits: number;
-  /** By month, and by month and key: `203103`, `203103:1`. */
-  spent: Map<string, bigint>;
-}
-
-export interface ModelCredit {
-  readonly number: number;
-  readonly purse: "paid" | "free";
-  readonly amount: bigint;
-  readonly expiresAtMs: number | null;
-}
-
-export interface ModelTerms {
-  readonly plan: PlanName | null;
-  /** What the Free plan grants a month. */
-  readonly allowance: bigint;
-  readonly netPaid: bigint;
-  readonly firstPaymentAtMs: number | null;
-  readonly ownCap: bigint | null;
-  readonly budgets: readonly (bigint | null)[];
-  readonly credits: readonly ModelCredit[];
-}
-
-export interface ModelCall {
-  readonly id: string;
-  readonly key: number;
-  readonly bound: bigint;
-  readonly freeEligible: boolean;
-  readonly stream: boolean;
-  readonly tentative: boolean;
-  /** A refusal known before Redis is asked, and whether it outranks the window. */
-  readonly refusal: { readonly code: string; readonly first: boolean } | null;
-}
-
-export interface ModelAnswer {
-  readonly verdict: string;
-  readonly paid?: bigint;
-  readonly free?: bigint;
-  readonly spendable?: bigint;
-  readonly remaining?: number;
-}
-
-interface Tombstone {
-  readonly charged: bigint;
-  readonly chargedFree: bigint;
-  readonly hold: ModelHold;
-}
-
-interface Charge {
-  readonly charged: bigint;
-  readonly free: bigint;
-  readonly left: bigint | null;
-}
-
-const SECONDS = 61;
-const least = (...amounts: bigint[]) => amounts.reduce((a, b) => (a < b ? a : b));
-const atLeastZero = (amount: bigint) => (amount > 0n ? amount : 0n);
-const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7).replace("-", "");
-
-/** Counts whole seconds; what is counted leaves after 61 of them. */
-export class ModelWindow {
-  counted: number[] = [];
-  last = 0;
-  /** Passed requests in a time that never goes back, for the check of any 60 s. */
-  passed: number[] = [];
-
-  /** The requests that count at `nowMs`; a far jump back makes all of them count as of now. */
-  total(nowMs: number): number {
-    if (this.#second(nowMs) < this.last - SECONDS) {
-      this.last = this.#second(nowMs);
-      this.counted = this.counted.map(() => this.last);
-      this.passed = this.passed.map(() => nowMs);
-    }
-    const second = Math.max(this.#second(nowMs), this.last);
-    return this.counted.filter((one) => one > second - SECONDS).length;
-  }
-
-  count(nowMs: number): void {
-    const second = Math.max(this.#second(nowMs), this.last);
-    this.counted = this.counted.filter((one) => one > second - SECONDS);
-    this.counted.push(second);
-    this.last = second;
-    this.passed.push(Math.max(nowMs, this.passed.at(-1) ?? 0));
-  }
-
-  /** The most that the last 60 s hold. */
-  get busiest(): number {
-    const end = this.passed.at(-1) ?? 0;
-    return this.passed.filter((time) => time > end - 60_000).length;
-  }
-
-  #second(nowMs: number): number {
-    return Math.floor(nowMs / 1000);
-  }
-}
-
-function copyOf(ledger: Ledger): Ledger {
-  return { ...ledger, spent: new Map(ledger.spent) };
+/** The month before one, as 202612 is before 202701. */
+export function monthBefore(month: number): number {
+  return month % 100 === 1 ? month - 89 : month - 1;
 }
 
 export class WalletModel {
-  /** What Redis says was booked; the balances include what is held. */
-  ledger: Ledger = { paid: 0n, free: 0n, seq: 0, credits: 0, spent: new Map() };
+  /** What Redis says was written; the balances include what is held. */
+  ledger = new ModelLedger();
   /** What Postgres has of it. */
-  repository: Ledger = copyOf(this.ledger);
+  repository = new ModelLedger();
   /** Whether Redis has the wallet. */
   here = false;
+  isSuspended = false;
   freeExpiresMs = 0;
   usedMs = 0;
-  /** The credits that there will be, as far as is known. */
-  readonly credits: ModelCredit[];
-  /** How many of them are committed in Postgres. */
-  visible: number;
+  /** The latest month that the wallet counts; it knows this one and the one before. */
+  month = 0;
+  /** Every operation that is committed in Postgres. */
+  readonly operations: Operation[];
   /** The last month whose allowance was granted. */
-  allowanceMonth = "";
+  allowanceMonth = 0;
   /**
    * When the free credit began that is in the balance; what is older and held does not come
    * back.
    */
   freeSinceMs = 0;
   readonly holds = new Map<string, ModelHold>();
+  /** When the lease of each process ends. */
+  readonly leases = new Map<string, number>();
   /** Every call that was admitted and whose owner lives, whatever became of its hold. */
   readonly calls = new Map<string, ModelHold>();
   readonly windows = [new ModelWindow(), new ModelWindow()];
   accountWindow = new ModelWindow();
+  /** Journal entries that were not compared yet. */
+  events: ModelEvent[] = [];
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #answers = new Map<string, Charge>();
 
@@ -153,8 +64,7 @@ export class WalletModel {
     readonly terms: ModelTerms,
     readonly now: () => number,
   ) {
-    this.credits = [...terms.credits];
-    this.visible = Math.min(1, this.credits.length);
+    this.operations = [...terms.operations];
   }
 
   get heldPaid(): bigint {
@@ -165,19 +75,43 @@ export class WalletModel {
     return this.#sum((hold) => hold.free);
   }
 
+  get paidAvailable(): bigint {
+    return this.ledger.paid - this.heldPaid;
+  }
+
+  get freeAvailable(): bigint {
+    return this.ledger.free - this.heldFree;
+  }
+
+  /** What is neither spent nor held. */
+  get left(): bigint {
+    return this.paidAvailable + this.freeAvailable;
+  }
+
   get streams(): number {
     return [...this.holds.values()].filter((hold) => hold.stream).length;
   }
 
-  held(month: string, key: number | null): bigint {
+  held(month: number, key: number | null): bigint {
     return this.#sum((hold) => {
       const counts = hold.month === month && (key === null || hold.key === key);
       return counts ? hold.paid + hold.free : 0n;
     });
   }
 
-  spent(month: string, key: number | null): bigint {
-    return this.ledger.spent.get(key === null ? month : `${month}:${key}`) ?? 0n;
+  spent(month: number, key: number | null): bigint {
+    return this.ledger.spentIn(month, key);
+  }
+
+  /** What a month has spent and holds, as far as the wallet still counts it. */
+  used(month: number, key: number | null): bigint {
+    const isCounted = month >= monthBefore(this.month);
+    return isCounted ? this.spent(month, key) + this.held(month, key) : 0n;
+  }
+
+  /** When a hold may be swept; null where its owner has no lease. */
+  endOf({ owner, deadlineMs }: ModelHold): number | null {
+    return deadlineMs ?? this.leases.get(owner) ?? null;
   }
 
   tier(nowMs: number): Tier {
@@ -186,44 +120,59 @@ export class WalletModel {
     return deriveTier(inputs, nowMs);
   }
 
+  cap(nowMs: number): bigint {
+    const { monthlyCap } = this.tier(nowMs);
+    return this.terms.ownCap === null ? monthlyCap : least(monthlyCap, this.terms.ownCap);
+  }
+
   /** Redis is asked for the wallet: it is built where it is not there. */
   touch(): void {
     if (this.here) return;
     this.here = true;
+    // A clock that went back does not take the months back that Postgres knows.
+    const months = [...this.ledger.spent.keys()].map((field) => Number(field.slice(0, 6)));
+    this.month = Math.max(monthOf(this.now()), ...months);
     this.usedMs = 0;
     this.freeExpiresMs = 0;
     this.freeSinceMs = 0;
-    for (const credit of this.credits.slice(0, this.ledger.credits)) this.#extendFree(credit);
-    this.applyCredits();
+    for (const operation of this.operations.slice(0, this.ledger.operations)) {
+      this.#extendFree(operation);
+    }
+    // What was held is available again, and pays first what is owed.
+    this.#repay();
+    this.#applyCommitted();
   }
 
-  applyCredits(): void {
+  /** Commits operations in Postgres; Redis does not know them yet. */
+  commit(operations: readonly Omit<Operation, "number">[]): Operation[] {
+    const numbered = operations.map((operation, index) => ({
+      ...operation,
+      number: this.operations.length + index + 1,
+    }));
+    this.operations.push(...numbered);
+    return numbered;
+  }
+
+  applyOperations(): void {
     this.touch();
-    for (const credit of this.credits.slice(this.ledger.credits, this.visible)) {
-      if (credit.purse === "free" && this.#freeIsOver(this.now())) {
-        this.expireFree(this.now());
-        this.freeSinceMs = this.now();
-      }
-      this.#extendFree(credit);
-      this.ledger.credits = credit.number;
-      if (credit.purse === "paid") this.#enter(credit.amount, 0n);
-      else this.#enter(0n, credit.amount);
-    }
+    this.#applyCommitted();
   }
 
   /** The Free plan's allowance, once a month. */
   grant(nowMs: number): void {
     const month = monthOf(nowMs);
-    if (this.terms.plan !== "free" || this.allowanceMonth >= month) return;
+    if (this.terms.plan !== "free" || this.isSuspended || this.allowanceMonth >= month) return;
     const now = new Date(nowMs);
     this.allowanceMonth = month;
-    this.visible = this.credits.push({
-      number: this.credits.length + 1,
-      purse: "free",
-      amount: this.terms.allowance,
-      expiresAtMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1),
-    });
-    this.applyCredits();
+    this.commit([
+      {
+        kind: "credit",
+        balance: "free",
+        amount: this.terms.allowance,
+        expiresAtMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1),
+      },
+    ]);
+    this.applyOperations();
   }
 
   admit(call: ModelCall, nowMs: number): ModelAnswer {
@@ -236,78 +185,30 @@ export class WalletModel {
       window.count(nowMs);
       this.accountWindow.count(nowMs);
     };
-    const remainingNow = () =>
-      Math.max(
-        0,
-        Math.min(
-          tier.requestsPerMinute - window.total(nowMs),
-          all - this.accountWindow.total(nowMs),
-        ),
-      );
-    const cap = this.cap(nowMs);
-    const budget = this.terms.budgets[call.key] ?? null;
-    const month = monthOf(nowMs);
-    const paid = this.ledger.paid - this.heldPaid;
-    const free = call.freeEligible && !this.#freeIsOver(nowMs) ? this.freeAvailable : 0n;
-    const capRoom = cap - this.spent(month, null) - this.held(month, null);
-    const budgetRoom =
-      budget === null
-        ? paid + free
-        : budget - this.spent(month, call.key) - this.held(month, call.key);
-    const isFull = remainingNow() === 0;
-    const spendable = atLeastZero(least(paid + free, capRoom, budgetRoom));
-    const money = (): string | null => {
-      if (call.bound > 0n && budget !== null && call.bound > budgetRoom)
-        return "key_budget_exceeded";
-      if (call.bound > 0n && call.bound > capRoom) return "monthly_limit_reached";
-      return call.bound > paid + free ? "insufficient_credits" : null;
+    const remainingNow = () => {
+      const key = tier.requestsPerMinute - window.total(nowMs);
+      return Math.max(0, Math.min(key, all - this.accountWindow.total(nowMs)));
     };
-    const streams = () => (call.stream && this.streams >= tier.streams ? "too_many_streams" : null);
-    const outranking = call.refusal?.first ? call.refusal.code : null;
+    const isFull = remainingNow() === 0;
+    const funds = this.#funds(call, nowMs);
     const known = call.refusal?.code ?? null;
-    const before = outranking ?? (isFull ? "rate_limit_exceeded" : known);
-    const short = before === null ? money() : null;
+    const before = this.#outranking(call) ?? (isFull ? "rate_limit_exceeded" : known);
+    const short = before === null ? funds.refusal : null;
     if (short !== null && call.tentative) {
       count();
-      return { verdict: "short", spendable };
+      return { verdict: "short", spendable: funds.spendable };
     }
-    const code = before ?? short ?? streams();
+    const hasNoSlot = call.stream && this.streams >= tier.streams;
+    const code = before ?? short ?? (hasNoSlot ? "too_many_streams" : null);
     if (code !== null) {
       if (!isFull) count();
-      const remaining = remainingNow();
-      return { verdict: code, remaining, ...(short === null ? {} : { spendable }) };
+      const { spendable } = funds;
+      return { verdict: code, remaining: remainingNow(), ...(short === null ? {} : { spendable }) };
     }
-    const fromFree = least(call.bound, free);
-    const hold: ModelHold = {
-      ...{ id: call.id, key: call.key, stream: call.stream, month, cap, budget },
-      ...{ paid: call.bound - fromFree, free: fromFree, admittedMs: nowMs, checkpoint: 0n },
-      leaseMs: nowMs + LEASE_MS,
-    };
-    this.holds.set(call.id, hold);
-    this.calls.set(call.id, hold);
+    const hold = this.#take(call, funds.free, nowMs);
     count();
-    this.usedMs = nowMs;
     this.expireFree(nowMs);
     return { verdict: "admitted", paid: hold.paid, free: hold.free, remaining: remainingNow() };
-  }
-
-  cap(nowMs: number): bigint {
-    const { monthlyCap } = this.tier(nowMs);
-    return this.terms.ownCap === null ? monthlyCap : least(monthlyCap, this.terms.ownCap);
-  }
-
-  /** What is neither spent nor held. */
-  get left(): bigint {
-    return this.ledger.paid - this.heldPaid + this.freeAvailable;
-  }
-
-  /** The same as a late settlement sees it, which does not bring a wallet back. */
-  get leftHere(): bigint | null {
-    return this.here ? this.left : null;
-  }
-
-  get freeAvailable(): bigint {
-    return this.ledger.free - this.heldFree;
   }
 
   settle(call: ModelHold, cost: bigint, nowMs: number): Charge {
@@ -315,24 +216,31 @@ export class WalletModel {
     const done = this.#answers.get(call.id);
     if (done !== undefined) return done;
     const answer = this.holds.has(call.id)
-      ? this.#resolve(call, cost)
+      ? this.#resolve(call, cost, "call")
       : this.#late(call, cost, nowMs);
     this.#answers.set(call.id, answer);
     return answer;
   }
 
-  /** The sweep of every hold whose lease is over; the ids that it resolves. */
-  sweep(nowMs: number): string[] {
-    const over = [...this.holds.values()].filter((hold) => hold.leaseMs <= nowMs);
-    for (const hold of over) {
-      const { charged, free } = this.#resolve(hold, hold.checkpoint);
-      this.#tombstones.set(hold.id, { charged, chargedFree: free, hold });
-    }
-    return over.map((hold) => hold.id);
+  /** The holds whose lease or deadline is over. */
+  ended(nowMs: number): string[] {
+    const over = [...this.holds.values()].filter((hold) => (this.endOf(hold) ?? 0) <= nowMs);
+    return over.map(({ id }) => id);
   }
 
-  /** A renewal of these calls; the ids of those that have no hold any more. */
-  renew(streamed: ReadonlyMap<string, bigint>, nowMs: number): string[] {
+  /** The sweep of every hold that ended, in the order in which Redis lists them. */
+  sweep(nowMs: number, order = this.ended(nowMs)): void {
+    for (const id of order) {
+      const hold = this.holds.get(id);
+      if (hold === undefined) continue;
+      const { charged, free } = this.#resolve(hold, hold.checkpoint, "expired");
+      this.#tombstones.set(hold.id, { charged, chargedFree: free, hold });
+    }
+    this.forgetOwners(nowMs);
+  }
+
+  /** A process renews its lease, with the checkpoints of its streams; the ids without a hold. */
+  renew(owner: string, streamed: ReadonlyMap<string, bigint>, nowMs: number): string[] {
     const lost: string[] = [];
     for (const [id, cost] of streamed) {
       const hold = this.holds.get(id);
@@ -342,21 +250,36 @@ export class WalletModel {
       }
       const checkpoint = least(cost, hold.paid + hold.free);
       if (checkpoint > hold.checkpoint) hold.checkpoint = checkpoint;
-      hold.leaseMs = nowMs + LEASE_MS;
     }
+    if (this.leases.has(owner)) this.leases.set(owner, nowMs + LEASE_MS);
     return lost;
+  }
+
+  /** Leases of processes that are gone go once nothing is left of what they held. */
+  forgetOwners(nowMs: number): void {
+    const owners = new Set([...this.holds.values()].map(({ owner }) => owner));
+    for (const [owner, endMs] of this.leases) {
+      if (endMs <= nowMs && !owners.has(owner)) this.leases.delete(owner);
+    }
+  }
+
+  /** Puts off the deadlines of what belongs to no process. */
+  extend(nowMs: number, forMs: number): void {
+    for (const hold of this.holds.values()) {
+      if (hold.deadlineMs !== null) hold.deadlineMs = nowMs + forMs;
+    }
   }
 
   expireFree(nowMs: number): void {
     const free = this.freeAvailable;
-    if (free > 0n && this.#freeIsOver(nowMs)) this.#enter(0n, -free);
+    if (free > 0n && this.#freeIsOver(nowMs)) this.#enter({ kind: "free_expired", free: -free });
   }
 
   flush(): void {
-    this.repository = copyOf(this.ledger);
+    this.repository = this.ledger.copy();
   }
 
-  /** Whether an eviction finds the wallet idle and wholly booked. */
+  /** Whether an eviction finds the wallet idle and all of it in Postgres. */
   evict(nowMs: number): boolean {
     const goes =
       this.holds.size === 0 && this.repository.seq === this.ledger.seq && nowMs >= this.usedMs;
@@ -364,10 +287,18 @@ export class WalletModel {
     return goes;
   }
 
-  /** Redis is put back to the ledger: holds are void, and what was swept is. */
+  /** With a wallet, a void one too, go the windows of its keys that count nothing any more. */
+  forgetWindows(nowMs: number): void {
+    for (const [key, window] of this.windows.entries()) {
+      if (window.total(nowMs) === 0) this.windows[key] = new ModelWindow();
+    }
+  }
+
+  /** Redis is put back to the ledger: holds are void, and what was swept is. Leases stay. */
   rebuild(): void {
-    this.ledger = copyOf(this.repository);
+    this.ledger = this.repository.copy();
     this.here = false;
+    this.events = [];
     this.holds.clear();
     this.#tombstones.clear();
   }
@@ -375,64 +306,175 @@ export class WalletModel {
   /** Redis lost the bucket: even what it answered before is forgotten. */
   lose(): void {
     this.rebuild();
+    this.leases.clear();
     this.#answers.clear();
     for (const [index] of this.windows.entries()) this.windows[index] = new ModelWindow();
     this.accountWindow = new ModelWindow();
   }
 
-  #resolve(hold: ModelHold, cost: bigint): Charge {
-    const charged = least(cost, hold.paid + hold.free);
+  /** What refuses a call before its window is looked at. */
+  #outranking({ refusal }: ModelCall): string | null {
+    if (this.isSuspended) return "account_inactive";
+    if (this.ledger.owed > 0n) return "payment_required";
+    return refusal?.first ? refusal.code : null;
+  }
+
+  /** What a call may hold, and why that is too little for it. */
+  #funds(call: ModelCall, nowMs: number) {
+    const { bound, key } = call;
+    const month = this.#monthAt(nowMs);
+    const free = call.freeEligible && !this.#freeIsOver(nowMs) ? this.freeAvailable : 0n;
+    const money = this.paidAvailable + free;
+    const room = this.#room(month, null, this.cap(nowMs));
+    const budget = this.terms.budgets[key] ?? null;
+    const budgetRoom = budget === null ? null : this.#room(month, key, budget);
+    let refusal: string | null = null;
+    if (bound > money) refusal = "insufficient_credits";
+    if (bound > 0n && bound > room) refusal = "monthly_limit_reached";
+    if (bound > 0n && budgetRoom !== null && bound > budgetRoom) refusal = "key_budget_exceeded";
+    return { free, refusal, spendable: atLeastZero(least(money, room, budgetRoom ?? money)) };
+  }
+
+  /** A clock that went back by months stays in the last month seen. */
+  #monthAt(nowMs: number): number {
+    const month = monthOf(nowMs);
+    return month < monthBefore(this.month) ? this.month : month;
+  }
+
+  /** What a limit on the month's spending leaves; open holds count. */
+  #room(month: number, key: number | null, limit: bigint): bigint {
+    return limit - this.used(month, key);
+  }
+
+  #take(call: ModelCall, usableFree: bigint, nowMs: number): ModelHold {
+    const free = least(call.bound, usableFree);
+    const month = this.#monthAt(nowMs);
+    this.month = Math.max(this.month, month);
+    const hold: ModelHold = {
+      ...{ id: call.id, key: call.key, stream: call.stream, owner: call.owner },
+      ...{ paid: call.bound - free, free, admittedMs: nowMs, checkpoint: 0n },
+      deadlineMs: call.deadlineMs === null ? null : nowMs + call.deadlineMs,
+      month,
+      cap: this.cap(nowMs),
+      budget: this.terms.budgets[call.key] ?? null,
+    };
+    this.holds.set(call.id, hold);
+    this.calls.set(call.id, hold);
+    if (call.deadlineMs === null) this.#keepLease(call.owner, nowMs);
+    this.usedMs = nowMs;
+    return hold;
+  }
+
+  /** The first admission of a process in a bucket brings its lease; later ones keep it long. */
+  #keepLease(owner: string, nowMs: number): void {
+    if ((this.leases.get(owner) ?? 0) >= nowMs + LEASE_MS / 2) return;
+    this.leases.set(owner, nowMs + LEASE_MS);
+  }
+
+  #applyCommitted(): void {
+    for (const operation of this.operations.slice(this.ledger.operations)) {
+      if (operation.balance === "paid") {
+        this.ledger.apply(operation, this.paidAvailable);
+      } else {
+        if (this.#freeIsOver(this.now())) {
+          this.expireFree(this.now());
+          this.freeSinceMs = this.now();
+        }
+        this.#extendFree(operation);
+        this.ledger.operations = operation.number;
+        const { amount, number } = operation;
+        this.ledger.enter({ kind: "credit", free: amount, operation: number });
+      }
+      this.#emit("operation", null, NO_MONEY);
+      this.#repay();
+    }
+  }
+
+  #resolve(hold: ModelHold, cost: bigint, type: "call" | "expired"): Charge {
+    const held = hold.paid + hold.free;
+    const charged = least(cost, held);
     const free = least(charged, hold.free);
     this.holds.delete(hold.id);
-    this.#charge(hold, charged, free);
+    const overrun = cost - charged;
+    this.#charge("charge", hold, charged, free);
+    this.#emit(type, hold.id, { held, writtenOff: 0n, overrun }, charged !== 0n);
+    this.#repay(hold.id);
     const lapsed = hold.admittedMs < this.freeSinceMs ? hold.free - free : 0n;
-    if (lapsed > 0n) this.#enter(0n, -lapsed);
+    if (lapsed > 0n) this.#enter({ kind: "free_expired", free: -lapsed });
     return { charged, free, left: this.left };
   }
 
   #late(call: ModelHold, cost: bigint, nowMs: number): Charge {
     this.touch();
     const tombstone = this.#tombstones.get(call.id);
-    if (tombstone === undefined) return { charged: 0n, free: 0n, left: this.leftHere };
-    const { hold } = tombstone;
-    const owed = least(cost, hold.paid + hold.free) - tombstone.charged;
-    const so = { charged: tombstone.charged, free: tombstone.chargedFree };
-    if (owed === 0n) return { ...so, left: this.leftHere };
-    if (owed < 0n) {
-      const paidBack = least(-owed, so.charged - so.free);
-      const freeBack = -owed - paidBack;
-      this.#charge(hold, owed, -freeBack);
-      return { charged: so.charged + owed, free: so.free - freeBack, left: this.left };
+    if (tombstone === undefined) {
+      this.#emit("call", call.id, { ...NO_MONEY, writtenOff: cost }, false);
+      return { charged: 0n, free: 0n, left: this.left };
     }
+    const { hold, charged, chargedFree } = tombstone;
+    const missing = least(cost, hold.paid + hold.free) - charged;
+    const taken =
+      missing < 0n
+        ? this.#giveBack(tombstone, -missing)
+        : this.#takeLate(tombstone, missing, nowMs);
+    const total = taken.paid + taken.free;
+    this.#charge("late_charge", hold, total, taken.free);
+    const writtenOff = atLeastZero(cost - charged - total);
+    const held = hold.paid + hold.free;
+    this.#emit("late", hold.id, { held, writtenOff, overrun: 0n }, total !== 0n);
+    // Of one call only one repayment bears the name: that of the sweep.
+    this.#repay();
+    return { charged: charged + total, free: chargedFree + taken.free, left: this.left };
+  }
+
+  /** What a late settlement still takes: what is there, and what cap and budget allow. */
+  #takeLate({ hold, chargedFree }: Tombstone, missing: bigint, nowMs: number) {
     const { month, cap, budget, key } = hold;
-    const capRoom = cap - this.spent(month, null) - this.held(month, null);
-    const keyRoom =
-      budget === null ? owed : budget - this.spent(month, key) - this.held(month, key);
-    const room = atLeastZero(least(owed, capRoom, keyRoom));
+    const keyRoom = budget === null ? missing : this.#room(month, key, budget);
+    const room = atLeastZero(least(missing, this.#room(month, null, cap), keyRoom));
     const usable = this.#freeIsOver(nowMs) ? 0n : this.freeAvailable;
-    const free = least(room, usable, hold.free - tombstone.chargedFree);
-    const paid = least(room - free, this.ledger.paid - this.heldPaid);
-    this.#charge(hold, free + paid, free);
-    return { charged: so.charged + free + paid, free: so.free + free, left: this.left };
+    const free = least(room, usable, hold.free - chargedFree);
+    return { free, paid: least(room - free, this.paidAvailable) };
   }
 
-  #charge(hold: ModelHold, charged: bigint, free: bigint): void {
+  /** The sweep charged more than the call cost: paid credit comes back first. */
+  #giveBack({ charged, chargedFree }: Tombstone, surplus: bigint) {
+    const paid = least(surplus, charged - chargedFree);
+    return { paid: -paid, free: paid - surplus };
+  }
+
+  #charge(kind: "charge" | "late_charge", hold: ModelHold, charged: bigint, free: bigint): void {
     if (charged === 0n) return;
-    this.#enter(free - charged, -free);
-    for (const field of [hold.month, `${hold.month}:${hold.key}`]) {
-      this.ledger.spent.set(field, (this.ledger.spent.get(field) ?? 0n) + charged);
-    }
+    const { month, key, id } = hold;
+    this.month = Math.max(this.month, month);
+    this.ledger.enter({ kind, paid: free - charged, free: -free, month, request: id });
+    this.ledger.spend(month, key, charged);
   }
 
-  #enter(paid: bigint, free: bigint): void {
-    this.ledger.paid += paid;
-    this.ledger.free += free;
-    this.ledger.seq += 1;
+  #repay(request?: string): void {
+    const { seq } = this.ledger;
+    this.ledger.repay(this.paidAvailable, request);
+    if (this.ledger.seq > seq) this.#emit("repayment", request ?? null, NO_MONEY);
   }
 
-  #extendFree(credit: ModelCredit): void {
-    if (credit.purse === "free" && credit.expiresAtMs !== null) {
-      this.freeExpiresMs = Math.max(this.freeExpiresMs, credit.expiresAtMs);
+  #enter(row: RowChange & { readonly kind: "free_expired" }): void {
+    this.ledger.enter(row);
+    this.#emit("free_expired", null, NO_MONEY);
+  }
+
+  #emit(
+    type: JournalType,
+    request: string | null,
+    money: Pick<ModelEvent, "held" | "writtenOff" | "overrun">,
+    hasRow = true,
+  ): void {
+    const row = hasRow ? (this.ledger.rows.at(-1) ?? null) : null;
+    this.events.push({ type, request, row, ...money });
+  }
+
+  #extendFree({ balance, expiresAtMs }: Operation): void {
+    if (balance === "free" && expiresAtMs !== null) {
+      this.freeExpiresMs = Math.max(this.freeExpiresMs, expiresAtMs);
     }
   }
 

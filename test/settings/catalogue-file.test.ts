@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { price } from "../../src/core/money.ts";
 import { GUIDE_MODEL, GUIDE_PROVIDER } from "../../src/services/chat/catalogue.ts";
+import { CatalogueFile, catalogueJsonSchema } from "../../src/settings/catalogue-document.ts";
 import { CatalogueError, parseCatalogue } from "../../src/settings/catalogue-file.ts";
-import { CatalogueFile, catalogueJsonSchema } from "../../src/settings/catalogue-schema.ts";
 import type { Environment } from "../../src/settings/catalogue-values.ts";
 
 const DOCS = join(import.meta.dir, "../../docs");
@@ -299,8 +299,7 @@ describe("a wrong file is refused by line", () => {
 });
 
 describe("the pages", () => {
-  // To renew it: bun -e 'import { catalogueJsonSchema as s } from "./src/core/catalogue-schema.ts";
-  // console.log(JSON.stringify(s()))' > docs/farebox.config.schema.json, then npm run format.
+  // To renew it: npm run docs.
   test("docs/farebox.config.schema.json is the schema that files are checked by", async () => {
     const stored: unknown = JSON.parse(
       await readFile(join(DOCS, "farebox.config.schema.json"), "utf8"),

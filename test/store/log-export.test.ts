@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csvLine } from "../../src/core/csv.ts";
-import { exportLog, LOG_COLUMNS } from "../../src/store/log-export.ts";
+import { metadataText } from "../../src/core/journal.ts";
+import { EXPORT_HEADINGS, exportLog } from "../../src/store/log-export.ts";
 import { type Cli, cliOf, jsonOf, startCli } from "../cli/run-cli.ts";
 import {
   ask,
@@ -57,13 +58,13 @@ test("each call is one row in the columns' order, with its exact cost and UTC ti
   await open.settle(usd("0.000000001"), { ...DONE, firstTokenMs: 7, promptTokens: 11 });
   await world.flush();
   const [header, row, ...rest] = await exported(account, ...ALWAYS);
-  expect(header).toBe(LOG_COLUMNS.map((name) => `"${name}"`).join(","));
+  expect(header).toBe(EXPORT_HEADINGS.map((name) => `"${name}"`).join(","));
   expect(rest).toEqual([]);
   expect(row).toMatch(
     new RegExp(
       `^"20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z","${open.id}","${account.keyId}",` +
         '"test","/v1/chat/completions","models","m",200,,12,7,11,0,4,1,0.000000001,"DE",' +
-        '"0011223344556677"$',
+        '"0011223344556677",,0.00002,0.000000001,[^,]*,$',
     ),
   );
 });
@@ -84,10 +85,10 @@ test("a summary row stands for many refused requests and has no request id", asy
   const account = await openAccount(world);
   const minute = Math.floor(Date.now() / 60_000) - 2;
   const { refused } = account.actor.keys;
-  await account.actor.applyCredits();
+  await account.actor.applyOperations();
   const field = `${account.row.id}|${account.keyId}|${minute}`;
-  const { facts } = ask(account.keyId, usd("1"));
-  await world.redis.hset(refused, field, 137, `${field}|facts`, JSON.stringify(facts));
+  const { metadata } = ask(account.keyId, usd("1"));
+  await world.redis.hset(refused, field, 137, `${field}|metadata`, metadataText(metadata));
   const { sweepExpired } = await import("../../workers/sweep.ts");
   expect(await sweepExpired({ scripts: world.accounts.scripts })).toMatchObject({ summaries: 1 });
   await world.flush();

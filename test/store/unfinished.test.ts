@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import {
-  endSpentCredits,
+  endSpentFreeCredit,
   expiredPlaces,
   Unfinished,
   unappliedPlaces,
@@ -24,15 +24,17 @@ beforeAll(async () => {
     INSERT INTO accounts (id, surface, bucket, version, applied_version)
     SELECT 'acct_' || n, 'gateway', n % 64, 3, 3 FROM generate_series(1, ${ACCOUNTS}) n`;
   await sql`
-    INSERT INTO credits (account, number, purse, amount, expires_at, created_at, booked, ended)
-    SELECT number, 1, 'free', 5000000000, '2031-01-01'::timestamptz, '2030-10-01', true, true
+    INSERT INTO operations
+      (account, number, kind, balance, amount, expires_at, created_at, booked, ended)
+    SELECT number, 1, 'credit', 'free', 5000000000, '2031-01-01'::timestamptz, '2030-10-01',
+      true, true
     FROM accounts`;
   await sql`
-    INSERT INTO credits (account, number, purse, amount, created_at, booked)
-    SELECT number, 2, 'paid', 1000000000, '2030-11-01', true FROM accounts`;
+    INSERT INTO operations (account, number, kind, balance, amount, created_at, booked)
+    SELECT number, 2, 'credit', 'paid', 1000000000, '2030-11-01', true FROM accounts`;
   await sql`
     INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
-      credit, at)
+      operation, at)
     SELECT number, 1, 'credit', 0, 5000000000, 0, 5000000000, 1, '2030-10-01'::timestamptz
     FROM accounts`;
   await sql`
@@ -40,7 +42,7 @@ beforeAll(async () => {
       at)
     SELECT number, 2, 'free_expired', 0, -5000000000, 0, 0, '2031-01-01'::timestamptz
     FROM accounts`;
-  await sql`VACUUM ANALYZE accounts, credits, ledger_entries`;
+  await sql`VACUUM ANALYZE accounts, operations, ledger_entries`;
 }, 60_000);
 afterAll(async () => {
   await database.close();
@@ -69,10 +71,10 @@ const STATEMENTS = [
   [
     "unapplied",
     () => unappliedPlaces(database.sql, NOW),
-    ["accounts_unapplied", "credits_unbooked"],
+    ["accounts_unapplied", "operations_unbooked"],
   ],
-  ["spent credit", () => endSpentCredits(database.sql, NOW), ["credits_running"]],
-  ["expired credit", () => expiredPlaces(database.sql, NOW), ["credits_running"]],
+  ["spent credit", () => endSpentFreeCredit(database.sql, NOW), ["operations_running"]],
+  ["expired credit", () => expiredPlaces(database.sql, NOW), ["operations_running"]],
 ] as const;
 
 async function expectIndexed(rowsMax: number): Promise<void> {
@@ -96,8 +98,8 @@ test("nothing unfinished among 100,000 accounts is found without looking at them
 test("a few unfinished among 100,000 accounts are found by their indexes", async () => {
   const { sql } = database;
   await sql`UPDATE accounts SET version = 4 WHERE number <= 20`;
-  await sql`UPDATE credits SET booked = false WHERE account BETWEEN 11 AND 30 AND number = 2`;
-  await sql`UPDATE credits SET ended = false WHERE account BETWEEN 31 AND 60 AND number = 1`;
+  await sql`UPDATE operations SET booked = false WHERE account BETWEEN 11 AND 30 AND number = 2`;
+  await sql`UPDATE operations SET ended = false WHERE account BETWEEN 31 AND 60 AND number = 1`;
   // Of ten of these something is left, and ten have free credit that is not over.
   await sql`
     INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
@@ -105,8 +107,9 @@ test("a few unfinished among 100,000 accounts are found by their indexes", async
     SELECT n, 3, 'credit', 0, 7, 0, 7, ${NOW.toISOString()}::text::timestamptz
     FROM generate_series(31, 50) n`;
   await sql`
-    INSERT INTO credits (account, number, purse, amount, expires_at, booked)
-    SELECT n, 3, 'free', 7, '2031-06-01'::timestamptz, true FROM generate_series(41, 50) n`;
+    INSERT INTO operations (account, number, kind, balance, amount, expires_at, booked)
+    SELECT n, 3, 'credit', 'free', 7, '2031-06-01'::timestamptz, true
+    FROM generate_series(41, 50) n`;
   const unfinished = new Unfinished(database);
   const numbers = (places: readonly { readonly id: string }[]) =>
     places.map(({ id }) => Number(id.slice(5))).sort((a, b) => a - b);
@@ -115,6 +118,6 @@ test("a few unfinished among 100,000 accounts are found by their indexes", async
   expect(numbers(await unfinished.unapplied(NOW))).toEqual(range(1, 30));
   await expectIndexed(60);
   expect(numbers(await unfinished.withExpiredFreeCredit(NOW))).toEqual(range(31, 40));
-  const running = await sql`SELECT account FROM credits WHERE purse = 'free' AND NOT ended`;
+  const running = await sql`SELECT account FROM operations WHERE balance = 'free' AND NOT ended`;
   expect(running).toHaveLength(20);
 });

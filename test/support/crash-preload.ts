@@ -1,11 +1,10 @@
 // Lets an API process kill itself at a chosen moment: `bun --preload` runs this before the program.
 // CRASH_AT is `point:n`: at the n-th time that it is at that point (crash-points.ts), it is gone.
 
-import { Redis } from "ioredis";
 import { admit } from "../../actors/admit-script.ts";
 import { settle } from "../../actors/call-scripts.ts";
-
-type Evalsha = (this: Redis, sha: string, ...rest: readonly unknown[]) => Promise<unknown>;
+import { RespClient } from "../../actors/resp-client.ts";
+import type { ScriptClient } from "../../actors/script-client.ts";
 
 function crash(): void {
   process.kill(process.pid, "SIGKILL");
@@ -17,8 +16,8 @@ function arm(point: string, at: number): void {
     passed += 1;
     if (passed === at) crash();
   };
-  const evalsha = Redis.prototype.evalsha as unknown as Evalsha;
-  const armed: Evalsha = async function (sha, ...rest) {
+  const { evalsha } = RespClient.prototype;
+  const armed: ScriptClient["evalsha"] = async function (this: RespClient, sha, ...rest) {
     const script = sha === admit.sha ? "admit" : sha === settle.sha ? "settle" : null;
     if (script === null || !point.endsWith(script)) return await evalsha.call(this, sha, ...rest);
     if (point.startsWith("before")) pass();
@@ -29,7 +28,7 @@ function arm(point: string, at: number): void {
     if (point.startsWith("after")) pass();
     return answer;
   };
-  Object.defineProperty(Redis.prototype, "evalsha", { value: armed, configurable: true });
+  Object.defineProperty(RespClient.prototype, "evalsha", { value: armed, configurable: true });
 }
 
 const [point = "", at = ""] = (process.env.CRASH_AT ?? "").split(":");

@@ -10,9 +10,9 @@ import {
   changeAccount,
   createAccount,
   createKey,
-  recordPayment,
 } from "../../src/accounts/administration.ts";
 import { type AuditReport, audit } from "../../src/accounts/audit.ts";
+import { recordPayment } from "../../src/accounts/payments.ts";
 import { openStores, type Stores } from "../../src/cli/stores.ts";
 import { bucketOf } from "../../src/core/ids.ts";
 import type { Surface } from "../../src/core/keys.ts";
@@ -175,15 +175,16 @@ export class Product implements AsyncDisposable {
     });
   }
 
-  /** Waits until the ledger has all that Redis wrote down; a worker may be about to ledger it. */
+  /** Waits until the ledger has all that Redis wrote down; a worker may be about to. */
   async booked(): Promise<void> {
     const { actors, database, flush } = this.operator;
     const ledger = new Ledger(database);
     await eventually("the journal is in the ledger", async () => {
       await flush();
-      const behind = (await ledger.cursors()).map(async ({ bucket, entry, streamId }) => {
-        const { newest } = await readJournal(actors.scripts.redis, bucket, streamId, 1);
-        return newest > entry;
+      const behind = (await ledger.cursors()).map(async ({ bucket, epoch, entry }) => {
+        const place = { epoch, entry };
+        const { written } = await readJournal(actors.scripts.redis, bucket, place, 1);
+        return written > entry;
       });
       return !(await Promise.all(behind)).includes(true);
     });

@@ -1,13 +1,14 @@
 // A maps provider that answers the example of each action, unless the test says otherwise.
 
-import type { DataByAction, MapsAction, ParametersOf } from "../../src/services/maps/actions.ts";
+import type { MapsAction, ParametersOf } from "../../src/services/maps/actions.ts";
+import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
+import type { DataByAction } from "../../src/services/maps/maps-replies.ts";
 import type {
   AskOptions,
   MapsAnswer,
   MapsProvider,
   MapsReply,
 } from "../../src/services/maps/providers/provider.ts";
-import { EXAMPLES } from "./maps-examples.ts";
 
 export const ATTRIBUTION = ["© Example contributors"];
 

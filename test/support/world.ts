@@ -3,6 +3,7 @@
 import type { AdmissionRequest, Hold, Outcome } from "../../actors/account.ts";
 import type { AccountActor } from "../../actors/account-actor.ts";
 import { AccountActors } from "../../actors/account-actors.ts";
+import type { Wallet } from "../../actors/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { PlanName, Scope } from "../../src/core/limits.ts";
@@ -10,6 +11,7 @@ import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
 import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { Ledger } from "../../src/store/ledger.ts";
+import { Payments } from "../../src/store/payments.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
@@ -32,6 +34,7 @@ export interface World extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly accounts: AccountActors;
   readonly store: Accounts;
+  readonly payments: Payments;
   /** Another process on the same stores. */
   process(): AccountActors;
   flush(): Promise<number>;
@@ -43,6 +46,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const databaseUrl = options.databaseUrl ?? own?.url ?? "";
   const database = openDatabase(databaseUrl);
   const redis = openRedis(options.redisUrl ?? (await testRedisUrl()));
+  // Each process of a world listens for a new server.
+  redis.setMaxListeners(0);
   await emptied(redis);
   const actorDeps = {
     redis,
@@ -51,7 +56,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     log: silent,
     ...(options.scriptTime === undefined ? {} : { scriptTime: options.scriptTime }),
   };
-  const accounts = new AccountActors(actorDeps);
+  const process = () => new AccountActors({ ...actorDeps, processId: newId("process", random) });
+  const accounts = process();
   const ledger = new Ledger(database);
   const store = new Accounts({ database, random, keyPepper: "test pepper" });
   return {
@@ -60,7 +66,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     databaseUrl,
     accounts,
     store,
-    process: () => new AccountActors(actorDeps),
+    payments: new Payments({ database, random }),
+    process,
     flush: () =>
       flushJournal({
         scripts: accounts.scripts,
@@ -109,7 +116,7 @@ export interface AccountTerms {
 
 /** A Gateway account with its $5 of free credit, one key, and what was paid. */
 export async function openAccount(world: World, terms: AccountTerms = {}): Promise<TestAccount> {
-  const { store } = world;
+  const { store, payments } = world;
   const surface = terms.surface ?? "gateway";
   const { plan } = terms;
   const asked = { surface, email: null, ...(plan !== undefined && { plan }) };
@@ -124,18 +131,19 @@ export async function openAccount(world: World, terms: AccountTerms = {}): Promi
     monthlyLimit: terms.monthlyLimit ?? null,
   });
   if (terms.paid !== undefined) {
-    await store.recordPayment(row, { amount: terms.paid, paidAt: terms.paidAt ?? new Date() });
+    await payments.record(row, { amount: terms.paid, paidAt: terms.paidAt ?? new Date() });
   }
   const actor = world.accounts.of(place.id, place.bucket);
   return { row, keyId: key.id, secret: key.secret, actor };
 }
 
-const FACTS = {
+const METADATA = {
   endpoint: "/v1/chat/completions",
   service: "models",
   model: "m",
   country: "DE",
   ipHash: "0011223344556677",
+  priceVersion: "v1",
 } as const;
 
 export function ask(
@@ -148,7 +156,7 @@ export function ask(
     keyId,
     scope: "models",
     clientIp: "127.0.0.1",
-    facts: FACTS,
+    metadata: METADATA,
     bound,
     freeEligible: true,
     stream: false,
@@ -185,10 +193,26 @@ export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): 
   return "admitted";
 }
 
-/** Paid, free and held as decimal strings of nano-USD. */
+/** Books a payment and its credit; Redis is not told. */
+export async function pay(
+  { payments }: World,
+  { row }: TestAccount,
+  amount: NanoUsd,
+  paidAt = new Date(),
+): Promise<string> {
+  const { id } = await payments.record(row, { amount, paidAt });
+  return id;
+}
+
+/** What is available of both balances, and what is held of them together. */
 export async function balances(account: TestAccount) {
-  const { paid, free, heldPaid, heldFree } = await account.actor.state(account.keyId);
+  const { paid, free, heldPaid, heldFree } = await walletOf(account);
   return { paid, free, held: nano(heldPaid + heldFree) };
+}
+
+/** The wallet as Redis has it, built first where it is not there. */
+export async function walletOf({ actor }: TestAccount): Promise<Wallet> {
+  return (await actor.state()).wallet;
 }
 
 /** Whether a statement of the world's database waits for another's lock. */

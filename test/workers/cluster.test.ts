@@ -3,8 +3,9 @@ import { audit } from "../../src/accounts/audit.ts";
 import { evictIdle } from "../../workers/eviction.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { auditDeps, busyAccount, found } from "../cli/audit-lab.ts";
+import { changeWallet } from "../support/packed-wallet.ts";
 import { startCluster } from "../support/services.ts";
-import { openWorld, silent } from "../support/world.ts";
+import { nano, openWorld, silent, walletOf } from "../support/world.ts";
 
 test("sweep, eviction and audit work on a Redis Cluster, over all its masters", async () => {
   await using cluster = await startCluster();
@@ -18,9 +19,7 @@ test("sweep, eviction and audit work on a Redis Cluster, over all its masters", 
     wallets: 9,
   });
   for (const { actor } of accounts) {
-    const { leases } = actor.keys;
-    const members = await world.redis.zrange(leases, "0", "-1");
-    await world.redis.zadd(leases, ...members.flatMap((member) => [Date.now() - 1, member]));
+    await world.redis.hset(actor.keys.leases, world.accounts.leases.owner, Date.now() - 1);
   }
   const { scripts } = world.accounts;
   expect((await sweepExpired({ scripts })).expired).toBe(9);
@@ -35,6 +34,7 @@ test("sweep, eviction and audit work on a Redis Cluster, over all its masters", 
   const [first] = accounts;
   if (first === undefined) throw new Error("There is no account");
   await first.actor.state();
-  await world.redis.hincrby(first.actor.keys.wallet, "paid", 1);
-  expect(await found(world, first)).toContain("'paid' in Redis");
+  const { paid } = await walletOf(first);
+  await changeWallet(world.redis, first.actor.keys.wallet, { paid: nano(paid + 1n) });
+  expect(await found(world, first)).toContain("the available paid balance in Redis");
 }, 60_000);

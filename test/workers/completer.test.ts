@@ -32,12 +32,12 @@ function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = 
   return completeChanges({ unfinished, accounts, log: silent, now, graceMs: -1_000 });
 }
 
-test("what a process committed before it died reaches Redis, each credit once", async () => {
+test("what a process committed before it died reaches Redis, each operation once", async () => {
   const account = await openAccount(world);
   expect(await complete()).toMatchObject({ failed: 0 });
   expect(await balances(account)).toMatchObject({ paid: nano(0n), free: usd("5") });
   // Committed, and then nobody told Redis: a payment, a suspension, a revocation.
-  await world.store.recordPayment(account.row, { amount: usd("7"), paidAt: new Date() });
+  await world.payments.record(account.row, { amount: usd("7"), paidAt: new Date() });
   await world.store.revokeKey(account.keyId, new Date());
   expect((await balances(account)).paid).toBe(nano(0n));
   const done = await Promise.all([complete(), complete(), complete()]);
@@ -57,12 +57,12 @@ test("a change that is being made at this moment is left to who makes it", async
   expect(young.map(({ id }) => id)).not.toContain(account.row.id);
 });
 
-test("free credit whose time is over leaves the purse with an entry of its own", async () => {
+test("free credit whose time is over leaves the balance with an entry of its own", async () => {
   const createdAt = new Date(Date.now() - 90 * 86_400_000 - 1);
   const account = await openAccount(world, { createdAt, paid: usd("1") });
-  await account.actor.applyCredits();
+  await account.actor.applyOperations();
   const other = await openAccount(world);
-  await other.actor.applyCredits();
+  await other.actor.applyOperations();
   await world.flush();
   expect(await complete()).toMatchObject({ expired: 1 });
   expect(await balances(account)).toMatchObject({ paid: usd("1"), free: nano(0n) });
@@ -106,7 +106,7 @@ test("one account that fails does not keep the others waiting", async () => {
   const result = await complete({
     of: (id, bucket) =>
       id === bad.row.id
-        ? { configure: broken, applyCredits: broken, expireFree: broken }
+        ? { configure: broken, applyOperations: broken, expireFree: broken }
         : world.accounts.of(id, bucket),
   });
   expect(result.failed).toBe(1);

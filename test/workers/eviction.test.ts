@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { evictIdle } from "../../workers/eviction.ts";
 import { TestClock } from "../actors/actor-process.ts";
 import { found } from "../cli/audit-lab.ts";
+import { changeWallet } from "../support/packed-wallet.ts";
 import {
   balances,
   DONE,
@@ -12,6 +13,7 @@ import {
   type TestAccount,
   usd,
   type World,
+  walletOf,
 } from "../support/world.ts";
 
 let world: World;
@@ -28,7 +30,7 @@ function evict(idleMs = HOUR_MS): Promise<number> {
 
 /** Makes the wallet look unused for two hours. */
 async function rest(account: TestAccount): Promise<void> {
-  await world.redis.hset(account.actor.keys.wallet, "used", Date.now() - 2 * HOUR_MS);
+  await changeWallet(world.redis, account.actor.keys.wallet, { usedMs: Date.now() - 2 * HOUR_MS });
 }
 
 async function isInRedis({ actor }: TestAccount): Promise<boolean> {
@@ -62,18 +64,14 @@ test("a wallet stays while its journal is not flushed or a call is open", async 
   expect([await isInRedis(unflushed), await isInRedis(busy)]).toEqual([false, true]);
 });
 
-test("a wallet of an older epoch goes with its holds when nobody comes for it", async () => {
+test("a wallet of an older epoch goes when nobody comes for it", async () => {
   const account = await openAccount(world, { paid: usd("3") });
   await hold(account, usd("1"));
   await world.flush();
   await world.accounts.rebuild(account.row.bucket);
-  await evict();
-  // It was used a moment ago.
-  expect(await isInRedis(account)).toBe(true);
   await rest(account);
   await evict();
   expect(await isInRedis(account)).toBe(false);
-  expect(await world.redis.exists(account.actor.keys.holds)).toBe(0);
   expect(await balances(account)).toEqual({ paid: usd("3"), free: usd("5"), held: usd("0") });
   expect(await found(world, account)).toBe("");
 });
@@ -82,7 +80,7 @@ test("an eviction under calls and flushes loses and doubles nothing", async () =
   const account = await openAccount(world, { paid: usd("20"), paidAt: new Date(0) });
   await world.store.change(account.row, { contract: "enterprise" }, new Date());
   await account.actor.configure();
-  await account.actor.applyCredits();
+  await account.actor.applyOperations();
   let running = true;
   let evicted = 0;
   const evictor = (async () => {
@@ -103,43 +101,36 @@ test("an eviction under calls and flushes loses and doubles nothing", async () =
 test("many wallets are gone through page by page", async () => {
   const accounts = [];
   for (let n = 0; n < 60; n += 1) accounts.push(await openAccount(world));
-  await Promise.all(accounts.map(({ actor }) => actor.applyCredits()));
+  await Promise.all(accounts.map(({ actor }) => actor.applyOperations()));
   await world.flush();
   expect(await evict()).toBeGreaterThanOrEqual(60);
   const left = await Promise.all(accounts.map(isInRedis));
   expect(left.filter(Boolean)).toEqual([]);
 });
 
-/** The months of which a wallet knows something. */
-async function monthsOf({ redis }: World, { actor }: TestAccount): Promise<string[]> {
-  const fields = await redis.hkeys(actor.keys.wallet);
-  const months = fields.flatMap((field) => /^[sh](\d{6})/.exec(field)?.[1] ?? []);
-  return [...new Set(months)].sort();
-}
-
-test("a wallet in use forgets the months before the last, but none that a hold is of", async () => {
+test("a wallet knows this month and the last, and resolves holds of older ones", async () => {
   const clock = new TestClock("2031-01-15T12:00:00.000Z");
   await using scripted = await openWorld(clock.options);
-  const { redis, accounts } = scripted;
   const terms = { createdAt: clock.daysAgo(0), paid: usd("100"), paidAt: clock.daysAgo(0) };
   const account = await openAccount(scripted, terms);
   const holding = await openAccount(scripted, terms);
   const open = await hold(holding, usd("1"));
-  const tend = () =>
-    evictIdle({ redis, accounts, idleMs: HOUR_MS, log: silent, scriptTime: clock.now });
   for (const month of ["01", "02", "03", "04"]) {
     clock.set(`2031-${month}-15T12:00:00.000Z`);
     for (const one of [account, holding]) {
       await (await hold(one, usd("1"))).settle(usd("0.5"), DONE);
     }
-    expect(await tend()).toBe(0);
   }
-  expect(await monthsOf(scripted, account)).toEqual(["203103", "203104"]);
-  expect(await monthsOf(scripted, holding)).toEqual(["203101", "203103", "203104"]);
+  expect(await walletOf(account)).toMatchObject({
+    month: 203104,
+    spent: usd("0.5"),
+    held: usd("0"),
+    previousSpent: usd("0.5"),
+    previousHeld: usd("0"),
+  });
   await open.settle(usd("1"), DONE);
   expect((await balances(holding)).held).toBe(usd("0"));
-  // Once a month is enough: nothing more is asked of the wallet in this one.
-  expect(await redis.hget(account.actor.keys.wallet, "pruned")).toBe("203104");
+  expect(await walletOf(holding)).toMatchObject({ spent: usd("0.5"), held: usd("0") });
   expect((await account.actor.view(account.keyId)).monthSpent).toBe(usd("0.5"));
   await scripted.flush();
   for (const one of [account, holding]) expect(await found(scripted, one)).toBe("");

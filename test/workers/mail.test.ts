@@ -46,10 +46,8 @@ function sweepAt(ms: number) {
 }
 
 async function leaseOf(): Promise<number> {
-  const { redis } = world.api.parts.stores;
-  const leases = await redis.zrange(`{b${account.bucket}}:leases`, "0", "-1", "WITHSCORES");
-  const at = leases.findIndex((member) => member.startsWith(`${account.id}/`));
-  return Number(leases[at + 1]);
+  const [hold] = await world.api.holdRecords(account);
+  return hold?.deadlineMs ?? Number.NaN;
 }
 
 test("the hold of a waiting message outlives its request while a worker renews it", async () => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { HOLD_EXPIRED } from "../../actors/hold-expired.ts";
+import { metadataText } from "../../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/limits.ts";
-import { HOLD_EXPIRED, sweepExpired } from "../../workers/sweep.ts";
+import { sweepExpired } from "../../workers/sweep.ts";
 import { found } from "../cli/audit-lab.ts";
 import {
   ask,
@@ -23,19 +25,19 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const sweep = () => sweepExpired({ scripts: world.accounts.scripts });
 
-/** Lets the leases of an account's holds run out. */
-async function abandon(account: TestAccount, ...ids: string[]): Promise<void> {
-  const members = ids.flatMap((id) => [Date.now() - 1, `${account.row.id}/${id}`]);
-  await world.redis.zadd(account.actor.keys.leases, ...members);
+/** Lets the lease of this process in the account's bucket run out. */
+async function abandon({ actor }: TestAccount): Promise<void> {
+  const { leases } = world.accounts;
+  await world.redis.hset(actor.keys.leases, leases.owner, Date.now() - 1);
 }
 
 test("a hold whose owner is gone is settled to its checkpoint and logged as expired", async () => {
   const account = await openAccount(world, { paid: usd("10") });
   const streamed = await hold(account, usd("8"), { stream: true });
   streamed.checkpoint(usd("6.5"));
-  await account.actor.renewLeases();
-  const silent = await hold(account, usd("2"));
-  await abandon(account, streamed.id, silent.id);
+  await world.accounts.renewLeases();
+  await hold(account, usd("2"));
+  await abandon(account);
   expect(await sweep()).toEqual({ expired: 2, summaries: 0 });
   expect(await balances(account)).toEqual({ paid: usd("8.5"), free: nano(0n), held: nano(0n) });
   await world.flush();
@@ -52,10 +54,10 @@ test("a hold whose owner is gone is settled to its checkpoint and logged as expi
 
 test("a hold with a live lease is left alone, and a second sweep finds nothing", async () => {
   const account = await openAccount(world, { paid: usd("10") });
-  const open = await hold(account, usd("3"));
+  await hold(account, usd("3"));
   expect(await sweep()).toEqual({ expired: 0, summaries: 0 });
   expect((await balances(account)).held).toBe(usd("3"));
-  await abandon(account, open.id);
+  await abandon(account);
   expect((await sweep()).expired).toBe(1);
   expect((await sweep()).expired).toBe(0);
 });
@@ -64,8 +66,8 @@ test("an owner that comes back after the sweep pays what it still owes, once", a
   const account = await openAccount(world, { paid: usd("10") });
   const open = await hold(account, usd("5"), { freeEligible: false });
   open.checkpoint(usd("1"));
-  await account.actor.renewLeases();
-  await abandon(account, open.id);
+  await world.accounts.renewLeases();
+  await abandon(account);
   await sweep();
   expect((await balances(account)).paid).toBe(usd("9"));
   expect(await open.settle(usd("4"), DONE)).toMatchObject({ charged: usd("4") });
@@ -79,8 +81,8 @@ test("an owner that comes back after its wallet was evicted pays all the same", 
   const cheap = await hold(account, usd("3"), { freeEligible: false });
   open.checkpoint(usd("1"));
   cheap.checkpoint(usd("2"));
-  await account.actor.renewLeases();
-  await abandon(account, open.id, cheap.id);
+  await world.accounts.renewLeases();
+  await abandon(account);
   await sweep();
   await world.flush();
   expect(await account.actor.evict(0)).toBe(true);
@@ -97,7 +99,7 @@ test("sweeps of several processes at once expire each of many holds once", async
   const account = await openAccount(world, { paid: usd("1000"), paidAt: new Date(0) });
   const holds = [];
   for (let n = 0; n < 450; n += 1) holds.push(await hold(account, usd("0.5")));
-  await abandon(account, ...holds.map(({ id }) => id));
+  await abandon(account);
   const others = [world.process(), world.process()].map(({ scripts }) => sweepExpired({ scripts }));
   const swept = await Promise.all([sweep(), ...others]);
   expect(swept.reduce((sum, { expired }) => sum + expired, 0)).toBe(450);
@@ -106,12 +108,12 @@ test("sweeps of several processes at once expire each of many holds once", async
 
 test("refused requests beyond those with rows become one summary of the ended minute", async () => {
   const account = await openAccount(world);
-  await account.actor.applyCredits();
+  await account.actor.applyOperations();
   const minute = Math.floor(Date.now() / 60_000) - 1;
   const field = `${account.row.id}|${account.keyId}|${minute}`;
-  const facts = JSON.stringify(ask(account.keyId, usd("1")).facts);
+  const metadata = metadataText(ask(account.keyId, usd("1")).metadata);
   const count = REFUSED_ROWS_PER_MINUTE + 23;
-  await world.redis.hset(account.actor.keys.refused, field, count, `${field}|facts`, facts);
+  await world.redis.hset(account.actor.keys.refused, field, count, `${field}|metadata`, metadata);
   expect((await sweep()).summaries).toBe(1);
   expect((await sweep()).summaries).toBe(0);
   await world.flush();

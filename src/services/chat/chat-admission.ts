@@ -8,6 +8,7 @@ import { admit, type Call, type CallDeps, type CallTerms } from "../../calls/cal
 import { ApiError, type ErrorCode } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
+import { priceVersionOf } from "../../core/price-version.ts";
 import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../../core/pricing.ts";
 import { affordableModels, type Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
@@ -51,7 +52,7 @@ export async function admitChat(
 ): Promise<AdmittedChat> {
   const looseTokens = promptTokensMax(chat.request);
   const loose = planOf(chat.models, chat.request, looseTokens);
-  const first = await admit(deps, call, demandOf(chat, loose), { tentative: true });
+  const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
   if (first.verdict === "admitted") return underHold(loose, first.hold);
   if (first.verdict === "refused") throw first.error;
 
@@ -59,7 +60,7 @@ export async function admitChat(
   const promptTokens = await tightPromptBound(chat, looseTokens, spendable);
   const means = { promptTokens, maxTokens: chat.request.maxTokens, spendable };
   const tight = planOf(affordableModels(chat.models, means), chat.request, promptTokens);
-  const second = await admit(deps, call, demandOf(chat, tight), { counted: true });
+  const second = await admit(deps, call, termsOf(chat, tight), { counted: true });
   if (second.verdict === "admitted") return underHold(tight, second.hold);
   if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
   if (second.funds === null) throw second.error;
@@ -91,11 +92,12 @@ function underHold({ models: [first, ...others] }: Plan, hold: Hold): AdmittedCh
   return { hold, models: [first, ...paid] };
 }
 
-function demandOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {
+function termsOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {
   return {
     scope: "models",
     service: "models",
     model: first.id,
+    priceVersion: priceVersionOf(first.bands),
     bound,
     freeEligible: first.freeCreditEligible,
     stream: chat.stream,

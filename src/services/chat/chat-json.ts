@@ -8,9 +8,9 @@ import type { Surface } from "../../core/keys.ts";
 import { toDecimal } from "../../core/money.ts";
 import type { TokenUsage } from "../../core/pricing.ts";
 import { errorBody } from "../../http/respond.ts";
-import { DONE_FRAME, dataFrame, type FrameSource } from "../../http/sse.ts";
+import { DONE_FRAME, dataFrame, type FrameSource, type FrameTaker } from "../../http/sse.ts";
 import type { Completion } from "./chat.ts";
-import type { ChatStream, StreamEvent } from "./chat-stream.ts";
+import type { ChatStream, StreamEvent, StreamTaker } from "./chat-stream.ts";
 import type { ChatDelta } from "./providers/provider.ts";
 
 export interface CompletionMeta {
@@ -41,12 +41,13 @@ export function completionJson(
 }
 
 /** Turns the events of a call into frames. */
-export class ChatFrames implements FrameSource<StreamEvent> {
+export class ChatFrames implements FrameSource, StreamTaker {
   onCut: () => void = () => {};
   readonly #stream: ChatStream;
   readonly #facts: CompletionMeta;
   /** All of a chunk before its choices; it is the same in every chunk of a stream. */
   readonly #head: string;
+  #taker: FrameTaker | null = null;
 
   constructor(stream: ChatStream, facts: CompletionMeta) {
     this.#stream = stream;
@@ -61,15 +62,28 @@ export class ChatFrames implements FrameSource<StreamEvent> {
     this.#head = `data: ${head.slice(0, -1)},"choices":[`;
   }
 
-  next(): Promise<StreamEvent | null> {
-    return this.#stream.next();
+  pull(taker: FrameTaker): void {
+    this.#taker = taker;
+    this.#stream.pull(this);
+  }
+
+  onEvent(event: StreamEvent): void {
+    this.#taker?.onFrames(this.#framesOf(event));
+  }
+
+  onEnd(): void {
+    this.#taker?.onEnd();
+  }
+
+  onFault(error: unknown): void {
+    this.#taker?.onFault(error);
   }
 
   cancel(): void {
     this.#stream.cancel();
   }
 
-  framesOf(event: StreamEvent): string {
+  #framesOf(event: StreamEvent): string {
     switch (event.kind) {
       case "deltas":
         return this.#chunks(event.deltas);
@@ -86,10 +100,22 @@ export class ChatFrames implements FrameSource<StreamEvent> {
   #chunks(deltas: readonly ChatDelta[]): string {
     let frames = "";
     for (const { index, delta, finish_reason } of deltas) {
-      frames += `${this.#head}${JSON.stringify({ index, delta, finish_reason })}]}\n\n`;
+      const { content } = delta;
+      // Almost every chunk is some text and nothing else; then only the text is left to be encoded.
+      const choice =
+        finish_reason === null && typeof content === "string" && hasOneField(delta)
+          ? `{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}`
+          : JSON.stringify({ index, delta, finish_reason });
+      frames += `${this.#head}${choice}]}\n\n`;
     }
     return frames;
   }
+}
+
+function hasOneField(value: object): boolean {
+  let fields = 0;
+  for (const _ in value) fields += 1;
+  return fields === 1;
 }
 
 function usageJson(usage: TokenUsage): object {

@@ -1,33 +1,27 @@
-// Reads the body of a chat completion (SPEC 4.2, 4.9) in the order of the error table.
+// The call that a checked body asks for, in the order of the error table.
 
 import type { Pauses } from "../../calls/pauses.ts";
 import { ApiError } from "../../core/errors.ts";
-import { asBoolean, asText, isAbsent } from "../../http/checks.ts";
-import type { UncheckedObject } from "../../http/read-body.ts";
 import type { ChatCatalogue } from "./catalogue.ts";
 import type { ChatCall } from "./chat-admission.ts";
-import { readMessages } from "./chat-messages.ts";
-import { readMaxTokens, readParameters } from "./chat-parameters.ts";
+import type { ChatFields } from "./chat-body.ts";
+import { toMessages } from "./chat-messages.ts";
+import { toMaxTokens, toParameters } from "./chat-parameters.ts";
 
-/** A checked request; only its model is still a name. */
+/** A request that is ready to be forwarded; only its model is still a name. */
 export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
   readonly model: string;
 }
 
-/**
- * Checks a body; `defaultModel` is what one without a model asks for, if it may. Throws
- * `messages_required` or an `invalid_parameter` that names the field.
- */
-export function readChatInput(
-  body: UncheckedObject,
-  defaultModel: string | null = null,
-): ChatInput {
-  const messages = readMessages(body.messages);
-  const model =
-    isAbsent(body.model) && defaultModel !== null ? defaultModel : asText(body.model, "model");
-  const maxTokens = readMaxTokens(body);
-  const stream = isAbsent(body.stream) ? false : asBoolean(body.stream, "stream");
-  return { model, stream, request: { messages, maxTokens, parameters: readParameters(body) } };
+/** Copies what is forwarded. Throws an `invalid_parameter` that names the field. */
+export function toChatInput(fields: ChatFields, model: string): ChatInput {
+  const messages = toMessages(fields.messages);
+  const maxTokens = toMaxTokens(fields);
+  return {
+    model,
+    stream: fields.stream ?? false,
+    request: { messages, maxTokens, parameters: toParameters(fields) },
+  };
 }
 
 /** The call that the input asks for. Throws `model_not_found` or `model_unavailable`. */

@@ -12,6 +12,7 @@ import { exactCost, type TokenUsage } from "../../core/pricing.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import { servedInstead } from "./model-fallback.ts";
+import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest } from "./providers/provider.ts";
 import { TokenMeter, textOf } from "./token-meter.ts";
 import { countPrompt } from "./tokens.ts";
@@ -31,7 +32,7 @@ export interface ChatStreamParts {
   readonly tried: readonly ModelEntry[];
   readonly hold: Hold;
   readonly interruption: Interruption;
-  readonly batches: AsyncIterator<ChatBatch>;
+  readonly batches: Batches;
 }
 
 interface StreamResult {
@@ -52,7 +53,16 @@ const TOO_LONG = reason(
 );
 const NOT_READING: InterruptionReason = { code: "client_not_reading", error: null };
 
-export class ChatStream {
+/** Takes what a stream brings. Each `pull` is answered by exactly one of these, maybe at once. */
+export interface StreamTaker {
+  onEvent(event: StreamEvent): void;
+  /** Nothing comes any more. */
+  onEnd(): void;
+  /** A mistake of ours: the stream cannot say how it ended. */
+  onFault(error: unknown): void;
+}
+
+export class ChatStream implements BatchTaker {
   readonly #deps: ChatCallDeps;
   readonly #parts: ChatStreamParts;
   readonly #meter = new TokenMeter();
@@ -69,6 +79,7 @@ export class ChatStream {
   #callOffWatch: () => void = () => {};
   #result: Promise<StreamResult> | null = null;
   #isOver = false;
+  #taker: StreamTaker | null = null;
   /** Called when the connection must be cut, because the client does not read what it is sent. */
   onCut: () => void = () => {};
 
@@ -88,28 +99,39 @@ export class ChatStream {
     return this.#parts;
   }
 
-  /** What comes next, or null after the end. To ask means that everything before was read. */
-  async next(): Promise<StreamEvent | null> {
-    if (this.#isOver) return null;
+  /** Asks for what comes next. To ask means that everything before was read. */
+  pull(taker: StreamTaker): void {
+    this.#taker = taker;
+    if (this.#isOver) {
+      taker.onEnd();
+      return;
+    }
     this.#meter.add(this.#unread);
     this.#unread = [];
     this.#waitsFor = "upstream";
-    const { batches, interruption } = this.#parts;
-    try {
-      while (interruption.reason === null) {
-        const { done, value } = await batches.next();
-        if (interruption.reason !== null) break;
-        if (done) return await this.#complete();
-        this.#usage = value.usage ?? this.#usage;
-        if (value.deltas.length > 0) return this.#deliver(value.deltas);
-      }
-    } catch (error) {
-      if (interruption.reason === null) return await this.#fail(toApiError(error));
+    if (this.#parts.interruption.reason === null) this.#parts.batches.pull(this);
+    else this.#conclude(this.#afterInterruption());
+  }
+
+  onBatch(batch: ChatBatch): void {
+    const { interruption, batches } = this.#parts;
+    if (interruption.reason !== null) {
+      this.#conclude(this.#afterInterruption());
+      return;
     }
-    this.#isOver = true;
-    await this.#result;
-    const error = interruption.reason?.error;
-    return error ? { kind: "error", error } : null;
+    this.#usage = batch.usage ?? this.#usage;
+    if (batch.deltas.length > 0) this.#deliver(batch.deltas);
+    else batches.pull(this);
+  }
+
+  onEnd(): void {
+    const wasInterrupted = this.#parts.interruption.reason !== null;
+    this.#conclude(wasInterrupted ? this.#afterInterruption() : this.#complete());
+  }
+
+  onFailure(error: unknown): void {
+    const wasInterrupted = this.#parts.interruption.reason !== null;
+    this.#conclude(wasInterrupted ? this.#afterInterruption() : this.#fail(toApiError(error)));
   }
 
   /** The client is gone: the upstream request ends now and the call is settled. */
@@ -117,7 +139,7 @@ export class ChatStream {
     this.#parts.interruption.clientGone();
   }
 
-  #deliver(deltas: readonly ChatDelta[]): StreamEvent {
+  #deliver(deltas: readonly ChatDelta[]): void {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#unread = deltas;
     this.#waitsFor = "client";
@@ -129,17 +151,30 @@ export class ChatStream {
       this.#checkpointMs = nowMs;
       void this.#checkpoint();
     }
-    return { kind: "deltas", deltas };
+    this.#taker?.onEvent({ kind: "deltas", deltas });
+  }
+
+  /** Hands over the last event, once the call is settled; after it comes only the end. */
+  #conclude(ending: Promise<StreamEvent | null>): void {
+    this.#isOver = true;
+    ending.then(
+      (event) => (event === null ? this.#taker?.onEnd() : this.#taker?.onEvent(event)),
+      (error) => this.#taker?.onFault(error),
+    );
+  }
+
+  async #afterInterruption(): Promise<StreamEvent | null> {
+    await this.#result;
+    const error = this.#parts.interruption.reason?.error;
+    return error ? { kind: "error", error } : null;
   }
 
   async #complete(): Promise<StreamEvent> {
-    this.#isOver = true;
     const { usage, settlement } = await this.#finish(null, () => this.#wholeUsage());
     return { kind: "end", usage, settlement };
   }
 
   async #fail(error: ApiError): Promise<StreamEvent> {
-    this.#isOver = true;
     const { requestId } = this.#parts.call;
     this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
     await this.#finish(error.code, () => this.#streamedUsage());
@@ -150,8 +185,8 @@ export class ChatStream {
   #onInterrupt(): void {
     const { batches, interruption } = this.#parts;
     void this.#finish(interruption.reason?.code ?? null, () => this.#streamedUsage());
-    // Lets the provider tidy up, even if it stands between two batches; it has nothing to tell.
-    void batches.return?.().catch(() => {});
+    // Lets the provider tidy up, even if it stands between two batches.
+    batches.cancel();
     if (interruption.reason === NOT_READING) this.onCut();
   }
 

@@ -11,6 +11,7 @@ import { exactCost, type TokenUsage } from "../../core/pricing.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
 import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
+import { pullable } from "./providers/batches.ts";
 import type { ChatReply } from "./providers/provider.ts";
 import { countUsage } from "./token-meter.ts";
 
@@ -67,7 +68,7 @@ export async function openChatStream(
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
       deps.chat.stream(one, request, { signal }),
     );
-    const batches = result[Symbol.asyncIterator]();
+    const batches = pullable(result);
     return new ChatStream(deps, { call, request, model, tried, hold, interruption, batches });
   } catch (error) {
     interruption.stopListening();

@@ -9,7 +9,7 @@ import { ApiError } from "../../core/errors.ts";
 import { newTimedId } from "../../core/ids.ts";
 import { MAIL_COUNTS, type MailLimits, type Tier } from "../../core/limits.ts";
 import type { MailContent } from "../../core/mail.ts";
-import { mailCost } from "../../core/mail.ts";
+import { MAIL_PRICE_VERSION, mailCost } from "../../core/mail.ts";
 import { domainsOf, type MailAddress } from "../../core/mail-address.ts";
 import { ZERO } from "../../core/money.ts";
 import type { MailMessage, NewMessage } from "../../store/mail-messages.ts";
@@ -98,9 +98,11 @@ function admitMail(deps: CallDeps, call: Call, mail: MailCall): Promise<Hold> {
   return takeHold(deps, call, {
     ...MAIL_TERMS,
     bound,
+    priceVersion: MAIL_PRICE_VERSION,
     freeEligible: false,
     stream: false,
     limits,
+    isDetached: true,
   });
 }
 

@@ -1,7 +1,6 @@
 // The one table of what maps can be asked (SPEC 4.5): every action with its category and its
-// parameters. Prices stand by category in prices.ts, the shapes of answers in answers.ts.
+// parameters. Prices stand by category in prices.ts, the shapes of answers in maps-replies.ts.
 
-import type * as answer from "./answers.ts";
 import type { Area, Box } from "./geography.ts";
 import {
   box,
@@ -236,32 +235,6 @@ export type ParametersOf<A extends MapsAction> = {
     (typeof ACTIONS)[A]["parameters"][N]
   >;
 };
-
-/** The `data` of each action's answer. "Nothing found" is an empty list or null, and an answer. */
-export interface DataByAction {
-  readonly geocode: { readonly places: readonly answer.PlaceAnswer[] };
-  readonly reverse: { readonly place: answer.NearbyPlace | null };
-  readonly place_at: answer.PlaceAtAnswer;
-  readonly poi: { readonly pois: readonly answer.PoiAnswer[] };
-  readonly stops: { readonly stops: readonly answer.StopAnswer[] };
-  readonly departures: { readonly departures: readonly answer.DepartureAnswer[] };
-  readonly journey: { readonly journeys: readonly answer.JourneyAnswer[] };
-  readonly rail: { readonly journeys: readonly answer.JourneyAnswer[] };
-  readonly transit: { readonly lines: readonly answer.LineAnswer[] };
-  readonly route: { readonly route: answer.RouteAnswer | null };
-  readonly route_traffic: { readonly route: answer.TrafficRouteAnswer | null };
-  readonly road_classes: { readonly roads: readonly answer.RoadAnswer[] };
-  readonly closures: { readonly closures: readonly answer.ClosureAnswer[] };
-  readonly incidents: { readonly incidents: readonly answer.IncidentAnswer[] };
-  readonly traffic_status: { readonly traffic: answer.TrafficStatusAnswer | null };
-  readonly speed_cameras: { readonly cameras: readonly answer.SpeedCameraAnswer[] };
-  readonly fuel_prices: { readonly stations: readonly answer.FuelStationAnswer[] };
-  readonly weather: answer.WeatherAnswer;
-  readonly site_image: { readonly image: answer.SiteImageAnswer };
-  readonly site_images: { readonly images: readonly answer.SitePicture[] };
-}
-
-export type DataOf<A extends MapsAction> = DataByAction[A];
 
 /** True for the name of an action. */
 export function isMapsAction(name: string): name is MapsAction {

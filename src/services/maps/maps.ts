@@ -18,6 +18,7 @@ export interface MapsCall<A extends MapsAction> {
   readonly action: A;
   readonly parameters: ParametersOf<A>;
   readonly cost: NanoUsd;
+  readonly priceVersion: string;
 }
 
 export interface MapsResult<A extends MapsAction> {
@@ -32,13 +33,14 @@ export interface MapsResult<A extends MapsAction> {
 export async function askMaps<A extends MapsAction>(
   deps: MapsCallDeps,
   call: Call,
-  { action, parameters, cost }: MapsCall<A>,
+  { action, parameters, cost, priceVersion }: MapsCall<A>,
 ): Promise<MapsResult<A>> {
   const hold = await takeHold(deps, call, {
     scope: "maps",
     service: "maps",
     model: action,
     bound: cost,
+    priceVersion,
     freeEligible: false,
     stream: false,
   });
@@ -48,6 +50,7 @@ export async function askMaps<A extends MapsAction>(
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
-  const outcome = outcomeOf(deps, call, { status: OK, errorCode: null });
+  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
+  const outcome = { ...end, lane: reply.provider };
   return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
 }

@@ -1,12 +1,23 @@
 // The kinds of parameters that maps actions take, each with its check and its unit. Values arrive
 // as text, from the query string.
 
+import {
+  numberFrom,
+  oneOf,
+  shortText,
+  type TSchema,
+  Type,
+  text as textSchema,
+  whole as wholeSchema,
+} from "../../http/schema.ts";
 import type { Box, Position } from "./geography.ts";
 
 /** A kind of value. */
 export interface Kind<T> {
   /** What a refusal says after the parameter's name, and the documentation too. */
   readonly rule: string;
+  /** The value as documentation shows it; what is checked is `read`. */
+  readonly schema: TSchema;
   /** The value of the text, or undefined where it is none. */
   readonly read: (text: string) => T | undefined;
 }
@@ -49,6 +60,7 @@ const STOP_ID = /^[A-Za-z0-9][A-Za-z0-9_.:\-/~]{0,127}$/;
 /** A decimal number without an exponent, which is how coordinates are written. */
 export function decimal(least: number, most: number): Kind<number> {
   return {
+    schema: numberFrom(least, most),
     rule: `must be a decimal number from ${least} to ${most}`,
     read: (text) => within(DECIMAL.test(text) ? Number(text) : Number.NaN, least, most),
   };
@@ -56,6 +68,7 @@ export function decimal(least: number, most: number): Kind<number> {
 
 export function whole(least: number, most: number): Kind<number> {
   return {
+    schema: wholeSchema(least, most),
     rule: `must be a whole number from ${least} to ${most}`,
     read: (text) => within(WHOLE.test(text) ? Number(text) : Number.NaN, least, most),
   };
@@ -64,6 +77,7 @@ export function whole(least: number, most: number): Kind<number> {
 /** One line of so many Unicode code points, white space around it removed. */
 export function text(charactersMax: number): Kind<string> {
   return {
+    schema: shortText(charactersMax),
     rule: `must be one line of 1 to ${charactersMax} characters`,
     read: (raw) => {
       const value = raw.trim();
@@ -75,12 +89,14 @@ export function text(charactersMax: number): Kind<string> {
 
 export function choice<const T extends string>(...choices: readonly T[]): Kind<T> {
   return {
+    schema: oneOf(choices),
     rule: `must be one of: ${choices.join(", ")}`,
     read: (text) => choices.find((one) => one === text),
   };
 }
 
 export const truth: Kind<boolean> = {
+  schema: Type.Boolean(),
   rule: "must be true or false",
   read: (text) => (text === "true" ? true : text === "false" ? false : undefined),
 };
@@ -90,6 +106,7 @@ export const longitude = decimal(-180, 180);
 
 /** `lat,lon`. */
 export const position: Kind<Position> = {
+  schema: textSchema({ examples: ["52.52,13.405"] }),
   rule: "must be latitude,longitude in decimal degrees, such as 52.52,13.405",
   read: (text) => {
     const [lat, lon, more] = text.split(",");
@@ -101,6 +118,7 @@ export const position: Kind<Position> = {
 
 /** The id of a stop, as `stops` answers it. */
 export const stopId: Kind<string> = {
+  schema: textSchema(),
   rule: "must be the stop_id of a stop, as the action stops answers it",
   read: (text) => (STOP_ID.test(text) ? text : undefined),
 };
@@ -110,6 +128,7 @@ export type Place = { readonly at: Position } | { readonly stopId: string };
 
 /** `lat,lon`, or the id of a stop. */
 export const place: Kind<Place> = {
+  schema: textSchema({ examples: ["52.52,13.405"] }),
   rule: "must be latitude,longitude in decimal degrees or the stop_id of a stop",
   read: (text) => {
     const at = position.read(text);
@@ -120,6 +139,7 @@ export const place: Kind<Place> = {
 
 /** `min_lon,min_lat,max_lon,max_lat`. */
 export const box: Kind<Box> = {
+  schema: textSchema({ examples: ["13.3,52.4,13.5,52.6"] }),
   rule: "must be min_lon,min_lat,max_lon,max_lat in degrees, each minimum below its maximum",
   read: (text) => {
     const parts = text.split(",");
@@ -134,6 +154,7 @@ export const box: Kind<Box> = {
 
 /** An instant, as milliseconds of Unix time. */
 export const time: Kind<number> = {
+  schema: textSchema({ format: "date-time" }),
   rule: "must be an RFC 3339 time with its offset, such as 2026-11-21T08:00:00+01:00",
   read: (text) => {
     const match = TIME.exec(text);
@@ -149,12 +170,14 @@ export const time: Kind<number> = {
 
 /** An ISO 3166-1 alpha-2 code in capitals; written in either case. */
 export const country: Kind<string> = {
+  schema: textSchema({ pattern: "^[A-Za-z]{2}$" }),
   rule: "must be an ISO 3166-1 alpha-2 code, such as DE",
   read: (text) => (/^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : undefined),
 };
 
 /** A BCP 47 tag in its canonical case, such as de or pt-BR. */
 export const language: Kind<string> = {
+  schema: textSchema({ examples: ["de", "pt-BR"] }),
   rule: "must be a BCP 47 language tag, such as de or pt-BR",
   read: (text) => {
     if (!LANGUAGE.test(text)) return undefined;

@@ -32,42 +32,48 @@ export const POI_CATEGORIES = [
   "viewpoint",
 ] as const;
 
-export type TransitMode =
-  | "bus"
-  | "tram"
-  | "subway"
-  | "suburban"
-  | "regional_rail"
-  | "long_distance_rail"
-  | "ferry"
-  | "air"
-  | "cable"
-  | "walk"
-  | "other";
+export const TRANSIT_MODES = [
+  "bus",
+  "tram",
+  "subway",
+  "suburban",
+  "regional_rail",
+  "long_distance_rail",
+  "ferry",
+  "air",
+  "cable",
+  "walk",
+  "other",
+] as const;
+export type TransitMode = (typeof TRANSIT_MODES)[number];
 
 /** The classes of OpenStreetMap's highway tag, coarsely. */
-export type RoadClass =
-  | "motorway"
-  | "trunk"
-  | "primary"
-  | "secondary"
-  | "tertiary"
-  | "unclassified"
-  | "residential"
-  | "service"
-  | "track"
-  | "pedestrian"
-  | "cycleway"
-  | "path"
-  | "other";
+export const ROAD_CLASSES = [
+  "motorway",
+  "trunk",
+  "primary",
+  "secondary",
+  "tertiary",
+  "unclassified",
+  "residential",
+  "service",
+  "track",
+  "pedestrian",
+  "cycleway",
+  "path",
+  "other",
+] as const;
+export type RoadClass = (typeof ROAD_CLASSES)[number];
 
-export type IncidentKind =
-  | "accident"
-  | "congestion"
-  | "roadworks"
-  | "closure"
-  | "lane_closure"
-  | "weather"
-  | "hazard"
-  | "breakdown"
-  | "other";
+export const INCIDENT_KINDS = [
+  "accident",
+  "congestion",
+  "roadworks",
+  "closure",
+  "lane_closure",
+  "weather",
+  "hazard",
+  "breakdown",
+  "other",
+] as const;
+export type IncidentKind = (typeof INCIDENT_KINDS)[number];

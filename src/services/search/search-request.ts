@@ -1,117 +1,68 @@
-// Reads the bodies of POST /v1/search and /v1/search/batch (docs/search.md). Fields that clients of
-// Perplexity and LiteLLM send under other names are read under those too.
+// The search that a checked body asks for (docs/search.md).
 
 import { isIP } from "node:net";
 import { SEARCH } from "../../core/limits.ts";
-import {
-  asArray,
-  asInteger,
-  asObject,
-  asShortText,
-  asText,
-  type Check,
-  invalid,
-  isAbsent,
-  oneOf,
-} from "../../http/checks.ts";
-import type { UncheckedObject } from "../../http/read-body.ts";
-import { FRESHNESS, SAFESEARCH, type SearchRequest } from "./providers/provider.ts";
+import { invalid, isAbsent } from "../../http/checks.ts";
+import type { SearchRequest } from "./providers/provider.ts";
+import type { SearchFields } from "./search-schema.ts";
 
-/** Filters of other search APIs: to drop one would answer another question than was asked. */
-const NOT_OFFERED = [
-  "search_after_date_filter",
-  "search_before_date_filter",
-  "last_updated_after_filter",
-  "last_updated_before_filter",
-  "search_language_filter",
-];
-
-const COUNTRY = /^[a-z]{2}$/i;
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 const DOMAIN_LENGTH_MAX = 253;
 
-const asQuery: Check<string> = (value, field) => {
-  const query = asShortText(SEARCH.queryCharactersMax)(value, field);
-  if (query.trim() === "") throw invalid(field, "must not be blank");
-  return query;
-};
+type Domains = readonly string[];
 
-const asLetters =
-  (what: string): Check<string> =>
-  (value, field) => {
-    const letters = asText(value, field);
-    if (!COUNTRY.test(letters)) throw invalid(field, `must be ${what}`);
-    return letters;
-  };
-
-/** Checks a search. Throws an `invalid_parameter` that names the field, below `path` if given. */
-export function readSearch(body: UncheckedObject, path = ""): SearchRequest {
-  const read = new Fields(body, path);
-  for (const field of NOT_OFFERED) {
-    if (!isAbsent(body[field])) throw invalid(path + field, "is not offered here");
-  }
-  const asMaxResults = asInteger(1, SEARCH.maxResultsMax);
-  const country = read.optional(asLetters("an ISO 3166-1 alpha-2 code such as DE"), "country");
-  const language = read.optional(asLetters("an ISO 639-1 code such as de"), "language");
-  const wanted = read.optional(asDomains, "include_domains", "search_domain_filter") ?? [];
-  const unwanted = read.optional(asDomains, "exclude_domains") ?? [];
+/** Throws an `invalid_parameter` that names the field, below `path` if given. */
+export function toSearchRequest(fields: SearchFields, path = ""): SearchRequest {
+  const { max_results, count, num_results } = fields;
+  const { freshness, time_range, search_recency_filter } = fields;
+  const wanted = agreed(path, {
+    include_domains: domainsOf(fields.include_domains, `${path}include_domains`),
+    search_domain_filter: domainsOf(fields.search_domain_filter, `${path}search_domain_filter`),
+  });
+  const unwanted = domainsOf(fields.exclude_domains, `${path}exclude_domains`);
+  const all = [...(wanted ?? []), ...(unwanted ?? []).map((one) => `-${one.replace(/^-/, "")}`)];
   return {
-    query: asQuery(body.query, `${path}query`),
-    maxResults:
-      read.optional(asMaxResults, "max_results", "count", "num_results") ??
-      SEARCH.maxResultsDefault,
-    page: read.optional(asInteger(1, SEARCH.pageMax), "page") ?? 1,
-    country: country?.toUpperCase() ?? null,
-    language: language?.toLowerCase() ?? null,
-    freshness: read.optional(
-      oneOf(...FRESHNESS),
-      "freshness",
-      "time_range",
-      "search_recency_filter",
-    ),
-    safesearch: read.optional(oneOf(...SAFESEARCH), "safesearch"),
-    includeDomains: wanted.filter((domain) => !domain.startsWith("-")),
-    excludeDomains: [...wanted, ...unwanted.map((domain) => `-${domain.replace(/^-/, "")}`)]
-      .filter((domain) => domain.startsWith("-"))
-      .map((domain) => domain.slice(1)),
+    query: fields.query,
+    maxResults: agreed(path, { max_results, count, num_results }) ?? SEARCH.maxResultsDefault,
+    page: fields.page ?? 1,
+    country: fields.country?.toUpperCase() ?? null,
+    language: fields.language?.toLowerCase() ?? null,
+    freshness: agreed(path, { freshness, time_range, search_recency_filter }),
+    safesearch: fields.safesearch ?? null,
+    includeDomains: (wanted ?? []).filter((domain) => !domain.startsWith("-")),
+    excludeDomains: all.filter((domain) => domain.startsWith("-")).map((one) => one.slice(1)),
   };
 }
 
-/** Checks the searches of a batch; what is wrong is named by its index, as in `[3].query`. */
-export function readSearches(items: readonly unknown[]): SearchRequest[] {
-  return items.map((item, index) => readSearch(asObject(item, `[${index}]`), `[${index}].`));
+/** The searches of a batch; a refusal names its field by the index, as in `[3].query`. */
+export function toSearchRequests(items: readonly SearchFields[]): SearchRequest[] {
+  return items.map((item, index) => toSearchRequest(item, `[${index}].`));
 }
 
-/** The fields of one search, each under its name or one of its other names. */
-class Fields {
-  constructor(
-    readonly body: UncheckedObject,
-    readonly path: string,
-  ) {}
-
-  optional<T>(check: Check<T>, name: string, ...aliases: readonly string[]): T | null {
-    let found: T | null = null;
-    for (const field of [name, ...aliases]) {
-      const value = this.body[field];
-      if (isAbsent(value)) continue;
-      const checked = check(value, this.path + field);
-      if (found !== null && !Bun.deepEquals(found, checked)) {
-        throw invalid(this.path + field, `must not differ from ${name}`);
-      }
-      found = checked;
+/** The value of a field that has several names; those that are there must be the same. */
+function agreed<T>(path: string, names: Readonly<Record<string, T | null | undefined>>): T | null {
+  const [first = "", ...aliases] = Object.keys(names);
+  let value: T | null = names[first] ?? null;
+  for (const name of aliases) {
+    const other = names[name];
+    if (isAbsent(other)) continue;
+    if (value !== null && !Bun.deepEquals(value, other)) {
+      throw invalid(path + name, `must not differ from ${first}`);
     }
-    return found;
+    value = other;
   }
+  return value;
 }
 
 /** Domains in small letters; one with a hyphen before it is unwanted, as Perplexity has it. */
-function asDomains(value: unknown, field: string): readonly string[] {
-  return asArray(value, field, SEARCH.domainsMax).map((item, index) => {
-    const name = `${field}[${index}]`;
-    const text = asText(item, name).trim();
+function domainsOf(items: Domains | null | undefined, field: string): Domains | null {
+  if (isAbsent(items)) return null;
+  return items.map((item, index) => {
+    const text = item.trim();
     const isUnwanted = text.startsWith("-");
     const domain = domainOf(isUnwanted ? text.slice(1) : text);
-    if (domain === null) throw invalid(name, "must be a domain such as example.com");
+    if (domain === null)
+      throw invalid(`${field}[${index}]`, "must be a domain such as example.com");
     return isUnwanted ? `-${domain}` : domain;
   });
 }

@@ -6,6 +6,7 @@ import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
 import { SEARCH, TIERS } from "../../core/limits.ts";
 import { charge, type NanoUsd, type PicoUsd, subtract, ZERO } from "../../core/money.ts";
+import { priceVersionOfUnits } from "../../core/price-version.ts";
 import type { SearchProvider, SearchReply, SearchRequest } from "./providers/provider.ts";
 
 /** What the search use cases need. */
@@ -40,6 +41,7 @@ export async function searchOnce(
   const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[request.maxResults, pricePerResult]]),
+    priceVersion: priceVersionOfUnits(pricePerResult),
   });
   let reply: SearchReply;
   try {
@@ -48,7 +50,8 @@ export async function searchOnce(
     return await giveBack(deps, call, hold, error);
   }
   const cost = charge([[reply.results.length, pricePerResult]]);
-  const outcome = outcomeOf(deps, call, { status: OK, errorCode: null });
+  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
+  const outcome = { ...end, lane: reply.provider };
   return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
 }
 
@@ -67,6 +70,7 @@ export async function searchBatch(
   const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[resultsMax, pricePerResult]]),
+    priceVersion: priceVersionOfUnits(pricePerResult),
   });
   const replies = await askAll(deps, call, requests);
   let results = 0;
@@ -82,10 +86,20 @@ export async function searchBatch(
   const end = hasLeft
     ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
     : { status: OK, errorCode: null };
-  const outcome = { ...outcomeOf(deps, call, end), requests: requests.length };
+  const outcome = {
+    ...outcomeOf(deps, call, end),
+    requests: requests.length,
+    ...lanesOf(replies),
+  };
   const settlement = await settle(deps, { hold, cost, outcome });
   if (hasLeft) throw clientLeft();
   return { found, settlement };
+}
+
+/** The providers that served a batch. */
+function lanesOf(replies: readonly (SearchReply | ApiError)[]): { readonly lane?: string } {
+  const providers = replies.flatMap((reply) => (reply instanceof ApiError ? [] : reply.provider));
+  return providers.length === 0 ? {} : { lane: [...new Set(providers)].join(",") };
 }
 
 /**

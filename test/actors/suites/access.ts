@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
-import { PAYMENT_OWED } from "../../../src/core/access.ts";
 import { ask, hold, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
 import { openProcess, tapScripts } from "../actor-process.ts";
 import type { Place } from "./world-factory.ts";
@@ -74,9 +73,6 @@ export const accessSuite = ({ open, redisUrl }: Place): void =>
       await store.change(account.row, suspended, new Date());
       await account.actor.configure();
       expect(await codeIn(other.accounts, account)).toBe("account_inactive");
-      await store.change(account.row, { stateReason: PAYMENT_OWED }, new Date());
-      await account.actor.configure();
-      expect(await codeIn(other.accounts, account)).toBe("payment_required");
       await store.change(account.row, { state: "active", stateReason: null }, new Date());
       await account.actor.configure();
       expect(await codeIn(other.accounts, account)).toBe("admitted");

@@ -1,6 +1,7 @@
 // Every suite of money that must hold on one server, on a cluster, and when scripts arrive twice.
 
 import { capSuite } from "./caps.ts";
+import { debtSuite } from "./debts.ts";
 import { freeCreditSuite } from "./free-credit.ts";
 import { holdSuite } from "./holds.ts";
 import { limitsSuite } from "./limits.ts";
@@ -16,5 +17,6 @@ export function moneySuites(open: WorldFactory): void {
   capSuite(open);
   freeCreditSuite(open);
   holdSuite(open);
+  debtSuite(open);
   planSuite(open);
 }

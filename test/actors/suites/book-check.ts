@@ -1,22 +1,24 @@
 // What must be true of Postgres and of a wallet whenever nothing is in flight.
 
 import { expect } from "bun:test";
-import type { ViewReply } from "../../../actors/call-scripts.ts";
-import { sweep } from "../../../actors/wallet-scripts.ts";
-import { NOTHING_COUNTED } from "../../../src/core/journal.ts";
+import { sweep } from "../../../actors/call-scripts.ts";
+import type { Wallet } from "../../../actors/records.ts";
+import { type LedgerKind, NOTHING_COUNTED, outcomeText } from "../../../src/core/journal.ts";
 import { add, type NanoUsd } from "../../../src/core/money.ts";
-import type { TestAccount, World } from "../../support/world.ts";
+
+import { type TestAccount, type World, walletOf } from "../../support/world.ts";
 
 export interface LedgerRow {
   readonly account: bigint;
   readonly seq: bigint;
-  readonly kind: string;
+  readonly kind: LedgerKind;
   readonly paid_delta: bigint;
   readonly free_delta: bigint;
   readonly paid_after: bigint;
   readonly free_after: bigint;
+  readonly owed_after: bigint;
   readonly month: number | null;
-  readonly credit: number | null;
+  readonly operation: number | null;
 }
 
 export async function ledgerOf(world: World, account: TestAccount): Promise<LedgerRow[]> {
@@ -36,23 +38,28 @@ export async function logOf(world: World, account: TestAccount): Promise<LogEntr
     SELECT * FROM request_log WHERE account = ${account.row.number} ORDER BY at, status`;
 }
 
+/** Kinds whose rows may change what is owed. */
+const OF_DEBTS: ReadonlySet<LedgerKind> = new Set(["reversal", "forgiven", "repayment"]);
+
 /** What is wrong with a ledger, or null: numbers from 1, balances that add up, none negative. */
 export function faultOf(rows: readonly LedgerRow[]): string | null {
-  let [seq, paid, free] = [0n, 0n, 0n];
+  let [seq, paid, free, owed] = [0n, 0n, 0n, 0n];
   for (const row of rows) {
     seq += 1n;
     paid += row.paid_delta;
     free += row.free_delta;
     if (row.seq !== seq) return `seq ${row.seq} stands where ${seq} should`;
     if (row.paid_after !== paid || row.free_after !== free) return `seq ${seq} does not add up`;
-    if (paid < 0n || free < 0n) return `seq ${seq} is negative`;
+    if (paid < 0n || free < 0n || row.owed_after < 0n) return `seq ${seq} is negative`;
+    if (row.owed_after !== owed && !OF_DEBTS.has(row.kind)) return `seq ${seq} changes the debt`;
+    owed = row.owed_after;
   }
   return null;
 }
 
 /** What an account owns in all: both balances and what is held of them. */
-function totalOf(state: ViewReply): NanoUsd {
-  return add(state.paid, state.free, state.heldPaid, state.heldFree);
+function totalOf({ paid, free, heldPaid, heldFree }: Wallet): NanoUsd {
+  return add(paid, free, heldPaid, heldFree);
 }
 
 /** Flushes, then compares ledger, log and wallet: I1, I2, I7, I8 and I25 of an account. */
@@ -61,12 +68,13 @@ export async function expectSound(world: World, account: TestAccount): Promise<v
   const rows = await ledgerOf(world, account);
   expect(faultOf(rows)).toBeNull();
   const last = rows.at(-1);
-  const state = await account.actor.state(account.keyId);
-  expect(totalOf(state) as bigint).toBe((last?.paid_after ?? 0n) + (last?.free_after ?? 0n));
+  const wallet = await walletOf(account);
+  expect(totalOf(wallet) as bigint).toBe((last?.paid_after ?? 0n) + (last?.free_after ?? 0n));
+  expect(wallet.owed as bigint).toBe(last?.owed_after ?? 0n);
   const [sums] = await world.database.sql`
     SELECT coalesce(sum(cost), 0)::text AS logged,
       (SELECT coalesce(-sum(paid_delta + free_delta), 0)::text FROM ledger_entries
-        WHERE account = ${account.row.number} AND request IS NOT NULL) AS charged,
+        WHERE account = ${account.row.number} AND kind IN ('charge', 'late_charge')) AS charged,
       count(*) - count(DISTINCT request) AS repeated
     FROM request_log WHERE account = ${account.row.number}`;
   expect(sums?.logged).toBe(sums?.charged);
@@ -80,13 +88,20 @@ const SWEPT = {
   ...NOTHING_COUNTED,
 };
 
-/** Sweeps one call as the worker does. */
-export function sweepOne(world: World, account: TestAccount, requestId: string) {
+/** Sweeps one call as the worker does; of the world's own process unless another is named. */
+export function sweepOne(
+  world: World,
+  account: TestAccount,
+  requestId: string,
+  owner = world.accounts.leases.owner,
+) {
   return world.accounts.scripts.run(sweep, {
-    nowMs: world.accounts.deps.scriptTime?.() ?? "",
+    nowMs: world.accounts.deps.scriptTime?.() ?? 0,
     account: account.row.id,
     keys: account.actor.keys,
+    keyId: account.keyId,
     requestId,
-    outcome: JSON.stringify(SWEPT),
+    owner,
+    outcome: outcomeText(SWEPT),
   });
 }

@@ -1,9 +1,19 @@
 // Limits on money and streams: open holds count, so that no number of calls oversteps them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DONE, hold, openAccount, usd, verdict, type World } from "../../support/world.ts";
+import {
+  DONE,
+  hold,
+  openAccount,
+  pay,
+  usd,
+  verdict,
+  type World,
+  walletOf,
+} from "../../support/world.ts";
 import { TestClock } from "../actor-process.ts";
 import { expectSound } from "./book-check.ts";
+import { hasWallet, keyStateOf } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 export const capSuite = (open: WorldFactory): void =>
@@ -32,7 +42,7 @@ export const capSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, usd("0.1"))).toBe("admitted");
       await streams[0]?.release(DONE);
       await streams[1]?.settle(usd("0.05"), DONE);
-      expect((await mine.actor.state()).streams).toBe(3);
+      expect((await walletOf(mine)).streams).toBe(3);
       await hold(mine, usd("0.1"), { stream: true });
       await hold(mine, usd("0.1"), { stream: true });
       expect(await verdict(mine, usd("0.1"), { stream: true })).toBe("too_many_streams");
@@ -42,10 +52,10 @@ export const capSuite = (open: WorldFactory): void =>
     test("a tier's monthly cap binds to the nano, and what is held counts", async () => {
       // The second payment lifts the balance above the cap of Starter.
       const mine = await account("40");
-      await world.store.recordPayment(mine.row, { amount: usd("9"), paidAt: clock.daysAgo(0) });
+      await pay(world, mine, usd("9"), clock.daysAgo(0));
       await world.store.change(mine.row, { ownCap: usd("30") }, new Date(clock.ms));
       await mine.actor.configure();
-      await mine.actor.applyCredits();
+      await mine.actor.applyOperations();
       const first = await hold(mine, usd("20"));
       expect(await verdict(mine, usd("10.000000001"))).toBe("monthly_limit_reached");
       const second = await hold(mine, usd("10"));
@@ -60,8 +70,8 @@ export const capSuite = (open: WorldFactory): void =>
 
     test("the tier's own cap binds where the account holder's is higher or none", async () => {
       const mine = await account("49");
-      await world.store.recordPayment(mine.row, { amount: usd("0.9"), paidAt: clock.daysAgo(0) });
-      await mine.actor.applyCredits();
+      await pay(world, mine, usd("0.9"), clock.daysAgo(0));
+      await mine.actor.applyOperations();
       await world.store.change(mine.row, { ownCap: usd("5000") }, new Date(clock.ms));
       await mine.actor.configure();
       expect(await verdict(mine, usd("101"))).toBe("monthly_limit_reached");
@@ -102,12 +112,17 @@ export const capSuite = (open: WorldFactory): void =>
       // A new month: the open hold of the old one counts there, and only there.
       const fresh = await hold(mine, usd("3"));
       await late.settle(usd("2"), DONE);
-      const april = await mine.actor.state(mine.keyId);
-      expect([april.month, april.keySpent, april.keyHeld]).toEqual([203104, usd("0"), usd("3")]);
+      const { month, key: april } = await mine.actor.view(mine.keyId);
+      expect([month, april.monthSpent, april.monthHeld]).toEqual([203104, usd("0"), usd("3")]);
       await fresh.settle(usd("1.5"), DONE);
       clock.set("2031-03-31T23:59:59.999Z");
-      const march = await mine.actor.state(mine.keyId);
-      expect([march.month, march.keySpent, march.keyHeld]).toEqual([203103, usd("2"), usd("0")]);
+      expect(await keyStateOf(world, mine)).toMatchObject({
+        ...{ month: 203104, spent: usd("1.5"), held: usd("0") },
+        ...{ previousSpent: usd("2"), previousHeld: usd("0") },
+      });
+      // A clock that went back counts in the month that it shows.
+      expect(await verdict(mine, usd("1.000000001"))).toBe("key_budget_exceeded");
+      expect(await verdict(mine, usd("1"))).toBe("admitted");
       await expectSound(world, mine);
       const spent = await world.database.sql`
         SELECT month, spent FROM month_spend WHERE account = ${mine.row.number} ORDER BY month`;
@@ -118,7 +133,7 @@ export const capSuite = (open: WorldFactory): void =>
       // A wallet built from the ledger knows what both months spent.
       clock.set("2031-04-02T00:00:00.000Z");
       await mine.actor.evict(0);
-      expect(await world.redis.exists(mine.actor.keys.wallet)).toBe(0);
+      expect(await hasWallet(world, mine)).toBe(false);
       expect(await verdict(mine, usd("1.500000001"))).toBe("key_budget_exceeded");
       expect(await verdict(mine, usd("1.5"))).toBe("admitted");
     });

@@ -1,7 +1,6 @@
 // Holds: each is resolved exactly once, for at most itself, whoever dies or sends again.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readJournal } from "../../../actors/journal.ts";
 import { newId } from "../../../src/core/ids.ts";
 import {
   ask,
@@ -10,13 +9,14 @@ import {
   hold,
   openAccount,
   random,
-  type TestAccount,
   usd,
   verdict,
   type World,
+  walletOf,
 } from "../../support/world.ts";
 import { TestClock } from "../actor-process.ts";
 import { expectSound, ledgerOf, logOf, sweepOne } from "./book-check.ts";
+import { hasWallet, journalOf } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const NONE = usd("0");
@@ -30,8 +30,6 @@ export const holdSuite = (open: WorldFactory): void =>
       world = await open(clock.options);
     });
     afterAll(() => world[Symbol.asyncDispose]());
-    const journalOf = async ({ row }: TestAccount) =>
-      (await readJournal(world.redis, row.bucket, "0", 1_000)).entries;
     const account = (paid = "10") =>
       openAccount(world, {
         surface: "application",
@@ -45,7 +43,7 @@ export const holdSuite = (open: WorldFactory): void =>
       const mine = await account();
       const open1 = await hold(mine, usd("2"));
       expect(await open1.settle(usd("3"), DONE)).toMatchObject({ charged: usd("2"), free: NONE });
-      expect((await journalOf(mine)).map(({ overrun }) => overrun)).toContain(usd("1"));
+      expect((await journalOf(world, mine)).map(({ overrun }) => overrun)).toContain(usd("1"));
       await expectSound(world, mine);
     });
 
@@ -74,18 +72,16 @@ export const holdSuite = (open: WorldFactory): void =>
 
     test("a tentative admission that does not fit is counted, and changes no money", async () => {
       const mine = await account();
-      const before = await world.redis.hgetall(mine.actor.keys.wallet);
-      await mine.actor.state();
-      const wallet = await world.redis.hgetall(mine.actor.keys.wallet);
-      const journal = await world.redis.xlen(mine.actor.keys.journal);
+      expect(await hasWallet(world, mine)).toBe(false);
+      const wallet = await walletOf(mine);
+      const journal = await journalOf(world, mine);
       for (let calls = 0; calls < 40; calls++) {
         const tentative = { tentative: true, stream: true };
         const answer = await mine.actor.admit(ask(mine.keyId, usd("11"), tentative));
         expect(answer).toMatchObject({ verdict: "short", funds: { spendable: usd("10") } });
       }
-      expect(before).toEqual({});
-      expect(await world.redis.hgetall(mine.actor.keys.wallet)).toEqual(wallet);
-      expect(await world.redis.xlen(mine.actor.keys.journal)).toBe(journal);
+      expect(await walletOf(mine)).toEqual(wallet);
+      expect(await journalOf(world, mine)).toEqual(journal);
       // The second try of a call is not counted again.
       const second = await mine.actor.admit(ask(mine.keyId, usd("10"), { counted: true }));
       expect(second).toMatchObject({ verdict: "admitted", rate: { remaining: 20 } });
@@ -105,7 +101,7 @@ export const holdSuite = (open: WorldFactory): void =>
       const answers = await Promise.all([1, 2, 3].map(() => mine.actor.admit(call)));
       expect(answers.map((answer) => answer.verdict)).toEqual(["admitted", "admitted", "admitted"]);
       expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: usd("10") });
-      expect((await mine.actor.state()).streams).toBe(1);
+      expect((await walletOf(mine)).streams).toBe(1);
     });
 
     test("a refused admission sent again is counted and logged once", async () => {
@@ -131,7 +127,7 @@ export const holdSuite = (open: WorldFactory): void =>
       await sweepOne(world, mine, open1.id);
       expect(await sweepOne(world, mine, open1.id)).toBe("gone");
       expect(await balances(mine)).toEqual({ paid: usd("8.5"), free: NONE, held: NONE });
-      expect((await mine.actor.state()).streams).toBe(0);
+      expect((await walletOf(mine)).streams).toBe(0);
       await expectSound(world, mine);
       await world.accounts.renewLeases();
       expect(open1.signal.aborted).toBe(true);
@@ -139,7 +135,7 @@ export const holdSuite = (open: WorldFactory): void =>
 
     test("an owner that comes back after the sweep pays the rest, on one log row", async () => {
       const mine = await account();
-      const open1 = await hold(mine, usd("4"));
+      const open1 = await hold(mine, usd("4"), { stream: true });
       open1.checkpoint(usd("1"));
       await world.accounts.renewLeases();
       clock.ms += LEASE_MS;
@@ -162,7 +158,9 @@ export const holdSuite = (open: WorldFactory): void =>
       await spender.settle(usd("9"), DONE);
       expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: NONE });
       await expectSound(world, mine);
-      expect((await journalOf(mine)).map(({ writtenOff }) => writtenOff)).toContain(usd("2"));
+      expect((await journalOf(world, mine)).map(({ writtenOff }) => writtenOff)).toContain(
+        usd("2"),
+      );
     });
 
     test("a late settlement respects the month, the cap and the budget of its call", async () => {
@@ -181,8 +179,8 @@ export const holdSuite = (open: WorldFactory): void =>
       await other.settle(usd("3"), DONE);
       clock.set("2031-06-01T00:00:10.000Z");
       expect(await open1.settle(usd("3"), DONE)).toMatchObject({ charged: usd("1") });
-      const june = await mine.actor.state(mine.keyId);
-      expect([june.month, june.keySpent]).toEqual([203106, NONE]);
+      const { month, key: june } = await mine.actor.view(mine.keyId);
+      expect([month, june.monthSpent]).toEqual([203106, NONE]);
       await expectSound(world, mine);
     });
 
@@ -196,7 +194,7 @@ export const holdSuite = (open: WorldFactory): void =>
       expect(open1.signal.aborted).toBe(true);
       expect(await open1.settle(usd("3"), DONE)).toMatchObject({ charged: NONE, free: NONE });
       expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
-      expect((await mine.actor.state()).streams).toBe(0);
+      expect((await walletOf(mine)).streams).toBe(0);
       await expectSound(world, mine);
       expect(await logOf(world, mine)).toMatchObject([{ cost: 0n, status: 200 }]);
     });

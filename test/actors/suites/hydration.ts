@@ -16,6 +16,7 @@ import {
   type World,
 } from "../../support/world.ts";
 import { Gate, openProcess } from "../actor-process.ts";
+import { bucketRecordOf, hasWallet } from "./redis-reads.ts";
 import type { Place } from "./world-factory.ts";
 
 /** A Postgres whose answer about a wallet is used only when the gate opens. */
@@ -92,13 +93,13 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
     test("a call beside an account's first is not refused for credit on its way", async () => {
       await using other = await second();
       const account = await openAccount(world, { paid: usd("10") });
-      const creditsAfter = other.repository.creditsAfter.bind(other.repository);
+      const operationsAfter = other.repository.operationsAfter.bind(other.repository);
       const refused: string[] = [];
-      // Another process calls at the moment in which this one has read the credits.
-      other.repository.creditsAfter = async (accountId, after) => {
-        const credits = await creditsAfter(accountId, after);
+      // Another process calls at the moment in which this one has read the operations.
+      other.repository.operationsAfter = async (accountId, after) => {
+        const operations = await operationsAfter(accountId, after);
         refused.push(await verdictOf(world.accounts, account));
-        return credits;
+        return operations;
       };
       expect(await verdictOf(other.accounts, account)).toBe("admitted");
       expect(refused).not.toContain("insufficient_credits");
@@ -171,7 +172,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
         ]);
         // In the next round both processes find no wallet, and build it at the same time.
         await evicting(world.accounts);
-        expect(await world.redis.exists(account.actor.keys.wallet)).toBe(0);
+        expect(await hasWallet(world, account)).toBe(false);
       }
       expect(await balances(account)).toEqual({
         paid: usd("100"),
@@ -183,26 +184,22 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
     test("an account with thousands of keys can be built", async () => {
       const account = await openAccount(world);
       const { scripts } = world.accounts;
-      const [epoch, evictions] = await world.redis.hmget(
-        account.actor.keys.meta,
-        "epoch",
-        "evictions",
-      );
-      const months = Array.from(
-        { length: 6_000 },
-        (_, key) => [`s209901:key_${key}`, usd("1")] as const,
-      );
+      const { epoch, evictions } = await bucketRecordOf(world, account);
+      const spending = Array.from({ length: 6_000 }, (_, index) => ({
+        ...{ key: `key_${index}`, month: 209901, spent: usd("1") },
+        ...{ monthBefore: 0, spentBefore: usd("0") },
+      }));
       const record = await new WalletRepository(world.database).readWallet(account.row.id);
       if (record === null) throw new Error("The account is gone");
       const built = await scripts.run(hydrate, {
         ...record,
-        nowMs: "",
+        nowMs: 0,
         account: account.row.id,
         keys: account.actor.keys,
-        epoch: epoch ?? "",
-        evictions: evictions ?? "0",
+        epoch,
+        evictions,
         pending: [],
-        months,
+        spending,
       });
       expect(built).toBe("ok");
     });

@@ -45,7 +45,7 @@ export const planSuite = (open: WorldFactory): void =>
       return [
         ...(await world.database.sql`
           SELECT number, amount::text, allowance_month AS month,
-            to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS ends FROM credits
+            to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS ends FROM operations
           WHERE account = ${account.row.number} ORDER BY number`),
       ];
     }

@@ -2,10 +2,17 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AdmissionRequest } from "../../../actors/account.ts";
-import { PAYMENT_OWED } from "../../../src/core/access.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { DAY_MS, deriveTier, type Scope } from "../../../src/core/limits.ts";
-import { type AccountTerms, ask, openAccount, usd, type World } from "../../support/world.ts";
+import {
+  type AccountTerms,
+  ask,
+  openAccount,
+  type TestAccount,
+  usd,
+  type World,
+  walletOf,
+} from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 /** How to make a code apply to the last call of an account. */
@@ -17,6 +24,7 @@ interface Cause {
   readonly fillsWindow?: true;
   readonly fillsStreams?: true;
   readonly revokes?: true;
+  readonly owes?: true;
 }
 
 const BUILD_DAYS = 8;
@@ -24,7 +32,7 @@ const WITHOUT_MAIL: readonly Scope[] = ["models", "search", "maps"];
 
 const CAUSES = {
   invalid_api_key: { revokes: true },
-  payment_required: { state: { state: "suspended", stateReason: PAYMENT_OWED } },
+  payment_required: { owes: true },
   account_inactive: { state: { state: "suspended", stateReason: "dispute" } },
   ip_not_allowed: { terms: { ip: ["10.0.0.0/8"] }, call: { clientIp: "192.0.2.1" } },
   insufficient_scope: { terms: { scopes: WITHOUT_MAIL }, call: { scope: "mail" } },
@@ -40,14 +48,21 @@ const CAUSES = {
 
 type Caused = keyof typeof CAUSES;
 
-/** Two that cannot apply together: one state has one reason, a call brings one refusal. */
-const EXCLUSIVE: readonly (readonly Caused[])[] = [
-  ["payment_required", "account_inactive"],
-  ["body_too_large", "model_unavailable"],
-];
+/** Two that cannot apply together: a call brings one refusal. */
+const EXCLUSIVE: readonly (readonly Caused[])[] = [["body_too_large", "model_unavailable"]];
 
 const CODES = Object.keys(CAUSES) as Caused[];
 const ORDER = Object.keys(ERRORS);
+
+/** A reversal of more than there is leaves a debt. */
+async function owe(world: World, account: TestAccount): Promise<void> {
+  const { paid } = await walletOf(account);
+  await world.database.sql`
+    INSERT INTO operations (account, number, kind, balance, amount)
+    SELECT account, max(number) + 1, 'reversal', 'paid', ${(-paid - 1n).toString()}::bigint
+    FROM operations WHERE account = ${account.row.number} GROUP BY account`;
+  await account.actor.applyOperations();
+}
 
 async function codeOf(world: World, causes: readonly Cause[]): Promise<string> {
   const terms: AccountTerms = Object.assign(
@@ -80,6 +95,7 @@ async function codeOf(world: World, causes: readonly Cause[]): Promise<string> {
   if (causes.some((cause) => cause.revokes)) {
     await world.store.revokeKey(account.keyId, new Date());
   }
+  if (causes.some((cause) => cause.owes)) await owe(world, account);
   await account.actor.configure();
   const call = { bound: usd("2"), ...allowed };
   try {
@@ -120,7 +136,7 @@ export const refusalSuite = (open: WorldFactory): void =>
       const account = await openAccount(world, { paid: usd("50"), monthlyLimit: usd("3") });
       const refused = await account.actor.admit(ask(account.keyId, usd("4")));
       expect(refused).toMatchObject({ verdict: "refused", funds: { spendable: usd("3") } });
-      const { paid, free, heldPaid, heldFree } = await account.actor.state();
+      const { paid, free, heldPaid, heldFree } = await walletOf(account);
       expect([paid, free, heldPaid, heldFree]).toEqual([usd("50"), usd("5"), usd("0"), usd("0")]);
     });
   });

@@ -96,7 +96,7 @@ export const windowSuite = (open: WorldFactory): void =>
       clock.set("2031-03-15T13:00:00.500Z");
       const mine = await account();
       const first = await mine.actor.admit(ask(mine.keyId, usd("0")));
-      expect(first).toMatchObject({ rate: { limit: 20, remaining: 19, resetSeconds: 61 } });
+      expect(first).toMatchObject({ rate: { limit: 20, remaining: 19, resetSeconds: 60 } });
       await passed(mine, LIMIT);
       clock.ms += 30_000;
       const refused = await mine.actor.admit(ask(mine.keyId, usd("0")));

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
-import { parseObject } from "../../../src/http/read-body.ts";
-import { type ChatInput, readChatInput } from "../../../src/services/chat/chat-request.ts";
+import type { ChatInput } from "../../../src/services/chat/chat-request.ts";
+import { readChat } from "../../support/read-chat.ts";
 
 const USER = { role: "user", content: "Hello" };
 
 /** Reads a body as it would come over the wire. */
 function read(body: object | string): ChatInput {
-  return readChatInput(parseObject(typeof body === "string" ? body : JSON.stringify(body)));
+  return readChat(typeof body === "string" ? body : JSON.stringify(body));
 }
 
 function readWith(fields: object): ChatInput {
@@ -24,7 +24,7 @@ function refusal(run: () => unknown): string {
   }
 }
 
-describe("readChatInput() on messages", () => {
+describe("a chat body on messages", () => {
   for (const messages of [undefined, null, [], {}, "x", 1]) {
     test(`requires messages: ${JSON.stringify(messages)} is none`, () => {
       expect(refusal(() => read({ model: "m", messages }))).toStartWith("messages_required");
@@ -119,7 +119,7 @@ describe("readChatInput() on messages", () => {
   });
 });
 
-describe("readChatInput() on parameters", () => {
+describe("a chat body on parameters", () => {
   const wrong: readonly (readonly [fields: object | string, field: string])[] = [
     [{ model: undefined }, "model"],
     [{ model: null }, "model"],

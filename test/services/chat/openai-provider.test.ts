@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
 import type { ProviderEntry } from "../../../src/services/chat/catalogue.ts";
-import { readChatInput } from "../../../src/services/chat/chat-request.ts";
 import {
   completeUpstream,
   streamUpstream,
@@ -25,6 +24,7 @@ import {
   startFakeUpstream,
   UPSTREAM_SECRET,
 } from "../../support/fake-upstream.ts";
+import { readChat } from "../../support/read-chat.ts";
 
 let upstream: FakeUpstream;
 beforeAll(async () => {
@@ -91,7 +91,7 @@ describe("what goes upstream", () => {
 
   for (const stream of [false, true]) {
     test(`is only what is known, ${stream ? "streamed" : "plain"}`, async () => {
-      const { request } = readChatInput(hostile);
+      const { request } = readChat(JSON.stringify(hostile));
       const { body, headers, path } = await seenWhile(outcome(callOf("ok", { request }), stream));
       expect(path).toBe("/v1/chat/completions");
       expect(body).toEqual({

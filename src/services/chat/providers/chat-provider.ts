@@ -8,6 +8,7 @@ import { Fallback } from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
+import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import type { Guide } from "./guide.ts";
 import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
 import type { ChatBatch, ChatOptions, ChatProvider, ChatReply, ChatRequest } from "./provider.ts";
@@ -70,7 +71,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
           : streamUpstream(
               callOf(deps, { provider: server, model: upstreamModel, request, signal }),
             );
-      return await withFirst(batches[Symbol.asyncIterator]());
+      return await withFirst(pullable(batches));
     });
     return new Relay(result, { model, signal, leave });
   }
@@ -95,11 +96,11 @@ function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): Upst
 
 interface Started {
   readonly first: ChatBatch;
-  readonly rest: AsyncIterator<ChatBatch>;
+  readonly rest: Batches;
 }
 
 /** Waits for the first batch with a delta: whatever fails before it is still this route's. */
-async function withFirst(rest: AsyncIterator<ChatBatch>): Promise<Started> {
+async function withFirst(rest: Batches): Promise<Started> {
   let usage: ChatBatch["usage"] = null;
   for (;;) {
     const { done, value } = await rest.next();
@@ -110,27 +111,18 @@ async function withFirst(rest: AsyncIterator<ChatBatch>): Promise<Started> {
 }
 
 /** A started stream. Whichever way it ends, its place is given back, even if nobody reads it. */
-class Relay implements AsyncIterableIterator<ChatBatch> {
-  readonly #rest: AsyncIterator<ChatBatch>;
+class Relay extends Batches implements BatchTaker {
+  readonly #rest: Batches;
   readonly #model: ModelEntry;
   readonly #signal: AbortSignal;
-  readonly #onAbort = () => void this.return().catch(() => {});
-  readonly #onResult = (result: IteratorResult<ChatBatch>) => {
-    if (result.done) this.#end("ok");
-    else if (result.value.usage !== null) {
-      return { ...result, value: plausible(result.value, this.#model) };
-    }
-    return result;
-  };
-  readonly #onFailure = (error: unknown) => {
-    this.#end("failed");
-    throw brokenOff(error);
-  };
+  readonly #onAbort = () => this.cancel();
   #first: ChatBatch | null;
   #leave: ((result: Leaving) => void) | null;
+  #taker: BatchTaker | null = null;
   #wasAborted = false;
 
   constructor(started: Started, call: { model: ModelEntry; signal: AbortSignal; leave: Leave }) {
+    super();
     this.#first = started.first;
     this.#rest = started.rest;
     this.#model = call.model;
@@ -140,26 +132,36 @@ class Relay implements AsyncIterableIterator<ChatBatch> {
     if (call.signal.aborted) this.#onAbort();
   }
 
-  next(): Promise<IteratorResult<ChatBatch>> {
-    if (this.#wasAborted) return Promise.reject(brokenOff(this.#signal.reason));
+  override pull(taker: BatchTaker): void {
     const first = this.#first;
-    if (first === null) return this.#rest.next().then(this.#onResult, this.#onFailure);
+    this.#taker = taker;
     this.#first = null;
-    return Promise.resolve({ done: false, value: plausible(first, this.#model) });
+    if (this.#wasAborted) taker.onFailure(brokenOff(this.#signal.reason));
+    else if (first === null) this.#rest.pull(this);
+    else this.onBatch(first);
   }
 
-  async return(): Promise<IteratorResult<ChatBatch>> {
+  override cancel(): void {
     this.#end("neither");
     this.#first = null;
-    await this.#rest.return?.();
-    return { done: true, value: undefined };
+    this.#rest.cancel();
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  onBatch(batch: ChatBatch): void {
+    this.#taker?.onBatch(batch.usage === null ? batch : plausible(batch, this.#model));
   }
 
-  /** An abort, which is the caller's, is heard here before anything fails of it. */
+  onEnd(): void {
+    this.#end("ok");
+    this.#taker?.onEnd();
+  }
+
+  onFailure(error: unknown): void {
+    this.#end("failed");
+    this.#taker?.onFailure(brokenOff(error));
+  }
+
+  /** An abort, which is the caller's, is heard here before anything fails because of it. */
   #end(result: Leaving): void {
     if (this.#leave === null) return;
     this.#wasAborted = this.#signal.aborted;

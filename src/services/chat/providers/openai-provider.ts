@@ -11,6 +11,7 @@ import {
   tooLarge,
 } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
+import { Batches, type BatchTaker } from "./batches.ts";
 import type { ChatBatch, ChatDelta, ChatReply, ChatRequest } from "./provider.ts";
 import { Silence } from "./silence.ts";
 import { SseReader } from "./sse-reader.ts";
@@ -64,70 +65,76 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
 }
 
 /** The batches of a stream, one for each read that brought something. */
-export function streamUpstream(call: UpstreamCall): AsyncIterableIterator<ChatBatch> {
+export function streamUpstream(call: UpstreamCall): Batches {
   return new UpstreamStream(call);
 }
 
-// Not a generator: the promises of one would be among the dearest things of a chunk.
-class UpstreamStream implements AsyncIterableIterator<ChatBatch> {
+class UpstreamStream extends Batches {
   readonly #call: UpstreamCall;
   readonly #silence: Silence;
   readonly #reply = new StreamedReply();
   #body: BodyReader | null = null;
+  #taker: BatchTaker | null = null;
   #isOver = false;
 
   constructor(call: UpstreamCall) {
+    super();
     this.#call = call;
     this.#silence = new Silence(call.signal, call.provider);
   }
 
-  async next(): Promise<IteratorResult<ChatBatch>> {
-    if (this.#isOver) return END;
+  override pull(taker: BatchTaker): void {
+    this.#taker = taker;
     this.#silence.isWaiting = true;
-    try {
-      this.#body ??= await this.#open();
-      const value = await this.#read(this.#body);
-      this.#silence.isWaiting = false;
-      if (value !== null) return { done: false, value };
-    } catch (error) {
-      this.#end();
-      // Behind the end of a reply there is only its usage, and we can count that ourselves.
-      if (!this.#reply.isFinished || this.#call.signal.aborted) throw error;
-    }
-    this.#end();
-    return END;
+    if (this.#isOver) taker.onEnd();
+    else if (this.#body !== null) this.#read(this.#body);
+    else this.#open().then((body) => this.#read(body), this.#onFailure);
   }
 
-  return(): Promise<IteratorResult<ChatBatch>> {
+  override cancel(): void {
     this.#end();
-    return Promise.resolve(END);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
   }
 
   async #open(): Promise<BodyReader> {
     const response = await send(this.#call, true, this.#silence.signal);
     if (response.body === null) throw new RouteFailure("The stream has no body");
-    return response.body.getReader();
+    this.#body = response.body.getReader();
+    return this.#body;
   }
 
-  /** The next batch, or null at the end of the reply. */
-  async #read(body: BodyReader): Promise<ChatBatch | null> {
-    const reply = this.#reply;
-    while (!reply.isDone) {
-      reply.throwIfBroken();
-      const { done, value } = await body.read();
-      if (done) break;
-      const batch = reply.read(value);
-      if (reply.hasSpoken) this.#silence.heard();
-      if (batch !== null) return batch;
-    }
-    // Some servers leave the [DONE] out; a reply without an end was cut off.
-    if (reply.isDone || reply.isFinished) return null;
-    throw new RouteFailure("The stream ended before the reply did");
+  #read(body: BodyReader): void {
+    const { isDone, failure } = this.#reply;
+    if (isDone) this.#onBodyEnd();
+    else if (failure !== null) this.#onFailure(failure);
+    else body.read().then(this.#onRead, this.#onFailure);
   }
+
+  readonly #onRead = ({ done, value }: Awaited<ReturnType<BodyReader["read"]>>): void => {
+    const batch = done ? null : this.#reply.read(value);
+    if (batch !== null) this.#silence.isWaiting = false;
+    if (!done && this.#reply.hasSpoken) this.#silence.heard();
+    if (batch !== null) this.#taker?.onBatch(batch);
+    else if (done) this.#onBodyEnd();
+    else if (this.#body !== null) this.#read(this.#body);
+  };
+
+  #onBodyEnd(): void {
+    if (this.#reply.isDone || this.#reply.isFinished) {
+      this.#silence.isWaiting = false;
+      this.#end();
+      this.#taker?.onEnd();
+    } else {
+      // Some servers leave the [DONE] out; a reply without an end was cut off.
+      this.#onFailure(new RouteFailure("The stream ended before the reply did"));
+    }
+  }
+
+  readonly #onFailure = (error: unknown): void => {
+    this.#end();
+    // After the end of a reply only its usage is missing, and we can count that ourselves.
+    if (this.#reply.isFinished && !this.#call.signal.aborted) this.#taker?.onEnd();
+    else this.#taker?.onFailure(error);
+  };
 
   #end(): void {
     if (this.#isOver) return;
@@ -138,8 +145,6 @@ class UpstreamStream implements AsyncIterableIterator<ChatBatch> {
 }
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
-
-const END: IteratorResult<ChatBatch> = { done: true, value: undefined };
 
 /**
  * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before
@@ -164,7 +169,8 @@ class StreamedReply {
   readonly #toolCalls = new ToolCallIndexes();
   #bytesRead = 0;
   #hasText = false;
-  #failure: unknown = null;
+  /** What is wrong with what came after the last batch, or null. */
+  failure: unknown = null;
   /** True once the last read brought something of the reply, shown or not. */
   hasSpoken = false;
   /** True once a finish_reason has come. */
@@ -172,7 +178,7 @@ class StreamedReply {
   /** True once [DONE] has come. */
   isDone = false;
 
-  /** What these bytes bring, or null. A failure behind it is kept for `throwIfBroken`. */
+  /** What these bytes bring, or null. A failure after it is kept in `failure`. */
   read(bytes: Uint8Array): ChatBatch | null {
     const batch: OpenBatch = { deltas: [], usage: null };
     this.hasSpoken = false;
@@ -186,13 +192,9 @@ class StreamedReply {
         this.#take(parseJson(event), batch);
       }
     } catch (error) {
-      this.#failure = error;
+      this.failure = error;
     }
     return batch.deltas.length > 0 || batch.usage !== null ? batch : null;
-  }
-
-  throwIfBroken(): void {
-    if (this.#failure !== null) throw this.#failure;
   }
 
   #take(chunk: unknown, batch: OpenBatch): void {

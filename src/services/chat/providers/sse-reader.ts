@@ -2,6 +2,10 @@
 // LF, CRLF or CR, comments are skipped, the data lines of an event are joined. Bytes may be cut
 // anywhere, and no way to cut them, nor any content, takes more than linear time.
 
+// Shared: a decoder for each stream would take two kilobytes, so the cut characters are kept here.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const BYTE_ORDER_MARK = 0xfeff;
+const NO_BYTES = new Uint8Array();
 const LF = 10;
 const SPACE = 32;
 
@@ -14,7 +18,9 @@ export class SseError extends Error {
 }
 
 export class SseReader {
-  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+  /** The first bytes of a character whose other bytes have not arrived. */
+  #cut = NO_BYTES;
+  #hasBegun = false;
   /** Text after the last whole line. */
   #rest = "";
   #data: string | null = null;
@@ -47,8 +53,14 @@ export class SseReader {
   }
 
   #decode(bytes: Uint8Array): string {
+    const whole = this.#cut.length === 0 ? bytes : Buffer.concat([this.#cut, bytes]);
+    const end = endOfCharacters(whole);
+    this.#cut = end === whole.length ? NO_BYTES : whole.slice(end);
     try {
-      return this.#decoder.decode(bytes, { stream: true });
+      const text = utf8.decode(end === whole.length ? whole : whole.subarray(0, end));
+      if (this.#hasBegun || text === "") return text;
+      this.#hasBegun = true;
+      return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
     } catch {
       throw new SseError("The stream is not UTF-8");
     }
@@ -79,6 +91,19 @@ export class SseReader {
     this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
     if (this.#data.length > EVENT_LENGTH_MAX) throw tooLarge();
   }
+}
+
+/** Where the last whole character ends; what is no UTF-8 is left for the decoder to find. */
+function endOfCharacters(bytes: Uint8Array): number {
+  const { length } = bytes;
+  for (let at = length - 1; at >= 0 && at >= length - 3; at -= 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x80) return length;
+    if (byte < 0xc0) continue;
+    const size = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    return byte <= 0xf4 && at + size > length ? at : length;
+  }
+  return length;
 }
 
 function tooLarge(): SseError {

@@ -1,7 +1,8 @@
 // The interface between a maps call and whatever serves its action.
 
 import type { Fetch } from "../../../upstream/upstream-http.ts";
-import type { DataOf, MapsAction, ParametersOf } from "../actions.ts";
+import type { MapsAction, ParametersOf } from "../actions.ts";
+import type { DataOf } from "../maps-replies.ts";
 import type { MapsServer } from "../servers.ts";
 
 export interface MapsAnswer<A extends MapsAction> {

@@ -1,10 +1,7 @@
 // A call of every action to every kind of server that serves it, and a reply as it is documented.
 
-import type {
-  DataByAction,
-  MapsAction,
-  ParametersOf,
-} from "../../../../src/services/maps/actions.ts";
+import type { MapsAction, ParametersOf } from "../../../../src/services/maps/actions.ts";
+import type { DataByAction } from "../../../../src/services/maps/maps-replies.ts";
 import type { MapsAnswer } from "../../../../src/services/maps/providers/provider.ts";
 import { remoteServers } from "../../../../src/services/maps/providers/remote/remote-servers.ts";
 import { readParameters } from "../../../../src/services/maps/read-parameters.ts";

@@ -1,8 +1,8 @@
 // Finds places in the data file: by name, and around a position.
 
 import type { Database, Statement } from "bun:sqlite";
-import type { NearbyPlace, PlaceAnswer, PoiAnswer } from "../../answers.ts";
 import { type Box, boxesAround, distance, type Position } from "../../geography.ts";
+import type { NearbyPlace, PlaceAnswer, PoiAnswer } from "../../place-answers.ts";
 import { countryName } from "./place-file.ts";
 import { exactKey, foldName, PLACE_BITS } from "./place-name.ts";
 

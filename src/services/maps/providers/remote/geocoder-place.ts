@@ -1,7 +1,7 @@
 // What geocoders answer besides the place itself.
 
-import type { NearbyPlace, PlaceAtAnswer } from "../../answers.ts";
 import type { Position } from "../../geography.ts";
+import type { NearbyPlace, PlaceAtAnswer } from "../../place-answers.ts";
 import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
 
 /** The keys of OpenStreetMap tags that points of interest have. */

@@ -7,7 +7,7 @@ import type {
   JourneyLeg,
   LegEnd,
   StopTime,
-} from "../../answers.ts";
+} from "../../transit-answers.ts";
 import { utcOffset } from "../territory.ts";
 import { encodeStopId } from "./motis-stop-id.ts";
 import {

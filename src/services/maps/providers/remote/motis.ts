@@ -3,9 +3,9 @@
 
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
-import type { LineAnswer, StopAnswer } from "../../answers.ts";
 import { type Box, distance, type Position } from "../../geography.ts";
 import type { Place } from "../../parameters.ts";
+import type { LineAnswer, StopAnswer } from "../../transit-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { decodeStopId, encodeStopId } from "./motis-stop-id.ts";
 import { toDeparture, toJourney } from "./motis-times.ts";

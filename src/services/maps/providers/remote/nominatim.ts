@@ -3,8 +3,8 @@
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
-import type { NearbyPlace, PlaceAnswer } from "../../answers.ts";
 import { distance, type Position } from "../../geography.ts";
+import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";

@@ -2,7 +2,7 @@
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
-import type { WeatherAnswer, WeatherDay, WeatherNow } from "../../answers.ts";
+import type { WeatherAnswer, WeatherDay, WeatherNow } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import { localTime, numberOf, objectOf, required, textOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";

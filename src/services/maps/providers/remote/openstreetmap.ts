@@ -1,8 +1,8 @@
 // What the servers that run on OpenStreetMap have in common.
 
-import type { RoadClass } from "../../answers.ts";
 import type { Box, Position } from "../../geography.ts";
 import { type Area, boxesAround, distance, type LineString } from "../../geography.ts";
+import type { RoadClass } from "../../vocabulary.ts";
 import type { Unable } from "../provider.ts";
 import { lookUp } from "./read.ts";
 

@@ -3,7 +3,7 @@
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
-import type { RouteAnswer, RouteStep } from "../../answers.ts";
+import type { RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { instructionOf } from "./osrm-instruction.ts";

@@ -2,15 +2,11 @@
 
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
-import type {
-  ClosureAnswer,
-  LineAnswer,
-  PoiAnswer,
-  RoadAnswer,
-  SpeedCameraAnswer,
-  TransitMode,
-} from "../../answers.ts";
 import { distance, type LineString, type Position } from "../../geography.ts";
+import type { PoiAnswer } from "../../place-answers.ts";
+import type { ClosureAnswer, RoadAnswer, SpeedCameraAnswer } from "../../road-answers.ts";
+import type { LineAnswer } from "../../transit-answers.ts";
+import type { TransitMode } from "../../vocabulary.ts";
 import { lengthOf, middleOf, roadClassOf } from "./openstreetmap.ts";
 import {
   joined,

@@ -1,8 +1,8 @@
 // Panoramax: photographs of streets, as a STAC API. The base URL is the one before `/api/search`.
 
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
-import type { SitePicture } from "../../answers.ts";
 import { distance, type Position } from "../../geography.ts";
+import type { SitePicture } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import {
   listOf,

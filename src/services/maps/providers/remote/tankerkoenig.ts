@@ -2,7 +2,7 @@
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
-import type { FuelStationAnswer } from "../../answers.ts";
+import type { FuelStationAnswer } from "../../road-answers.ts";
 import type { Services } from "../provider.ts";
 import {
   joined,

@@ -1,14 +1,9 @@
 // Incidents and flow, as TomTom's Traffic API sends them.
 
 import type { Json } from "../../../../upstream/upstream-http.ts";
-import type {
-  ClosureAnswer,
-  IncidentAnswer,
-  IncidentKind,
-  RoadClass,
-  TrafficStatusAnswer,
-} from "../../answers.ts";
 import type { LineString, Position } from "../../geography.ts";
+import type { ClosureAnswer, IncidentAnswer, TrafficStatusAnswer } from "../../road-answers.ts";
+import type { IncidentKind, RoadClass } from "../../vocabulary.ts";
 import {
   joined,
   lineOf,

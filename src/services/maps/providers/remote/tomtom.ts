@@ -2,8 +2,8 @@
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
-import type { TrafficRouteAnswer } from "../../answers.ts";
 import { type Area, isInside } from "../../geography.ts";
+import type { TrafficRouteAnswer } from "../../road-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { boxOf, unableArea } from "./openstreetmap.ts";
 import {

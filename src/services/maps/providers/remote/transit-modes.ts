@@ -1,6 +1,7 @@
 // Lines of public transport, whichever server knows them.
 
-import type { LineAnswer, TransitMode } from "../../answers.ts";
+import type { LineAnswer } from "../../transit-answers.ts";
+import type { TransitMode } from "../../vocabulary.ts";
 
 /** The first of each line: directions and variants of it are none of their own. */
 export function distinctLines(lines: readonly LineAnswer[]): LineAnswer[] {

@@ -3,8 +3,8 @@
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
-import type { RoadAnswer, RouteAnswer, RouteStep } from "../../answers.ts";
 import type { LineString, Position } from "../../geography.ts";
+import type { RoadAnswer, RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services, Unable } from "../provider.ts";
 import { OPENSTREETMAP, roadClassOf } from "./openstreetmap.ts";
 import { decodePolyline } from "./polyline.ts";

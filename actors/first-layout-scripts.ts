@@ -1,0 +1,74 @@
+// The scripts that take over what the first layout counted and held; the header of each .lua file
+// is its contract.
+
+import type { NanoUsd } from "../src/core/money.ts";
+import { toDouble } from "../src/core/money.ts";
+import { type BucketKeys, holdsKey, keyStateKey, MAIL_OWNER } from "./keys.ts";
+import carryHoldLua from "./lua/carry_hold.lua" with { type: "text" };
+import carryLimitLua from "./lua/carry_limit.lua" with { type: "text" };
+import carryWindowLua from "./lua/carry_window.lua" with { type: "text" };
+import firstLayoutWindowLua from "./lua/first_layout_window.lua" with { type: "text" };
+import { defineScript, type OfAccount, pack, verdictOf } from "./script.ts";
+import { withShared } from "./shared-lua.ts";
+
+export interface CarryHoldArgs extends OfAccount {
+  readonly keyId: string;
+  readonly requestId: string;
+  /** CallMetadata by `metadataText`. */
+  readonly metadata: string;
+  readonly paid: NanoUsd;
+  readonly free: NanoUsd;
+  readonly month: number;
+  readonly isStream: boolean;
+  readonly checkpoint: NanoUsd;
+  readonly admittedMs: number;
+  readonly lifeMs: number;
+}
+
+export const carryHold = defineScript<CarryHoldArgs, "ok" | "hydrate" | "short">(
+  withShared(carryHoldLua),
+  {
+    keys: ({ keys, keyId }) => [
+      keys.bucket,
+      keys.wallet,
+      keyStateKey(keys.number, keyId),
+      holdsKey(keys.number, MAIL_OWNER),
+    ],
+    args: (a) => [
+      pack(
+        0,
+        toDouble(a.paid),
+        toDouble(a.free),
+        a.month,
+        a.isStream ? 1 : 0,
+        toDouble(a.checkpoint),
+        a.admittedMs,
+        a.lifeMs,
+      ),
+      a.requestId,
+      `${a.account}\t${a.keyId}\t${a.metadata}`,
+    ],
+    reply: (raw) => verdictOf(raw) as "ok" | "hydrate" | "short",
+  },
+);
+
+export interface CarryWindowArgs {
+  readonly keys: BucketKeys;
+  /** The name of the window in the first layout. */
+  readonly window: string;
+  readonly keyId: string;
+}
+
+export const carryWindow = defineScript<CarryWindowArgs, "ok" | "recover">(
+  withShared(`${firstLayoutWindowLua}\n${carryWindowLua}`),
+  {
+    keys: ({ keys, window, keyId }) => [keys.bucket, window, keyStateKey(keys.number, keyId)],
+    args: () => [],
+    reply: (raw) => verdictOf(raw) as "ok" | "recover",
+  },
+);
+
+export const carryLimit = defineScript<{ readonly limit: string }, "ok">(
+  withShared(`${firstLayoutWindowLua}\n${carryLimitLua}`),
+  { keys: ({ limit }) => [limit], args: () => [], reply: () => "ok" },
+);

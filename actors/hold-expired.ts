@@ -1,0 +1,14 @@
+// How the log shows a call whose owner died: nobody knows how it ended.
+
+import { ERRORS } from "../src/core/errors.ts";
+import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
+
+export const HOLD_EXPIRED = "hold_expired";
+
+/** An Outcome by `outcomeText`. */
+export const HOLD_EXPIRED_OUTCOME = outcomeText({
+  status: ERRORS.internal_error.status,
+  errorCode: HOLD_EXPIRED,
+  latencyMs: 0,
+  ...NOTHING_COUNTED,
+});

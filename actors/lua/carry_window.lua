@@ -1,0 +1,16 @@
+-- Takes the request window that a key had in the first layout over into its present record.
+--
+-- KEYS  1 bucket  2 the window of the first layout  3 key
+-- ARGV  none
+-- Reply { 'ok' }  { 'recover' } the bucket is not set up
+
+local bucket = read_bucket(KEYS[1])
+if not bucket then return { 'recover' } end
+local window = first_layout_window(KEYS[2])
+if window then
+  local k = read_key(KEYS[3], bucket.epoch)
+  if window.last >= k.window.last then k.window = window end
+  write_key(KEYS[3], bucket.epoch, k)
+  redis.call('DEL', KEYS[2])
+end
+return { 'ok' }

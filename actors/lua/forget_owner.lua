@@ -1,0 +1,13 @@
+-- Takes away the lease of a process that is gone and has no hold left. Its hash is empty at the
+-- same instant, so no hold is ever without a lease that leads the sweep to it.
+--
+-- KEYS  1 leases  2 holds
+-- ARGV  1 packed: now_ms or 0  2 owner
+-- Reply { 'ok' }  { 'kept' }
+
+local lease = redis.call('HGET', KEYS[1], ARGV[2])
+if not lease then return { 'ok' } end
+local given = unpack_record('<d', ARGV[1])
+if tonumber(lease) > now_ms(given) or redis.call('EXISTS', KEYS[2]) == 1 then return { 'kept' } end
+redis.call('HDEL', KEYS[1], ARGV[2])
+return { 'ok' }

@@ -1,0 +1,225 @@
+-- The packed records of a bucket: put after the prelude. This file and actors/records.ts are the
+-- only ones that know the layout of a record.
+
+-- The layouts that this release reads (actors/layouts.ts), and the one that it writes: what the
+-- bucket has in force, or the lowest where there is no bucket yet, which every process knows that
+-- may run beside this one.
+local LAYOUT_MIN, LAYOUT_MAX = 2, 2
+local in_force = LAYOUT_MIN
+
+local BUCKET = '<dddd'
+local WALLET = '<dddddddddddddddddddd'
+local KEY_STATE, KEY_STATE_BYTES = '<dddddddddd', 80
+local HOLD, HOLD_BYTES = '<ddddddddd', 72
+local ENTRY = '<dddddddddddddd'
+
+-- Types of journal entries by their number in the record; only ever add at the end.
+local CALL, EXPIRED, LATE, REFUSED, SUMMARY, OPERATION, FREE_EXPIRED, REPAYMENT =
+  0, 1, 2, 3, 4, 5, 6, 7
+
+-- The bucket's own record; nil where the bucket is not set up. A layout that this release does not
+-- know stops the script: what it would write could not be read by the release that wrote it.
+local function read_bucket(key)
+  local bytes = redis.call('GET', key)
+  if not bytes then return nil end
+  local layout, epoch, evictions, documents = unpack_record(BUCKET, bytes)
+  if layout < LAYOUT_MIN or layout > LAYOUT_MAX then
+    error('LAYOUT ' .. whole(layout) .. ' is in force')
+  end
+  in_force = layout
+  return { epoch = epoch, evictions = evictions, documents = documents }
+end
+
+local function write_bucket(key, b)
+  redis.call('SET', key, pack(BUCKET, in_force, b.epoch, b.evictions, b.documents))
+end
+
+-- A wallet of the bucket's epoch; nil where there is none: it must be hydrated first.
+local function read_wallet(key, epoch)
+  local bytes = redis.call('GET', key)
+  if not bytes then return nil end
+  local layout, of_epoch, version, seq, paid, free, held_paid, held_free, owed, operations,
+    free_expires, free_since, streams, calls, month, spent, held, previous_spent, previous_held,
+    used = unpack_record(WALLET, bytes)
+  if of_epoch ~= epoch then return nil end
+  return {
+    layout = layout, epoch = epoch, version = version, seq = seq, paid = paid, free = free,
+    held_paid = held_paid, held_free = held_free, owed = owed, operations = operations,
+    free_expires = free_expires, free_since = free_since, streams = streams, calls = calls,
+    month = month, spent = spent, held = held, previous_spent = previous_spent,
+    previous_held = previous_held, used = used,
+  }
+end
+
+local function write_wallet(key, w)
+  redis.call('SET', key, pack(WALLET, in_force, w.epoch, w.version, w.seq, w.paid, w.free,
+    w.held_paid, w.held_free, w.owed, w.operations, w.free_expires, w.free_since, w.streams,
+    w.calls, w.month, w.spent, w.held, w.previous_spent, w.previous_held, w.used))
+end
+
+-- A request window: 61 slots of one second. The oldest slot counts whole, so no 60 s, however they
+-- are cut, hold more than the limit.
+local SLOTS = 61
+
+local function empty_slots()
+  return string.rep('\0', 2 * SLOTS)
+end
+
+local function new_window()
+  return { last = 0, first = 0, total = 0, slots = empty_slots() }
+end
+
+local function count_at(window, second)
+  local at = second % SLOTS * 2
+  local low, high = string.byte(window.slots, at + 1, at + 2)
+  return low + high * 256
+end
+
+local function set_count(window, second, count)
+  local at = second % SLOTS * 2
+  local slots = window.slots
+  window.slots = string.sub(slots, 1, at) .. pack('<H', count) .. string.sub(slots, at + 3)
+end
+
+-- Moves the window to `now`: what is older than its slots leaves it. A clock a little behind is
+-- held at the last second seen. After a jump back beyond the window all that is counted counts as
+-- of now, so that it leaves 61 s later at the latest: true is answered then, and the window must be
+-- written even if it refuses the request.
+local function open_window(window, now)
+  local second, last = floor(now / 1000), window.last
+  local jumped_back = second < last - SLOTS
+  if jumped_back then
+    window.slots, window.first = empty_slots(), second
+    if window.total > 0 then set_count(window, second, window.total) end
+  elseif second < last then
+    second = last
+  elseif second - last >= SLOTS then
+    window.slots, window.total, window.first = empty_slots(), 0, second
+  else
+    for passed = last + 1, second do
+      local count = count_at(window, passed)
+      if count > 0 then
+        window.total = window.total - count
+        set_count(window, passed, 0)
+      end
+    end
+    local first = max(window.first, second - SLOTS + 1)
+    while first < second and count_at(window, first) == 0 do first = first + 1 end
+    window.first = first
+  end
+  window.last = second
+  return jumped_back
+end
+
+local function count_in_window(window, weight)
+  window.total = window.total + weight
+  set_count(window, window.last, count_at(window, window.last) + weight)
+end
+
+-- Until the oldest counted request leaves the window: at most 60 s, which older client libraries
+-- still follow.
+local function reset_ms(window, now)
+  return min(60000, max((window.first + SLOTS) * 1000 - now, 1))
+end
+
+-- What a key spends and its window. Spending of an older epoch is void, for the wallet of this one
+-- brought its own; what was counted in the window was counted all the same.
+local function read_key(key, epoch)
+  local bytes = redis.call('GET', key)
+  if not bytes then
+    return {
+      month = 0, spent = 0, held = 0, previous_spent = 0, previous_held = 0,
+      window = new_window(),
+    }
+  end
+  local _, of_epoch, month, spent, held, previous_spent, previous_held, last, first, total =
+    unpack_record(KEY_STATE, bytes)
+  local window = {
+    last = last, first = first, total = total, slots = string.sub(bytes, KEY_STATE_BYTES + 1),
+  }
+  if of_epoch ~= epoch then month, spent, held, previous_spent, previous_held = 0, 0, 0, 0, 0 end
+  return {
+    month = month, spent = spent, held = held, previous_spent = previous_spent,
+    previous_held = previous_held, window = window,
+  }
+end
+
+local function write_key(key, epoch, k)
+  local window = k.window
+  redis.call('SET', key, pack(KEY_STATE, in_force, epoch, k.month, k.spent, k.held,
+    k.previous_spent, k.previous_held, window.last, window.first, window.total) .. window.slots)
+end
+
+-- True where `month` is the one before `later`.
+local function is_month_before(month, later)
+  return later - month == 1 or later - month == 89
+end
+
+-- Lets a wallet or key state go on to a later month.
+local function roll(record, month)
+  if month <= record.month then return end
+  local follows = is_month_before(record.month, month)
+  record.previous_spent = follows and record.spent or 0
+  record.previous_held = follows and record.held or 0
+  record.month, record.spent, record.held = month, 0, 0
+end
+
+-- Adds to what a month spent and holds. Months before the last one are no longer counted.
+local function add_to_month(record, month, spent, held)
+  roll(record, month)
+  if month == record.month then
+    record.spent, record.held = record.spent + spent, record.held + held
+  elseif is_month_before(month, record.month) then
+    record.previous_spent = record.previous_spent + spent
+    record.previous_held = record.previous_held + held
+  end
+end
+
+-- What a month has spent and holds together.
+local function month_use(record, month)
+  if month == record.month then return record.spent + record.held end
+  if is_month_before(month, record.month) then
+    return record.previous_spent + record.previous_held
+  end
+  return 0
+end
+
+-- A hold: numbers, then `account key metadata` between tabs.
+local function hold_record(hold)
+  return pack(HOLD, in_force, hold.epoch, hold.paid, hold.free, hold.month, hold.stream,
+    hold.checkpoint, hold.admitted, hold.deadline) .. hold.text
+end
+
+local function parse_hold(bytes)
+  local _, epoch, paid, free, month, stream, checkpoint, admitted, deadline =
+    unpack_record(HOLD, bytes)
+  return {
+    epoch = epoch, paid = paid, free = free, month = month, stream = stream,
+    checkpoint = checkpoint, admitted = admitted, deadline = deadline,
+    text = string.sub(bytes, HOLD_BYTES + 1), bytes = bytes,
+  }
+end
+
+-- Appends an entry to the journal. Redis numbers the entries of an epoch: 0, 1, 2 ... Answers the
+-- error, where there is one, for a caller that has to take its first write back. `w` gives the
+-- balances after it; an entry without `seq` changed none.
+local function append(events, epoch, w, e)
+  local balances = e.seq and w or nil
+  local record = pack(ENTRY, in_force, e.type, e.at, e.seq or 0, e.paid_delta or 0,
+    e.free_delta or 0, balances and w.paid + w.held_paid or 0,
+    balances and w.free + w.held_free or 0, balances and w.owed or 0, e.month or 0,
+    e.operation or 0, e.held or 0, e.written_off or 0, e.overrun or 0)
+  local text = table.concat({ e.text, e.request or '', e.kind or '', e.outcome or '' }, '\t')
+  local reply = redis.pcall('XADD', events, whole(epoch) .. '-*', 'e', record .. text)
+  return type(reply) == 'table' and reply.err and reply or nil
+end
+
+local function next_seq(w)
+  w.seq = w.seq + 1
+  return w.seq
+end
+
+-- The account that a hold's text names, and its key.
+local function account_of(text)
+  return string.match(text, '^([^\t]*)\t([^\t]*)')
+end

@@ -1,0 +1,123 @@
+-- The arithmetic on a wallet: what ends a hold, and what operations do. Put after records.lua.
+
+-- What reversed payments left owed is paid from paid credit as soon as there is any. Answers the
+-- fault of the journal, where there is one.
+local function repay(events, w, entry)
+  local repaid = min(w.owed, w.paid)
+  if repaid <= 0 then return nil end
+  w.owed, w.paid = w.owed - repaid, w.paid - repaid
+  return append(events, w.epoch, w, {
+    type = REPAYMENT, at = entry.at, seq = next_seq(w), paid_delta = -repaid,
+    text = account_of(entry.text) .. '\t\t', request = entry.request,
+  })
+end
+
+-- Free credit whose time is over leaves the balance with a ledger entry of its own. Answers the
+-- fault of the journal, where there is one; then nothing was written.
+local function expire_free(events, w, account, now)
+  if w.free == 0 or w.free_expires == 0 or now < w.free_expires then return nil end
+  local gone = w.free
+  w.free = 0
+  return append(events, w.epoch, w, {
+    type = FREE_EXPIRED, at = now, seq = next_seq(w), free_delta = -gone, text = account .. '\t\t',
+  })
+end
+
+-- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. Free credit that
+-- ended while it was held goes, if a later one has begun, which would prolong it. `keys` names
+-- wallet, key, holds and events; `call` gives id, type and outcome. Begins with HDEL, which Redis
+-- lets run when it is out of memory, and everything after it then runs too: an open call can always
+-- be resolved. If the journal does not take the entry, the hold is put back and nothing else
+-- changes.
+local function resolve(keys, w, hold, cost, call)
+  local total = hold.paid + hold.free
+  local charged = min(cost, total)
+  local charged_free = min(charged, hold.free)
+  local charged_paid = charged - charged_free
+  local lapsed = hold.admitted < w.free_since and hold.free - charged_free or 0
+  local key_state = read_key(keys.key, w.epoch)
+
+  w.paid, w.free = w.paid + hold.paid - charged_paid, w.free + hold.free - charged_free
+  w.held_paid, w.held_free = w.held_paid - hold.paid, w.held_free - hold.free
+  w.streams, w.calls = w.streams - hold.stream, w.calls - 1
+  add_to_month(w, hold.month, charged, -total)
+  add_to_month(key_state, hold.month, charged, -total)
+  local seq = charged > 0 and next_seq(w) or nil
+
+  redis.call('HDEL', keys.holds, call.id)
+  local fault = append(keys.events, w.epoch, w, {
+    type = call.type, at = hold.admitted, seq = seq, paid_delta = -charged_paid,
+    free_delta = -charged_free, month = hold.month, held = total, overrun = cost - charged,
+    text = hold.text, request = call.id, outcome = call.outcome,
+  })
+  if fault then
+    redis.call('HSET', keys.holds, call.id, hold.bytes)
+    return nil, fault
+  end
+  repay(keys.events, w, { at = hold.admitted, text = hold.text, request = call.id })
+  if lapsed > 0 then
+    w.free = w.free - lapsed
+    append(keys.events, w.epoch, w, {
+      type = FREE_EXPIRED, at = w.free_since, seq = next_seq(w), free_delta = -lapsed,
+      text = account_of(hold.text) .. '\t\t',
+    })
+  end
+  write_wallet(keys.wallet, w)
+  write_key(keys.key, w.epoch, key_state)
+  return { charged = charged, free = charged_free, left = w.paid + w.free }
+end
+
+-- Stored answers of a request, for a client library that sends its script again. The first letter
+-- says of what: 'D' a settled call, 'X' a swept hold, 'R' a refusal, 'S' an admission that was
+-- short.
+local function remember(op, done, ms)
+  redis.call('SET', op, 'D' .. pack('<ddd', done.charged, done.free, done.left), 'PX', ms)
+end
+
+-- What a settled call is answered: charged, free, left. `left` is below 0 where no wallet says it.
+local function settled(done)
+  return pack('<ddd', done.charged, done.free, done.left)
+end
+
+-- What resolves a repeated settlement: the stored answer of the first, or nil.
+local function answer_again(op)
+  local stored = redis.call('GET', op)
+  if stored and string.sub(stored, 1, 1) == 'D' then return string.sub(stored, 2) end
+  return nil
+end
+
+-- Applies the next operation to a wallet, with its ledger entry, and lets what is owed be repaid.
+-- Answers the fault of the journal, where there is one; then nothing was written.
+local function apply_operation(events, w, account, now, op)
+  local gain = max(0, op.amount)
+  amount(w.paid + w.held_paid + gain)
+  amount(w.free + w.held_free + gain)
+  amount(w.owed + max(0, -op.amount))
+  local paid_delta, free_delta, owed_delta = 0, 0, 0
+  if op.balance == 'free' then
+    -- Free credit that ended goes before other free credit comes, which would prolong it.
+    if w.free_expires > 0 and now >= w.free_expires then
+      local fault = expire_free(events, w, account, now)
+      if fault then return fault end
+      w.free_since = now
+    end
+    free_delta = op.amount
+    w.free_expires = max(w.free_expires, op.expires)
+  elseif op.kind == 'forgiven' then
+    owed_delta = -min(w.owed, op.amount)
+  elseif op.amount > 0 then
+    paid_delta = op.amount
+  else
+    paid_delta = -min(w.paid, -op.amount)
+    -- A negative adjustment stops at zero and leaves no debt.
+    if op.kind == 'reversal' then owed_delta = paid_delta - op.amount end
+  end
+  w.paid, w.free, w.owed = w.paid + paid_delta, w.free + free_delta, w.owed + owed_delta
+  w.operations = op.number
+  local fault = append(events, w.epoch, w, {
+    type = OPERATION, at = now, seq = next_seq(w), paid_delta = paid_delta,
+    free_delta = free_delta, operation = op.number, kind = op.kind, text = account .. '\t\t',
+  })
+  if not fault then repay(events, w, { at = now, text = account .. '\t' }) end
+  return fault
+end

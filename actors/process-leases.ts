@@ -1,0 +1,181 @@
+// The holds of this process. Redis keeps them for as long as the process renews one lease in each
+// bucket where it has any; a process that is gone stops, and the sweep resolves what it left.
+
+import type { ApiError } from "../src/core/errors.ts";
+import { LEASE_MS } from "../src/core/limits.ts";
+import type { Log } from "../src/core/log.ts";
+import { ZERO } from "../src/core/money.ts";
+import { renew, settle } from "./call-scripts.ts";
+import { accountKeys, type BucketKeys, bucketKeys, holdsKey } from "./keys.ts";
+import { ABANDONED, type OpenHold } from "./open-hold.ts";
+import { type HoldRecord, parseHold } from "./records.ts";
+import { leaseLost } from "./refusal.ts";
+import type { ScriptRunner, ScriptTime } from "./script.ts";
+
+/** Rounds of renewal after which the holds in Redis are compared with the open calls. */
+const ROUNDS_A_COMPARISON = 12;
+
+/** The account of an open hold, as far as a renewal needs it. */
+export interface LeasedAccount {
+  /** Why a call with this key must not go on, by the newest access document; null if it may. */
+  checkAccess(): Promise<(keyId: string) => ApiError | null>;
+}
+
+interface Bucket {
+  readonly keys: BucketKeys;
+  /** By request; null while its admission is under way. */
+  readonly open: Map<string, { readonly hold: OpenHold; readonly account: LeasedAccount } | null>;
+  /** The count of document changes that the open calls were checked by. */
+  documents: number | null;
+  rounds: number;
+}
+
+export interface ProcessLeasesDeps {
+  readonly scripts: ScriptRunner;
+  readonly scriptTime: () => ScriptTime;
+  /** Names this process in Redis: another one at each start. */
+  readonly owner: string;
+  readonly log: Pick<Log, "error" | "warn">;
+}
+
+export class ProcessLeases {
+  readonly #buckets = new Map<number, Bucket>();
+
+  constructor(readonly deps: ProcessLeasesDeps) {}
+
+  get owner(): string {
+    return this.deps.owner;
+  }
+
+  /** The calls that hold money now. */
+  get openCalls(): number {
+    let calls = 0;
+    for (const { open } of this.#buckets.values()) {
+      for (const call of open.values()) if (call !== null) calls += 1;
+    }
+    return calls;
+  }
+
+  /** Notes that an admission is under way: its hold is no stranger when it is found in Redis. */
+  opening(bucket: number, requestId: string): void {
+    let entry = this.#buckets.get(bucket);
+    if (entry === undefined) {
+      entry = { keys: bucketKeys(bucket), open: new Map(), documents: null, rounds: 0 };
+      this.#buckets.set(bucket, entry);
+    }
+    entry.open.set(requestId, null);
+  }
+
+  opened(bucket: number, hold: OpenHold, account: LeasedAccount): void {
+    this.#buckets.get(bucket)?.open.set(hold.id, { hold, account });
+  }
+
+  closed(bucket: number, requestId: string): void {
+    this.#buckets.get(bucket)?.open.delete(requestId);
+  }
+
+  /**
+   * One round: renews the lease of every bucket with open calls, ends calls whose hold is gone or
+   * whose key was revoked, and now and then releases holds that no open call knows.
+   */
+  async renew(): Promise<void> {
+    const rounds = [...this.#buckets].map(([number, bucket]) =>
+      this.#renew(number, bucket).catch((error) =>
+        this.deps.log.error({ bucket: number, err: error }, "A lease was not renewed"),
+      ),
+    );
+    await Promise.all(rounds);
+  }
+
+  async #renew(number: number, bucket: Bucket): Promise<void> {
+    bucket.rounds += 1;
+    const isTimeToCompare = bucket.rounds % ROUNDS_A_COMPARISON === 0;
+    if (bucket.open.size === 0) {
+      // The lease ends by itself; the next admission begins a new one.
+      if (isTimeToCompare && (await this.#compare(bucket)) && bucket.open.size === 0) {
+        this.#buckets.delete(number);
+      }
+      return;
+    }
+    const { scripts, scriptTime, owner } = this.deps;
+    const reply = await scripts.run(renew, {
+      nowMs: scriptTime(),
+      keys: bucket.keys,
+      owner,
+      leaseMs: LEASE_MS,
+      streams: streamsOf(bucket).map(({ id, streamedCost }) => ({
+        requestId: id,
+        checkpoint: streamedCost,
+      })),
+    });
+    for (const id of reply.lost) bucket.open.get(id)?.hold.abort(leaseLost());
+    if (bucket.documents !== reply.documents) await this.#checkAccess(bucket, reply.documents);
+    if (isTimeToCompare || !reply.hadLease) await this.#compare(bucket);
+  }
+
+  /** Ends the open calls whose keys or accounts must no longer be served. */
+  async #checkAccess(bucket: Bucket, documents: number): Promise<void> {
+    const holds = Map.groupBy(
+      [...bucket.open.values()].filter((call) => call !== null),
+      ({ account }) => account,
+    );
+    await Promise.all(
+      [...holds].map(async ([account, calls]) => {
+        const refusalOf = await account.checkAccess();
+        for (const { hold } of calls) {
+          const refusal = refusalOf(hold.keyId);
+          if (refusal !== null) hold.abort(refusal);
+        }
+      }),
+    );
+    bucket.documents = documents;
+  }
+
+  /**
+   * Compares the holds that Redis has with the open calls. True where Redis has none that nobody
+   * knows.
+   */
+  async #compare(bucket: Bucket): Promise<boolean> {
+    const { scripts, owner } = this.deps;
+    const before = new Map(bucket.open);
+    const inRedis = await scripts.redis.hkeys(holdsKey(bucket.keys.number, owner));
+    const known = new Set(inRedis);
+    for (const [id, call] of before) {
+      if (call !== null && !known.has(id) && bucket.open.has(id)) call.hold.abort(leaseLost());
+    }
+    const strangers = inRedis.filter((id) => !before.has(id) && !bucket.open.has(id));
+    await Promise.all(strangers.map((id) => this.#release(bucket, id)));
+    return strangers.length === 0;
+  }
+
+  /** Gives back a hold that no call knows: its admission was sent twice, or answered too late. */
+  async #release(bucket: Bucket, requestId: string): Promise<void> {
+    const { scripts, owner, log } = this.deps;
+    const { number } = bucket.keys;
+    const bytes = await scripts.redis.hgetBuffer(holdsKey(number, owner), requestId);
+    if (bytes === null) return;
+    const hold: HoldRecord = parseHold(bytes);
+    log.warn({ requestId, accountId: hold.account }, "A hold that no call knows was released");
+    await scripts.run(settle, {
+      account: hold.account,
+      keys: accountKeys(hold.account, number),
+      keyId: hold.key,
+      requestId,
+      owner,
+      cost: ZERO,
+      outcome: ABANDONED,
+      unused: [],
+    });
+  }
+}
+
+/** Streams, and calls whose settlement waits for Redis: the sweep must charge what was told. */
+function streamsOf({ open }: Bucket): OpenHold[] {
+  const streams: OpenHold[] = [];
+  for (const call of open.values()) {
+    if (call !== null && (call.hold.isStream || call.hold.streamedCost > ZERO)) {
+      streams.push(call.hold);
+    }
+  }
+  return streams;
+}

@@ -1,0 +1,230 @@
+// A client for one Redis server that runs scripts and does little else, at half of a general
+// client's CPU. It sends nothing twice: whoever asked decides what a lost connection means.
+
+import type { Socket, TLSOptions } from "bun";
+import { ConnectionLost, type Part, RespConnection } from "./resp-connection.ts";
+import type { Reply, ScriptClient } from "./script-client.ts";
+
+export type Command = (...parts: readonly Part[]) => Promise<Reply>;
+
+export interface RespClientOptions {
+  /** `redis://`, `rediss://` for TLS, or `unix://` and a path; with user, password and database. */
+  readonly url: string;
+  /** A command without an answer for so long is rejected, at most a quarter later. */
+  readonly commandTimeoutMs: number;
+  /** How long connecting may take, AUTH included. */
+  readonly connectTimeoutMs: number;
+  /** Certificates to trust, for TLS. */
+  readonly tls?: TLSOptions;
+  /**
+   * Runs on every new connection before anything else is sent on it, for example to find out
+   * whether it is still the same server. If it throws, the connection is given up.
+   */
+  readonly onConnect?: (command: Command) => Promise<void>;
+  /** Told why a connection was lost or could not be made. */
+  readonly onError?: (error: Error) => void;
+}
+
+interface Waiting {
+  readonly parts: readonly Part[];
+  readonly tick: number;
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
+
+/** Ticks that make up the time of a command: one clock for all of them. */
+const TICKS = 4;
+const CLOSED = "The Redis client is closed";
+const KEEP_ALIVE_MS = 30_000;
+const RECONNECT_STEP_MS = 50;
+const REDIS_PORT = 6379;
+const RECONNECT_MAX_MS = 1_000;
+
+export class RespClient implements ScriptClient {
+  readonly #options: RespClientOptions;
+  readonly #server: RedisServer;
+  readonly #clock: Timer;
+  #tick = 0;
+  /** The connection that commands go to; null until one is ready. */
+  #ready: RespConnection | null = null;
+  /** The connection that is open, ready or not. */
+  #open: RespConnection | null = null;
+  /** Commands that came while no connection was ready; none of them was sent. */
+  #waiting: Waiting[] = [];
+  #failures = 0;
+  #retry: Timer | null = null;
+  #isClosed = false;
+
+  constructor(options: RespClientOptions) {
+    this.#options = options;
+    this.#server = parseServer(options.url);
+    this.#clock = setInterval(() => this.#onTick(), options.commandTimeoutMs / TICKS);
+    this.#clock.unref();
+    this.#connect();
+  }
+
+  evalsha(
+    sha: string,
+    keys: readonly string[],
+    args: readonly (string | Buffer)[],
+  ): Promise<Reply> {
+    return this.command("EVALSHA", sha, String(keys.length), ...keys, ...args);
+  }
+
+  /** Sends any command that has one reply. */
+  command(...parts: readonly Part[]): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const tick = this.#tick;
+      if (this.#ready !== null) this.#ready.send(parts, { tick, resolve, reject });
+      else if (this.#isClosed) reject(new ConnectionLost(CLOSED, false));
+      else this.#waiting.push({ parts, tick, resolve, reject });
+    });
+  }
+
+  /** Ends the connection at once; open commands are rejected. */
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#clock);
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#ready = null;
+    this.#open?.end(CLOSED);
+    this.#rejectWaiting(CLOSED);
+  }
+
+  #connect(): void {
+    this.#retry = null;
+    let connection: RespConnection | null = null;
+    let isOver = false;
+    const end = (error: Error) => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(deadline);
+      this.#end(connection, error);
+    };
+    const deadline = setTimeout(
+      () => end(new Error("Redis took too long to accept the connection")),
+      this.#options.connectTimeoutMs,
+    );
+    const begin = (socket: Socket<undefined>) => {
+      if (isOver || this.#isClosed) return void socket.terminate();
+      // A router that has forgotten an idle connection is found out before a call needs it.
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      connection = new RespConnection(socket, this.#tick);
+      this.#open = connection;
+      this.#greet(connection, () => clearTimeout(deadline)).catch(end);
+    };
+    const { address, usesTls } = this.#server;
+    const socket = {
+      open: (opened: Socket<undefined>) => {
+        if (!usesTls) begin(opened);
+      },
+      handshake: (opened: Socket<undefined>, isTrusted: boolean, error: Error | null) => {
+        if (isTrusted) return begin(opened);
+        opened.terminate();
+        end(error ?? new Error("The TLS handshake with Redis failed"));
+      },
+      data: (_: Socket<undefined>, bytes: Buffer) => {
+        try {
+          connection?.receive(bytes, this.#tick);
+        } catch (error) {
+          end(error as Error);
+        }
+      },
+      drain: () => connection?.drain(),
+      error: (_: Socket<undefined>, error: Error) => end(error),
+      close: (_: Socket<undefined>, error?: Error) => end(error ?? new Error("Redis hung up")),
+      connectError: (_: Socket<undefined>, error: Error) => end(error),
+    };
+    const options = { socket, ...(usesTls && { tls: this.#options.tls ?? true }) };
+    const opening =
+      "unix" in address
+        ? Bun.connect({ ...options, ...address })
+        : Bun.connect({ ...options, ...address });
+    // What it rejects with is what `connectError` is told.
+    opening.catch(end);
+  }
+
+  /** Who we are and which database; then the connection is ready, and what waits is sent. */
+  async #greet(connection: RespConnection, accepted: () => void): Promise<void> {
+    const { user, password, database } = this.#server;
+    const command: Command = (...parts) =>
+      new Promise((resolve, reject) => {
+        connection.send(parts, { tick: this.#tick, resolve, reject });
+      });
+    if (password !== "") await command("AUTH", ...(user === "" ? [] : [user]), password);
+    if (database !== "") await command("SELECT", database);
+    // A server that needs a password and was given none says so now.
+    await command("PING");
+    accepted();
+    await this.#options.onConnect?.(command);
+    if (this.#open !== connection) return;
+    this.#failures = 0;
+    this.#ready = connection;
+    for (const { parts, ...pending } of this.#waiting.splice(0)) connection.send(parts, pending);
+  }
+
+  /** A connection is over, or could not be made: another one is tried after a while. */
+  #end(connection: RespConnection | null, error: Error): void {
+    const wasReady = connection !== null && connection === this.#ready;
+    if (connection === this.#open) this.#open = null;
+    if (wasReady) this.#ready = null;
+    connection?.end("The connection to Redis was lost", error);
+    if (this.#isClosed) return;
+    // What was sent may wait for the next connection, but not for ever.
+    if (!wasReady) this.#rejectWaiting("Redis is not reachable", error);
+    this.#failures += 1;
+    const delayMs = Math.min(RECONNECT_STEP_MS * this.#failures, RECONNECT_MAX_MS);
+    this.#retry = setTimeout(() => this.#connect(), delayMs);
+    this.#options.onError?.(error);
+  }
+
+  #rejectWaiting(message: string, cause?: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) {
+      reject(new ConnectionLost(message, false, cause));
+    }
+  }
+
+  #onTick(): void {
+    this.#tick += 1;
+    this.#open?.expire(this.#tick, TICKS);
+    const tooEarly = this.#waiting.findIndex(({ tick }) => this.#tick - tick <= TICKS);
+    const late = tooEarly < 0 ? this.#waiting.length : tooEarly;
+    for (const { reject } of this.#waiting.splice(0, late)) {
+      reject(new ConnectionLost("Redis was not reachable in time", false));
+    }
+  }
+}
+
+interface RedisServer {
+  readonly address: { hostname: string; port: number } | { unix: string };
+  readonly usesTls: boolean;
+  readonly user: string;
+  readonly password: string;
+  /** Empty for the first one. */
+  readonly database: string;
+}
+
+function parseServer(text: string): RedisServer {
+  const url = new URL(text);
+  const { protocol, pathname, searchParams } = url;
+  if (protocol === "unix:") {
+    return {
+      address: { unix: decodeURIComponent(pathname) },
+      usesTls: false,
+      user: searchParams.get("user") ?? "",
+      password: searchParams.get("password") ?? "",
+      database: searchParams.get("db") ?? "",
+    };
+  }
+  if (protocol !== "redis:" && protocol !== "rediss:") {
+    throw new Error(`A Redis URL begins with redis:, rediss: or unix:, not with '${protocol}'`);
+  }
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return {
+    address: { hostname, port: Number(url.port || REDIS_PORT) },
+    usesTls: protocol === "rediss:",
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: pathname.slice(1) || (searchParams.get("db") ?? ""),
+  };
+}

@@ -1,0 +1,154 @@
+// What keeps an account's wallet in Redis true to Postgres: building it, the operations that it
+// lacks, newer access documents, and its eviction.
+
+import { ApiError } from "../src/core/errors.ts";
+import { ZERO } from "../src/core/money.ts";
+import type { WalletRecord, WalletRepository } from "../src/store/wallet-repository.ts";
+import { type ViewReply, view } from "./call-scripts.ts";
+import { type AccountKeys, accountKeys } from "./keys.ts";
+import { parseBucket } from "./records.ts";
+import type { RedisClock } from "./redis-clock.ts";
+import { invalidKey } from "./refusal.ts";
+import { fromPostgres, type ScriptRunner, type ScriptTime } from "./script.ts";
+import {
+  applyOperation,
+  configure,
+  evict,
+  expireFree,
+  hydrate,
+  type KeySpending,
+} from "./wallet-scripts.ts";
+
+export interface UpkeepDeps {
+  readonly scripts: ScriptRunner;
+  readonly repository: WalletRepository;
+  /** The time of Redis, so that a wrong clock of this machine decides nothing. */
+  readonly clock: RedisClock;
+  /** What scripts are given as their time: 0 (Redis's own) except in tests. */
+  readonly scriptTime: () => ScriptTime;
+}
+
+/** Far above any number of times that a wallet can change under one request. */
+const ATTEMPTS_MAX = 20;
+/** Operations that one script applies; more would keep Redis from others for too long. */
+export const OPERATIONS_AT_ONCE = 200;
+
+export class WalletUpkeep {
+  readonly keys: AccountKeys;
+
+  constructor(
+    readonly deps: UpkeepDeps,
+    readonly accountId: string,
+    bucket: number,
+  ) {
+    this.keys = accountKeys(accountId, bucket);
+  }
+
+  /** The wallet as it stands, built first where Redis does not hold it. */
+  async state(keyId = ""): Promise<ViewReply> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const reply = await this.deps.scripts.run(view, { ...this.subject(), keyId });
+      if (reply !== null) {
+        this.deps.clock.observe(reply.nowMs);
+        return reply;
+      }
+      await this.hydrate();
+    }
+    throw new ApiError("service_unavailable", "The account could not be read; try again");
+  }
+
+  /** Builds the wallet from Postgres, with the operations that its ledger does not have yet. */
+  async hydrate(): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const { scripts, repository } = this.deps;
+      const bytes = await scripts.redis.getBuffer(this.keys.bucket);
+      if (bytes === null) {
+        await scripts.prepare();
+        continue;
+      }
+      const { epoch, evictions } = parseBucket(bytes);
+      const record = await fromPostgres(repository.readWallet(this.accountId));
+      if (record === null) throw invalidKey();
+      const pending = await fromPostgres(
+        repository.operationsAfter(this.accountId, record.operations),
+      );
+      const reply = await scripts.run(hydrate, {
+        ...record,
+        ...this.subject(),
+        pending: pending.slice(0, OPERATIONS_AT_ONCE),
+        spending: spendingOf(record.months),
+        epoch,
+        evictions,
+      });
+      if (reply === "again") continue;
+      if (pending.length > OPERATIONS_AT_ONCE) await this.applyOperations();
+      return;
+    }
+    throw new ApiError("service_unavailable", "The account could not be rebuilt; try again");
+  }
+
+  /** Applies every operation of Postgres that the wallet lacks, in order, each exactly once. */
+  async applyOperations(): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const { scripts, repository } = this.deps;
+      const wallet = await scripts.run(view, { ...this.subject(), keyId: "" });
+      if (wallet === null) {
+        await this.hydrate();
+        continue;
+      }
+      const missing = await fromPostgres(
+        repository.operationsAfter(this.accountId, wallet.wallet.operations),
+      );
+      const replies = [];
+      for (const operation of missing) {
+        replies.push(await scripts.run(applyOperation, { ...this.subject(), operation }));
+      }
+      if (replies.every((reply) => reply === "ok" || reply === "already")) return;
+    }
+    throw new ApiError("service_unavailable", "The operations could not be applied; try again");
+  }
+
+  /** Hands the newest access document to Redis, where every process finds it at its next call. */
+  async configure(): Promise<void> {
+    const { scripts, repository } = this.deps;
+    const stored = await fromPostgres(repository.readDocument(this.accountId));
+    if (stored === null) throw invalidKey();
+    await scripts.run(configure, { ...this.subject(), ...stored });
+    await repository.markApplied(this.accountId, stored.version);
+  }
+
+  /** Removes the wallet from Redis if it is idle and Postgres has all of it. True when it went. */
+  async evict(idleMs: number): Promise<boolean> {
+    const record = await this.deps.repository.readWallet(this.accountId);
+    if (record === null) return false;
+    const { seq, keys: keyIds } = record;
+    const reply = await this.deps.scripts.run(evict, { ...this.subject(), seq, keyIds, idleMs });
+    return reply === "ok";
+  }
+
+  /** Takes expired free credit out of the balance, with its ledger entry. */
+  async expireFree(): Promise<void> {
+    if ((await this.deps.scripts.run(expireFree, this.subject())) === "ok") return;
+    await this.hydrate();
+    await this.deps.scripts.run(expireFree, this.subject());
+  }
+
+  /** What every script of this account is given. */
+  subject(): { account: string; keys: AccountKeys; nowMs: ScriptTime } {
+    return { account: this.accountId, keys: this.keys, nowMs: this.deps.scriptTime() };
+  }
+}
+
+/** The newest two months of each key. */
+export function spendingOf(months: WalletRecord["months"]): KeySpending[] {
+  return [...Map.groupBy(months, ({ key }) => key)].map(([key, rows]) => {
+    const [last, before] = rows.toSorted((a, b) => b.month - a.month);
+    return {
+      key,
+      month: last?.month ?? 0,
+      spent: last?.spent ?? ZERO,
+      monthBefore: before?.month ?? 0,
+      spentBefore: before?.spent ?? ZERO,
+    };
+  });
+}

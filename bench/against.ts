@@ -1,0 +1,173 @@
+// This version against that of a git ref, interleaved: each has its stores, its worker and its api
+// process, and both call the same upstream.
+
+import { join } from "node:path";
+import { temporaryFolder } from "../scripts/processes.mjs";
+import type { Comparison, FlushFigures } from "./comparison.ts";
+import { bytesPerStream } from "./held-streams.ts";
+import { PROJECT, type Program } from "./launch.ts";
+import { runLoad } from "./load.ts";
+import type { RunLength } from "./options.ts";
+import { chunkStreams, plainCalls, searches } from "./plans.ts";
+import { type Contestant, runRounds, turnsOf } from "./rounds.ts";
+import { type Place, searchOf, startBare, startUpstream, type Target } from "./targets.ts";
+import {
+  checkOut,
+  startVersionApi,
+  startVersionStores,
+  startVersionWorker,
+  untilLogged,
+  type Version,
+  type VersionStores,
+} from "./versions.ts";
+
+export interface AgainstOptions {
+  readonly ref: string;
+  readonly length: RunLength;
+  readonly cleanup: AsyncDisposableStack;
+  readonly progress: (line: string) => void;
+}
+
+const THIS = "this";
+const MEMORY_ROUNDS = 2;
+
+interface Runner {
+  readonly version: Version;
+  readonly stores: VersionStores;
+  readonly place: Place;
+  worker: Program;
+  /** Calls made so far: as many rows must get into the log. */
+  calls: number;
+}
+
+interface Setting extends AgainstOptions {
+  readonly place: Place;
+  readonly runners: readonly Runner[];
+}
+
+/** Measures both versions; what it starts is stopped by `cleanup`. */
+export async function measureAgainst(options: AgainstOptions): Promise<Comparison> {
+  const { ref, length, cleanup, progress } = options;
+  const folder = temporaryFolder("farebox-bench-");
+  cleanup.defer(() => folder.remove());
+  progress(`checking out ${ref}`);
+  const versions: Version[] = [{ name: THIS, folder: PROJECT }, checkOut(ref, folder.path)];
+  const upstream = stopLater(cleanup, await startUpstream(folder.path));
+  const place = { logFolder: folder.path, upstreamUrl: upstream.url };
+  const runners: Runner[] = [];
+  for (const [index, version] of versions.entries()) {
+    progress(`making accounts for ${version.name}`);
+    const home = join(folder.path, `home-${index}`);
+    const stores = stopLater(cleanup, await startVersionStores(version, home));
+    const worker = await startVersionWorker(version, stores, place);
+    runners.push({ version, stores, place, worker, calls: 0 });
+  }
+  cleanup.defer(async () => {
+    await Promise.all(runners.map(({ worker }) => worker.stop()));
+  });
+  const setting = { ...options, place, runners };
+  const loads = await runLoads(setting);
+  const streamBytes = await holdStreams(setting);
+  const flush = await flushBoth(setting);
+  const names = { current: THIS, other: ref };
+  return { names, ...loads, heldStreams: length.heldStreams, streamBytes, flush };
+}
+
+async function runLoads({ runners, place, length, progress, cleanup }: Setting) {
+  const bare = stopLater(cleanup, await startBare(place));
+  const apis = await Promise.all(
+    runners.map(async (runner) => stopLater(cleanup, await startRunner(runner))),
+  );
+  const contestants = runners.flatMap((runner, index): Contestant[] => {
+    const target = apis[index]?.target;
+    return target === undefined ? [] : [contestantOf(runner, target)];
+  });
+  const floor: Contestant = { target: bare.target, others: {}, settle: async () => {} };
+  const calls = await runRounds([floor, ...contestants], plainCalls(length, progress));
+  const searching = contestants.map((contestant) => ({
+    ...contestant,
+    target: searchOf(contestant.target, contestant.target.name),
+  }));
+  const found = await runRounds(searching, searches(length, progress));
+  const streams = await runRounds([floor, ...contestants], chunkStreams(length, progress));
+  await Promise.all([bare, ...apis].map((program) => program.stop()));
+  return { calls, searches: found, streams };
+}
+
+function contestantOf(runner: Runner, target: Target): Contestant {
+  return {
+    target,
+    others: { redis: runner.stores.redisPid, worker: runner.worker.pid },
+    settle: async (calls) => {
+      runner.calls += calls;
+      await untilLogged(runner.stores, runner.calls);
+    },
+  };
+}
+
+/** Fresh processes in turn: one that has worked hard has memory to spare. */
+async function holdStreams(setting: Setting): Promise<Comparison["streamBytes"]> {
+  const { runners, length, progress } = setting;
+  const bytes: Record<string, number[]> = {};
+  for (const { contestant: runner } of turnsOf(runners, MEMORY_ROUNDS)) {
+    const { name } = runner.version;
+    progress(`holding ${length.heldStreams} streams open, ${name}`);
+    const api = stopLater(setting.cleanup, await startRunner(runner));
+    const measured = await bytesPerStream(api.target, length.heldStreams);
+    await api.stop();
+    bytes[name] = [...(bytes[name] ?? []), measured];
+  }
+  return bytes;
+}
+
+/** Calls pile up while no worker runs; then the worker of the version moves them. */
+async function flushBoth({ runners, length, progress, cleanup }: Setting): Promise<FlushFigures> {
+  const rates: Record<string, number> = {};
+  for (const runner of runners) {
+    const { version, stores, place } = runner;
+    await runner.worker.stop();
+    const before = await stores.loggedRequests();
+    const api = stopLater(cleanup, await startRunner(runner));
+    progress(`piling up ${length.entries} entries, ${version.name}`);
+    let made = 0;
+    while (made < length.entries) {
+      const plan = plainCalls(length, progress).load;
+      const { calls, failures, firstFailure } = await runLoad({
+        ...plan,
+        ...api.target,
+        rampMs: 0,
+      });
+      if (failures > 0) throw new Error(`${version.name}: a call failed: ${firstFailure}`);
+      made += calls;
+    }
+    await api.stop();
+    runner.worker = await startVersionWorker(version, stores, place);
+    rates[version.name] = await drainRate(stores, before, made);
+  }
+  return rates;
+}
+
+/** Entries a second between a tenth and nine tenths of the way, as Postgres sees them come. */
+async function drainRate(stores: VersionStores, before: number, made: number): Promise<number> {
+  await untilLogged(stores, before + made * 0.1);
+  const startMs = performance.now();
+  const start = await stores.loggedRequests();
+  await untilLogged(stores, before + made * 0.9);
+  const end = await stores.loggedRequests();
+  const seconds = (performance.now() - startMs) / 1000;
+  await untilLogged(stores, before + made);
+  return (end - start) / seconds;
+}
+
+function startRunner({ version, stores, place }: Runner) {
+  return startVersionApi(version, stores, place);
+}
+
+/** Has a program stopped at the end of the run, unless it was before. */
+function stopLater<Program extends { stop(): Promise<void> }>(
+  cleanup: AsyncDisposableStack,
+  program: Program,
+): Program {
+  cleanup.defer(() => program.stop());
+  return program;
+}

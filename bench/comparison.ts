@@ -1,0 +1,158 @@
+// Two versions side by side: medians, and the ratio of one to the other.
+
+import { median, middle, type Results, type Round, ratio } from "./rounds.ts";
+
+export type FlushFigures = Readonly<Record<string, number>>;
+
+export interface Comparison {
+  readonly names: { readonly current: string; readonly other: string };
+  /** Results of "bare" and both versions. */
+  readonly calls: Results;
+  readonly searches: Results;
+  readonly streams: Results;
+  readonly heldStreams: number;
+  /** Bytes an open stream, each time it was measured, by version. */
+  readonly streamBytes: Readonly<Record<string, readonly number[]>>;
+  /** Journal entries a second, by version. */
+  readonly flush: FlushFigures;
+}
+
+/** One line of the report. A figure that a version does not have is NaN. */
+export interface ComparedFigure {
+  readonly what: string;
+  readonly current: number;
+  readonly other: number;
+  /** This version to the other: the median over the rounds where there are rounds. */
+  readonly ratio: number;
+  readonly digits: number;
+}
+
+const BARE = "bare";
+
+/** Every figure of both versions. */
+export function comparedFigures(run: Comparison): ComparedFigure[] {
+  const { calls, streams, searches } = run;
+  const ofCalls = (what: string, pick: Pick, digits = 1) =>
+    compared(run, { what, results: calls, pick, digits });
+  const ofStreams = (what: string, pick: Pick, digits = 2) =>
+    compared(run, { what, results: streams, pick, digits });
+  return [
+    ofCalls("gateway CPU of a billed call, us", cpuPerCall),
+    toBare(run, { what: "  the same, to the bare proxy's", results: calls, pick: cpuPerCall }),
+    ofCalls("Redis CPU of a billed call, us", ({ othersPerCallUs }) => othersPerCallUs.redis),
+    ofCalls("worker CPU of a billed call, us", ({ othersPerCallUs }) => othersPerCallUs.worker),
+    ofCalls("calls a second", ({ callsPerSecond }) => callsPerSecond, 0),
+    ofCalls("p50 of a call, ms", ({ p50Ms }) => p50Ms),
+    ofStreams("gateway CPU of a streamed chunk, us", cpuPerEvent),
+    toBare(run, { what: "  the same, to the bare proxy's", results: streams, pick: cpuPerEvent }),
+    heldMemory(run),
+    compared(run, {
+      what: "gateway CPU of a billed search, us",
+      results: searches,
+      pick: cpuPerCall,
+      digits: 1,
+    }),
+    searchToChat(run),
+    flushRates(run),
+  ];
+}
+
+type Pick = (round: Round) => number | undefined;
+
+interface Source {
+  readonly what: string;
+  readonly results: Results;
+  readonly pick: Pick;
+}
+
+const cpuPerCall: Pick = ({ cpuPerCallUs }) => cpuPerCallUs;
+const cpuPerEvent: Pick = ({ cpuPerEventUs }) => cpuPerEventUs;
+
+function compared(
+  { names: { current, other } }: Comparison,
+  { what, results, pick, digits }: Source & { readonly digits: number },
+): ComparedFigure {
+  const figure = (round: Round) => pick(round) ?? Number.NaN;
+  return {
+    what,
+    current: median(results, current, figure),
+    other: median(results, other, figure),
+    ratio: ratio(results, current, other, figure),
+    digits,
+  };
+}
+
+/** Both versions as multiples of the bare proxy in the same rounds. */
+function toBare({ names }: Comparison, { what, results, pick }: Source): ComparedFigure {
+  const figure = (round: Round) => pick(round) ?? Number.NaN;
+  const current = ratio(results, names.current, BARE, figure);
+  const other = ratio(results, names.other, BARE, figure);
+  return { what, current, other, ratio: current / other, digits: 2 };
+}
+
+function heldMemory({ names, streamBytes, heldStreams }: Comparison): ComparedFigure {
+  const [current = Number.NaN, other = Number.NaN] = [names.current, names.other].map(
+    (name) => middle(streamBytes[name] ?? []) / 1024,
+  );
+  const what = `memory of an open stream (${heldStreams} open), KB`;
+  return { what, current, other, ratio: current / other, digits: 1 };
+}
+
+function searchToChat({ names, searches, calls }: Comparison): ComparedFigure {
+  const [current = Number.NaN, other = Number.NaN] = [names.current, names.other].map((name) => {
+    const cpu = (round: Round) => round.cpuPerCallUs;
+    return median(searches, name, cpu) / median(calls, name, cpu);
+  });
+  const what = "  the same, to a billed chat's";
+  return { what, current, other, ratio: current / other, digits: 2 };
+}
+
+function flushRates({ names, flush }: Comparison): ComparedFigure {
+  const current = flush[names.current] ?? Number.NaN;
+  const other = flush[names.other] ?? Number.NaN;
+  const what = "journal entries flushed a second";
+  return { what, current, other, ratio: current / other, digits: 0 };
+}
+
+/** The table of a comparison. */
+export function comparisonTable(run: Comparison): string {
+  const { current, other } = run.names;
+  const head = row("", current, other.slice(0, COLUMN - 2), "ratio");
+  const lines = comparedFigures(run).map((figure) =>
+    row(
+      figure.what,
+      digitsOf(figure.current, figure.digits),
+      digitsOf(figure.other, figure.digits),
+      digitsOf(figure.ratio, 2),
+    ),
+  );
+  return [head, ...lines].join("\n");
+}
+
+const COLUMN = 14;
+
+function row(what: string, ...cells: readonly string[]): string {
+  return [what.padEnd(46), ...cells.map((cell) => cell.padStart(COLUMN))].join("");
+}
+
+function digitsOf(value: number, digits: number): string {
+  return Number.isNaN(value) ? "-" : value.toFixed(digits);
+}
+
+export function printComparison(run: Comparison): void {
+  console.log(`\n${comparisonTable(run)}`);
+}
+
+/** The whole comparison as JSON, every round included. */
+export function comparisonJson(run: Comparison): string {
+  const plain = {
+    ...run,
+    calls: Object.fromEntries(run.calls),
+    searches: Object.fromEntries(run.searches),
+    streams: Object.fromEntries(run.streams),
+    figures: comparedFigures(run),
+  };
+  const replace = (_key: string, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value;
+  return `${JSON.stringify(plain, replace, 2)}\n`;
+}

@@ -1,0 +1,96 @@
+// The command line of `bun run bench`.
+
+import { parseArgs } from "node:util";
+
+export const USAGE = `Usage: bun run bench [--quick] [--json FILE] [--against REF | --accounts]
+
+  --quick        a rough answer in a minute and a half instead of a good one in five
+  --json FILE    also writes every round to FILE
+  --against REF  compares this version with that of a git ref, round by round
+  --accounts     what a call costs with 1, 10,000 and 1,000,000 accounts in Redis, and two
+                 api processes; 100,000 with --quick`;
+
+/** How long a run takes, and so how much its figures can be trusted. */
+export interface RunLength {
+  readonly rounds: number;
+  readonly roundMs: number;
+  readonly streamRounds: number;
+  readonly streamRoundMs: number;
+  readonly warmUpMs: number;
+  readonly heldStreams: number;
+  /** Journal entries of a flush. */
+  readonly entries: number;
+}
+
+export const FULL: RunLength = {
+  rounds: 7,
+  roundMs: 5_000,
+  streamRounds: 5,
+  streamRoundMs: 5_000,
+  warmUpMs: 10_000,
+  heldStreams: 1_000,
+  entries: 50_000,
+};
+export const QUICK: RunLength = {
+  rounds: 2,
+  roundMs: 2_000,
+  streamRounds: 2,
+  streamRoundMs: 2_000,
+  warmUpMs: 2_500,
+  heldStreams: 1_000,
+  entries: 20_000,
+};
+/** Two versions of one program are closer together than two programs: more, shorter rounds. */
+export const QUICK_COMPARISON: RunLength = { ...QUICK, rounds: 5, streamRounds: 5 };
+
+const FULL_ACCOUNTS = [1, 10_000, 1_000_000];
+const QUICK_ACCOUNTS = [1, 10_000, 100_000];
+
+export type BenchOptions =
+  | { readonly mode: "help" }
+  | {
+      readonly mode: "peers";
+      readonly length: RunLength;
+      readonly jsonFile: string | null;
+    }
+  | {
+      readonly mode: "accounts";
+      readonly counts: readonly number[];
+      readonly length: RunLength;
+      readonly jsonFile: string | null;
+    }
+  | {
+      readonly mode: "against";
+      readonly ref: string;
+      readonly length: RunLength;
+      readonly jsonFile: string | null;
+    };
+
+/** Reads the arguments. Throws an Error that says which of them is wrong. */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      json: { type: "string" },
+      against: { type: "string" },
+      accounts: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return { mode: "help" };
+  const jsonFile = values.json ?? null;
+  const length = values.quick ? QUICK : FULL;
+  const { against: ref, accounts } = values;
+  if (accounts && ref !== undefined) {
+    throw new Error("--against and --accounts are two different runs");
+  }
+  if (accounts) {
+    const counts = values.quick ? QUICK_ACCOUNTS : FULL_ACCOUNTS;
+    return { mode: "accounts", counts, length, jsonFile };
+  }
+  if (ref === undefined) return { mode: "peers", length, jsonFile };
+  // Git would read it as an option of its own.
+  if (ref === "" || ref.startsWith("-")) throw new Error(`'${ref}' is no git ref`);
+  return { mode: "against", ref, length: values.quick ? QUICK_COMPARISON : FULL, jsonFile };
+}

@@ -1,0 +1,195 @@
+// Farebox of any git ref, run by its own entry points on stores of its own, so that versions with
+// different layouts of Redis and Postgres can be measured side by side.
+
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { makeHome } from "../scripts/home.mjs";
+import { startPostgres } from "../scripts/postgres.mjs";
+import { startRedis } from "../scripts/redis.mjs";
+import { environment, SECRETS, type StoreUrls, startApi, startWorker } from "./farebox.ts";
+import { BUN, PROJECT, type Program } from "./launch.ts";
+import type { Place, Started } from "./targets.ts";
+
+const ACCOUNTS = 8;
+const KEYS_AN_ACCOUNT = 6;
+const PAYMENT_USD = "20000";
+const FLUSHED_WITHIN_MS = 60_000;
+const POLL_MS = 25;
+
+/** A version of Farebox: its name in the report, and the folder with its files. */
+export interface Version {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** Its running stores, with accounts that have paid. */
+export interface VersionStores extends StoreUrls {
+  readonly redisPid: number;
+  readonly secrets: readonly string[];
+  /** Requests that the log in Postgres has. */
+  loggedRequests(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Puts the files of a git ref below `parent`. An archive instead of a worktree: git then has
+ * nothing to forget if this run is killed.
+ */
+export function checkOut(ref: string, parent: string): Version {
+  const commit = git(["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`]).trim();
+  const folder = join(parent, `version-${commit.slice(0, 12)}`);
+  mkdirSync(folder, { recursive: true });
+  const archive = join(parent, `${commit.slice(0, 12)}.tar`);
+  git(["archive", "--format=tar", `--output=${archive}`, commit]);
+  succeed(["tar", "-xf", archive, "-C", folder], PROJECT);
+  linkPackages(folder);
+  return { name: ref, folder };
+}
+
+/** Starts the stores of a version and lets its own programs set them up. */
+export async function startVersionStores(
+  { folder }: Version,
+  home: string,
+): Promise<VersionStores> {
+  makeHome(home);
+  const redis = await startRedis({ home });
+  const database = await startPostgres({ home });
+  const urls: StoreUrls = { home, redisUrl: redis.url, databaseUrl: database.url };
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  const stop = async () => {
+    await sql.end({ timeout: 5 });
+    await Promise.all([redis.stop(), database.stop()]);
+  };
+  try {
+    const env = {
+      ...environment(urls, "http://127.0.0.1:1/v1"),
+      FAREBOX_DEMO_FILE: join(home, "demo.json"),
+    };
+    await run(folder, ["scripts/setup.ts"], env);
+    const secrets = await makeKeys(folder, env);
+    const loggedRequests = async () => {
+      const [row] = await sql`SELECT count(*)::int AS requests FROM request_log`;
+      return Number(row?.requests ?? 0);
+    };
+    return { ...urls, redisPid: redis.child.record.pid, secrets, loggedRequests, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export async function startVersionApi(
+  { name, folder }: Version,
+  stores: VersionStores,
+  place: Place,
+): Promise<Started> {
+  const api = await startApi(stores, place, stores.secrets, folder);
+  return { ...api, target: { ...api.target, name } };
+}
+
+export function startVersionWorker(
+  { folder }: Version,
+  stores: VersionStores,
+  place: Place,
+): Promise<Program> {
+  return startWorker(stores, place, folder);
+}
+
+/** Waits until the log in Postgres has this many requests; throws after a minute. */
+export async function untilLogged(stores: VersionStores, requests: number): Promise<void> {
+  let logged = 0;
+  for (const endMs = Date.now() + FLUSHED_WITHIN_MS; Date.now() < endMs; ) {
+    logged = await stores.loggedRequests();
+    if (logged >= requests) return;
+    await Bun.sleep(POLL_MS);
+  }
+  throw new Error(`The log has ${logged} of ${requests} requests after a minute`);
+}
+
+/** Packages are linked where the installed ones will do, else installed. */
+function linkPackages(folder: string): void {
+  const installed = realpathSync(join(PROJECT, "node_modules"));
+  const { dependencies = {} } = readPackage(join(folder, "package.json"));
+  const missing = Object.entries(dependencies).filter(([name, version]) => {
+    const file = join(installed, name, "package.json");
+    return !existsSync(file) || readPackage(file).version !== version;
+  });
+  if (missing.length === 0) {
+    symlinkSync(installed, join(folder, "node_modules"));
+    return;
+  }
+  console.error(`- installing ${missing.map(([name]) => name).join(", ")} for that version`);
+  succeed(["npm", "ci", "--no-audit", "--no-fund"], folder);
+}
+
+function readPackage(file: string): {
+  readonly version?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+} {
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** Makes accounts by the command line, which changes less from version to version than any code. */
+async function makeKeys(folder: string, env: Record<string, string>): Promise<string[]> {
+  const command = (...words: string[]) => farebox(folder, env, words);
+  const accounts = await Promise.all(
+    Array.from({ length: ACCOUNTS }, async () => {
+      const { id } = await command("account", "create");
+      await command("account", "contract", id, "enterprise");
+      await command("payment", "record", id, "--usd", PAYMENT_USD);
+      return id;
+    }),
+  );
+  const secrets: string[] = [];
+  // Calls take the keys in turn: neighbours should not share an account.
+  for (let made = 0; made < KEYS_AN_ACCOUNT; made += 1) {
+    const keys = accounts.map((id) => command("key", "create", id, "--scopes", "models,search"));
+    for (const { key } of await Promise.all(keys)) secrets.push(key);
+  }
+  return secrets;
+}
+
+interface CommandAnswer {
+  readonly id: string;
+  readonly key: string;
+}
+
+async function farebox(
+  folder: string,
+  env: Record<string, string>,
+  words: readonly string[],
+): Promise<CommandAnswer> {
+  return JSON.parse(await run(folder, ["src/cli/main.ts", ...words, "--json"], env));
+}
+
+async function run(
+  folder: string,
+  command: readonly string[],
+  env: Record<string, string>,
+): Promise<string> {
+  const child = Bun.spawn([BUN, ...command], {
+    cwd: folder,
+    env: { ...process.env, ...SECRETS, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [output, errors, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  if (code === 0) return output;
+  throw new Error(`'${command.join(" ")}' in ${folder} failed with ${code}:\n${output}${errors}`);
+}
+
+function git(args: readonly string[]): string {
+  return succeed(["git", ...args], PROJECT);
+}
+
+function succeed(command: string[], cwd: string): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd });
+  if (exitCode === 0) return stdout.toString();
+  throw new Error(`'${command.join(" ")}' failed with ${exitCode}: ${stderr.toString().trim()}`);
+}

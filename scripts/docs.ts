@@ -1,0 +1,13 @@
+// `npm run docs`: writes everything in the documentation that is made from the code.
+
+import { join } from "node:path";
+import { generatedDocs, PROJECT } from "./generated-docs.ts";
+
+const files = await generatedDocs();
+for (const [path, text] of files) await Bun.write(join(PROJECT, path), text);
+
+// As the formatter lays it out, which `npm run ok` checks.
+const biome = join(PROJECT, "node_modules", ".bin", "biome");
+const format = Bun.spawnSync([biome, "format", "--write", ...files.keys()], { cwd: PROJECT });
+if (!format.success) throw new Error(`The pages could not be formatted:\n${format.stderr}`);
+console.log(`Written: ${[...files.keys()].join(", ")}`);

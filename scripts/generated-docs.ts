@@ -1,0 +1,81 @@
+// Every file, and part of a file, that is made from the code. `npm run docs` writes them, and a
+// test compares them with what is stored.
+
+import { join } from "node:path";
+import type { TSchema } from "@sinclair/typebox";
+import { ERROR_CONDITIONS } from "../src/core/error-conditions.ts";
+import { ERRORS, type ErrorCode } from "../src/core/errors.ts";
+import { documentOf } from "../src/http/documentation.ts";
+import type { DocumentedEndpoint } from "../src/http/endpoint-errors.ts";
+import { fieldGroups } from "../src/http/schema-fields.ts";
+import { DOCUMENTED, PROGRAM } from "../src/routes.ts";
+import { MailBody } from "../src/services/mail/mail-contract.ts";
+import { SearchBody } from "../src/services/search/search-schema.ts";
+import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
+import { mapsActions } from "./maps-page.ts";
+import { table, withPart } from "./markdown.ts";
+
+export const PROJECT = join(import.meta.dir, "..");
+
+/** Made parts of pages that are written by hand. */
+const PARTS: readonly (readonly [page: string, name: string, text: () => string])[] = [
+  ["README.md", "endpoints", endpointTable],
+  ["docs/errors.md", "errors", errorTable],
+  ["docs/maps.md", "actions", mapsActions],
+  ["docs/search.md", "fields", () => fieldTable(SearchBody)],
+  ["docs/mail.md", "fields", () => fieldTable(MailBody)],
+];
+
+/** The text of every generated file, by its path in the project. */
+export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>([
+    ["docs/openapi.json", toJson(documentOf("gateway", DOCUMENTED))],
+    ["docs/openapi-application.json", toJson(documentOf("application", DOCUMENTED))],
+    ["docs/farebox.config.schema.json", toJson(catalogueJsonSchema())],
+  ]);
+  for (const [page, name, text] of PARTS) {
+    const stored = files.get(page) ?? (await Bun.file(join(PROJECT, page)).text());
+    files.set(page, withPart(stored, name, text()));
+  }
+  return files;
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function endpointTable(): string {
+  const pages = PROGRAM.filter(({ path }) => !path.startsWith("/docs/"));
+  const all = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...pages];
+  return table(["endpoint", "what"], all.map(endpointRow));
+}
+
+function endpointRow({ method, path, summary, access, surface }: DocumentedEndpoint): string[] {
+  const note = access === "anybody" && surface !== null ? "; no key needed" : "";
+  return [`\`${method} ${path}\``, summary.charAt(0).toLowerCase() + summary.slice(1) + note];
+}
+
+function errorTable(): string {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  const rows = codes.map((code) => [
+    String(ERRORS[code].status),
+    `\`${ERRORS[code].type}\``,
+    `\`${code}\``,
+    ERROR_CONDITIONS[code],
+  ]);
+  return table(["status", "type", "code", "when"], rows);
+}
+
+/** The fields that a caller can set. */
+function fieldTable(schema: TSchema): string {
+  const rows = fieldGroups(schema).flatMap((group) => group.rows);
+  const settable = rows.filter(({ type }) => type !== "null" && type !== "refused");
+  return table(
+    ["field", "type", "what"],
+    settable.map(({ path, type, required, about }) => [
+      `\`${path}\``,
+      type.replace(/ or null$/, "") + (required ? ", required" : ""),
+      about,
+    ]),
+  );
+}

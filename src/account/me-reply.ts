@@ -1,0 +1,93 @@
+// The reply of GET /v1/me.
+
+import { TIERS } from "../core/limits.ts";
+import { SCOPES } from "../core/services.ts";
+import { PlainCost } from "../http/reply-schema.ts";
+import { named, nullable, oneOf, Type, text, usdAmount, whole } from "../http/schema.ts";
+
+const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
+const time = (description: string) => text({ format: "date-time", description });
+const tierName = oneOf(TIERS.map(({ name }) => name));
+const scopes = (description: string) => Type.Array(oneOf(SCOPES), { description });
+
+export const Me = named("Account", {
+  id: text({ pattern: "^acct_[0-9A-Za-z]{22}$" }),
+  object: Type.Literal("account"),
+  state: oneOf(["active", "suspended", "closed"]),
+  tier: Type.Object({
+    name: tierName,
+    next: nullable(
+      Type.Object(
+        {
+          name: tierName,
+          paid_usd_missing: usdAmount("What is still to be paid for it"),
+          days_left: count("Days from the first payment on that have still to pass"),
+        },
+        { description: "The next tier that payments unlock; null if there is none" },
+      ),
+    ),
+  }),
+  balance: Type.Object({
+    paid_usd: usdAmount("Paid credit, without what is held"),
+    free_usd: usdAmount("Free credit, without what is held"),
+    free_expires_at: nullable(time("When the free credit ends")),
+    held_usd: usdAmount("What calls under way have reserved"),
+    spendable_usd: usdAmount("What one call could reserve now"),
+    spendable_limit: oneOf(["balance", "tier_cap", "own_cap", "key_budget"], {
+      description: "What keeps it from being more",
+    }),
+  }),
+  month: Type.Object({
+    month: text({ pattern: "^\\d{4}-\\d{2}$", description: "The UTC month" }),
+    spent_usd: usdAmount("What the account spent in it"),
+    cap_usd: usdAmount("What the tier lets it spend in a month"),
+    own_cap_usd: nullable(usdAmount("What the account holder lets it spend in a month")),
+    resets_at: time("When the next month begins"),
+  }),
+  limits: Type.Object({
+    requests_per_minute: count("Of one key"),
+    concurrent_streams: count("Of the account"),
+    open_streams: count("Streams that are open now"),
+  }),
+  services: scopes("What the tier includes"),
+  key: Type.Object({
+    id: text({ pattern: "^key_[0-9A-Za-z]{22}$" }),
+    name: text(),
+    scopes: scopes("What this key may use"),
+    budget_usd: nullable(usdAmount("What this key may spend in a month")),
+    spent_usd: usdAmount("What it spent in this month"),
+  }),
+  svc: PlainCost,
+});
+
+export const ME_EXAMPLE = {
+  id: "acct_0351Ki6Po6Ze8c7RSniYDy",
+  object: "account",
+  state: "active",
+  tier: { name: "free", next: { name: "starter", paid_usd_missing: 5, days_left: 0 } },
+  balance: {
+    paid_usd: 0,
+    free_usd: 5,
+    free_expires_at: "2027-02-19T08:00:00.000Z",
+    held_usd: 0,
+    spendable_usd: 5,
+    spendable_limit: "balance",
+  },
+  month: {
+    month: "2026-11",
+    spent_usd: 0,
+    cap_usd: 5,
+    own_cap_usd: null,
+    resets_at: "2026-12-01T00:00:00.000Z",
+  },
+  limits: { requests_per_minute: 20, concurrent_streams: 2, open_streams: 0 },
+  services: ["models"],
+  key: {
+    id: "key_0351Ki6Po6Ze8c7RSniYDy",
+    name: "default",
+    scopes: ["models"],
+    budget_usd: null,
+    spent_usd: 0,
+  },
+  svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },
+};

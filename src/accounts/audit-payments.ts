@@ -1,0 +1,125 @@
+// Proves an account's operations from its payments: what each one gave and took back by now is what
+// its row says, and nothing was credited that nobody paid.
+
+import { type AuditFinding, dollars } from "../core/audit-finding.ts";
+import type { OperationKind } from "../core/journal.ts";
+import type { OperationFact } from "../core/ledger-replay.ts";
+import { creditOf } from "../core/payment-credit.ts";
+import type { AuditSnapshot } from "../store/audit.ts";
+import type { Payment } from "../store/payments.ts";
+
+/** Kinds that an operation of a payment has, and no other paid one. */
+const OF_PAYMENTS: ReadonlySet<OperationKind> = new Set(["credit", "bonus", "reversal", "restore"]);
+
+type Facts = Pick<AuditSnapshot, "operations" | "payments" | "state" | "stateReason">;
+
+/** The first thing that does not follow from the payments; null where all does. */
+export function checkOperations(account: string, facts: Facts): AuditFinding | null {
+  return (
+    checkNumbers(account, facts.operations) ??
+    checkOwners(account, facts.operations) ??
+    checkPayments(account, facts) ??
+    checkSuspension(account, facts)
+  );
+}
+
+function checkNumbers(account: string, operations: readonly OperationFact[]): AuditFinding | null {
+  for (const [index, { number }] of operations.entries()) {
+    if (number === index + 1) continue;
+    return wrong(account, "operations are numbered without gaps", `${index + 1}`, `${number}`);
+  }
+  return null;
+}
+
+function checkOwners(account: string, operations: readonly OperationFact[]): AuditFinding | null {
+  for (const { number, kind, balance, amount, payment } of operations) {
+    const isOfPayment = balance === "paid" && OF_PAYMENTS.has(kind);
+    if (isOfPayment === (payment !== null)) continue;
+    const fact = `the payment of operation ${number}`;
+    const found = `${dollars(amount)} that nobody paid`;
+    if (isOfPayment) return wrong(account, fact, "one of this account", found);
+    return wrong(account, fact, `none, for a ${kind} of ${balance} balance`, `${payment}`);
+  }
+  return null;
+}
+
+function checkPayments(account: string, { operations, payments }: Facts): AuditFinding | null {
+  const operationsOf = Map.groupBy(operations, ({ payment }) => payment);
+  for (const payment of payments) {
+    const booked = operationsOf.get(payment.id) ?? [];
+    const finding = checkSteps(account, payment, booked) ?? checkStanding(account, payment, booked);
+    if (finding !== null) return finding;
+  }
+  return null;
+}
+
+/** Nothing is credited, reversed or restored beyond what there is of the payment. */
+function checkSteps(
+  account: string,
+  { id, amount, bonus }: Payment,
+  operations: readonly OperationFact[],
+): AuditFinding | null {
+  let credit = 0n;
+  for (const operation of operations) {
+    credit += operation.amount;
+    if (credit >= 0n && credit <= amount + bonus) continue;
+    const fact = `the credit of payment ${id} after operation ${operation.number}`;
+    return wrong(account, fact, `$0 to ${dollars(amount + bonus)}`, dollars(credit));
+  }
+  return null;
+}
+
+/** Credit and bonus, less reversals, with restores, are what the row's amounts leave. */
+function checkStanding(
+  account: string,
+  payment: Payment,
+  operations: readonly OperationFact[],
+): AuditFinding | null {
+  const { id, status, dispute, disputed } = payment;
+  const isDecidedWell = dispute === null || dispute === "won";
+  if (isDecidedWell && disputed !== 0n) {
+    const fact = `the disputed amount of payment ${id}, which has no dispute that holds any`;
+    return wrong(account, fact, "$0", dollars(disputed));
+  }
+  const expected = status === "succeeded" ? creditOf(payment) : 0n;
+  const booked = operations.reduce((sum, { amount }) => sum + amount, 0n);
+  if (booked === expected) return null;
+  const fact = `the credit of payment ${id} (${standingOf(payment)})`;
+  return wrong(account, fact, dollars(expected), describeSum(operations, booked));
+}
+
+function standingOf({ status, amount, bonus, refunded, disputed, dispute }: Payment): string {
+  if (status !== "succeeded") return status;
+  return [
+    dollars(amount),
+    ...(bonus > 0n ? [`${dollars(bonus)} bonus`] : []),
+    ...(refunded > 0n ? [`${dollars(refunded)} refunded`] : []),
+    ...(dispute === null ? [] : [`${dollars(disputed)} dispute ${dispute}`]),
+  ].join(", ");
+}
+
+function describeSum(operations: readonly OperationFact[], sum: bigint): string {
+  if (operations.length === 0) return "no operation";
+  const numbers = operations.map(({ number }) => number).join(", ");
+  return `${dollars(sum)} by operations ${numbers}`;
+}
+
+/** While a dispute is open the account is not active; once none is, no dispute suspends it. */
+function checkSuspension(
+  account: string,
+  { payments, state, stateReason }: Facts,
+): AuditFinding | null {
+  const open = payments.find(({ dispute }) => dispute === "open");
+  if (open !== undefined && state === "active") {
+    const fact = `the account's state while the dispute of ${open.id} is open`;
+    return wrong(account, fact, "suspended", state);
+  }
+  if (open === undefined && state === "suspended" && stateReason === "dispute") {
+    return wrong(account, "a dispute that suspends the account", "an open one", "none");
+  }
+  return null;
+}
+
+function wrong(account: string, fact: string, expected: string, found: string): AuditFinding {
+  return { account, bucket: null, seq: null, fact, expected, found };
+}

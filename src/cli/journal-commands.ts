@@ -1,0 +1,78 @@
+// What the journal could not write to Postgres.
+
+import { streamEntry } from "../../actors/journal.ts";
+import { Ledger } from "../store/ledger.ts";
+import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
+import { type Retried, retryRejections } from "../store/rejection-retry.ts";
+import type { Answer, Command } from "./command.ts";
+import { table, utc } from "./print.ts";
+import type { Stores } from "./stores.ts";
+
+const rejectedCommand: Command = {
+  name: "journal rejected",
+  words: [],
+  summary: "List journal entries that Postgres refused; with --retry, try to write them again",
+  options: { retry: { value: null, help: "write those that nothing contradicts any more" } },
+  plan: (input) => (stores) => (input.values.has("retry") ? retry(stores) : list(stores)),
+};
+
+async function list({ database }: Stores): Promise<Answer> {
+  const open = await new RejectedEntries(database).openRejections();
+  const text = open.length === 0 ? "No journal entry is rejected." : tableOf(open);
+  return { json: { open: open.map(toJson) }, text };
+}
+
+async function retry({ database }: Stores): Promise<Answer> {
+  const results = await retryRejections({
+    database,
+    ledger: new Ledger(database),
+    rejected: new RejectedEntries(database),
+    parse: streamEntry,
+  });
+  const open = results.flatMap(({ rejection, reason }) => {
+    return reason === null ? [] : [{ ...rejection, reason }];
+  });
+  const resolved = results.length - open.length;
+  const json = { resolved: results.filter(isResolved).map(toResolved), open: open.map(toJson) };
+  const summary = `${resolved} of ${results.length} rejected entries were written.`;
+  const text = open.length === 0 ? summary : `${summary} These stay:\n\n${tableOf(open)}`;
+  return { json, text, failed: open.length > 0 };
+}
+
+function isResolved({ reason }: Retried): boolean {
+  return reason === null;
+}
+
+function toResolved({ rejection }: Retried) {
+  const { bucket, epoch, entry, account, seq } = rejection;
+  return { bucket, epoch, entry, account, seq };
+}
+
+function toJson(rejection: OpenRejection) {
+  const { bucket, epoch, entry, account, seq, reason, ledgerWritten, rejectedAt } = rejection;
+  return {
+    ...{ bucket, epoch, entry, account, seq, reason },
+    ledger_written: ledgerWritten,
+    rejected_at: rejectedAt,
+  };
+}
+
+function tableOf(open: readonly OpenRejection[]): string {
+  const rows = open.map((rejection) => [
+    `${rejection.bucket}`,
+    `${rejection.epoch}-${rejection.entry}`,
+    rejection.account ?? "unknown",
+    rejection.seq === null ? "" : `${rejection.seq}`,
+    missingOf(rejection),
+    utc(rejection.rejectedAt),
+    rejection.reason,
+  ]);
+  return table([["bucket", "entry", "account", "seq", "missing", "since", "reason"], ...rows]);
+}
+
+function missingOf({ seq, account, ledgerWritten }: OpenRejection): string {
+  if (account === null) return "unknown";
+  return seq === null || ledgerWritten ? "log row" : "ledger and log row";
+}
+
+export const journalCommands: readonly Command[] = [rejectedCommand];

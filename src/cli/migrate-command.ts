@@ -1,0 +1,73 @@
+import { type FirstLayoutReport, upgradeFirstLayout } from "../../actors/first-layout.ts";
+import { EarlierReleaseRuns, raiseLayouts } from "../../actors/layout-upgrade.ts";
+import { LAYOUT_MAX } from "../../actors/layouts.ts";
+import { AdministrationError } from "../core/errors.ts";
+import { FirstLayoutRepository } from "../store/first-layout.ts";
+import { Ledger } from "../store/ledger.ts";
+import { migrate } from "../store/migrate.ts";
+import { WalletRepository } from "../store/wallet-repository.ts";
+import type { Command } from "./command.ts";
+import type { Stores } from "./stores.ts";
+
+/** Brings Postgres and Redis to this release; what is there already stays as it is. */
+export async function migrateStores(
+  stores: Pick<Stores, "database" | "databaseUrl" | "actors" | "warn">,
+): Promise<FirstLayoutReport> {
+  const { database, databaseUrl, actors, warn } = stores;
+  await migrate(databaseUrl);
+  return await upgradeFirstLayout({
+    redis: actors.deps.redis,
+    firstLayout: new FirstLayoutRepository(database),
+    repository: new WalletRepository(database),
+    ledger: new Ledger(database),
+    warn,
+  });
+}
+
+function upgradeText({ buckets, entries, mailHolds }: FirstLayoutReport): string {
+  if (buckets === 0) return "Postgres and Redis are ready for this release.";
+  return (
+    `Redis was brought to this release: ${buckets} buckets rebuilt, ${entries} journal entries ` +
+    `moved to Postgres, ${mailHolds} holds of waiting mail kept.`
+  );
+}
+
+async function finish({ actors }: Stores): Promise<number> {
+  try {
+    return await raiseLayouts(actors.deps.redis);
+  } catch (error) {
+    if (!(error instanceof EarlierReleaseRuns)) throw error;
+    throw new AdministrationError("wrong_state", error.message);
+  }
+}
+
+export const migrateCommands: readonly Command[] = [
+  {
+    name: "migrate",
+    words: [],
+    summary: "Bring Postgres and Redis to this release: run it before its first process starts",
+    options: {
+      finish: {
+        value: null,
+        help: "once only processes of this release run: write Redis in its newest layout",
+      },
+    },
+    plan({ values }) {
+      const isFinish = values.has("finish");
+      return async (stores) => {
+        const report = await migrateStores(stores);
+        const raised = isFinish ? await finish(stores) : 0;
+        const layout = isFinish ? ` Layout ${LAYOUT_MAX} is in force in all buckets.` : "";
+        return {
+          json: {
+            buckets_rebuilt: report.buckets,
+            entries_moved: report.entries,
+            mail_holds_kept: report.mailHolds,
+            ...(isFinish && { layout: LAYOUT_MAX, buckets_raised: raised }),
+          },
+          text: `${upgradeText(report)}${layout}`,
+        };
+      };
+    },
+  },
+];

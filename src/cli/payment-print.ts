@@ -1,0 +1,46 @@
+// Payments as the command line shows them.
+
+import { toJsonNumber } from "../core/money.ts";
+import type { Payment } from "../store/payments.ts";
+import { dollars, indented, table, utc } from "./print.ts";
+
+/** One line for each payment, in columns. */
+export function paymentsText(payments: readonly Payment[]): string {
+  if (payments.length === 0) return "  none";
+  const rows = payments.map((payment) => [
+    payment.id,
+    dollars(payment.amount),
+    utc(payment.paidAt),
+    notesOf(payment).join(", "),
+  ]);
+  return indented(table(rows));
+}
+
+/** What is not usual about it. */
+function notesOf(payment: Payment): string[] {
+  const { status, bonus, refunded, dispute, disputed, providerRef } = payment;
+  const disputeText = dispute === "won" ? "dispute won" : `${dollars(disputed)} dispute ${dispute}`;
+  return [
+    ...(status === "succeeded" ? [] : [status]),
+    ...(bonus > 0n ? [`${dollars(bonus)} bonus`] : []),
+    ...(refunded > 0n ? [`${dollars(refunded)} refunded`] : []),
+    ...(dispute === null ? [] : [disputeText]),
+    ...(providerRef === null ? [] : [`id ${providerRef}`]),
+  ];
+}
+
+/** A payment for --json. */
+export function paymentJson(payment: Payment) {
+  return {
+    id: payment.id,
+    provider: payment.provider,
+    provider_ref: payment.providerRef,
+    status: payment.status,
+    amount_usd: toJsonNumber(payment.amount),
+    bonus_usd: toJsonNumber(payment.bonus),
+    refunded_usd: toJsonNumber(payment.refunded),
+    disputed_usd: toJsonNumber(payment.disputed),
+    dispute: payment.dispute,
+    paid_at: payment.paidAt,
+  };
+}

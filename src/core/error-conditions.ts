@@ -1,0 +1,42 @@
+// When each code of the error table is answered, as documentation says it.
+
+import type { ErrorCode } from "./errors.ts";
+
+/** Markdown, half a sentence each. */
+export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
+  not_found: "no endpoint has this path",
+  method_not_allowed: "the path has no such method; the header `Allow` names those it has",
+  missing_api_key: "neither `Authorization: Bearer` nor `x-api-key` has a key",
+  invalid_api_key: "the key is wrong, revoked, or of the other surface",
+  payment_required: "a reversed payment left a balance to settle",
+  account_inactive: "the account is suspended or closed",
+  ip_not_allowed: "the key is limited to other IP addresses",
+  insufficient_scope: "the key lacks the scope of the service",
+  tier_required: "the account's tier does not include the service",
+  rate_limit_exceeded: "too many requests in a minute; wait for `Retry-After`",
+  body_too_large: "the body is over the endpoint's limit",
+  invalid_json: "the body is not valid JSON, nests too deep, or did not arrive whole",
+  messages_required: "`messages` is missing or empty",
+  batch_too_large: "the batch has more searches than the tier allows",
+  invalid_action: "`action` is missing or not known",
+  unsupported_field: "a field that cannot be set is in the body",
+  invalid_parameter: "a field breaks its rule; the message names both",
+  too_many_recipients: "more recipients than the tier allows in one message",
+  idempotency_key_reused: "the `Idempotency-Key` came with another body before",
+  model_not_found: "there is no such model",
+  message_not_found: "the account has no such message",
+  model_unavailable: "chat or the model is paused",
+  search_unavailable: "search is paused, or nobody can serve it now",
+  maps_unavailable: "maps are paused, or nobody serves the action",
+  mail_unavailable: "sending mail is paused, or the message was given up",
+  mail_rate_limit: "too many messages in a minute; wait for `Retry-After`",
+  mail_daily_limit: "too many recipients in a UTC day; wait for `Retry-After`",
+  key_budget_exceeded: "the key's own monthly budget cannot cover the call",
+  monthly_limit_reached: "the account's monthly limit, its own or its tier's, is reached",
+  insufficient_credits: "the balance cannot cover the call; nothing is charged",
+  too_many_streams: "too many open streams for the tier",
+  mail_rejected: "the mail server refused all recipients; nothing is charged",
+  upstream_unreachable: "no server behind the service answered; nothing is charged",
+  service_unavailable: "a part of the service is away; nothing is charged, try again",
+  internal_error: "a fault of ours; nothing is charged",
+};

@@ -1,0 +1,39 @@
+// Names the prices that a call was charged by, so that a receipt can be understood years later.
+
+/** By the prices' own text; a catalogue has few of them. */
+const known = new Map<string, string>();
+const KNOWN_MAX = 1_000;
+const ofObject = new WeakMap<object, string>();
+
+/**
+ * The version of a set of prices: 8 hex digits of the SHA-256 of its JSON, so the same prices have
+ * the same version on every process and at any time. An object must not change after it was asked
+ * for.
+ */
+export function priceVersionOf(prices: object): string {
+  let version = ofObject.get(prices);
+  if (version === undefined) {
+    version = digestOf(JSON.stringify(prices, (_, value) => textOf(value)));
+    ofObject.set(prices, version);
+  }
+  return version;
+}
+
+/** The same for single prices. */
+export function priceVersionOfUnits(...units: readonly bigint[]): string {
+  return digestOf(JSON.stringify(units.map(textOf)));
+}
+
+function textOf(value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}
+
+function digestOf(text: string): string {
+  let digest = known.get(text);
+  if (digest === undefined) {
+    digest = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 8);
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.set(text, digest);
+  }
+  return digest;
+}

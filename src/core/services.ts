@@ -1,0 +1,80 @@
+// One row per service. Whatever else knows the services follows from this table: scopes, tiers,
+// pause targets, error codes, the log's names, the sections of the configuration file, endpoints.
+
+import type { Surface } from "./keys.ts";
+import type { TierName } from "./limits.ts";
+
+interface ServiceRow {
+  /** The heading of its documentation. */
+  readonly title: string;
+  readonly about: string;
+  /** The scope that a key needs (SPEC 5.3); the request log shows it as the service. */
+  readonly scope: string;
+  /** The refusal while the service is paused. */
+  readonly unavailable: `${string}_unavailable`;
+  readonly surfaces: readonly Surface[];
+  /** SPEC 8.2. */
+  readonly tiers: readonly TierName[];
+}
+
+/** By name, which is also the target that pauses the service. */
+export const SERVICES = {
+  chat: {
+    title: "Chat",
+    about: "Chat completions and models.",
+    scope: "models",
+    unavailable: "model_unavailable",
+    surfaces: ["gateway", "application"],
+    tiers: ["free", "starter", "build", "scale", "pro", "enterprise"],
+  },
+  search: {
+    title: "Search",
+    about: "Web search.",
+    scope: "search",
+    unavailable: "search_unavailable",
+    surfaces: ["gateway"],
+    tiers: ["starter", "build", "scale", "pro", "enterprise"],
+  },
+  maps: {
+    title: "Maps",
+    about: "Places, routes, traffic, weather and maps.",
+    scope: "maps",
+    unavailable: "maps_unavailable",
+    surfaces: ["gateway"],
+    tiers: ["starter", "build", "scale", "pro", "enterprise"],
+  },
+  mail: {
+    title: "Mail",
+    about: "Transactional mail.",
+    scope: "mail",
+    unavailable: "mail_unavailable",
+    surfaces: ["gateway"],
+    tiers: ["build", "scale", "pro", "enterprise"],
+  },
+} as const satisfies Record<string, ServiceRow>;
+
+type Services = typeof SERVICES;
+export type ServiceName = keyof Services;
+/** What opens a service (SPEC 5.3). */
+export type Scope = Services[ServiceName]["scope"];
+/** Each must be a row of the error table. */
+export type UnavailableCode = Services[ServiceName]["unavailable"];
+/** What an operator can pause: a service as a whole, or one model. */
+export type PauseTarget = ServiceName | `model:${string}`;
+
+export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[];
+
+const ROWS: readonly (ServiceRow & { readonly scope: Scope })[] = Object.values(SERVICES);
+
+/** Every scope, in the order of the table. */
+export const SCOPES: readonly Scope[] = ROWS.map(({ scope }) => scope);
+
+/** The scopes that a key of this surface can have. */
+export function scopesOfSurface(surface: Surface): readonly Scope[] {
+  return ROWS.filter(({ surfaces }) => surfaces.includes(surface)).map(({ scope }) => scope);
+}
+
+/** The services of a tier, by their scopes. */
+export function scopesOfTier(tier: TierName): readonly Scope[] {
+  return ROWS.filter(({ tiers }) => tiers.includes(tier)).map(({ scope }) => scope);
+}

@@ -1,0 +1,42 @@
+// Every error code that an endpoint can answer: its own, and those of its kind.
+
+import { ERRORS, type ErrorCode } from "../core/errors.ts";
+import { SERVICES } from "../core/services.ts";
+import type { Endpoint } from "./endpoint-info.ts";
+
+/** What documentation reads of an endpoint. */
+export type DocumentedEndpoint = Omit<Endpoint<never>, "answer">;
+
+const ANY: readonly ErrorCode[] = ["invalid_parameter", "rate_limit_exceeded", "internal_error"];
+const KEYED: readonly ErrorCode[] = [
+  "missing_api_key",
+  "invalid_api_key",
+  "payment_required",
+  "account_inactive",
+  "ip_not_allowed",
+  "service_unavailable",
+];
+const WITH_BODY: readonly ErrorCode[] = ["body_too_large", "invalid_json"];
+const BILLED: readonly ErrorCode[] = [
+  "key_budget_exceeded",
+  "monthly_limit_reached",
+  "insufficient_credits",
+];
+
+/** In the order of the error table. */
+export function errorsOf(endpoint: DocumentedEndpoint): readonly ErrorCode[] {
+  const { surface, service, access, body, isBilled, errors } = endpoint;
+  if (surface === null) return [];
+  const codes = new Set<ErrorCode>([...ANY, ...errors]);
+  const add = (more: readonly ErrorCode[]) => {
+    for (const code of more) codes.add(code);
+  };
+  if (access !== "anybody") add(KEYED);
+  if (access === "scope") add(["insufficient_scope"]);
+  // Every plan includes all of the Application API.
+  if (access === "scope" && surface === "gateway") add(["tier_required"]);
+  if (body !== undefined) add(WITH_BODY);
+  if (isBilled) add(BILLED);
+  if (isBilled && service !== null) add([SERVICES[service].unavailable]);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}

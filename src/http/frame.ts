@@ -1,0 +1,196 @@
+// What the frame of every request is made of: who asks, how they are counted, and what an error
+// looks like. What differs between the surfaces is looked up by the name of the surface.
+
+import type { KeyIdentity, RateLimits } from "../../actors/account.ts";
+import type { Call, CallDeps } from "../calls/call.ts";
+import type { Pauses } from "../calls/pauses.ts";
+import { ApiError, toApiError } from "../core/errors.ts";
+import { newTimedId, type RandomBytes } from "../core/ids.ts";
+import { keyDigest, type Surface } from "../core/keys.ts";
+import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
+import type { ClientInfo } from "./client-info.ts";
+import { type ClientIp, networkOf } from "./client-ip.ts";
+import { invalidKey, readKey } from "./read-key.ts";
+import { errorResponse } from "./respond.ts";
+import type { BunServer } from "./server.ts";
+
+/**
+ * Finds what a key leads to, by its digest. Throws when it cannot know. `hasTurn` says whether the
+ * caller may have a look-up of their own; it is asked only about a key that is not known yet.
+ */
+export interface KeyDirectory {
+  find(digest: string, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
+}
+
+/** Counts the requests of callers without a valid key. */
+export interface AnonymousWindow {
+  count(caller: string): Promise<RateLimits & { readonly allowed: boolean }>;
+}
+
+/** What the frame needs, whatever the endpoint. */
+export interface FrameDeps {
+  /** Whose keys are taken, and how errors are shaped. */
+  readonly surface: Surface;
+  readonly calls: CallDeps;
+  readonly pauses: Pauses;
+  readonly keys: KeyDirectory;
+  readonly anonymous: AnonymousWindow;
+  readonly random: RandomBytes;
+  readonly keyPepper: string;
+  readonly clientIp: ClientIp;
+  readonly clientInfo: (ip: string) => ClientInfo;
+}
+
+/** A request as the router hands it on. */
+export interface RawRequest {
+  readonly request: Request;
+  readonly server: BunServer | null;
+  /** The parts of the path that the endpoint's template leaves open. */
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+/** A request, before its key and body are read. */
+export interface RequestContext extends RawRequest {
+  readonly requestId: string;
+  readonly arrivedMs: number;
+  readonly clientIp: string;
+  /** True while the body is being read: if that fails, the connection cannot be used again. */
+  isReadingBody: boolean;
+  /** The count of this request in the window of its address; made at most once. */
+  counted: Promise<AnonymousCount> | null;
+}
+
+export interface AnonymousCount extends RateLimits {
+  readonly allowed: boolean;
+  /** False if Redis did not answer, so that nothing was counted. */
+  readonly known: boolean;
+}
+
+const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+/** Answers a request that no endpoint takes. */
+export async function unrouted(
+  deps: FrameDeps,
+  raw: RawRequest,
+  error: unknown,
+): Promise<Response> {
+  return await answerError(deps, arrive(deps, raw), error, null);
+}
+
+/** Gives a request its id and its time of arrival. */
+export function arrive(deps: FrameDeps, { request, server }: RawRequest): RequestContext {
+  const { clock } = deps.calls;
+  const peer = server?.requestIP(request)?.address ?? "";
+  return {
+    request,
+    server,
+    requestId: newTimedId("request", deps.random, clock.now()),
+    arrivedMs: clock.monotonicMs(),
+    clientIp: deps.clientIp(peer, request.headers),
+    isReadingBody: false,
+    counted: null,
+  };
+}
+
+/** Routing never uses the Host; a malformed one means a broken or hostile client. */
+export function checkHost(request: Request): void {
+  const host = request.headers.get("host");
+  if (host === null || !HOST.test(host)) {
+    throw new ApiError("invalid_parameter", "The header Host must name one host");
+  }
+}
+
+/** The call of a request with a known key. Throws `missing_api_key` or `invalid_api_key`. */
+export async function identify(
+  deps: FrameDeps,
+  arrival: RequestContext,
+  endpoint: string,
+): Promise<Call> {
+  const key = readKey(arrival.request.headers, deps.surface);
+  const identity = await findKey(deps, arrival, key);
+  if (identity === null) throw invalidKey();
+  const { requestId, clientIp, arrivedMs, request } = arrival;
+  const { country, ipHash } = deps.clientInfo(clientIp);
+  return {
+    requestId,
+    identity,
+    endpoint,
+    clientIp,
+    country,
+    ipHash,
+    arrivedMs,
+    signal: request.signal,
+    rate: null,
+  };
+}
+
+/** A look-up of a key that this process does not know counts in the window of the address. */
+async function findKey(
+  deps: FrameDeps,
+  arrival: RequestContext,
+  key: string,
+): Promise<KeyIdentity | null> {
+  const hasTurn = async () => {
+    const { allowed, known } = await countOnce(deps, arrival);
+    return allowed && known;
+  };
+  try {
+    return await deps.keys.find(keyDigest(key, deps.keyPepper), hasTurn);
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
+    const message = "Keys cannot be looked up right now";
+    throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
+  }
+}
+
+/** `rate` is the account's own window, or null if no account was asked. */
+export async function answerError(
+  deps: FrameDeps,
+  arrival: RequestContext,
+  thrown: unknown,
+  rate: RateLimits | null,
+): Promise<Response> {
+  const { requestId } = arrival;
+  let error = toApiError(thrown);
+  const isKeyless = error.code === "invalid_api_key" || error.code === "missing_api_key";
+  // A revoked key gets the same answer as an unknown one.
+  if (error.code === "invalid_api_key") error = invalidKey();
+  if (error.cause !== undefined) {
+    deps.calls.log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
+  }
+  let known = rate;
+  if (known === null || isKeyless) {
+    const { allowed, ...counted } = await countOnce(deps, arrival);
+    if (isKeyless && !allowed) error = tooManyRequests(counted);
+    known = counted;
+  }
+  const facts = { requestId, rate: known, closes: arrival.isReadingBody };
+  return errorResponse(error, facts, deps.surface);
+}
+
+/** Counts the request in the window of its address, unless that was done. */
+export function countOnce(deps: FrameDeps, arrival: RequestContext): Promise<AnonymousCount> {
+  arrival.counted ??= countAnonymous(deps, arrival);
+  return arrival.counted;
+}
+
+async function countAnonymous(deps: FrameDeps, arrival: RequestContext): Promise<AnonymousCount> {
+  try {
+    const caller = networkOf(arrival.clientIp);
+    return { ...(await deps.anonymous.count(deps.clientInfo(caller).ipHash)), known: true };
+  } catch (error) {
+    // Without Redis, what needs no account is served as if this were the first request.
+    deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");
+    const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
+    return { allowed: true, known: false, limit, remaining: limit, resetSeconds: 60 };
+  }
+}
+
+/** The refusal of an address that sends too many requests. */
+export function tooManyRequests(rate: RateLimits): ApiError {
+  return new ApiError(
+    "rate_limit_exceeded",
+    `Without a valid key ${rate.limit} requests a minute are allowed`,
+    { retryAfterSeconds: rate.resetSeconds },
+  );
+}

@@ -1,0 +1,72 @@
+// A JSON body and its schema. What is read here has the schema's type; everything else that can be
+// wrong with it is for the endpoint to say.
+
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { ApiError } from "../core/errors.ts";
+import { explain } from "./explain.ts";
+import { parseJson } from "./read-body.ts";
+import type { Checked, TSchema } from "./schema.ts";
+
+export interface JsonBody<Input> {
+  readonly schema: TSchema;
+  readonly bytesMax: number;
+  /** Parses text. Throws `invalid_json`, or `invalid_parameter` for text that has too many keys. */
+  readonly parse: (text: string) => unknown;
+  /** Throws the refusal that names the field and the rule. */
+  readonly check: (value: unknown) => Input;
+}
+
+interface BodyOptions {
+  readonly bytesMax: number;
+  /** How a refusal calls the body itself. */
+  readonly label?: string;
+}
+
+/** Escapes of surrogates: only text that has some can hold half of a pair. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+
+/** A body that must be of this schema, an object or an array. */
+export function jsonBody<S extends TSchema>(
+  schema: S,
+  { bytesMax, label = "The body" }: BodyOptions,
+): JsonBody<Checked<S>> {
+  const compiled = TypeCompiler.Compile(schema);
+  const isArray = schema.type === "array";
+  return {
+    schema,
+    bytesMax,
+    parse(text) {
+      const value = parseJson(text);
+      const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+      if (isArray ? !Array.isArray(value) : !isObject) {
+        throw new ApiError(
+          "invalid_json",
+          `The body must be a JSON ${isArray ? "array" : "object"}`,
+        );
+      }
+      if (text.includes("\\u") && SURROGATE.test(text)) refuseHalfPairs(value, "");
+      return value;
+    },
+    check(value) {
+      if (compiled.Check(value)) return value as Checked<S>;
+      throw explain(schema, value, label);
+    },
+  };
+}
+
+/** Half of a surrogate pair cannot be written as UTF-8: it would be changed silently. */
+function refuseHalfPairs(value: unknown, field: string): void {
+  if (typeof value === "string") {
+    if (value.isWellFormed()) return;
+    const message = `${field} has half of a surrogate pair`;
+    throw new ApiError("invalid_parameter", message, { param: field });
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (!key.isWellFormed()) {
+      throw new ApiError("invalid_parameter", "A field's name has half of a surrogate pair");
+    }
+    const inner = field === "" ? key : `${field}.${key}`;
+    refuseHalfPairs(item, Array.isArray(value) ? `${field}[${key}]` : inner);
+  }
+}

@@ -1,0 +1,73 @@
+// Writes our schemas as OpenAPI 3.1 has them: plain JSON Schema, with named ones as components.
+
+import type { TSchema } from "@sinclair/typebox";
+
+export type Json = { readonly [key: string]: unknown };
+
+/** Keywords that are for our own refusals, or that are written in another way. */
+const OWN_KEYWORDS = new Set(["$id", "must", "code", "anyOf", "patternProperties"]);
+
+export class SchemaWriter {
+  readonly #components = new Map<string, Json>();
+  readonly #sources = new Map<string, string>();
+
+  /** The named schemas that were written so far. */
+  get components(): Json {
+    const names = [...this.#components.keys()].sort();
+    return Object.fromEntries(names.map((name) => [name, this.#components.get(name)]));
+  }
+
+  /** A schema, or a reference to it if it has a name. */
+  write(schema: TSchema): Json {
+    const name = schema.$id;
+    if (name === undefined) return this.#inline(schema);
+    const source = JSON.stringify(schema);
+    const known = this.#sources.get(name);
+    if (known !== undefined && known !== source) throw new Error(`Two schemas are named '${name}'`);
+    if (known === undefined) {
+      this.#sources.set(name, source);
+      this.#components.set(name, this.#inline(schema));
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  #inline(schema: TSchema): Json {
+    const written: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(schema)) {
+      if (!OWN_KEYWORDS.has(key)) written[key] = this.#keyword(key, value);
+    }
+    if (schema.patternProperties !== undefined) {
+      const [values] = Object.values(schema.patternProperties as Record<string, TSchema>);
+      if (values !== undefined) written.additionalProperties = this.write(values);
+    }
+    return schema.anyOf === undefined ? written : this.#union(schema, written);
+  }
+
+  #keyword(key: string, value: unknown): unknown {
+    if (key === "items") return this.write(value as TSchema);
+    if (key !== "properties") return value;
+    const properties = Object.entries(value as Record<string, TSchema>);
+    return Object.fromEntries(properties.map(([name, property]) => [name, this.write(property)]));
+  }
+
+  /** A union with null is a type of two names where that says it all. */
+  #union(schema: TSchema, outer: Record<string, unknown>): Json {
+    const branches: readonly TSchema[] = schema.anyOf;
+    const written = branches.map((branch) => this.write(branch));
+    const others = written.filter(({ type }) => type !== "null");
+    const [only] = others;
+    const isNullable = others.length < written.length;
+    if (only === undefined || others.length > 1 || !isNullable) {
+      return { ...outer, anyOf: written };
+    }
+    if (typeof only.type === "string" && only.enum === undefined && only.const === undefined) {
+      return { ...only, ...outer, type: [only.type, "null"] };
+    }
+    if (Array.isArray(only.anyOf)) {
+      return { ...outer, anyOf: [...only.anyOf, { type: "null" }] };
+    }
+    // What is said of both is said once.
+    const { description: _said, default: _given, ...rest } = only;
+    return { ...outer, anyOf: [rest, { type: "null" }] };
+  }
+}

@@ -1,0 +1,144 @@
+// The vocabulary of request and reply schemas: JSON Schema by TypeBox, with the words of a refusal
+// where the schema alone does not say them well.
+
+import {
+  Kind,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+  TypeRegistry,
+} from "@sinclair/typebox";
+import type { ErrorCode } from "../core/errors.ts";
+
+export { type TProperties, type TSchema, Type };
+
+declare module "@sinclair/typebox" {
+  interface SchemaOptions {
+    /** What a refusal says after the name of the field: "must be a domain such as example.com". */
+    must?: string;
+    /** The error code of that refusal; `invalid_parameter` without it. */
+    code?: ErrorCode;
+  }
+}
+
+/** A checked value: nothing of it can be changed. */
+export type Checked<S extends TSchema> = DeepReadonly<Static<S>>;
+
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+
+interface Words {
+  readonly description?: string;
+  readonly must?: string;
+  readonly code?: ErrorCode;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+}
+
+interface TextRules extends Words {
+  readonly minLength?: number;
+  /** In Unicode code points, as JSON Schema counts; TypeBox itself counts UTF-16 units. */
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+}
+
+const TEXT = "Text";
+const CHOICE = "Choice";
+
+const patterns = new Map<string, RegExp>();
+
+TypeRegistry.Set<TextRules>(TEXT, ({ minLength = 0, maxLength, pattern }, value) => {
+  if (typeof value !== "string") return false;
+  if (minLength > 0 && value.length < minLength) return false;
+  // A code point takes at most two UTF-16 units, so most lengths need no counting.
+  if (maxLength !== undefined && value.length > maxLength && [...value].length > maxLength) {
+    return false;
+  }
+  return pattern === undefined || patternOf(pattern).test(value);
+});
+TypeRegistry.Set<{ readonly enum: readonly unknown[] }>(CHOICE, (schema, value) =>
+  schema.enum.includes(value),
+);
+
+/** A string. */
+export function text(rules: TextRules = {}): TUnsafe<string> {
+  return Type.Unsafe<string>({ [Kind]: TEXT, type: "string", ...rules });
+}
+
+/** A string of 1 to so many characters. */
+export function shortText(charactersMax: number, words: TextRules = {}): TUnsafe<string> {
+  return text({ minLength: 1, maxLength: charactersMax, ...words });
+}
+
+/** One of some strings. */
+export function oneOf<const T extends string>(
+  choices: readonly T[],
+  words: Words = {},
+): TUnsafe<T> {
+  return Type.Unsafe<T>({ [Kind]: CHOICE, type: "string", enum: [...choices], ...words });
+}
+
+export function whole(minimum: number, maximum: number, words: Words = {}) {
+  return Type.Integer({ minimum, maximum, ...words });
+}
+
+export function numberFrom(minimum: number, maximum: number, words: Words = {}) {
+  return Type.Number({ minimum, maximum, ...words });
+}
+
+/** A field that may be left out or null, which is the same. */
+export function optional<S extends TSchema>(schema: S) {
+  return Type.Optional(nullable(schema));
+}
+
+export function nullable<S extends TSchema>(schema: S) {
+  const { description, default: fallback } = schema;
+  return Type.Union([schema, Type.Null()], {
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  });
+}
+
+/** A field that must not be there; null is as good as leaving it out. */
+export function notOffered(words: Words) {
+  return Type.Optional(Type.Null({ must: "is not offered here", ...words }));
+}
+
+/** A field that must not be there at all. */
+export function refused(words: Words) {
+  return Type.Optional(Type.Never({ ...words }));
+}
+
+/** An object of any shape, forwarded as it is. */
+export function anyObject(words: Words = {}): TUnsafe<Record<string, unknown>> {
+  return Type.Unsafe<Record<string, unknown>>(Type.Object({}, { ...words }));
+}
+
+/** An object that documentation shows under a name of its own. */
+export function named<P extends TProperties>(
+  name: string,
+  properties: P,
+  words: Words = {},
+): TObject<P> {
+  return Type.Object(properties, { $id: name, ...words });
+}
+
+/** Exact USD, as a plain decimal number that is never in exponent form. */
+export function usdAmount(description: string) {
+  return Type.Number({ description });
+}
+
+function patternOf(source: string): RegExp {
+  const known = patterns.get(source);
+  if (known !== undefined) return known;
+  const pattern = new RegExp(source);
+  patterns.set(source, pattern);
+  return pattern;
+}

@@ -1,0 +1,70 @@
+// What a request is told that no endpoint takes: the method that would be right, or the endpoint
+// that was probably meant.
+
+import { ApiError } from "../core/errors.ts";
+import { type Endpoint, methodsOf } from "./endpoint-info.ts";
+
+type Route = Pick<Endpoint<never>, "method" | "path" | "isBilled" | "mistakenFor">;
+
+const DOCUMENTATION = "The documentation is at /docs";
+/** A longer path is not compared, and is shown in part. */
+const PATH_LENGTH_MAX = 100;
+
+/** The 405 of a path that has endpoints, or the 404 of one that has none. */
+export function noEndpoint(routes: readonly Route[], method: string, path: string): ApiError {
+  const there = routes.filter((route) => fits(route.path, path));
+  if (there.length > 0) {
+    const allow = there.flatMap(methodsOf).join(", ");
+    const message = `There is no ${method} ${shown(path)}: use ${allow}. ${DOCUMENTATION}`;
+    return new ApiError("method_not_allowed", message, { allow });
+  }
+  const meant = closest(routes, path);
+  const advice = meant === null ? "" : `. Did you mean ${meant.method} ${meant.path}?`;
+  const end = advice === "" ? `. ${DOCUMENTATION}` : `${advice} ${DOCUMENTATION}`;
+  const slash = path.length > 1 && path.endsWith("/") ? ", which ends with a slash" : "";
+  return new ApiError("not_found", `There is no ${method} ${shown(path)}${slash}${end}`);
+}
+
+/** Whether a path is one of a template, whose parts in braces stand for any one part. */
+function fits(template: string, path: string): boolean {
+  const parts = path.split("/");
+  const open = template.split("/");
+  const isSame = (part: string, i: number) => part.startsWith("{") || part === parts[i];
+  return open.length === parts.length && open.every(isSame);
+}
+
+/** The endpoint whose path, or a path that is often sent instead, differs least. */
+function closest(routes: readonly Route[], path: string): Route | null {
+  if (path.length > PATH_LENGTH_MAX) return null;
+  let best: Route | null = null;
+  // What differs in more than a third of its characters was hardly meant.
+  let least = Math.floor(path.length / 3) + 1;
+  for (const route of routes) {
+    for (const name of [route.path, ...(route.mistakenFor ?? [])]) {
+      const distance = editDistance(path, name);
+      if (distance < least) {
+        best = route;
+        least = distance;
+      }
+    }
+  }
+  return best;
+}
+
+/** How many characters must be put in, left out or changed (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= from.length; at++) {
+    const next = [at];
+    for (let index = 1; index <= to.length; index++) {
+      const change = (row[index - 1] ?? 0) + (from[at - 1] === to[index - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+function shown(path: string): string {
+  return path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…` : path;
+}

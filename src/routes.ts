@@ -1,0 +1,48 @@
+// The list of endpoints. From it follow routing, 404 and 405, and the documentation.
+
+import { me } from "./account/me.ts";
+import { applicationChat } from "./application/chat.ts";
+import { applicationModels } from "./application/models.ts";
+import type { ServiceName } from "./core/services.ts";
+import {
+  type DocumentationDeps,
+  type DocumentedLists,
+  documentation,
+} from "./http/documentation.ts";
+import type { Endpoint } from "./http/endpoint-info.ts";
+import { type HealthDeps, healthz, readyz } from "./http/health.ts";
+import type { ChatDeps } from "./services/chat/answer-chat.ts";
+import { chat } from "./services/chat/chat-endpoint.ts";
+import { models } from "./services/chat/models-endpoint.ts";
+import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
+import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
+import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";
+
+/** What the Gateway's endpoints are given, of whatever service. */
+export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps;
+
+const BY_SERVICE = {
+  chat: [models, chat],
+  search: [search, batchSearch],
+  maps: [maps],
+  mail: [sendMessage, messageStatus],
+} satisfies Record<ServiceName, readonly Endpoint<GatewayDeps>[]>;
+
+export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [...Object.values(BY_SERVICE).flat(), me];
+
+export const APPLICATION: readonly Endpoint<ChatDeps>[] = [applicationChat, applicationModels];
+
+const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];
+
+/** What is documented; the documentation itself is not. */
+export const DOCUMENTED: DocumentedLists = {
+  gateway: GATEWAY,
+  application: APPLICATION,
+  program: HEALTH,
+};
+
+/** Endpoints of the program itself. */
+export const PROGRAM: readonly Endpoint<HealthDeps & DocumentationDeps>[] = [
+  ...HEALTH,
+  ...documentation(DOCUMENTED),
+];

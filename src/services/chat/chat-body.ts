@@ -1,0 +1,165 @@
+// The body of a chat completion (SPEC 4.2, 4.9): what stands here is checked; of it is forwarded
+// what chat-request.ts copies, and nothing else ever is.
+
+import { CHAT } from "../../core/limits.ts";
+import {
+  anyObject,
+  type Checked,
+  named,
+  numberFrom,
+  oneOf,
+  optional,
+  shortText,
+  Type,
+  text,
+  whole,
+} from "../../http/schema.ts";
+
+const TOOL_CALLS_MAX = 128;
+const PARTS_MAX = 1024;
+const TOOLS_MAX = 128;
+const STOPS_MAX = 4;
+const BIASES_MAX = 1024;
+
+const toolName = shortText(64);
+const functionType = Type.Literal("function");
+const speaker = optional(shortText(64, { description: "The name of the participant" }));
+
+const CONTENT_RULE = "must be a string or an array of text parts";
+const TextPart = named("TextPart", { type: Type.Literal("text"), text: text() });
+const content = Type.Union(
+  [text(), Type.Array(TextPart, { minItems: 1, maxItems: PARTS_MAX, must: CONTENT_RULE })],
+  { must: CONTENT_RULE, description: "Text, or parts of type text, which are joined" },
+);
+
+const ToolCall = named("ToolCall", {
+  id: shortText(256),
+  type: optional(functionType),
+  function: Type.Object({ name: toolName, arguments: text({ description: "JSON, as text" }) }),
+});
+
+const PlainMessage = named("PlainMessage", {
+  role: oneOf(["system", "developer", "user"], { description: "developer counts as system" }),
+  content,
+  name: speaker,
+});
+const AssistantMessage = named("AssistantMessage", {
+  role: Type.Literal("assistant"),
+  content: optional(content),
+  tool_calls: optional(Type.Array(ToolCall, { maxItems: TOOL_CALLS_MAX })),
+  name: speaker,
+});
+const ToolMessage = named("ToolMessage", {
+  role: Type.Literal("tool"),
+  content,
+  tool_call_id: shortText(256),
+  name: Type.Optional(Type.Unknown({ description: "Ignored" })),
+});
+
+const messages = Type.Array(Type.Union([PlainMessage, AssistantMessage, ToolMessage]), {
+  minItems: 1,
+  maxItems: CHAT.messagesMax,
+  must: "must be an array of at least one message",
+  code: "messages_required",
+  description: "The conversation, oldest message first",
+});
+
+const Tool = named("Tool", {
+  type: functionType,
+  function: Type.Object({
+    name: toolName,
+    description: optional(text()),
+    parameters: optional(anyObject({ description: "A JSON schema" })),
+    strict: optional(Type.Boolean()),
+  }),
+});
+
+const ToolChoice = Type.Union(
+  [
+    oneOf(["none", "auto", "required"]),
+    Type.Object({ type: functionType, function: Type.Object({ name: toolName }) }),
+  ],
+  { description: "Whether tools are called, or which one is" },
+);
+
+const ResponseFormat = Type.Union([
+  Type.Object({ type: oneOf(["text", "json_object"]) }),
+  Type.Object({
+    type: Type.Literal("json_schema"),
+    json_schema: Type.Object({
+      name: toolName,
+      description: optional(text()),
+      schema: optional(anyObject()),
+      strict: optional(Type.Boolean()),
+    }),
+  }),
+]);
+
+const outputLimit = (description: string) =>
+  optional(whole(1, CHAT.maxTokensMax, { description, default: CHAT.maxTokensDefault }));
+
+/** All of a body but its model, which only one surface requires. */
+const FIELDS = {
+  stream: optional(
+    Type.Boolean({
+      description: "Whether to answer with server-sent events, ended by `[DONE]`",
+      default: false,
+    }),
+  ),
+  max_tokens: outputLimit("Most tokens of the reply"),
+  max_completion_tokens: outputLimit("Another name of `max_tokens`; both must be the same"),
+  temperature: optional(numberFrom(0, CHAT.temperatureMax)),
+  top_p: optional(numberFrom(0, CHAT.topPMax)),
+  presence_penalty: optional(numberFrom(-2, 2)),
+  frequency_penalty: optional(numberFrom(-2, 2)),
+  seed: optional(whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+  stop: optional(
+    Type.Union([text(), Type.Array(text(), { maxItems: STOPS_MAX })], {
+      description: "Where the reply ends",
+      must: `must be a string or an array of at most ${STOPS_MAX} strings`,
+    }),
+  ),
+  tools: optional(Type.Array(Tool, { maxItems: TOOLS_MAX })),
+  tool_choice: optional(ToolChoice),
+  parallel_tool_calls: optional(Type.Boolean()),
+  response_format: optional(ResponseFormat),
+  logit_bias: optional(
+    Type.Record(Type.String(), numberFrom(-100, 100), {
+      maxProperties: BIASES_MAX,
+      description: "Biases by the id of a token",
+    }),
+  ),
+  reasoning_effort: optional(shortText(32)),
+  user: optional(text()),
+  n: optional(Type.Literal(1)),
+  stream_options: optional(
+    Type.Object({
+      include_usage: optional(
+        Type.Boolean({ description: "Accepted; the last frame has the usage in any case" }),
+      ),
+    }),
+  ),
+};
+
+/** SPEC 4.2: the body in the Gateway. */
+export const ChatBody = named("ChatRequest", {
+  messages,
+  model: text({ description: "An id of `GET /v1/models`" }),
+  ...FIELDS,
+});
+
+/** SPEC 4.9: the body in the Application API, where the service may choose the model. */
+export const ApplicationChatBody = named("ChatRequest", {
+  messages,
+  model: optional(
+    text({
+      description: "`auto`, or an id of `GET /api/v1/models`",
+      default: "auto",
+    }),
+  ),
+  ...FIELDS,
+});
+
+/** A checked body of either surface. */
+export type ChatFields = Checked<typeof ApplicationChatBody>;
+export type MessageFields = ChatFields["messages"][number];

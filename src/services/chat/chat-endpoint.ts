@@ -1,0 +1,39 @@
+import { CHAT } from "../../core/limits.ts";
+import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
+import { jsonBody } from "../../http/json-body.ts";
+import { type ChatDeps, prepareChat, runChat } from "./answer-chat.ts";
+import { GUIDE_MODEL } from "./catalogue.ts";
+import { ChatBody } from "./chat-body.ts";
+import { chatExamples, toolExample } from "./chat-examples.ts";
+import { gatewayReplies } from "./chat-reply.ts";
+import { toChatCall } from "./chat-request.ts";
+
+export const CHAT_DESCRIPTION = `Compatible with OpenAI's chat completions. With \`stream\` the
+answer is a stream of server-sent events: each has a chunk as its \`data\`, and the last is
+\`[DONE]\`. The frame before it carries \`usage\` and \`svc\`. A stream that breaks off ends with
+an event that carries an \`error\`, and without \`[DONE]\`; what was streamed is charged.`;
+
+/** SPEC 4.2. */
+export const chat = endpoint({
+  id: "createChatCompletion",
+  surface: "gateway",
+  method: "POST",
+  path: "/v1/chat/completions",
+  service: "chat",
+  access: "scope",
+  isBilled: true,
+  summary: "Complete a chat",
+  description: CHAT_DESCRIPTION,
+  body: jsonBody(ChatBody, { bytesMax: CHAT.bodyBytesMax }),
+  reply: gatewayReplies.completion,
+  chunk: gatewayReplies.chunk,
+  errors: ["messages_required", "model_not_found", "upstream_unreachable", "too_many_streams"],
+  examples: [...chatExamples(GUIDE_MODEL, GUIDE_MODEL, {}), toolExample(GUIDE_MODEL)],
+  mistakenFor: ["/v1/responses", "/v1/completions", "/chat/completions", "/v1/chat"],
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareChat(context, fields, fields.model, (deps, input, catalogue) => ({
+      chat: toChatCall(input, catalogue, deps.pauses),
+      svcMembers: () => "",
+    })),
+  run: runChat,
+});

@@ -1,0 +1,89 @@
+// The replies of a chat completion: whole (SPEC 2.4), and chunk by chunk.
+
+import { Cost, costUsd, requestId } from "../../http/reply-schema.ts";
+import {
+  anyObject,
+  named,
+  nullable,
+  shortText,
+  type TSchema,
+  Type,
+  text,
+  usdAmount,
+  whole,
+} from "../../http/schema.ts";
+
+const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
+
+const id = text({ pattern: "^chatcmpl-[0-9A-Za-z]{22}$" });
+const created = count("Unix time in seconds");
+const model = text({ description: "The model that answered" });
+const finish = shortText(64, { examples: ["stop", "length", "tool_calls"] });
+
+const Usage = named("Usage", {
+  prompt_tokens: count("Tokens of the prompt, cached ones included"),
+  completion_tokens: count("Tokens of the reply"),
+  total_tokens: count("Their sum"),
+  prompt_tokens_details: Type.Optional(
+    Type.Object({ cached_tokens: count("Prompt tokens that came from the model's cache") }),
+  ),
+});
+
+const CalledTool = Type.Object({
+  id: text(),
+  type: Type.Literal("function"),
+  function: Type.Object({ name: text(), arguments: text({ description: "JSON, as text" }) }),
+});
+
+const Choice = Type.Object({
+  index: count("From 0"),
+  message: Type.Object({
+    role: Type.Literal("assistant"),
+    content: nullable(text()),
+    tool_calls: Type.Optional(Type.Array(CalledTool)),
+  }),
+  finish_reason: finish,
+});
+
+/** What an application's replies say of themselves. */
+export const ApplicationCost = named("ApplicationCost", {
+  request_id: requestId,
+  cost_usd: costUsd,
+  free_credit_usd: usdAmount("The part of it that the allowance paid"),
+  credits_left_usd: nullable(
+    usdAmount("What is neither spent nor held now; null if that was not heard in time"),
+  ),
+  auto: Type.Optional(text({ description: "Why this model, where the service chose it" })),
+});
+
+/** A whole reply, and a chunk of a stream; `svc` differs between the surfaces. */
+export function chatReplies<S extends TSchema>(svc: S) {
+  const completion = named("ChatCompletion", {
+    id,
+    object: Type.Literal("chat.completion"),
+    created,
+    model,
+    choices: Type.Array(Choice),
+    usage: Usage,
+    svc,
+  });
+  const chunk = named("ChatChunk", {
+    id,
+    object: Type.Literal("chat.completion.chunk"),
+    created,
+    model,
+    choices: Type.Array(
+      Type.Object({
+        index: count("From 0"),
+        delta: anyObject({ description: "`role`, `content` or `tool_calls`, as far as they came" }),
+        finish_reason: nullable(finish),
+      }),
+    ),
+    usage: Type.Optional(Usage),
+    svc: Type.Optional(svc),
+  });
+  return { completion, chunk };
+}
+
+export const gatewayReplies = chatReplies(Cost);
+export const applicationReplies = chatReplies(ApplicationCost);

@@ -1,0 +1,82 @@
+// What the table of actions says of GET /v1/maps: its parameters, and an example of every action.
+
+import type { Example, ParameterInfo } from "../../http/endpoint-info.ts";
+import { oneOf, type TSchema, Type } from "../../http/schema.ts";
+import { ACTIONS, type MapsAction } from "./actions.ts";
+import { EXAMPLES } from "./maps-examples.ts";
+import type { Parameter } from "./parameters.ts";
+
+const NAMES = Object.keys(ACTIONS) as MapsAction[];
+
+/** What one action says of a parameter. */
+interface Use {
+  readonly action: MapsAction;
+  readonly parameter: Parameter<unknown>;
+}
+
+export const MAPS_PARAMETERS: readonly ParameterInfo[] = [
+  {
+    name: "action",
+    in: "query",
+    required: true,
+    description: NAMES.map((name) => `- \`${name}\`: ${ACTIONS[name].about}`).join("\n"),
+    schema: oneOf(NAMES),
+  },
+  ...[...usesByName()].map(([name, uses]) => infoOf(name, uses)),
+];
+
+export const MAPS_EXAMPLES: readonly Example[] = NAMES.map((action) => ({
+  summary: `${action}: ${ACTIONS[action].about}`,
+  query: `action=${action}&${EXAMPLES[action].query}`,
+  reply: {
+    object: "maps.result",
+    action,
+    data: EXAMPLES[action].data,
+    attribution: ["© Example contributors"],
+    provider: "example",
+    svc: {
+      request_id: "req_0351Ki6Po6Ze8c7RSniYDy",
+      cost_usd: ACTIONS[action].category === "tiles" ? 0.000005 : 0.00005,
+      free_credit_usd: 0,
+    },
+  },
+}));
+
+function usesByName(): Map<string, Use[]> {
+  const uses = new Map<string, Use[]>();
+  for (const action of NAMES) {
+    const parameters: Readonly<Record<string, Parameter<unknown>>> = ACTIONS[action].parameters;
+    for (const [name, parameter] of Object.entries(parameters)) {
+      uses.set(name, [...(uses.get(name) ?? []), { action, parameter }]);
+    }
+  }
+  return uses;
+}
+
+/** An action needs some parameters, so of all actions together none is required. */
+function infoOf(name: string, uses: readonly Use[]): ParameterInfo {
+  const schemas = new Map(
+    uses.map(({ parameter: { kind } }) => [JSON.stringify(kind.schema), kind.schema]),
+  );
+  const [only, ...others]: readonly TSchema[] = [...schemas.values()];
+  const schema = only === undefined || others.length > 0 ? Type.Union([...schemas.values()]) : only;
+  return {
+    name,
+    in: "query",
+    required: false,
+    description: linesOf(uses).join("\n"),
+    schema,
+  };
+}
+
+/** One line for each thing that is said, with the actions that say it. */
+function linesOf(uses: readonly Use[]): string[] {
+  const lines = new Map<string, string[]>();
+  for (const { action, parameter } of uses) {
+    const { about, required, fallback, kind } = parameter;
+    const rest = required ? "; required" : fallback === null ? "" : `; default ${fallback}`;
+    const line = `${about} (${kind.rule})${rest}`;
+    lines.set(line, [...(lines.get(line) ?? []), `\`${action}\``]);
+  }
+  return [...lines].map(([line, actions]) => `- ${actions.join(", ")}: ${line}`);
+}

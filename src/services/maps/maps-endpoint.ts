@@ -1,0 +1,88 @@
+import { toDecimal, toJsonNumber } from "../../core/money.ts";
+import { priceVersionOf } from "../../core/price-version.ts";
+import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
+import type { FrameDeps } from "../../http/frame.ts";
+import type { MapsAction, ParametersOf } from "./actions.ts";
+import { askMaps, type MapsCall, type MapsCallDeps, type MapsResult } from "./maps.ts";
+import { MAPS_EXAMPLES, MAPS_PARAMETERS } from "./maps-documentation.ts";
+import { readAction, readQuery } from "./maps-query.ts";
+import { MapsAnswer } from "./maps-replies.ts";
+import { costOf } from "./prices.ts";
+import { readParameters } from "./read-parameters.ts";
+import type { MapsConfig } from "./servers.ts";
+
+const PNG = "image/png";
+const PNG_URL = `data:${PNG};base64,`;
+
+/** What the maps endpoint is given. */
+export interface MapsDeps extends FrameDeps {
+  readonly calls: MapsCallDeps;
+  readonly catalogue: () => { readonly maps: MapsConfig };
+}
+
+/** SPEC 4.5. */
+export const maps = endpoint({
+  id: "askMaps",
+  surface: "gateway",
+  method: "GET",
+  path: "/v1/maps",
+  service: "maps",
+  access: "scope",
+  isBilled: true,
+  summary: "Ask for places, routes, traffic, weather and maps",
+  description: `One action, with its parameters in the query string. A parameter that the action
+does not have is refused. Nothing found is an answer, and costs what any answer costs.`,
+  parameters: MAPS_PARAMETERS,
+  reply: MapsAnswer,
+  mediaType: PNG,
+  errors: ["invalid_action", "invalid_parameter", "upstream_unreachable", "method_not_allowed"],
+  examples: MAPS_EXAMPLES,
+  prepare(_, context: EndpointContext<MapsDeps>): MapsCall<MapsAction> {
+    const { deps, request } = context;
+    const query = readAction(readQuery(request.url));
+    const { action } = query;
+    // The log names actions that exist, never what a caller made up.
+    context.model = action;
+    const parameters = readParameters(action, query.parameters);
+    if (!deps.pauses.isPaused("maps")) deps.calls.maps.check(action, parameters);
+    const { prices } = deps.catalogue().maps;
+    const priceVersion = priceVersionOf(prices);
+    return { action, parameters, cost: costOf(action, prices), priceVersion };
+  },
+  async run({ deps, call }, wanted) {
+    const result = await askMaps(deps.calls, call, wanted);
+    const costUsd = toDecimal(result.settlement.charged);
+    const bytes = pictureOf(wanted, result);
+    if (bytes !== null) return { bytes, costUsd };
+    return { json: bodyOf(call.requestId, wanted.action, result), costUsd };
+  },
+});
+
+function bodyOf(requestId: string, action: MapsAction, result: MapsResult<MapsAction>): string {
+  const { reply, settlement } = result;
+  return JSON.stringify({
+    object: "maps.result",
+    action,
+    data: reply.data,
+    attribution: reply.attribution,
+    provider: reply.provider,
+    svc: {
+      request_id: requestId,
+      cost_usd: toJsonNumber(settlement.charged),
+      free_credit_usd: toJsonNumber(settlement.free),
+    },
+  });
+}
+
+/** The picture itself, where it was asked for; the data have it as a `data:` URL. */
+function pictureOf(
+  { action, parameters }: MapsCall<MapsAction>,
+  { reply }: MapsResult<MapsAction>,
+): Uint8Array<ArrayBuffer> | null {
+  if (action !== "site_image") return null;
+  const { format } = parameters as ParametersOf<"site_image">;
+  if (format === "json") return null;
+  const { image } = (reply as MapsResult<"site_image">["reply"]).data;
+  if (!image.url.startsWith(PNG_URL)) throw new Error("A site_image is no PNG");
+  return Uint8Array.fromBase64(image.url.slice(PNG_URL.length));
+}

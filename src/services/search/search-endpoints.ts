@@ -1,0 +1,105 @@
+// POST /v1/search and /v1/search/batch (SPEC 4.3, 4.4).
+
+import { ApiError } from "../../core/errors.ts";
+import { newId, sameId } from "../../core/ids.ts";
+import { SEARCH } from "../../core/limits.ts";
+import { toDecimal } from "../../core/money.ts";
+import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
+import type { FrameDeps } from "../../http/frame.ts";
+import { jsonBody } from "../../http/json-body.ts";
+import type { SearchRequest } from "./providers/provider.ts";
+import { checkBatchSize, type SearchCallDeps, searchBatch, searchOnce } from "./search.ts";
+import type { SearchOffer } from "./search-catalogue.ts";
+import { BATCH_EXAMPLES, SEARCH_EXAMPLES } from "./search-examples.ts";
+import { batchJson, searchJson } from "./search-json.ts";
+import { toSearchRequest, toSearchRequests } from "./search-request.ts";
+import { BatchAnswer, BatchBody, SearchAnswer, SearchBody } from "./search-schema.ts";
+
+/** What the search endpoints are given. */
+export interface SearchDeps extends FrameDeps {
+  readonly calls: SearchCallDeps;
+  readonly catalogue: () => { readonly search: SearchOffer };
+}
+
+type Context = EndpointContext<SearchDeps>;
+
+export const search = endpoint({
+  id: "search",
+  surface: "gateway",
+  method: "POST",
+  path: "/v1/search",
+  service: "search",
+  access: "scope",
+  isBilled: true,
+  summary: "Search the web",
+  description: "Paid by the result returned: no results cost nothing.",
+  body: jsonBody(SearchBody, { bytesMax: SEARCH.bodyBytesMax }),
+  reply: SearchAnswer,
+  errors: ["upstream_unreachable"],
+  examples: SEARCH_EXAMPLES,
+  prepare(fields, { deps }: Context) {
+    const request = toSearchRequest(fields);
+    checkServed(deps, [request], () => "");
+    return request;
+  },
+  async run({ deps, call }, request) {
+    const { pricePerResult } = deps.catalogue().search;
+    const { reply, settlement } = await searchOnce(deps.calls, call, request, pricePerResult);
+    const { requestId } = call;
+    const facts = { id: sameId(requestId, "search"), requestId, query: request.query };
+    const costUsd = toDecimal(settlement.charged);
+    return { json: searchJson(facts, reply, settlement), costUsd };
+  },
+});
+
+export const batchSearch = endpoint({
+  id: "searchBatch",
+  surface: "gateway",
+  method: "POST",
+  path: "/v1/search/batch",
+  service: "search",
+  access: "scope",
+  isBilled: true,
+  summary: "Search the web for several queries",
+  description: "Paid by the result returned. A query that fails has an `error` and costs nothing.",
+  body: jsonBody(BatchBody, { bytesMax: SEARCH.batchBodyBytesMax, label: "The batch" }),
+  reply: BatchAnswer,
+  errors: ["batch_too_large"],
+  examples: BATCH_EXAMPLES,
+  async precheck(body, { deps, call }: Context) {
+    if (Array.isArray(body)) await checkBatchSize(deps.calls, call, body.length);
+  },
+  prepare(items, { deps }: Context) {
+    const requests = toSearchRequests(items);
+    checkServed(deps, requests, (index) => `[${index}]: `);
+    return requests;
+  },
+  async run({ deps, call }, requests) {
+    const { pricePerResult } = deps.catalogue().search;
+    const { found, settlement } = await searchBatch(deps.calls, call, requests, pricePerResult);
+    const { requestId } = call;
+    const items = found.map((item, index) => {
+      const query = requests[index]?.query ?? "";
+      return { facts: { id: newId("search", deps.random), requestId, query }, found: item };
+    });
+    return { json: batchJson(items), costUsd: toDecimal(settlement.charged) };
+  },
+});
+
+/**
+ * Throws what is wrong with searches that are well written: what no provider can do comes before
+ * what nobody can do now, as in the error table.
+ */
+function checkServed(
+  { calls, pauses }: SearchDeps,
+  requests: readonly SearchRequest[],
+  labelOf: (index: number) => string,
+): void {
+  const refusals = requests.map((request) => calls.search.refusalOf(request));
+  const at = refusals.findIndex((refusal) => refusal?.code === "invalid_parameter");
+  const unable = refusals[at];
+  if (unable) throw new ApiError(unable.code, labelOf(at) + unable.message);
+  const unready = refusals.find((refusal) => refusal !== null);
+  // What is paused is refused as such, whether or not it would be ready.
+  if (unready && !pauses.isPaused("search")) throw unready;
+}

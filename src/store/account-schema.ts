@@ -1,0 +1,164 @@
+// Accounts, their keys, and what moved money in or out without a call. Money columns are bigint
+// nano-USD; ids are text with a prefix.
+
+import { sql } from "drizzle-orm";
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+import { OPERATION_KINDS } from "../core/journal.ts";
+import { PLAN_NAMES } from "../core/limits.ts";
+import { at, money, number } from "./columns.ts";
+
+export const accounts = pgTable(
+  "accounts",
+  {
+    number: number("number").primaryKey().generatedAlwaysAsIdentity(),
+    id: text("id").notNull().unique(),
+    surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
+    email: text("email"),
+    /** The Redis bucket of all the account's keys; fixed at creation. */
+    bucket: smallint("bucket").notNull(),
+    state: text("state", { enum: ["active", "suspended", "closed"] })
+      .notNull()
+      .default("active"),
+    stateReason: text("state_reason"),
+    contract: text("contract", { enum: ["enterprise"] }),
+    /** What an application account is subscribed to; no Gateway account has one. */
+    plan: text("plan", { enum: PLAN_NAMES }),
+    ownCap: money("own_cap"),
+    /** Raised by every change of the access document; Redis and each process compare it. */
+    version: integer("version").notNull().default(1),
+    /** The version that Redis was last given; behind `version` after a crash between the two. */
+    appliedVersion: integer("applied_version").notNull().default(0),
+    /** When `version` was last raised. */
+    changedAt: at("changed_at").notNull().defaultNow(),
+    createdAt: at("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("accounts_unapplied")
+      .on(table.number)
+      .where(sql`${table.appliedVersion} < ${table.version}`),
+    check("accounts_plan", sql`(${table.plan} IS NOT NULL) = (${table.surface} = 'application')`),
+  ],
+);
+
+export const keys = pgTable(
+  "keys",
+  {
+    number: number("number").primaryKey().generatedAlwaysAsIdentity(),
+    id: text("id").notNull().unique(),
+    account: number("account")
+      .notNull()
+      .references(() => accounts.number),
+    /** HMAC-SHA-256 of the key under the pepper, hex; the key itself is never stored. */
+    digest: text("digest").notNull().unique(),
+    name: text("name").notNull(),
+    scopes: text("scopes").array().notNull(),
+    ipAllowlist: text("ip_allowlist").array().notNull(),
+    monthlyLimit: money("monthly_limit"),
+    lastFour: text("last_four").notNull(),
+    createdAt: at("created_at").notNull().defaultNow(),
+    revokedAt: at("revoked_at"),
+    lastUsedAt: at("last_used_at"),
+  },
+  (table) => [index("keys_account").on(table.account)],
+);
+
+/** Money that came in, by whatever provider. What it did to a balance stands in `operations`. */
+export const payments = pgTable(
+  "payments",
+  {
+    number: number("number").primaryKey().generatedAlwaysAsIdentity(),
+    id: text("id").notNull().unique(),
+    account: number("account")
+      .notNull()
+      .references(() => accounts.number),
+    /** `manual` for what an operator recorded. */
+    provider: text("provider").notNull().default("manual"),
+    /** The provider's own id of it, or the `--id` of a manual one. */
+    providerRef: text("provider_ref"),
+    status: text("status", { enum: ["pending", "succeeded", "failed"] })
+      .notNull()
+      .default("succeeded"),
+    currency: text("currency").notNull().default("usd"),
+    /** The net amount that is credited. */
+    amount: money("amount").notNull(),
+    /** What the payer paid on top of it. */
+    fee: money("fee").notNull().default(sql`0`),
+    bonus: money("bonus").notNull().default(sql`0`),
+    /** What of `amount` was refunded by now. */
+    refunded: money("refunded").notNull().default(sql`0`),
+    /** What of `amount` a dispute holds or has taken by now. */
+    disputed: money("disputed").notNull().default(sql`0`),
+    dispute: text("dispute", { enum: ["open", "won", "lost"] }),
+    paidAt: at("paid_at").notNull(),
+    createdAt: at("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("payments_account").on(table.account),
+    uniqueIndex("payments_provider_ref").on(table.provider, table.providerRef),
+    check(
+      "payments_amounts",
+      sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.bonus} >= 0
+        AND ${table.refunded} BETWEEN 0 AND ${table.amount}
+        AND ${table.disputed} BETWEEN 0 AND ${table.amount}`,
+    ),
+  ],
+);
+
+/**
+ * What changes a balance and is no call. Committed here first, then applied to Redis in the order
+ * of `number`, which counts 1, 2, 3 … in each account without gaps.
+ */
+export const operations = pgTable(
+  "operations",
+  {
+    account: number("account")
+      .notNull()
+      .references(() => accounts.number),
+    number: integer("number").notNull(),
+    kind: text("kind", { enum: OPERATION_KINDS }).notNull(),
+    balance: text("balance", { enum: ["paid", "free"] }).notNull(),
+    /** Below zero for a reversal and for an adjustment that takes. */
+    amount: money("amount").notNull(),
+    payment: number("payment").references(() => payments.number),
+    reason: text("reason"),
+    /** Who asked for it: `operator`, `system` or a provider. */
+    actor: text("actor").notNull().default("system"),
+    /** The caller's own id of it: with the same one nothing is done twice. */
+    reference: text("reference"),
+    expiresAt: at("expires_at"),
+    /** The UTC month, as 202611, whose allowance of the Free plan this is. */
+    allowanceMonth: integer("allowance_month"),
+    createdAt: at("created_at").notNull().defaultNow(),
+    /** Its ledger entry is here; written with that entry. */
+    booked: boolean("booked").notNull().default(false),
+    /** Free credit whose time is over, and of which its account owns nothing any more. */
+    ended: boolean("ended").notNull().default(false),
+  },
+  (table) => [
+    primaryKey({ columns: [table.account, table.number] }),
+    index("operations_payment").on(table.payment),
+    index("operations_unbooked").on(table.createdAt).where(sql`NOT ${table.booked}`),
+    index("operations_running")
+      .on(table.expiresAt)
+      .where(sql`${table.balance} = 'free' AND NOT ${table.ended}`),
+    uniqueIndex("operations_allowance").on(table.account, table.allowanceMonth),
+    uniqueIndex("operations_reference").on(table.account, table.reference),
+    check(
+      "operations_sign",
+      sql`CASE WHEN ${table.kind} = 'reversal' THEN ${table.amount} < 0
+        WHEN ${table.kind} = 'adjustment' THEN ${table.amount} <> 0
+        ELSE ${table.amount} > 0 END`,
+    ),
+    check("operations_free", sql`${table.balance} = 'paid' OR ${table.kind} = 'credit'`),
+  ],
+);

@@ -1,0 +1,81 @@
+// How far each bucket's journal is in Postgres. Who writes entries holds the cursor's row.
+
+import type { TransactionSql } from "postgres";
+import { arrayText } from "./database.ts";
+import type { PreparedEntry } from "./prepared-entry.ts";
+
+/** Entries are missing between the cursor and the journal: a person must tell which is right. */
+export class JournalGap extends Error {
+  override readonly name = "JournalGap";
+
+  constructor(
+    readonly bucket: number,
+    readonly expected: number,
+    readonly found: number,
+  ) {
+    super(`Bucket ${bucket}: journal entry ${expected} was expected, ${found} was found`);
+  }
+}
+
+interface Batch {
+  readonly bucket: number;
+  readonly epoch: number;
+  readonly prepared: readonly PreparedEntry[];
+}
+
+/** A batch whose cursor this transaction holds. */
+export interface LockedBatch<Of extends Batch = Batch> {
+  readonly batch: Of;
+  /** Those that the cursor has not passed. */
+  readonly entries: readonly PreparedEntry[];
+  /** Set where they do not follow the cursor directly. */
+  readonly gap: JournalGap | null;
+}
+
+/**
+ * Locks the cursors and leaves out batches whose bucket another process holds or that are of
+ * another epoch, and those that are in Postgres already.
+ */
+export async function lockCursors<Of extends Batch>(
+  tx: TransactionSql,
+  batches: readonly Of[],
+): Promise<LockedBatch<Of>[]> {
+  const rows = await tx`
+    SELECT bucket, epoch, entry FROM journal_cursors
+    WHERE bucket = ANY(${arrayText(batches.map(({ bucket }) => bucket))}::text::smallint[])
+    ORDER BY bucket FOR UPDATE SKIP LOCKED`;
+  const cursors = new Map(rows.map((row) => [Number(row.bucket), row]));
+  return batches.flatMap((batch) => {
+    const cursor = cursors.get(batch.bucket);
+    if (cursor === undefined || Number(cursor.epoch) !== batch.epoch) return [];
+    const next = Number(cursor.entry);
+    const entries = batch.prepared.filter(({ item }) => item.number >= next);
+    if (entries.length === 0) return [];
+    return [{ batch, entries, gap: gapOf(batch.bucket, entries, next) }];
+  });
+}
+
+export async function moveCursors(
+  tx: TransactionSql,
+  locked: readonly LockedBatch[],
+): Promise<void> {
+  const places = locked.map(({ batch, entries }) => ({
+    bucket: batch.bucket,
+    entry: (entries.at(-1)?.item.number ?? -1) + 1,
+  }));
+  await tx`
+    UPDATE journal_cursors SET entry = moved.entry
+    FROM unnest(${arrayText(places.map(({ bucket }) => bucket))}::text::smallint[],
+      ${arrayText(places.map(({ entry }) => entry))}::text::bigint[]) AS moved(bucket, entry)
+    WHERE journal_cursors.bucket = moved.bucket`;
+}
+
+function gapOf(
+  bucket: number,
+  entries: readonly PreparedEntry[],
+  first: number,
+): JournalGap | null {
+  const index = entries.findIndex(({ item }, at) => item.number !== first + at);
+  const found = entries[index];
+  return found === undefined ? null : new JournalGap(bucket, first + index, found.item.number);
+}

@@ -1,0 +1,128 @@
+// Operations: what changes a balance and is no call. They are numbered 1, 2, 3 … in each account,
+// so whoever books one holds the lock of the account's row.
+
+import { and, asc, eq, gt, sql } from "drizzle-orm";
+import type { Operation, OperationKind } from "../core/journal.ts";
+import { type NanoUsd, nano } from "../core/money.ts";
+import { accounts, operations } from "./account-schema.ts";
+import type { Database } from "./database.ts";
+
+export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
+
+export interface NewOperation {
+  readonly kind: OperationKind;
+  readonly balance: "paid" | "free";
+  readonly amount: NanoUsd;
+  readonly actor: string;
+  /** The payment's number. */
+  readonly payment?: number;
+  readonly reason?: string;
+  readonly reference?: string | null;
+  readonly expiresAt?: Date;
+  readonly allowanceMonth?: number;
+  /** The time of Postgres unless given. */
+  readonly createdAt?: Date;
+}
+
+/** An operation as Postgres has it. */
+export interface OperationRow {
+  readonly number: number;
+  readonly kind: OperationKind;
+  readonly amount: NanoUsd;
+  /** The payment's number. */
+  readonly payment: number | null;
+  readonly reason: string | null;
+  readonly reference: string | null;
+}
+
+/** The caller's reference stands for something else already (D-104). */
+export class ReferenceReused extends Error {
+  override readonly name = "ReferenceReused";
+}
+
+/** Takes the row lock of an account until the transaction ends; null when there is no such row. */
+export async function lockAccount(tx: Transaction, account: number) {
+  const [row] = await tx.select().from(accounts).where(eq(accounts.number, account)).for("update");
+  return row ?? null;
+}
+
+/** Makes Redis and every process take the access document anew. It takes the row lock too. */
+export async function raiseVersion(tx: Transaction, account: number): Promise<void> {
+  await tx
+    .update(accounts)
+    .set({ version: sql`${accounts.version} + 1`, changedAt: sql`now()` })
+    .where(eq(accounts.number, account));
+}
+
+/** The number of the account's next operation, for whoever holds the lock of its row. */
+export async function nextOperation(tx: Transaction, account: number): Promise<number> {
+  const [last] = await tx
+    .select({ number: sql<number>`coalesce(max(${operations.number}), 0)::int` })
+    .from(operations)
+    .where(eq(operations.account, account));
+  return (last?.number ?? 0) + 1;
+}
+
+/** Books an operation under the next number, for whoever holds the lock of the account's row. */
+export async function bookOperation(
+  tx: Transaction,
+  account: number,
+  operation: NewOperation,
+): Promise<OperationRow> {
+  const number = await nextOperation(tx, account);
+  const [row] = await tx
+    .insert(operations)
+    .values({ account, number, ...operation })
+    .returning();
+  if (row === undefined) throw new Error(`Operation ${number} was not stored`);
+  return operationRow(row);
+}
+
+/** The operation that was booked under this reference of the caller; null when there is none. */
+export async function findOperation(
+  tx: Transaction,
+  account: number,
+  reference: string,
+): Promise<OperationRow | null> {
+  const [row] = await tx
+    .select()
+    .from(operations)
+    .where(and(eq(operations.account, account), eq(operations.reference, reference)));
+  return row === undefined ? null : operationRow(row);
+}
+
+/** All operations of a payment, in order. */
+export async function operationsOf(tx: Transaction, payment: number): Promise<OperationRow[]> {
+  const rows = await tx
+    .select()
+    .from(operations)
+    .where(eq(operations.payment, payment))
+    .orderBy(asc(operations.number));
+  return rows.map(operationRow);
+}
+
+/** The operations with a number above `after`, in order, as the wallet applies them. */
+export async function operationsAfter(
+  queries: Pick<Database["db"], "select">,
+  accountId: string,
+  after: number,
+): Promise<Operation[]> {
+  const rows = await queries
+    .select({ operation: operations })
+    .from(operations)
+    .innerJoin(accounts, eq(accounts.number, operations.account))
+    .where(and(eq(accounts.id, accountId), gt(operations.number, after)))
+    .orderBy(asc(operations.number));
+  return rows.map(({ operation }) => ({
+    number: operation.number,
+    kind: operation.kind,
+    balance: operation.balance,
+    amount: operation.amount,
+    expiresAtMs: operation.expiresAt?.getTime() ?? null,
+  }));
+}
+
+function operationRow(row: typeof operations.$inferSelect): OperationRow {
+  const { number, kind, payment, reason, reference } = row;
+  return { number, kind, amount: nano(row.amount), payment, reason, reference };
+}

@@ -1,0 +1,275 @@
+// Payments of any provider. The row says what of a payment was refunded or is disputed by now; each
+// change of it books the operation that follows, in the same transaction.
+
+import { and, asc, eq } from "drizzle-orm";
+import { stateByDisputes } from "../core/access.ts";
+import { newId, type RandomBytes } from "../core/ids.ts";
+import { add, type NanoUsd, nano, subtract, ZERO } from "../core/money.ts";
+import {
+  creditOf,
+  type DisputeState,
+  type PaymentStanding,
+  takenBackAt,
+  takenBackOf,
+} from "../core/payment-credit.ts";
+import { accounts, payments } from "./account-schema.ts";
+import { type AccountPlace, type AccountRow, hasOpenDispute, refuseClosed } from "./accounts.ts";
+import { refuseTooLarge } from "./balance-limit.ts";
+import type { Database } from "./database.ts";
+import {
+  bookOperation,
+  findOperation,
+  lockAccount,
+  type OperationRow,
+  operationsOf,
+  ReferenceReused,
+  raiseVersion,
+  type Transaction,
+} from "./operations.ts";
+
+/** The provider of what an operator records. */
+export const MANUAL = "manual";
+
+export interface Payment extends PaymentStanding {
+  readonly number: number;
+  readonly id: string;
+  /** The account's number. */
+  readonly account: number;
+  readonly provider: string;
+  readonly providerRef: string | null;
+  readonly status: "pending" | "succeeded" | "failed";
+  readonly paidAt: Date;
+}
+
+export interface NewPayment {
+  readonly amount: NanoUsd;
+  readonly bonus?: NanoUsd;
+  readonly paidAt: Date;
+  /** Recorded by an operator unless given. */
+  readonly provider?: string;
+  /** The provider's own id of it, or the operator's. With the same one nothing is booked twice. */
+  readonly ref?: string | null;
+  /** What was taken back of it before it was first seen. */
+  readonly standing?: Partial<Pick<PaymentStanding, "refunded" | "disputed" | "dispute">>;
+}
+
+/** What of a payment is taken back from now on. */
+export interface PaymentChange {
+  readonly refunded?: NanoUsd;
+  readonly disputed?: NanoUsd;
+  readonly dispute?: DisputeState;
+}
+
+export interface ChangeTerms {
+  readonly actor: string;
+  readonly reason: string;
+  /** With the same one of an account nothing is booked twice. */
+  readonly reference: string | null;
+}
+
+export interface ChangedPayment {
+  readonly account: AccountPlace;
+  readonly payment: Payment;
+  /** Null where the change moved no credit, or where nothing changed. */
+  readonly operation: OperationRow | null;
+  /** What of the payment's amount the operation took back (D-103); below zero for a restore. */
+  readonly takenBack: NanoUsd;
+}
+
+export interface PaymentsDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+}
+
+export class Payments {
+  constructor(readonly deps: PaymentsDeps) {}
+
+  /** In the order in which they were paid. */
+  async list(account: Pick<AccountRow, "number">): Promise<Payment[]> {
+    return await readPayments(this.deps.database.db, account.number);
+  }
+
+  /**
+   * Books a payment and the credit and bonus that stand of it. It counts for the tier from `paidAt`
+   * on. A repeated reference answers the payment that was booked first. A closed account takes no
+   * payment of an operator; one that a provider took is booked, for its money is here.
+   * @throws AccountClosed, BalanceTooLarge, ReferenceReused
+   */
+  async record(account: Pick<AccountRow, "number">, payment: NewPayment): Promise<Payment> {
+    const { provider = MANUAL, ref = null } = payment;
+    return await this.deps.database.db.transaction(async (tx) => {
+      const locked = await lockAccount(tx, account.number);
+      if (locked === null) throw new Error(`Account number ${account.number} is gone`);
+      const first = await findByReference(tx, account.number, provider, ref);
+      if (first !== null) return first;
+      if (provider === MANUAL) refuseClosed(locked);
+      const id = newId("payment", this.deps.random);
+      const stored = await insert(tx, id, locked.number, payment);
+      await bookCredit(tx, stored);
+      await followDisputes(tx, locked);
+      await raiseVersion(tx, locked.number);
+      return stored;
+    });
+  }
+
+  /**
+   * Calls `decide` with the payment, locked against other changes, makes the change that it answers
+   * and books the difference. A repeated reference answers what was booked first and decides
+   * nothing. Null when there is no such payment.
+   * @throws BalanceTooLarge, ReferenceReused
+   */
+  async change(
+    id: string,
+    terms: ChangeTerms,
+    decide: (payment: Payment) => PaymentChange | null,
+  ): Promise<ChangedPayment | null> {
+    return await this.deps.database.db.transaction(async (tx) => {
+      const found = await readPayment(tx, id);
+      const account = found === null ? null : await lockAccount(tx, found.account);
+      // Read again: every change of a payment holds the lock of its account.
+      const payment = await readPayment(tx, id);
+      if (account === null || payment === null) return null;
+      const first = await repeated(tx, payment, terms.reference);
+      if (first !== null) return await changed(tx, account, payment, first);
+      const change = decide(payment);
+      if (change === null) return await changed(tx, account, payment, null);
+      await tx.update(payments).set(change).where(eq(payments.number, payment.number));
+      const after = { ...payment, ...change };
+      const operation = await bookDifference(tx, payment, after, terms);
+      await followDisputes(tx, account);
+      await raiseVersion(tx, account.number);
+      return await changed(tx, account, after, operation);
+    });
+  }
+}
+
+/** In the order in which they were paid. */
+export async function readPayments(
+  queries: Pick<Database["db"], "select">,
+  account: number,
+): Promise<Payment[]> {
+  const rows = await queries
+    .select()
+    .from(payments)
+    .where(eq(payments.account, account))
+    .orderBy(asc(payments.paidAt), asc(payments.number));
+  return rows.map(paymentOf);
+}
+
+async function readPayment(tx: Transaction, id: string): Promise<Payment | null> {
+  const [row] = await tx.select().from(payments).where(eq(payments.id, id));
+  return row === undefined ? null : paymentOf(row);
+}
+
+/** @throws ReferenceReused when it is a payment of another account */
+async function findByReference(
+  tx: Transaction,
+  account: number,
+  provider: string,
+  ref: string | null,
+): Promise<Payment | null> {
+  if (ref === null) return null;
+  const [row] = await tx
+    .select({ payment: payments, account: accounts.id })
+    .from(payments)
+    .innerJoin(accounts, eq(accounts.number, payments.account))
+    .where(and(eq(payments.provider, provider), eq(payments.providerRef, ref)));
+  if (row === undefined) return null;
+  if (row.payment.account === account) return paymentOf(row.payment);
+  throw new ReferenceReused(
+    `The reference '${ref}' is that of payment ${row.payment.id} of account ${row.account}`,
+  );
+}
+
+/** @throws ReferenceReused when a payment of another account took the reference meanwhile */
+async function insert(
+  tx: Transaction,
+  id: string,
+  account: number,
+  { amount, bonus = ZERO, paidAt, provider = MANUAL, ref = null, standing = {} }: NewPayment,
+): Promise<Payment> {
+  await refuseTooLarge(tx, account, { credit: amount + bonus });
+  const [row] = await tx
+    .insert(payments)
+    .values({ id, account, provider, providerRef: ref, amount, bonus, paidAt, ...standing })
+    .onConflictDoNothing({ target: [payments.provider, payments.providerRef] })
+    .returning();
+  if (row !== undefined) return paymentOf(row);
+  await findByReference(tx, account, provider, ref);
+  throw new Error(`Payment ${id} was not stored`);
+}
+
+/** What was taken back before the payment was first seen is neither credited nor reversed. */
+async function bookCredit(tx: Transaction, payment: Payment): Promise<void> {
+  const credit = subtract(payment.amount, takenBackOf(payment));
+  const bonus = subtract(creditOf(payment), credit);
+  const terms = { balance: "paid", actor: actorOf(payment), payment: payment.number } as const;
+  const { account } = payment;
+  if (credit > 0n) await bookOperation(tx, account, { kind: "credit", amount: credit, ...terms });
+  if (bonus > 0n) await bookOperation(tx, account, { kind: "bonus", amount: bonus, ...terms });
+}
+
+async function bookDifference(
+  tx: Transaction,
+  before: Payment,
+  after: Payment,
+  terms: ChangeTerms,
+): Promise<OperationRow | null> {
+  const amount = subtract(creditOf(after), creditOf(before));
+  if (amount === 0n) return null;
+  const { account, number: payment } = after;
+  const increase = amount > 0n ? { credit: amount } : { owed: subtract(ZERO, amount) };
+  await refuseTooLarge(tx, account, increase);
+  const kind = amount > 0n ? "restore" : "reversal";
+  return await bookOperation(tx, account, { kind, balance: "paid", amount, payment, ...terms });
+}
+
+/** What was booked for this payment under the reference before. @throws ReferenceReused */
+async function repeated(
+  tx: Transaction,
+  payment: Payment,
+  reference: string | null,
+): Promise<OperationRow | null> {
+  const first = reference === null ? null : await findOperation(tx, payment.account, reference);
+  if (first === null || first.payment === payment.number) return first;
+  throw new ReferenceReused(
+    `The reference '${reference}' is that of another operation of the account (${first.number})`,
+  );
+}
+
+async function changed(
+  tx: Transaction,
+  { id, bucket }: AccountRow,
+  payment: Payment,
+  operation: OperationRow | null,
+): Promise<ChangedPayment> {
+  const result = { account: { id, bucket }, payment, operation };
+  if (operation === null) return { ...result, takenBack: ZERO };
+  let before = ZERO;
+  for (const { number, amount } of await operationsOf(tx, payment.number)) {
+    if (number < operation.number) before = add(before, amount);
+  }
+  const after = takenBackAt(payment, add(before, operation.amount));
+  return { ...result, takenBack: subtract(after, takenBackAt(payment, before)) };
+}
+
+/** Suspends the account while a dispute is open, and ends that when none is any more. */
+async function followDisputes(tx: Transaction, account: AccountRow): Promise<void> {
+  const change = stateByDisputes(account, await hasOpenDispute(tx, account.number));
+  if (change === null) return;
+  await tx.update(accounts).set(change).where(eq(accounts.number, account.number));
+}
+
+function actorOf({ provider }: Payment): string {
+  return provider === MANUAL ? "operator" : provider;
+}
+
+function paymentOf(row: typeof payments.$inferSelect): Payment {
+  return {
+    ...row,
+    amount: nano(row.amount),
+    bonus: nano(row.bonus),
+    refunded: nano(row.refunded),
+    disputed: nano(row.disputed),
+  };
+}

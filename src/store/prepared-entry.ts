@@ -1,0 +1,164 @@
+// A journal entry as the rows that it becomes, or why it cannot become them.
+
+import { toUuid } from "../core/ids.ts";
+import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
+import { type LogRow, logRowOf } from "./log-rows.ts";
+import type { Cell } from "./unnest.ts";
+
+/** An entry of a bucket's stream, readable or not (actors/journal.ts reads them). */
+export interface JournalItem {
+  readonly number: number;
+  readonly content: Uint8Array;
+  /** Null where it could not be read. */
+  readonly entry: JournalEntry | null;
+  /** Why it could not be read. */
+  readonly fault: string | null;
+}
+
+/** What Postgres calls accounts and keys: a public id to its number. */
+export interface Numbers {
+  readonly accounts: ReadonlyMap<string, number>;
+  readonly keys: ReadonlyMap<string, number>;
+}
+
+export const LEDGER_COLUMNS = {
+  account: "bigint",
+  seq: "bigint",
+  kind: "text",
+  paid_delta: "bigint",
+  free_delta: "bigint",
+  paid_after: "bigint",
+  free_after: "bigint",
+  owed_after: "bigint",
+  request: "uuid",
+  key: "bigint",
+  month: "int",
+  operation: "int",
+  at: "timestamptz",
+} as const;
+
+export type LedgerRow = Readonly<Record<keyof typeof LEDGER_COLUMNS, Cell>>;
+
+export interface PreparedEntry {
+  readonly item: JournalItem;
+  readonly entry: JournalEntry | null;
+  /** Null where Postgres has no such account, as is `key`. */
+  readonly account: number | null;
+  readonly key: number | null;
+  readonly ledger: LedgerRow | null;
+  readonly log: LogRow | null;
+  /** Why the entry, or its log row where `ledger` is set, cannot be written. */
+  readonly fault: string | null;
+  /** A balance would be below zero. */
+  readonly isNegative: boolean;
+}
+
+/** A year of this range has partitions; any other is a fault of the entry. */
+const YEARS = { from: 2000, to: 9999 } as const;
+
+/**
+ * The rows of an entry. Whatever is wrong with it becomes its `fault`: one entry that cannot be
+ * understood must not stop those after it. `monthFault` says why the log has no place for a month.
+ */
+export function prepareEntry(
+  item: JournalItem,
+  numbers: Numbers,
+  monthFault: (month: string) => string | null,
+): PreparedEntry {
+  const { entry } = item;
+  const nothing = { item, entry, account: null, key: null, ledger: null, log: null };
+  const refused = (fault: string, known: Partial<PreparedEntry> = {}) => {
+    return { ...nothing, isNegative: false, ...known, fault };
+  };
+  if (entry === null) return refused(item.fault ?? "The entry cannot be read");
+  const account = numbers.accounts.get(entry.account);
+  if (account === undefined) return refused(`There is no account '${entry.account}'`);
+  const key = entry.key === "" ? null : numbers.keys.get(entry.key);
+  if (key === undefined) return refused(`There is no key '${entry.key}'`, { account });
+  const known = { item, entry, account, key };
+  let ledger: LedgerRow | null;
+  let request: string | null;
+  try {
+    request = entry.request === "" ? null : toUuid(entry.request);
+    ledger = ledgerRowOf(entry, { account, key, request });
+  } catch (error) {
+    return refused(reasonOf(error), known);
+  }
+  const isNegative = ledger !== null && hasNegative(entry);
+  if (isNegative) {
+    return refused("ledger_never_negative: a balance is below zero", { ...known, isNegative });
+  }
+  try {
+    const log = logRowOf(entry, { account, key, request });
+    const fault = log === null ? null : monthFault(String(log.at).slice(0, 7));
+    return { ...known, ledger, log: fault === null ? log : null, fault, isNegative };
+  } catch (error) {
+    return { ...known, ledger, log: null, fault: reasonOf(error), isNegative };
+  }
+}
+
+/** The months that need a partition, as `2026-11`. */
+export function monthsOf(items: readonly JournalItem[]): Set<string> {
+  const months = new Set<string>();
+  for (const { entry } of items) {
+    if (entry !== null && isTime(entry.atMs)) months.add(monthText(entry.atMs));
+  }
+  return months;
+}
+
+const monthTexts = new Map<number, string>();
+const HOUR_MS = 3_600_000;
+
+/** Entries come in thousands of the same hour: a date is built once for each. */
+function monthText(atMs: number): string {
+  const hour = Math.floor(atMs / HOUR_MS);
+  let text = monthTexts.get(hour);
+  if (text === undefined) {
+    text = new Date(atMs).toISOString().slice(0, 7);
+    if (monthTexts.size > 1_000) monthTexts.clear();
+    monthTexts.set(hour, text);
+  }
+  return text;
+}
+
+function isTime(ms: number): boolean {
+  const year = new Date(ms).getUTCFullYear();
+  return year >= YEARS.from && year <= YEARS.to;
+}
+
+/** Null for an entry without money. @throws RangeError */
+function ledgerRowOf(
+  entry: JournalEntry,
+  numbers: Pick<LedgerRow, "account" | "key" | "request">,
+): LedgerRow | null {
+  if (!isTime(entry.atMs)) throw new RangeError(`${entry.atMs} is not a time of this service`);
+  const { seq } = entry;
+  if (seq === null) {
+    if (entry.paidDelta === 0n && entry.freeDelta === 0n) return null;
+    throw new RangeError("An entry with money has no number in the ledger");
+  }
+  if (!Number.isSafeInteger(seq) || seq < 1) throw new RangeError(`${seq} is not a ledger number`);
+  const kind = ledgerKindOf(entry);
+  if (kind === null) throw new RangeError(`A '${entry.type}' entry has no place in the ledger`);
+  return {
+    ...numbers,
+    seq,
+    kind,
+    paid_delta: entry.paidDelta.toString(),
+    free_delta: entry.freeDelta.toString(),
+    paid_after: entry.paidAfter.toString(),
+    free_after: entry.freeAfter.toString(),
+    owed_after: entry.owedAfter.toString(),
+    month: entry.month,
+    operation: entry.operation,
+    at: new Date(entry.atMs).toISOString(),
+  };
+}
+
+function hasNegative({ paidAfter, freeAfter, owedAfter }: JournalEntry): boolean {
+  return paidAfter < 0n || freeAfter < 0n || owedAfter < 0n;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,128 @@
+// Journal entries that Postgres refused for what they are, or that could not be read. The journal
+// went on without them; `farebox journal rejected` shows them.
+
+import type { TransactionSql } from "postgres";
+import { arrayText, type Database } from "./database.ts";
+import type { Rejection } from "./journal-writer.ts";
+import { type Attribution, hasPlace } from "./ledger-chain.ts";
+
+export interface OpenRejection {
+  readonly bucket: number;
+  readonly epoch: number;
+  /** Its number in the bucket's journal. */
+  readonly entry: number;
+  /** As the entry names it; null where it could not be read. */
+  readonly account: string | null;
+  /** Its place in the account's ledger; null where it carries no money, or cannot be read. */
+  readonly seq: number | null;
+  readonly reason: string;
+  /** True once its ledger row is there: only its log row is missing. */
+  readonly ledgerWritten: boolean;
+  readonly rejectedAt: Date;
+}
+
+/** A bucket's journal in one epoch. */
+export interface BucketEpoch {
+  readonly bucket: number;
+  readonly epoch: number;
+}
+
+const REASON_CHARACTERS_MAX = 1_000;
+
+export class RejectedEntries {
+  constructor(readonly database: Database) {}
+
+  /** All that are open, the oldest first. */
+  async openRejections(): Promise<OpenRejection[]> {
+    const rows = await this.database.sql`
+      SELECT bucket, epoch, entry, account, seq, reason, ledger_written, rejected_at
+      FROM rejected_entries WHERE resolved_at IS NULL
+      ORDER BY rejected_at, bucket, epoch, entry`;
+    return rows.map((row) => ({
+      bucket: Number(row.bucket),
+      epoch: Number(row.epoch),
+      entry: Number(row.entry),
+      account: row.account,
+      seq: row.seq === null ? null : Number(row.seq),
+      reason: String(row.reason),
+      ledgerWritten: Boolean(row.ledger_written),
+      rejectedAt: new Date(row.rejected_at),
+    }));
+  }
+
+  async countOpen(): Promise<number> {
+    const { database } = this;
+    const [row] = await database.answered(
+      database.sql`SELECT count(*)::int AS open FROM rejected_entries
+        WHERE resolved_at IS NULL`.execute(),
+    );
+    return Number(row?.open ?? 0);
+  }
+
+  /** The entry as it stood in the stream; null where it is open no more. */
+  async contentOf({ bucket, epoch, entry }: BucketEpoch & { entry: number }) {
+    const [row] = await this.database.sql`
+      SELECT content FROM rejected_entries
+      WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry} AND resolved_at IS NULL`;
+    return row === undefined ? null : (row.content as Uint8Array);
+  }
+}
+
+/** Keeps rejected entries, with their content; part of the transaction that moves the cursor. */
+export async function keepRejections(
+  tx: TransactionSql,
+  { bucket, epoch }: BucketEpoch,
+  rejections: readonly Rejection[],
+): Promise<void> {
+  if (rejections.length === 0) return;
+  const rows = rejections.map(({ prepared: { item, entry }, reason, ledgerWritten }) => ({
+    bucket,
+    epoch,
+    entry: item.number,
+    account: entry !== null && hasPlace(entry) ? storable(entry.account) : null,
+    seq: hasPlace(entry) ? (entry?.seq ?? null) : null,
+    reason: storable(reason),
+    content: item.content,
+    ledger_written: ledgerWritten,
+  }));
+  await tx`INSERT INTO rejected_entries ${tx(rows)}`;
+}
+
+/** Postgres has no NUL in text, and this row must be taken whatever it says. */
+function storable(text: string): string {
+  return text.replaceAll("\0", "\ufffd").slice(0, REASON_CHARACTERS_MAX).toWellFormed();
+}
+
+/** Notes which place in a ledger an entry must have had that nobody could read. */
+export async function attributeRejections(
+  tx: TransactionSql,
+  { bucket, epoch }: BucketEpoch,
+  attributions: readonly Attribution[],
+): Promise<void> {
+  for (const { entry, account, seq } of attributions) {
+    await tx`
+      UPDATE rejected_entries SET account = ${account}, seq = ${seq}
+      WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}`;
+  }
+}
+
+/** The empty places in ledgers that rejected entries of a journal left, and those with no place. */
+export async function readHoles(
+  tx: TransactionSql,
+  { bucket, epoch }: BucketEpoch,
+  accounts: ReadonlyMap<string, number>,
+): Promise<{ holes: (readonly [account: number, seq: number])[]; unreadable: number[] }> {
+  const rows = await tx`
+    SELECT entry, account, seq FROM rejected_entries
+    WHERE bucket = ${bucket} AND epoch = ${epoch} AND NOT ledger_written
+      AND (account IS NULL
+        OR (seq IS NOT NULL AND account = ANY(${arrayText([...accounts.keys()])}::text::text[])))
+    ORDER BY entry`;
+  return {
+    holes: rows.flatMap((row) => {
+      const account = accounts.get(row.account);
+      return account === undefined ? [] : [[account, Number(row.seq)] as const];
+    }),
+    unreadable: rows.flatMap((row) => (row.account === null ? [Number(row.entry)] : [])),
+  };
+}

@@ -1,0 +1,155 @@
+// Writes what had been rejected, where nothing contradicts it by now.
+
+import type { TransactionSql } from "postgres";
+import { nano } from "../core/money.ts";
+import type { Database } from "./database.ts";
+import { reasonToReject, writeEntries } from "./journal-writer.ts";
+import type { Ledger } from "./ledger.ts";
+import { follows, JournalContradiction, type LedgerTail, START } from "./ledger-chain.ts";
+import type { JournalItem, PreparedEntry } from "./prepared-entry.ts";
+import type { OpenRejection, RejectedEntries } from "./rejected-entries.ts";
+
+export interface RetryDeps {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "prepare">;
+  readonly rejected: RejectedEntries;
+  /** Reads an entry as the journal does. */
+  readonly parse: (streamId: string, content: Buffer) => JournalItem;
+}
+
+export interface Retried {
+  readonly rejection: OpenRejection;
+  /** Why it stays open; null when it was resolved. */
+  readonly reason: string | null;
+}
+
+/** Tries every open rejection once, the oldest first. */
+export async function retryRejections(deps: RetryDeps): Promise<Retried[]> {
+  const results: Retried[] = [];
+  for (const rejection of await deps.rejected.openRejections()) {
+    results.push({ rejection, reason: await retryOne(deps, rejection) });
+  }
+  return results;
+}
+
+async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<string | null> {
+  const content = await deps.rejected.contentOf(rejection);
+  // Somebody else has just resolved it.
+  if (content === null) return null;
+  const item = deps.parse(`${rejection.epoch}-${rejection.entry}`, Buffer.from(content));
+  const [prepared] = await deps.ledger.prepare([item]);
+  if (prepared === undefined || prepared.entry === null || prepared.account === null) {
+    return prepared?.fault ?? "The entry cannot be read";
+  }
+  if (prepared.fault !== null && prepared.ledger === null) return prepared.fault;
+  return await deps.database.sql.begin(async (tx) => {
+    const ledgerWritten = await lockRejection(tx, rejection);
+    if (ledgerWritten === null) return null;
+    const missing = ledgerWritten ? { ...prepared, ledger: null } : prepared;
+    const misplaced = missing.ledger === null ? null : await misplacement(tx, rejection, missing);
+    if (misplaced !== null) return misplaced;
+    const reason = (await refusal(tx, missing)) ?? prepared.fault;
+    const hasMoney =
+      missing.ledger !== null &&
+      (reason === prepared.fault || (await refusal(tx, { ...missing, log: null })) === null);
+    await note(tx, rejection, { reason, ledgerWritten: ledgerWritten || hasMoney, prepared });
+    return reason;
+  });
+}
+
+/** Whether its ledger row is there; null when it is open no more. */
+async function lockRejection(
+  tx: TransactionSql,
+  { bucket, epoch, entry }: OpenRejection,
+): Promise<boolean | null> {
+  const [row] = await tx`
+    SELECT ledger_written FROM rejected_entries
+    WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry} AND resolved_at IS NULL
+    FOR UPDATE`;
+  return row === undefined ? null : Boolean(row.ledger_written);
+}
+
+/** Why the entry cannot take its place in the ledger; null where the place is its own. */
+async function misplacement(
+  tx: TransactionSql,
+  { bucket, epoch }: OpenRejection,
+  { entry, account }: PreparedEntry,
+): Promise<string | null> {
+  const [cursor] = await tx`
+    SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
+  if (Number(cursor?.epoch) !== epoch) {
+    return `The bucket was rebuilt without this entry: its epoch is ${Number(cursor?.epoch)} now`;
+  }
+  if (entry === null || entry.seq === null) return null;
+  const { seq } = entry;
+  const [before] = await tx`
+    SELECT seq, paid_after, free_after, owed_after FROM ledger_entries
+    WHERE account = ${account} AND seq <= ${seq} ORDER BY seq DESC LIMIT 1`;
+  const tail = before === undefined ? START : tailOf(before);
+  if (tail.seq === seq) return `Entry ${seq} of the ledger is another one`;
+  if (tail.seq === seq - 1 && !follows(entry, tail)) {
+    return `It does not add up with entry ${tail.seq} of the ledger`;
+  }
+  const [after] = await tx`
+    SELECT kind, paid_delta, free_delta, paid_after, free_after, owed_after FROM ledger_entries
+    WHERE account = ${account} AND seq = ${seq + 1}`;
+  if (after === undefined) return null;
+  const next = {
+    type: after.kind === "repayment" ? ("repayment" as const) : ("operation" as const),
+    kind: after.kind,
+    paidDelta: nano(after.paid_delta),
+    freeDelta: nano(after.free_delta),
+    paidAfter: nano(after.paid_after),
+    freeAfter: nano(after.free_after),
+    owedAfter: nano(after.owed_after),
+  };
+  const own = { paid: entry.paidAfter, free: entry.freeAfter, owed: entry.owedAfter };
+  return follows(next, own) ? null : `Entry ${seq + 1} of the ledger does not add up with it`;
+}
+
+function tailOf(row: Readonly<Record<string, bigint>>): LedgerTail {
+  return {
+    seq: Number(row.seq),
+    paid: BigInt(row.paid_after ?? 0n),
+    free: BigInt(row.free_after ?? 0n),
+    owed: BigInt(row.owed_after ?? 0n),
+  };
+}
+
+/** Why Postgres refuses the rows, none of which is written then; null when they are. */
+async function refusal(tx: TransactionSql, prepared: PreparedEntry): Promise<string | null> {
+  try {
+    await tx.savepoint((inner) => writeEntries(inner, [prepared]));
+    return null;
+  } catch (error) {
+    return whyRefused(error);
+  }
+}
+
+/** Here a contradiction concerns this entry alone: it is named instead of void. */
+function whyRefused(error: unknown): string {
+  try {
+    return reasonToReject(error);
+  } catch (other) {
+    if (other instanceof JournalContradiction) return other.message;
+    throw other;
+  }
+}
+
+async function note(
+  tx: TransactionSql,
+  { bucket, epoch, entry }: OpenRejection,
+  result: {
+    readonly reason: string | null;
+    readonly ledgerWritten: boolean;
+    readonly prepared: PreparedEntry;
+  },
+): Promise<void> {
+  const { reason, ledgerWritten, prepared } = result;
+  await tx`
+    UPDATE rejected_entries SET ledger_written = ${ledgerWritten},
+      reason = coalesce(${reason}, reason),
+      account = ${prepared.entry?.account ?? null}, seq = ${prepared.entry?.seq ?? null},
+      resolved_at = CASE WHEN ${reason === null} THEN now() END
+    WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}`;
+}

@@ -1,0 +1,82 @@
+// Postgres alone: what the use cases commit there while Redis is away, which decides all the rest.
+
+import type { AdministrationDeps } from "../../src/accounts/administration.ts";
+import { type NanoUsd, nano } from "../../src/core/money.ts";
+import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { Payments } from "../../src/store/payments.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import { createTestDatabase } from "../support/services.ts";
+
+const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+export interface Books extends AsyncDisposable {
+  readonly database: Database;
+  readonly deps: AdministrationDeps;
+  readonly repository: WalletRepository;
+  /** A new Gateway account, whose free credit is operation 1. */
+  account(): Promise<AccountRow>;
+  row(id: string): Promise<AccountRow>;
+  /** Kinds and amounts of the account's operations after the free credit, in order. */
+  operations(account: AccountRow): Promise<readonly (readonly [kind: string, amount: bigint])[]>;
+  /** The tier inputs in the access document. */
+  tierInputs(account: AccountRow): Promise<{ net_paid: string; first_payment_ms: number | null }>;
+}
+
+export async function openBooks(): Promise<Books> {
+  const own = await createTestDatabase();
+  const database = openDatabase(own.url);
+  const accounts = new Accounts({ database, random, keyPepper: "test pepper" });
+  const payments = new Payments({ database, random });
+  const repository = new WalletRepository(database);
+  const away = () => Promise.reject(new Error("Redis is away"));
+  const deps: AdministrationDeps = {
+    accounts,
+    payments,
+    actors: { of: () => ({ configure: away, applyOperations: away }) },
+    now: Date.now,
+    onDelayed: () => {},
+  };
+  const row = async (id: string) => {
+    const found = await accounts.find(id);
+    if (found === null) throw new Error("The account is gone");
+    return found;
+  };
+  return {
+    database,
+    deps,
+    repository,
+    row,
+    account: async () => {
+      const { id } = await accounts.create({ surface: "gateway", email: null }, new Date());
+      return await row(id);
+    },
+    operations: async ({ id }) => {
+      const [, ...booked] = await repository.operationsAfter(id, 0);
+      return booked.map(({ kind, amount }) => [kind, amount] as const);
+    },
+    tierInputs: async ({ id }) => {
+      const stored = await repository.readDocument(id);
+      return JSON.parse(stored?.document ?? "null");
+    },
+    [Symbol.asyncDispose]: async () => {
+      await database.close();
+      await own.drop();
+    },
+  };
+}
+
+export function sumOf(operations: readonly (readonly [string, bigint])[]): NanoUsd {
+  return nano(operations.reduce((sum, [, amount]) => sum + amount, 0n));
+}
+
+/** The code that a use case refuses with, or "done". */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "done";
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return String(error.code);
+    throw error;
+  }
+}

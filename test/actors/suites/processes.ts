@@ -1,0 +1,225 @@
+// Processes that stop, pause and come back: what becomes of their holds, and how they learn of it.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { forgetOwner } from "../../../actors/call-scripts.ts";
+import { renewDetached, settleDetached } from "../../../actors/detached-hold.ts";
+import { bucketKeys, holdsKey } from "../../../actors/keys.ts";
+import { LEASE_MS } from "../../../src/core/limits.ts";
+import { sweepExpired } from "../../../workers/sweep.ts";
+import {
+  balances,
+  DONE,
+  hold,
+  openAccount,
+  type TestAccount,
+  usd,
+  type World,
+  walletOf,
+} from "../../support/world.ts";
+import { type ActorProcess, openProcess, TestClock, tapScripts } from "../actor-process.ts";
+import { expectSound, logOf } from "./book-check.ts";
+import type { Place } from "./world-factory.ts";
+
+const NONE = usd("0");
+/** A process compares its holds with Redis every minute: in every twelfth renewal. */
+const ROUNDS_A_MINUTE = 12;
+/** More than the sweep reads at once. */
+const MANY = 450;
+
+export const processSuite = ({ open, redisUrl }: Place): void =>
+  describe("processes that come and go", () => {
+    const clock = new TestClock("2031-03-15T12:00:00.000Z");
+    let world: World;
+    beforeAll(async () => {
+      world = await open(clock.options);
+    });
+    afterAll(() => world[Symbol.asyncDispose]());
+    const second = async (): Promise<ActorProcess> =>
+      openProcess({
+        ...clock.options,
+        ...{ redisUrl: await redisUrl(), databaseUrl: world.databaseUrl },
+      });
+    const account = (more = {}) =>
+      openAccount(world, {
+        ...{ surface: "application", plan: "max", createdAt: clock.daysAgo(100) },
+        ...{ paid: usd("10"), paidAt: clock.daysAgo(0), ...more },
+      });
+    const of = ({ accounts }: ActorProcess, mine: TestAccount): TestAccount => ({
+      ...mine,
+      actor: accounts.of(mine.row.id, mine.row.bucket),
+    });
+    const sweep = () =>
+      sweepExpired({ scripts: world.accounts.scripts, scriptTime: () => clock.ms });
+    const leaseOf = (mine: TestAccount, { accounts }: ActorProcess) =>
+      world.redis.hget(bucketKeys(mine.row.bucket).leases, accounts.leases.owner);
+
+    test("a paused process learns from its renewal which holds are gone", async () => {
+      await using other = await second();
+      const mine = await account();
+      const stream = await hold(of(other, mine), usd("4"), { stream: true });
+      const plain = await hold(of(other, mine), usd("2"));
+      stream.checkpoint(usd("1"));
+      await other.accounts.renewLeases();
+      clock.ms += LEASE_MS;
+      await sweep();
+      expect(await balances(mine)).toEqual({ paid: usd("9"), free: NONE, held: NONE });
+      await other.accounts.renewLeases();
+      expect([stream.signal.aborted, plain.signal.aborted]).toEqual([true, true]);
+      expect(await stream.settle(usd("3"), DONE)).toMatchObject({ charged: usd("3") });
+      expect(await plain.settle(usd("2"), DONE)).toMatchObject({ charged: usd("2") });
+      await expectSound(world, mine);
+      expect((await logOf(world, mine)).map(({ cost }) => cost).sort()).toEqual([
+        usd("2"),
+        usd("3"),
+      ]);
+    });
+
+    test("a stream that was swept ends although its process has a new lease already", async () => {
+      await using other = await second();
+      const mine = await account();
+      const swept = await hold(of(other, mine), usd("4"), { stream: true });
+      clock.ms += LEASE_MS;
+      await sweep();
+      const fresh = await hold(of(other, mine), usd("1"), { stream: true });
+      await other.accounts.renewLeases();
+      expect([swept.signal.aborted, fresh.signal.aborted]).toEqual([true, false]);
+      await fresh.release(DONE);
+      await swept.release(DONE);
+      await expectSound(world, mine);
+    });
+
+    test("a lease begins with the first hold and goes only with the last one", async () => {
+      await using other = await second();
+      const mine = await account();
+      expect(await leaseOf(mine, other)).toBeNull();
+      const open1 = await hold(of(other, mine), usd("4"));
+      expect(Number(await leaseOf(mine, other))).toBe(clock.ms + LEASE_MS);
+      clock.ms += LEASE_MS;
+      const owner = other.accounts.leases.owner;
+      const forgetting = { nowMs: clock.ms, keys: bucketKeys(mine.row.bucket), owner };
+      expect(await world.accounts.scripts.run(forgetOwner, forgetting)).toBe("kept");
+      expect(await leaseOf(mine, other)).not.toBeNull();
+      await sweep();
+      expect(await leaseOf(mine, other)).toBeNull();
+      expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
+      await open1.release(DONE);
+    });
+
+    test("a process whose lease lives keeps every hold, however old it is", async () => {
+      await using other = await second();
+      const mine = await account();
+      const open1 = await hold(of(other, mine), usd("4"));
+      for (let round = 0; round < 5; round++) {
+        clock.ms += LEASE_MS - 1;
+        await other.accounts.renewLeases();
+        expect((await sweep()).expired).toBe(0);
+      }
+      expect((await balances(mine)).held).toBe(usd("4"));
+      await open1.release(DONE);
+    });
+
+    test("an admission that was sent again too late is released within a minute", async () => {
+      await using other = await second();
+      const mine = await account();
+      const sent: (() => Promise<unknown>)[] = [];
+      tapScripts(other.redis, (send) => {
+        sent.push(send);
+        return send();
+      });
+      const open1 = await hold(of(other, mine), usd("4"));
+      const admission = sent.at(-1);
+      await open1.settle(usd("1"), DONE);
+      // A reconnected client sends what it had no answer to; its call is over by now.
+      await admission?.();
+      expect((await balances(mine)).held).toBe(usd("4"));
+      const kept = await hold(of(other, mine), usd("2"));
+      for (let round = 0; round < ROUNDS_A_MINUTE; round++) await other.accounts.renewLeases();
+      expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: usd("2") });
+      expect((await walletOf(mine)).calls).toBe(1);
+      await kept.release(DONE);
+      await expectSound(world, mine);
+    });
+
+    test("streams of a revoked key end at the first renewal after, others go on", async () => {
+      await using other = await second();
+      const [mine, neighbour] = [await account(), await account()];
+      const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };
+      const key = await world.store.createKey(mine.row, terms);
+      await mine.actor.configure();
+      const ending = await hold(of(other, mine), usd("1"), { stream: true });
+      const going = await hold({ ...of(other, mine), keyId: key.id }, usd("1"), { stream: true });
+      const elsewhere = await hold(of(other, neighbour), usd("1"), { stream: true });
+      // The process has looked at the documents before: only the count of changes tells it.
+      await other.accounts.renewLeases();
+      await world.store.revokeKey(mine.keyId, new Date());
+      await mine.actor.configure();
+      await other.accounts.renewLeases();
+      const aborted = [ending, going, elsewhere].map(({ signal }) => signal.aborted);
+      expect(aborted).toEqual([true, false, false]);
+      await world.store.change(mine.row, { state: "suspended" }, new Date());
+      await mine.actor.configure();
+      await other.accounts.renewLeases();
+      expect([going.signal.aborted, elsewhere.signal.aborted]).toEqual([true, false]);
+      for (const one of [ending, going, elsewhere]) await one.release(DONE);
+      await expectSound(world, mine);
+    });
+
+    test("the sweep resolves more holds of a dead process than one page has", async () => {
+      await using other = await second();
+      const mine = await account({ surface: "gateway", plan: undefined });
+      await world.store.change(mine.row, { contract: "enterprise" }, new Date());
+      await mine.actor.configure();
+      await Promise.all(Array.from({ length: MANY }, () => hold(of(other, mine), usd("0.01"))));
+      const { calls, streams } = await walletOf(mine);
+      expect([calls, streams]).toEqual([MANY, 0]);
+      clock.ms += LEASE_MS;
+      expect((await sweep()).expired).toBe(MANY);
+      const { bucket } = mine.row;
+      expect(await world.redis.exists(holdsKey(bucket, other.accounts.leases.owner))).toBe(0);
+      expect(await walletOf(mine)).toMatchObject({ calls: 0, heldPaid: NONE, heldFree: NONE });
+      await expectSound(world, mine);
+    }, 30_000);
+
+    test("a hold that belongs to no process lives by its own deadline", async () => {
+      await using other = await second();
+      const mine = await account();
+      const open1 = await hold(of(other, mine), usd("4"), { isDetached: true });
+      open1.detach();
+      expect(await leaseOf(mine, other)).toBeNull();
+      clock.ms += LEASE_MS - 1;
+      await renewDetached(mine.actor, [open1.id]);
+      clock.ms += LEASE_MS;
+      expect((await sweep()).expired).toBe(0);
+      const settled = await settleDetached(mine.actor, open1.detached, {
+        ...{ cost: usd("3"), outcome: DONE },
+      });
+      expect(settled).toMatchObject({ charged: usd("3") });
+      const left = await hold(of(other, mine), usd("4"), { isDetached: true });
+      left.detach();
+      clock.ms += LEASE_MS;
+      expect((await sweep()).expired).toBe(1);
+      expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: NONE });
+      await expectSound(world, mine);
+    });
+
+    test("a hold of an older epoch gives back nothing that the wallet never gave up", async () => {
+      await using other = await second();
+      const mine = await account({ monthlyLimit: usd("5") });
+      const before = await hold(of(other, mine), usd("4"), { stream: true });
+      const abandoned = await hold(of(other, mine), usd("1"), { stream: true });
+      await world.flush();
+      await world.accounts.rebuild(mine.row.bucket);
+      expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
+      // What the key held in the older epoch counts no longer either.
+      const whole = await hold(mine, usd("5"));
+      await before.release(DONE);
+      clock.ms += LEASE_MS;
+      await world.accounts.renewLeases();
+      await sweep();
+      expect(await balances(mine)).toEqual({ paid: usd("5"), free: NONE, held: usd("5") });
+      expect(await walletOf(mine)).toMatchObject({ calls: 1, streams: 0 });
+      await whole.settle(usd("5"), DONE);
+      await abandoned.release(DONE);
+      await expectSound(world, mine);
+    });
+  });

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import type { ApiError } from "../../src/core/errors.ts";
+import { explain } from "../../src/http/explain.ts";
+import {
+  named,
+  notOffered,
+  oneOf,
+  optional,
+  refused,
+  shortText,
+  Type,
+  text,
+  whole,
+} from "../../src/http/schema.ts";
+
+const Shape = Type.Union([
+  Type.Object({ kind: Type.Literal("circle"), radius: Type.Number() }),
+  Type.Object({ kind: oneOf(["square", "cube"]), side: whole(1, 9) }),
+]);
+const Form = named("Form", {
+  name: shortText(3),
+  shapes: optional(Type.Array(Shape, { maxItems: 2 })),
+  stop: optional(Type.Union([text(), Type.Array(text())])),
+  old: notOffered({}),
+  from: refused({ must: "cannot be set", code: "unsupported_field" }),
+});
+
+function told(value: object): ApiError {
+  return explain(Form, value, "The form");
+}
+
+describe("a value that its schema refuses is told its field and the rule", () => {
+  const cases: readonly (readonly [value: object, message: string])[] = [
+    [{}, "name must be a string of 1 to 3 characters"],
+    [{ name: 1 }, "name must be a string of 1 to 3 characters"],
+    [{ name: "abcd" }, "name must be a string of 1 to 3 characters"],
+    [{ name: "a", shapes: {} }, "shapes must be an array"],
+    [{ name: "a", shapes: [1] }, "shapes[0] must be an object"],
+    [{ name: "a", shapes: [{}] }, "shapes[0].kind must be one of: circle, square, cube"],
+    [
+      { name: "a", shapes: [{ kind: "line" }] },
+      "shapes[0].kind must be one of: circle, square, cube",
+    ],
+    [{ name: "a", shapes: [{ kind: "circle" }] }, "shapes[0].radius must be a number"],
+    [
+      { name: "a", shapes: [{ kind: "cube", side: 10 }] },
+      "shapes[0].side must be an integer from 1 to 9",
+    ],
+    [{ name: "a", shapes: [{}, {}, {}] }, "shapes must have at most 2 items"],
+    [{ name: "a", stop: 1 }, "stop must be a string, or an array"],
+    [{ name: "a", stop: ["b", 1] }, "stop[1] must be a string"],
+    [{ name: "a", old: "x" }, "old is not offered here"],
+    [{ name: "a", from: null }, "from cannot be set"],
+  ];
+  for (const [value, message] of cases) {
+    test(`${JSON.stringify(value)}: ${message}`, () => {
+      expect(told(value).message).toBe(message);
+    });
+  }
+
+  test("with the code of the field, and its path apart", () => {
+    expect(told({ name: "a", from: 1 })).toMatchObject({
+      code: "unsupported_field",
+      param: "from",
+    });
+    expect(told({ name: "a", stop: ["b", 1] })).toMatchObject({
+      code: "invalid_parameter",
+      param: "stop[1]",
+    });
+  });
+
+  test("without looking at every fault of a hostile body", () => {
+    let looks = 0;
+    const shapes = new Proxy(
+      Array.from({ length: 100_000 }, () => 1),
+      {
+        get(target, key) {
+          looks += 1;
+          return Reflect.get(target, key);
+        },
+      },
+    );
+    const Many = Type.Object({ shapes: Type.Array(Type.String()), name: text() });
+    expect(explain(Many, { shapes }, "The form").message).toBe("name must be a string");
+    expect(looks).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { type HealthWarnings, type ReadinessCheck, readyz } from "../../src/http/health.ts";
+
+const clock = { now: () => 0, monotonicMs: () => 0, after: () => () => {} };
+
+async function ready(checks: Readonly<Record<string, ReadinessCheck>>, warnings: HealthWarnings) {
+  const request = new Request("http://localhost/readyz");
+  const response = await readyz.answer({ checks, warnings, clock }, { request, server: null });
+  return { status: response.status, body: await response.json() };
+}
+
+const fine = { postgres: () => Promise.resolve() };
+
+test("/readyz is degraded but 200 while somebody must look at something", async () => {
+  const warnings = { journal: async () => "2 rejected entries" };
+  expect(await ready(fine, warnings)).toEqual({
+    status: 200,
+    body: {
+      status: "degraded",
+      checks: { postgres: "ok" },
+      warnings: { journal: "2 rejected entries" },
+    },
+  });
+});
+
+test("/readyz is ok without a warning, and 503 without a store whatever the warnings", async () => {
+  expect(await ready(fine, { journal: async () => null })).toEqual({
+    status: 200,
+    body: { status: "ok", checks: { postgres: "ok" }, warnings: {} },
+  });
+  const away = { postgres: () => Promise.reject(new Error("away")) };
+  const warnings = { journal: () => Promise.reject(new Error("away")) };
+  expect(await ready(away, warnings)).toMatchObject({
+    status: 503,
+    body: { status: "unavailable", checks: { postgres: "failed" } },
+  });
+});

@@ -1,0 +1,101 @@
+// A process of the model test: an actor, its leases, and a client that can run the last script
+// again, or faulty scripts in their place.
+
+import { AccountActor } from "../../actors/account-actor.ts";
+import { ProcessLeases } from "../../actors/process-leases.ts";
+import { verifyBuckets } from "../../actors/recovery.ts";
+import { RedisClock } from "../../actors/redis-clock.ts";
+import { type RedisClient, type Script, ScriptRunner } from "../../actors/script.ts";
+import { newId } from "../../src/core/ids.ts";
+import { nano } from "../../src/core/money.ts";
+import type { Database } from "../../src/store/database.ts";
+import { type Cursor, WalletRepository } from "../../src/store/wallet-repository.ts";
+import { random, silent } from "../support/world.ts";
+import type { ModelAccount } from "./model-accounts.ts";
+
+/** What lanes share. */
+export interface LaneDeps {
+  readonly redis: RedisClient;
+  readonly database: Database;
+  /** Moves the bucket's journal to Postgres; many lanes share one transaction. */
+  readonly flush: (bucket: number) => Promise<void>;
+  /** Faulty sources by the digest of the script that they stand for. */
+  readonly faulty: ReadonlyMap<string, { readonly source: string; readonly sha: string }>;
+}
+
+/** A Postgres that recovers one bucket. */
+export class LaneRepository extends WalletRepository {
+  constructor(
+    database: Database,
+    readonly account: ModelAccount,
+  ) {
+    super(database);
+  }
+
+  override recovery(recovery: Parameters<WalletRepository["recovery"]>[0]): Promise<void> {
+    const mine = (cursor: Cursor) => cursor.bucket === this.account.bucket;
+    return super.recovery({
+      ...recovery,
+      rebuild: (cursors, newEpoch) => recovery.rebuild(cursors.filter(mine), newEpoch),
+    });
+  }
+
+  /** Lanes hand over their documents themselves. */
+  override async *lostDocuments(): AsyncGenerator<[]> {}
+}
+
+/** Runs scripts, or the faulty ones in their place, and can run the last one again. */
+export class TappedRunner extends ScriptRunner {
+  again: (() => Promise<unknown>) | null = null;
+  answer: unknown = null;
+
+  constructor(
+    readonly lane: LaneDeps,
+    verify: () => Promise<void>,
+  ) {
+    super(lane.redis, verify);
+  }
+
+  override async run<Input, Reply>(script: Script<Input, Reply>, input: Input): Promise<Reply> {
+    const used = { ...script, ...this.lane.faulty.get(script.sha) };
+    this.again = () => super.run(used, input);
+    const reply = await super.run(used, input);
+    this.answer = reply;
+    return reply;
+  }
+}
+
+/** Compares the lane's bucket with Postgres; with `isForced` it is rebuilt. */
+export async function verifyBucket(
+  redis: RedisClient,
+  repository: LaneRepository,
+  isForced: boolean,
+): Promise<void> {
+  const force = isForced ? { force: { bucket: repository.account.bucket } } : {};
+  await verifyBuckets({ redis, repository, onRecovered: () => {}, ...force });
+}
+
+export interface LaneProcess {
+  readonly owner: string;
+  readonly actor: AccountActor;
+  readonly leases: ProcessLeases;
+}
+
+export function startProcess(options: {
+  readonly scripts: ScriptRunner;
+  readonly repository: LaneRepository;
+  readonly now: () => number;
+  readonly onFailure: (error: unknown) => void;
+}): LaneProcess {
+  const { scripts, repository, now, onFailure } = options;
+  const { account } = repository;
+  const owner = newId("request", random);
+  const error = (facts: object) => onFailure("err" in facts ? facts.err : facts);
+  const leases = new ProcessLeases({ scripts, scriptTime: now, owner, log: { ...silent, error } });
+  const deps = {
+    ...{ scripts, repository, leases, clock: new RedisClock(now), scriptTime: now },
+    onSettleRetry: (_: string, cause: unknown) => onFailure(cause),
+    allowance: nano(account.terms.allowance),
+  };
+  return { owner, leases, actor: new AccountActor(deps, account.id, account.bucket) };
+}

@@ -1,0 +1,64 @@
+// Holds replies to what their endpoints document: the schema of a success, field by field, and the
+// codes of errors.
+
+import type { TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import type { ErrorCode } from "../../src/core/errors.ts";
+import { type DocumentedEndpoint, errorsOf } from "../../src/http/endpoint-errors.ts";
+import { DOCUMENTED } from "../../src/routes.ts";
+
+const ALL = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
+
+/** The endpoint that answers a request, or null if none does. */
+export function endpointOf(method: string, path: string): DocumentedEndpoint | null {
+  const parts = path.replace(/[?#].*/, "").split("/");
+  const fits = (template: string) => {
+    const open = template.split("/");
+    return (
+      open.length === parts.length && open.every((one, i) => /^\{/.test(one) || one === parts[i])
+    );
+  };
+  return ALL.find((one) => one.method === method && fits(one.path)) ?? null;
+}
+
+/** What a JSON reply has that its endpoint does not document, or null. */
+export function undocumented(
+  one: DocumentedEndpoint,
+  { ok }: Pick<Response, "ok">,
+  body: unknown,
+): string | null {
+  const label = `${one.method} ${one.path}`;
+  if (ok) {
+    const problem = misfit(one.reply, body);
+    return problem === null ? null : `${label} answered ${problem}`;
+  }
+  if (one.surface === null) return null;
+  const { error } = body as { readonly error?: { readonly code?: ErrorCode } };
+  const known: readonly (ErrorCode | undefined)[] = errorsOf(one);
+  return known.includes(error?.code) ? null : `${label} does not document '${error?.code}'`;
+}
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
+
+/** Where a value differs from its schema, or null; fields that the schema lacks are differences. */
+export function misfit(schema: TSchema, value: unknown): string | null {
+  const check = compiled.get(schema) ?? TypeCompiler.Compile(closed(schema));
+  compiled.set(schema, check);
+  if (check.Check(value)) return null;
+  const problems = [...check.Errors(value)].map(({ path, message }) => `${path}: ${message}`);
+  return `${JSON.stringify(value).slice(0, 2_000)}, which differs at ${problems.join("; ")}`;
+}
+
+/** The schema, with no room for fields that it does not name. It loses its name. */
+function closed<S extends TSchema>(schema: S): S {
+  if (Array.isArray(schema)) return schema.map(closed) as unknown as S;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const copy: Record<string | symbol, unknown> = {};
+  for (const key of Reflect.ownKeys(schema)) {
+    if (key !== "$id") copy[key] = closed(Reflect.get(schema, key) as S);
+  }
+  // An object that names no field is one of any fields.
+  const named = Object.keys(copy.properties ?? {}).length > 0;
+  if (copy.type === "object" && named) copy.additionalProperties = false;
+  return copy as unknown as S;
+}

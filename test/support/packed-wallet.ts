@@ -1,0 +1,16 @@
+// Writes packed records as a test wants them; what the product itself never does from outside.
+
+import { parseWallet, type Wallet } from "../../actors/records.ts";
+import { pack, type RedisClient } from "../../actors/script.ts";
+
+/** Changes fields of a wallet that Redis has, and leaves the others as they are. */
+export async function changeWallet(
+  redis: RedisClient,
+  key: string,
+  change: Partial<Wallet>,
+): Promise<void> {
+  const bytes = await redis.getBuffer(key);
+  if (bytes === null) throw new Error(`There is no wallet ${key}`);
+  const wallet = { ...parseWallet(bytes), ...change };
+  await redis.set(key, pack(...Object.values(wallet).map(Number)));
+}

@@ -1,0 +1,115 @@
+// A proxy in front of a Redis server that hands its replies on in pieces, or hangs up.
+
+import type { Socket, TCPSocketListener, TLSOptions } from "bun";
+
+interface Link {
+  readonly server: Promise<Socket<undefined>>;
+  /** Ends when the server has been given all that the client sent so far. */
+  asking: Promise<void>;
+  /** Ends when the client has been given all that the server sent so far. */
+  sending: Promise<void>;
+}
+
+/** Starts a proxy on a free port; with a certificate it speaks TLS to the client. */
+export class RedisProxy implements AsyncDisposable {
+  readonly #listener: TCPSocketListener<undefined>;
+  readonly #redisPort: number;
+  readonly #links = new WeakMap<Socket<undefined>, Link>();
+  #cut: { readonly bytes: number; readonly times: "once" | "everywhere" } | null = null;
+  #hangsUp = false;
+  #swallows = false;
+  /** Connections taken so far. */
+  connections = 0;
+
+  constructor(redisPort: number, tls?: TLSOptions) {
+    this.#redisPort = redisPort;
+    this.#listener = Bun.listen<undefined>({
+      hostname: "127.0.0.1",
+      port: 0,
+      ...(tls && { tls }),
+      socket: {
+        open: (client) => this.#open(client),
+        data: (client, bytes) => {
+          const link = this.#links.get(client);
+          if (link === undefined || this.#swallows) return;
+          link.asking = link.asking.then(async () => handOn(await link.server, [bytes]));
+        },
+        close: async (client) => {
+          (await this.#links.get(client)?.server)?.terminate();
+        },
+        error: () => {},
+      },
+    });
+  }
+
+  /** The server's URL with the address of the proxy. */
+  urlOf(url: string): string {
+    return url.replace(/:\d+(?=\/|$)/, `:${this.#listener.port}`);
+  }
+
+  /** Cuts what the server sends after so many bytes; "everywhere" again and again. */
+  cutAt(bytes: number, times: "once" | "everywhere" = "once"): void {
+    this.#cut = { bytes, times };
+  }
+
+  /** Hangs up on the client as soon as the server has answered anything more. */
+  hangUpAtNextReply(): void {
+    this.#hangsUp = true;
+  }
+
+  /** Passes nothing on of what the client sends from now on. */
+  swallow(): void {
+    this.#swallows = true;
+  }
+
+  /** Passes everything on again as it comes. */
+  restore(): void {
+    this.#cut = null;
+    this.#hangsUp = false;
+    this.#swallows = false;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.stop(true);
+  }
+
+  #open(client: Socket<undefined>): void {
+    this.connections += 1;
+    client.setNoDelay(true);
+    const server = Bun.connect<undefined>({
+      hostname: "127.0.0.1",
+      port: this.#redisPort,
+      socket: {
+        data: (_, bytes) => {
+          if (this.#hangsUp) return client.terminate();
+          link.sending = link.sending.then(() => handOn(client, this.#piecesOf(bytes)));
+        },
+        close: () => client.terminate(),
+        error: () => client.terminate(),
+      },
+    });
+    const link: Link = { server, asking: Promise.resolve(), sending: Promise.resolve() };
+    this.#links.set(client, link);
+  }
+
+  #piecesOf(bytes: Buffer): Buffer[] {
+    if (this.#cut === null) return [bytes];
+    const { bytes: size, times } = this.#cut;
+    if (times === "once") return [bytes.subarray(0, size), bytes.subarray(size)];
+    return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
+  }
+}
+
+async function handOn(to: Socket<undefined>, pieces: readonly Buffer[]): Promise<void> {
+  for (const piece of pieces) {
+    for (let sent = 0; sent < piece.length; ) {
+      const written = to.write(piece, sent);
+      if (written < 0) return;
+      sent += written;
+      // Gives the other side a turn, so that it sees the piece alone.
+      await Bun.sleep(1);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { usd } from "../../src/core/money.ts";
+import { createRegistry } from "../../src/http/metrics-server.ts";
+import { Ledger } from "../../src/store/ledger.ts";
+import { JournalLag } from "../../workers/journal-lag.ts";
+import { journalMetrics } from "../../workers/journal-metrics.ts";
+import { AT_MS, openJournalLab } from "../support/journal-lab.ts";
+
+const CENT = usd("0.01");
+
+test("the lag counts what waits and its age, also while Postgres does not answer", async () => {
+  await using lab = await openJournalLab();
+  let nowMs = AT_MS;
+  let isAway = false;
+  const ledger = new Ledger(lab.database);
+  const cursors = () => (isAway ? Promise.reject(new Error("away")) : ledger.cursors());
+  const lag = new JournalLag({
+    redis: lab.redis,
+    ledger: { cursors },
+    now: () => nowMs,
+    after: () => () => {},
+  });
+  const account = await lab.account(7);
+  await lab.flush();
+  expect(await lag.measure()).toEqual({ entries: 0, oldestSeconds: 0 });
+  // A call is named by its beginning; it was written 12 ms later.
+  await account.call(CENT);
+  await account.call(CENT, { atMs: AT_MS - 900 });
+  nowMs += 5_012;
+  isAway = true;
+  expect(await lag.measure()).toEqual({ entries: 2, oldestSeconds: 5 });
+  isAway = false;
+  await lab.flush();
+  expect(await lag.measure()).toEqual({ entries: 0, oldestSeconds: 0 });
+});
+
+test("an entry that does not say when it was written is as old as it has been seen", async () => {
+  await using lab = await openJournalLab();
+  let nowMs = AT_MS + 90_000;
+  const ledger = new Ledger(lab.database);
+  const lag = new JournalLag({
+    redis: lab.redis,
+    ledger,
+    now: () => nowMs,
+    after: () => () => {},
+  });
+  const account = await lab.account(7);
+  await lab.flush();
+  await account.call(CENT, { type: "expired" });
+  expect(await lag.measure()).toEqual({ entries: 1, oldestSeconds: 0 });
+  nowMs += 4_000;
+  expect(await lag.measure()).toEqual({ entries: 1, oldestSeconds: 4 });
+});
+
+test("metrics name rejections, negative balances and the lag", async () => {
+  await using lab = await openJournalLab();
+  const registry = createRegistry("worker");
+  const metrics = journalMetrics({
+    registry,
+    lag: async () => ({ entries: 3, oldestSeconds: 1.5 }),
+    openRejections: () => lab.rejected.countOpen(),
+    log: { warn: () => {} },
+  });
+  const account = await lab.account(7);
+  await account.call(CENT);
+  await account.call(CENT, { paidAfter: usd("-1") });
+  await account.call(CENT, { metadata: "{" });
+  await lab.flush(metrics);
+  const text = await registry.metrics();
+  const metric = (name: string) => {
+    const line = text.split("\n").find((row) => row.startsWith(`farebox_${name}{`));
+    return Number(line?.split(" ").at(-1));
+  };
+  expect(metric("journal_rejected_total")).toBe(2);
+  expect(metric("journal_rejected_open")).toBe(2);
+  expect(metric("negative_balances_total")).toBe(1);
+  expect(metric("journal_lag_entries")).toBe(3);
+  expect(metric("journal_lag_seconds")).toBe(1.5);
+  expect(metric("calls_total")).toBe(1);
+});

@@ -1,0 +1,131 @@
+// `farebox journal rejected --retry` writes what was refused once nothing contradicts it, and never
+// puts money where the ledger has no place for it.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { journalCommands } from "../../src/cli/journal-commands.ts";
+import type { Stores } from "../../src/cli/stores.ts";
+import { metadataText } from "../../src/core/journal.ts";
+import { nano, usd } from "../../src/core/money.ts";
+import {
+  type JournalLab,
+  type LabAccount,
+  METADATA,
+  openJournalLab,
+  putUnderEpoch,
+} from "../support/journal-lab.ts";
+
+let lab: JournalLab;
+beforeAll(async () => {
+  lab = await openJournalLab();
+});
+beforeEach(async () => {
+  await lab.database.sql`DELETE FROM rejected_entries`;
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+
+const CENT = usd("0.01");
+let bucket = 0;
+const nextAccount = () => lab.account(bucket++);
+
+/** The command as the tool runs it. */
+async function run(...flags: readonly "retry"[]) {
+  const [command] = journalCommands;
+  if (command === undefined) throw new Error("There is no command");
+  const values = new Map(flags.map((flag) => [flag, ""]));
+  const plan = command.plan({ words: [], values, json: false, nowMs: 0 });
+  return await plan({ database: lab.database } as Stores);
+}
+
+/** Lets Postgres refuse the rows of a table for which a condition holds, until it is undone. */
+async function refuseRows(table: string, condition: string): Promise<() => Promise<unknown>> {
+  const { sql } = lab.database;
+  await sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT odd CHECK (NOT (${condition})) NOT VALID`);
+  return () => sql.unsafe(`ALTER TABLE ${table} DROP CONSTRAINT odd`);
+}
+
+async function refusedEntry(account: LabAccount): Promise<() => Promise<unknown>> {
+  await account.call(CENT);
+  const undo = await refuseRows("ledger_entries", "paid_delta = -7");
+  await account.call(nano(7n));
+  await account.call(CENT);
+  await lab.flush();
+  return undo;
+}
+
+test("nothing is listed while nothing is rejected", async () => {
+  expect(await run()).toEqual({ json: { open: [] }, text: "No journal entry is rejected." });
+});
+
+test("a refused ledger row takes exactly its place once Postgres takes it", async () => {
+  const account = await nextAccount();
+  const undo = await refusedEntry(account);
+  expect(await account.ledger()).toHaveLength(3);
+  const listed = await run();
+  expect(listed.json).toMatchObject({
+    open: [{ bucket: account.bucket, epoch: 1, entry: 2, account: account.id, seq: 3 }],
+  });
+  expect(listed.text).toContain("23514 odd");
+  const refused = await run("retry");
+  expect(refused).toMatchObject({ failed: true, json: { resolved: [] } });
+  await undo();
+  const done = await run("retry");
+  expect(done).toMatchObject({ failed: false, text: "1 of 1 rejected entries were written." });
+  const rows = await account.ledger();
+  expect(rows.map(({ seq }) => Number(seq))).toEqual([1, 2, 3, 4]);
+  expect(await account.log()).toHaveLength(3);
+  expect(await account.spent()).toBe(2n * CENT + 7n);
+  expect(await lab.rejected.countOpen()).toBe(0);
+  expect(await run("retry")).toMatchObject({ failed: false, json: { resolved: [], open: [] } });
+});
+
+test("a log row alone is written without touching the money, in whatever epoch", async () => {
+  const account = await nextAccount();
+  const undo = await refuseRows("request_log", "model = 'odd'");
+  await account.call(CENT, { metadata: metadataText({ ...METADATA, model: "odd" }) });
+  await lab.flush();
+  expect(await account.log()).toHaveLength(0);
+  await undo();
+  await putUnderEpoch(lab, account.bucket, 2);
+  expect(await run("retry")).toMatchObject({ failed: false });
+  expect(await account.log()).toMatchObject([{ model: "odd", cost: BigInt(CENT) }]);
+  expect(await account.ledger()).toHaveLength(2);
+  expect(await account.spent()).toBe(BigInt(CENT));
+});
+
+test("money of a bucket that was rebuilt since is not written", async () => {
+  const account = await nextAccount();
+  const undo = await refusedEntry(account);
+  await undo();
+  await putUnderEpoch(lab, account.bucket, 2);
+  const answer = await run("retry");
+  expect(answer.failed).toBe(true);
+  expect(answer.text).toContain("The bucket was rebuilt without this entry");
+  expect(await account.ledger()).toHaveLength(3);
+});
+
+test("money whose place another entry took is not written", async () => {
+  const account = await nextAccount();
+  await account.call(CENT);
+  const undo = await refuseRows("ledger_entries", "paid_delta = -7");
+  await account.call(nano(7n));
+  await lab.flush();
+  await undo();
+  // The wallet left Redis and was built anew from the ledger.
+  account.seq -= 1;
+  account.paid += 7n;
+  await account.call(CENT);
+  await lab.flush();
+  const answer = await run("retry");
+  expect(answer.text).toContain("Entry 3 of the ledger is another one");
+  expect(await account.ledger()).toHaveLength(3);
+  expect(lab.rebuilt).toEqual([]);
+});
+
+test("a balance below zero stays open whatever is tried", async () => {
+  const account = await nextAccount();
+  await account.call(CENT, { paidAfter: nano(-5n) });
+  await lab.flush();
+  const answer = await run("retry");
+  expect(answer.failed).toBe(true);
+  expect(answer.text).toContain("ledger_never_negative");
+});

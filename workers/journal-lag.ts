@@ -1,0 +1,90 @@
+// How far Postgres is behind the journals: how many entries, and how long the oldest has waited.
+
+import { type JournalPage, readJournal } from "../actors/journal.ts";
+import type { RedisClient } from "../actors/script.ts";
+import { type JournalEntry, parseOutcome } from "../src/core/journal.ts";
+import type { BucketCursor, Ledger } from "../src/store/ledger.ts";
+
+export interface JournalLagDeps {
+  readonly redis: RedisClient;
+  readonly ledger: Pick<Ledger, "cursors">;
+  readonly now: () => number;
+  /** Calls back after so many milliseconds, unless it is called off. */
+  readonly after: (delayMs: number, run: () => void) => () => void;
+}
+
+export interface Lag {
+  readonly entries: number;
+  readonly oldestSeconds: number;
+}
+
+/** Postgres may be what is slow: the cursors known before say enough then. */
+const CURSORS_MS_MAX = 2_000;
+
+export class JournalLag {
+  #cursors: readonly BucketCursor[] = [];
+  /** Since when this process has seen a bucket's next entry wait. */
+  readonly #waiting = new Map<number, { readonly place: string; readonly sinceMs: number }>();
+
+  constructor(readonly deps: JournalLagDeps) {}
+
+  /** Null before Postgres has answered for the first time. */
+  async measure(): Promise<Lag | null> {
+    await this.#readCursors();
+    if (this.#cursors.length === 0) return null;
+    const nowMs = this.deps.now();
+    let entries = 0;
+    let oldestMs = 0;
+    const pages = await Promise.all(
+      this.#cursors.map((cursor) => readJournal(this.deps.redis, cursor.bucket, cursor, 1)),
+    );
+    for (const [index, cursor] of this.#cursors.entries()) {
+      const page = pages[index];
+      if (page === undefined || !isBehind(page, cursor)) {
+        this.#waiting.delete(cursor.bucket);
+        continue;
+      }
+      entries += page.written - cursor.entry;
+      oldestMs = Math.max(oldestMs, nowMs - this.#waitingSince(page, cursor, nowMs));
+    }
+    return { entries, oldestSeconds: oldestMs / 1_000 };
+  }
+
+  async #readCursors(): Promise<void> {
+    const late = Promise.withResolvers<null>();
+    const callOff = this.deps.after(CURSORS_MS_MAX, () => late.resolve(null));
+    try {
+      const cursors = await Promise.race([this.deps.ledger.cursors(), late.promise]);
+      if (cursors !== null) this.#cursors = cursors;
+    } catch {
+      // That Postgres is away is what the figures of the cursors before will show.
+    } finally {
+      callOff();
+    }
+  }
+
+  #waitingSince(page: JournalPage, cursor: BucketCursor, nowMs: number): number {
+    const place = `${cursor.epoch}-${cursor.entry}`;
+    const seen = this.#waiting.get(cursor.bucket);
+    const sinceMs = seen?.place === place ? seen.sinceMs : nowMs;
+    if (sinceMs === nowMs) this.#waiting.set(cursor.bucket, { place, sinceMs });
+    const entry = page.entries[0]?.entry ?? null;
+    return Math.min(sinceMs, entry === null ? nowMs : writtenAtMs(entry, nowMs));
+  }
+}
+
+function isBehind({ bucket, written }: JournalPage, cursor: BucketCursor): boolean {
+  return bucket?.epoch === cursor.epoch && written > cursor.entry;
+}
+
+/** About when an entry was written, as far as it says; a call is named by its beginning. */
+function writtenAtMs({ type, atMs, outcome }: JournalEntry, nowMs: number): number {
+  if (type === "expired" || type === "late") return nowMs;
+  if (type !== "call") return atMs;
+  try {
+    return atMs + (Number(parseOutcome(outcome).latencyMs) || 0);
+  } catch {
+    // What is wrong with the entry is for the flush to say.
+    return nowMs;
+  }
+}
