@@ -106,8 +106,8 @@ async function earlierProcesses(redis: RedisClient): Promise<string[]> {
 }
 
 /**
- * Wallets and keys that nobody uses would stay in the older layout for ever, and no release could
- * ever leave off reading it. Holds end by themselves.
+ * Idle wallets and keys would otherwise keep the older layout, and no later release could stop
+ * reading it. Holds end by themselves.
  */
 async function rewriteAll(redis: RedisClient): Promise<void> {
   for (const [kind, pattern] of [

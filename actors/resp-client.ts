@@ -170,7 +170,7 @@ export class RespClient implements ScriptClient {
     if (wasReady) this.#ready = null;
     connection?.end("The connection to Redis was lost", error);
     if (this.#isClosed) return;
-    // What was sent may wait for the next connection, but not for ever.
+    // A command may wait for one more connection, but not without limit.
     if (!wasReady) this.#rejectWaiting("Redis is not reachable", error);
     this.#failures += 1;
     const delayMs = Math.min(RECONNECT_STEP_MS * this.#failures, RECONNECT_MAX_MS);

@@ -72,7 +72,7 @@ async function copiedKeys(redis: Redis, sample: SampleAccount): Promise<CopiedKe
   );
 }
 
-/** What the account and its key have for good: what ends by itself, an idle account has no more. */
+/** The lasting keys of an account and its API key; those with an expiry are gone once it is idle. */
 async function namesOf(redis: Redis, { accountId, keyId }: SampleAccount): Promise<string[]> {
   const names = new Set<string>();
   for (const id of [accountId, keyId]) {

@@ -17,7 +17,7 @@ export interface PaymentStanding {
   readonly dispute: DisputeState | null;
 }
 
-/** What of the amount is gone for good. The rest counts for the tier. */
+/** The part of the amount that cannot come back. The rest counts for the tier. */
 export function lostOf({ amount, refunded, disputed, dispute }: PaymentStanding): NanoUsd {
   if (dispute !== "lost") return refunded;
   return add(refunded, min(disputed, subtract(amount, refunded)));

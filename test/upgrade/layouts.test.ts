@@ -159,7 +159,7 @@ describe("two builds that differ in layout", () => {
     await retractProcess(world.redis, old.deps.processId);
     expect(await next.layouts.raiseLayouts(world.redis)).toBeGreaterThan(0);
     expect(await next.layouts.raiseLayouts(world.redis)).toBe(0);
-    // Also the wallet that nobody has used since.
+    // Idle wallets too.
     const bytes = await walletBytes(account);
     expect([bytes.length, bytes.readDoubleLE(0)]).toEqual([WALLET_BYTES + 8, 3]);
     await expectClean();
