@@ -72,7 +72,7 @@ async function copiedKeys(redis: Redis, sample: SampleAccount): Promise<CopiedKe
   );
 }
 
-/** The lasting keys of an account and its API key; those with an expiry are gone once it is idle. */
+/** The lasting keys of an account and its API key: those with an expiry end once it is idle. */
 async function namesOf(redis: Redis, { accountId, keyId }: SampleAccount): Promise<string[]> {
   const names = new Set<string>();
   for (const id of [accountId, keyId]) {
