@@ -12,7 +12,7 @@ import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal.ts";
 import { deriveTier, LEASE_MS, OPEN_CALLS_MAX, type Tier } from "../src/core/limits.ts";
 import { type NanoUsd, ZERO } from "../src/core/money.ts";
-import type { Account, AccountView, Admission, AdmissionRequest } from "./account.ts";
+import type { Account, AccountView, Admission, AdmissionRequest, Limit } from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
 import type { HoldRef } from "./call-scripts.ts";
@@ -46,7 +46,12 @@ interface Attempt {
   readonly access: Access;
   readonly key: AccessKey;
   readonly tier: Tier;
+  readonly limits: readonly Limit[];
+  readonly cap: NanoUsd;
+  readonly ref: HoldRef;
   readonly metadata: string;
+  /** Account, key and metadata between tabs. */
+  readonly text: string;
   readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
@@ -74,6 +79,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   async admit(request: AdmissionRequest): Promise<Admission> {
     const metadata = metadataText(request.metadata);
+    const text = `${this.accountId}\t${request.keyId}\t${metadata}`;
+    const ref = this.#holdRef(request);
     let looks = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
@@ -91,7 +98,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         continue;
       }
       const { tier, refusal } = decideAccess(access.document, key, { ...request, nowMs });
-      const tried = { request, access, key, tier, metadata, refusal };
+      const limits = limitsOf(request, tier);
+      const cap = capOf(access.document, tier);
+      const tried = { request, access, key, tier, limits, cap, ref, metadata, text, refusal };
       const reply = await this.#run(tried);
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") this.#adopt(reply.version, reply.document);
@@ -157,11 +166,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   async #run(tried: Attempt): Promise<AdmitReply> {
-    const { request, access, key, tier, metadata, refusal } = tried;
+    const { request, access, key, tier, limits, cap, ref, text, refusal } = tried;
     const { leases, clock, scripts } = this.deps;
     const { requestId, keyId, isDetached = false } = request;
-    const owner = isDetached ? MAIL_OWNER : leases.owner;
-    const limits = limitsOf(request, tier);
     if (!isDetached) leases.opening(this.bucket, requestId);
     let isOpen = false;
     try {
@@ -171,7 +178,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         version: access.version,
         keyId,
         requestId,
-        owner,
+        owner: ref.owner,
         deadlineMs: isDetached ? LEASE_MS : 0,
         refusal: refusal?.code ?? request.refusal?.code ?? null,
         limit: tier.requestsPerMinute,
@@ -180,10 +187,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         stream: request.stream,
         streamLimit: tier.streams,
         callLimit: OPEN_CALLS_MAX,
-        cap: capOf(access.document, tier),
+        cap,
         budget: key.monthlyLimit,
         attempt: request.tentative ? "tentative" : request.counted ? "second" : "only",
-        text: this.#text(keyId, metadata),
+        text,
         elapsedMs: Math.round(request.elapsedMs),
         limits,
       });
@@ -192,7 +199,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     } catch (error) {
       // Redis may have run the script, or may run it yet: what it held must not wait for its
       // lease.
-      void releaseWhenBack(this, this.#holdRef(keyId, requestId, owner), limits);
+      void releaseWhenBack(this, ref, limits);
       throw error;
     } finally {
       if (!isOpen && !isDetached) leases.closed(this.bucket, requestId);
@@ -201,7 +208,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   #answer(
     reply: Exclude<AdmitReply, { verdict: "hydrate" } | { verdict: "stale" }>,
-    { request, access, key, tier, metadata, refusal }: Attempt,
+    { request, key, tier, limits, cap, ref, metadata, text, refusal }: Attempt,
   ): Admission {
     if (reply.verdict === "short") return { verdict: "short", funds: reply };
     this.deps.clock.observe(reply.nowMs);
@@ -211,33 +218,29 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const funds = MONEY_REFUSALS.has(reply.code) ? reply : null;
       return { verdict: "refused", error, rate, funds };
     }
-    const { requestId, keyId, stream, isDetached = false } = request;
-    const { leases } = this.deps;
+    const { stream, isDetached = false } = request;
     const hold = new OpenHold(this, {
-      ref: this.#holdRef(keyId, requestId, isDetached ? MAIL_OWNER : leases.owner),
-      text: this.#text(keyId, metadata),
+      ref,
+      text,
       metadata,
       stream,
-      limits: limitsOf(request, tier),
+      limits,
       paid: reply.paid,
       free: reply.free,
       admittedAtMs: reply.admittedAtMs,
-      cap: capOf(access.document, tier),
+      cap,
       budget: key.monthlyLimit,
     });
     if (!isDetached) {
       this.openCalls += 1;
-      leases.opened(this.bucket, hold, this);
+      this.deps.leases.opened(this.bucket, hold, this);
     }
     return { verdict: "admitted", hold, rate };
   }
 
-  #holdRef(keyId: string, requestId: string, owner: string): HoldRef {
+  #holdRef({ keyId, requestId, isDetached = false }: AdmissionRequest): HoldRef {
+    const owner = isDetached ? MAIL_OWNER : this.deps.leases.owner;
     return { account: this.accountId, keys: this.keys, keyId, requestId, owner };
-  }
-
-  #text(keyId: string, metadata: string): string {
-    return `${this.accountId}\t${keyId}\t${metadata}`;
   }
 
   /** Grants what the Free plan owes, if anything still is; calls at the same time share a grant. */

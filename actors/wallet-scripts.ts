@@ -3,6 +3,7 @@
 import type { Operation } from "../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, toDouble } from "../src/core/money.ts";
+import type { WalletRecord } from "../src/store/wallet-repository.ts";
 import { type BucketKeys, keyStateKey } from "./keys.ts";
 import applyOperationLua from "./lua/apply_operation.lua" with { type: "text" };
 import configureLua from "./lua/configure.lua" with { type: "text" };
@@ -60,18 +61,9 @@ export interface KeySpending {
   readonly spentBefore: NanoUsd;
 }
 
-export interface HydrateArgs extends Timed, OfAccount {
+export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months" | "keys"> {
   readonly epoch: number;
   readonly evictions: number;
-  readonly seq: number;
-  readonly paid: NanoUsd;
-  readonly free: NanoUsd;
-  readonly owed: NanoUsd;
-  readonly freeExpiresAtMs: number | null;
-  /** The number of the last operation that the ledger has. */
-  readonly operations: number;
-  readonly version: number;
-  readonly document: string;
   /** The operations that follow, in order. */
   readonly pending: readonly Operation[];
   readonly spending: readonly KeySpending[];
