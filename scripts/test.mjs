@@ -1,8 +1,8 @@
 // `npm test [-- <parts of file names, options of bun test>]`: the test suite on stores of its own.
 //
 // Files run in as many lanes as there are processors, each file in a process and each lane with a
-// Redis of its own. The suites below test/long run only with FAREBOX_LONG=1. The last line is
-// always the count.
+// Redis of its own. The suites below test/long run only with FAREBOX_LONG=1. What failed is named
+// again at the end, and the last line is always the count.
 
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -16,7 +16,7 @@ import { startRedis } from "./redis.mjs";
 import { startStores } from "./services.mjs";
 
 /**
- * @typedef {{ passed: number, failed: number, skipped: number }} Count
+ * @typedef {{ passed: number, failed: number, skipped: number, failures: string[] }} Count
  * @typedef {{ exitCode: number, output: string }} Outcome
  * @typedef {{ bun: string, options: string[] }} Settings
  * @typedef {Settings & { redisUrl: string, databaseUrl: string, dataDirectory: string }} Lane
@@ -41,7 +41,7 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
 
 main().catch((error) => {
   console.error(error instanceof Error ? error.message : error);
-  report({ passed: 0, failed: 1, skipped: 0 });
+  report({ passed: 0, failed: 1, skipped: 0, failures: [] });
 });
 
 async function main() {
@@ -58,7 +58,8 @@ async function main() {
   const home = temporaryFolder("farebox-test-");
   try {
     await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (all) => {
-      const total = { passed: 0, failed: 0, skipped: 0 };
+      /** @type {Count} */
+      const total = { passed: 0, failed: 0, skipped: 0, failures: [] };
       await Promise.all(all.map((lane) => runLane(lane, files, total)));
       report(total);
     });
@@ -126,6 +127,7 @@ async function runLane(lane, files, total) {
     total.passed += counted.passed;
     total.failed += counted.failed;
     total.skipped += counted.skipped;
+    total.failures.push(...counted.failures.map((name) => `${file}: ${name}`));
   }
   if (interrupted) total.failed += 1;
 }
@@ -190,11 +192,13 @@ function count({ exitCode, output }) {
     passed: found("pass"),
     failed: failed === 0 && exitCode !== 0 ? 1 : failed,
     skipped: found("skip") + found("todo"),
+    failures: lines.filter((line) => line.startsWith("(fail)")).map((line) => line.slice(7)),
   };
 }
 
 /** @param {Count} counted */
-function report({ passed, failed, skipped }) {
+function report({ passed, failed, skipped, failures }) {
+  for (const failure of failures) console.log(`failed: ${failure}`);
   const nothing = passed === 0 && failed === 0;
   if (nothing) console.log("No test ran.");
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
