@@ -20,7 +20,8 @@ import { MAIL_OWNER } from "./keys.ts";
 import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { inactive, invalidKey, MONEY_REFUSALS, refusalError } from "./refusal.ts";
-import { fromPostgres, type ScriptRunner, type ScriptTime, unavailable } from "./script.ts";
+import type { ScriptTime } from "./script.ts";
+import { fromPostgres, type ScriptRunner, unavailable } from "./script-runner.ts";
 import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 
 export interface ActorDeps extends UpkeepDeps {

@@ -11,12 +11,8 @@ import type { UnknownLayout } from "./layouts.ts";
 import { ProcessLeases } from "./process-leases.ts";
 import { type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
-import {
-  type OpenScriptClient,
-  type RedisClient,
-  ScriptRunner,
-  type ScriptTime,
-} from "./script.ts";
+import type { RedisClient, ScriptTime } from "./script.ts";
+import { type OpenScriptClient, ScriptRunner } from "./script-runner.ts";
 
 /** An actor without open calls is forgotten after so many renewal rounds without use. */
 const IDLE_ROUNDS = 60;

@@ -9,15 +9,14 @@ import { holdsKey, keyStateKey, opKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };
 import {
   bytesOf,
-  defineScript,
   type OfAccount,
   pack,
   type RawReply,
+  type Script,
   type Timed,
   unpack,
   verdictOf,
 } from "./script.ts";
-import { withShared } from "./shared-lua.ts";
 import { inSeconds, limitKeys } from "./window.ts";
 
 export interface AdmitArgs extends Timed, OfAccount {
@@ -70,7 +69,10 @@ export type AdmitReply =
 
 const ATTEMPTS = { only: 0, tentative: 1, second: 2 } as const;
 
-export const admit = defineScript<AdmitArgs, AdmitReply>(withShared(admitLua), {
+export const admit: Script<AdmitArgs, AdmitReply> = {
+  name: "admit",
+  lua: admitLua,
+  flags: [],
   keys: ({ account, keys, keyId, requestId, owner, limits }) => [
     keys.bucket,
     keys.wallet,
@@ -93,7 +95,7 @@ export const admit = defineScript<AdmitArgs, AdmitReply>(withShared(admitLua), {
     ...a.limits.flatMap(({ kind, max, weight, code }) => [kind, max, weight, code]),
   ],
   reply: (raw) => parseAdmit(raw),
-});
+};
 
 function packNumbers(a: AdmitArgs): Buffer {
   const month = monthAround(a.nowMs || a.aboutMs);

@@ -1,7 +1,7 @@
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../src/core/limits.ts";
 import type { RateLimits } from "./account.ts";
 import { anonymousWindowKey } from "./keys.ts";
-import type { ScriptRunner } from "./script.ts";
+import type { ScriptRunner } from "./script-runner.ts";
 import { count } from "./window.ts";
 
 /** Counts callers without a valid key, by a keyed hash of their address. */

@@ -13,15 +13,14 @@ import viewLua from "./lua/view.lua" with { type: "text" };
 import { type KeyState, parseKeyState, parseWallet, type Wallet } from "./records.ts";
 import {
   bytesOf,
-  defineScript,
   type OfAccount,
   pack,
   type RawReply,
+  type Script,
   type Timed,
   unpack,
   verdictOf,
 } from "./script.ts";
-import { withShared } from "./shared-lua.ts";
 import { limitKeys } from "./window.ts";
 
 /** A settled call's answer is kept this long for a client library that sends the script again. */
@@ -79,7 +78,10 @@ export interface SettleOpenArgs extends SettleArgs {
 }
 
 /** Null when there is no such hold any more: see `settleLate`. */
-export const settle = defineScript<SettleOpenArgs, SettleReply>(withShared(settleLua), {
+export const settle: Script<SettleOpenArgs, SettleReply> = {
+  name: "settle",
+  lua: settleLua,
+  flags: ["allow-oom"],
   keys: (a) => [...holdKeys(a), ...limitKeys(a, a.unused)],
   args: (a) => [
     pack(toDouble(a.cost), REPEAT_MS),
@@ -88,7 +90,7 @@ export const settle = defineScript<SettleOpenArgs, SettleReply>(withShared(settl
     ...a.unused.flatMap(({ kind, count }) => [kind, count]),
   ],
   reply: parseSettlement,
-});
+};
 
 export interface SettleLateArgs extends Timed, SettleArgs {
   readonly admittedAtMs: number;
@@ -98,7 +100,10 @@ export interface SettleLateArgs extends Timed, SettleArgs {
   readonly text: string;
 }
 
-export const settleLate = defineScript<SettleLateArgs, SettleReply>(withShared(settleLateLua), {
+export const settleLate: Script<SettleLateArgs, SettleReply> = {
+  name: "settle_late",
+  lua: settleLateLua,
+  flags: ["allow-oom"],
   keys: ({ keys, keyId, requestId }) => [
     keys.bucket,
     keys.wallet,
@@ -120,18 +125,21 @@ export const settleLate = defineScript<SettleLateArgs, SettleReply>(withShared(s
     a.outcome,
   ],
   reply: parseSettlement,
-});
+};
 
 export interface SweepArgs extends Timed, HoldRef {
   /** An Outcome by `outcomeText`. */
   readonly outcome: string;
 }
 
-export const sweep = defineScript<SweepArgs, "ok" | "alive" | "gone">(withShared(sweepLua), {
+export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
+  name: "sweep",
+  lua: sweepLua,
+  flags: ["allow-oom"],
   keys: (a) => [...holdKeys(a), a.keys.leases],
   args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
-});
+};
 
 export interface OwnerRef extends Timed {
   readonly keys: BucketKeys;
@@ -139,11 +147,14 @@ export interface OwnerRef extends Timed {
 }
 
 /** Takes away the lease of a process that is gone and has no hold left. */
-export const forgetOwner = defineScript<OwnerRef, "ok" | "kept">(withShared(forgetOwnerLua), {
+export const forgetOwner: Script<OwnerRef, "ok" | "kept"> = {
+  name: "forget_owner",
+  lua: forgetOwnerLua,
+  flags: ["allow-oom"],
   keys: ({ keys, owner }) => [keys.leases, holdsKey(keys.number, owner)],
   args: (a) => [pack(a.nowMs), a.owner],
   reply: (raw) => verdictOf(raw) as "ok" | "kept",
-});
+};
 
 export interface RenewArgs extends OwnerRef {
   readonly leaseMs: number;
@@ -159,7 +170,10 @@ export interface RenewReply {
   readonly lost: readonly string[];
 }
 
-export const renew = defineScript<RenewArgs, RenewReply>(withShared(renewLua), {
+export const renew: Script<RenewArgs, RenewReply> = {
+  name: "renew",
+  lua: renewLua,
+  flags: ["allow-oom"],
   keys: ({ keys, owner }) => [keys.bucket, keys.leases, holdsKey(keys.number, owner)],
   args: (a) => [
     pack(a.nowMs, a.leaseMs),
@@ -170,7 +184,7 @@ export const renew = defineScript<RenewArgs, RenewReply>(withShared(renewLua), {
     const [hadLease, documents, ...lost] = raw as readonly RawReply[];
     return { hadLease: hadLease === 1, documents: Number(documents), lost: lost.map(String) };
   },
-});
+};
 
 export interface ExtendArgs extends OwnerRef {
   readonly leaseMs: number;
@@ -178,11 +192,14 @@ export interface ExtendArgs extends OwnerRef {
 }
 
 /** Puts off the deadlines of holds without a process; answers those that are gone. */
-export const extend = defineScript<ExtendArgs, readonly string[]>(withShared(extendLua), {
+export const extend: Script<ExtendArgs, readonly string[]> = {
+  name: "extend",
+  lua: extendLua,
+  flags: ["allow-oom"],
   keys: ({ keys, owner }) => [keys.bucket, holdsKey(keys.number, owner)],
   args: (a) => [pack(a.nowMs, a.leaseMs), ...a.requestIds],
   reply: (raw) => (raw as readonly RawReply[]).map(String),
-});
+};
 
 export interface ViewReply {
   readonly nowMs: number;
@@ -195,19 +212,19 @@ export interface ViewReply {
 }
 
 /** Null when the wallet is not here. */
-export const view = defineScript<Timed & OfAccount & { readonly keyId: string }, ViewReply | null>(
-  withShared(viewLua),
-  {
-    keys: ({ keys, keyId }) => [
-      keys.bucket,
-      keys.wallet,
-      keys.document,
-      keyStateKey(keys.number, keyId),
-    ],
-    args: (a) => [pack(a.nowMs)],
-    reply: (raw) => (verdictOf(raw) === "ok" ? parseView(raw as readonly RawReply[]) : null),
-  },
-);
+export const view: Script<Timed & OfAccount & { readonly keyId: string }, ViewReply | null> = {
+  name: "view",
+  lua: viewLua,
+  flags: ["no-writes"],
+  keys: ({ keys, keyId }) => [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    keyStateKey(keys.number, keyId),
+  ],
+  args: (a) => [pack(a.nowMs)],
+  reply: (raw) => (verdictOf(raw) === "ok" ? parseView(raw as readonly RawReply[]) : null),
+};
 
 function parseView([, time, wallet, document, key]: readonly RawReply[]): ViewReply {
   const [nowMs = 0, month = 0] = unpack(bytesOf(time));

@@ -8,8 +8,7 @@ import carryHoldLua from "./lua/carry_hold.lua" with { type: "text" };
 import carryLimitLua from "./lua/carry_limit.lua" with { type: "text" };
 import carryWindowLua from "./lua/carry_window.lua" with { type: "text" };
 import firstLayoutWindowLua from "./lua/first_layout_window.lua" with { type: "text" };
-import { defineScript, type OfAccount, pack, verdictOf } from "./script.ts";
-import { withShared } from "./shared-lua.ts";
+import { type OfAccount, pack, type Script, verdictOf } from "./script.ts";
 
 export interface CarryHoldArgs extends OfAccount {
   readonly keyId: string;
@@ -25,32 +24,32 @@ export interface CarryHoldArgs extends OfAccount {
   readonly lifeMs: number;
 }
 
-export const carryHold = defineScript<CarryHoldArgs, "ok" | "hydrate" | "short">(
-  withShared(carryHoldLua),
-  {
-    keys: ({ keys, keyId }) => [
-      keys.bucket,
-      keys.wallet,
-      keyStateKey(keys.number, keyId),
-      holdsKey(keys.number, MAIL_OWNER),
-    ],
-    args: (a) => [
-      pack(
-        0,
-        toDouble(a.paid),
-        toDouble(a.free),
-        a.month,
-        a.isStream ? 1 : 0,
-        toDouble(a.checkpoint),
-        a.admittedMs,
-        a.lifeMs,
-      ),
-      a.requestId,
-      `${a.account}\t${a.keyId}\t${a.metadata}`,
-    ],
-    reply: (raw) => verdictOf(raw) as "ok" | "hydrate" | "short",
-  },
-);
+export const carryHold: Script<CarryHoldArgs, "ok" | "hydrate" | "short"> = {
+  name: "carry_hold",
+  lua: carryHoldLua,
+  flags: [],
+  keys: ({ keys, keyId }) => [
+    keys.bucket,
+    keys.wallet,
+    keyStateKey(keys.number, keyId),
+    holdsKey(keys.number, MAIL_OWNER),
+  ],
+  args: (a) => [
+    pack(
+      0,
+      toDouble(a.paid),
+      toDouble(a.free),
+      a.month,
+      a.isStream ? 1 : 0,
+      toDouble(a.checkpoint),
+      a.admittedMs,
+      a.lifeMs,
+    ),
+    a.requestId,
+    `${a.account}\t${a.keyId}\t${a.metadata}`,
+  ],
+  reply: (raw) => verdictOf(raw) as "ok" | "hydrate" | "short",
+};
 
 export interface CarryWindowArgs {
   readonly keys: BucketKeys;
@@ -59,16 +58,20 @@ export interface CarryWindowArgs {
   readonly keyId: string;
 }
 
-export const carryWindow = defineScript<CarryWindowArgs, "ok" | "recover">(
-  withShared(`${firstLayoutWindowLua}\n${carryWindowLua}`),
-  {
-    keys: ({ keys, window, keyId }) => [keys.bucket, window, keyStateKey(keys.number, keyId)],
-    args: () => [],
-    reply: (raw) => verdictOf(raw) as "ok" | "recover",
-  },
-);
+export const carryWindow: Script<CarryWindowArgs, "ok" | "recover"> = {
+  name: "carry_window",
+  lua: `${firstLayoutWindowLua}\n${carryWindowLua}`,
+  flags: [],
+  keys: ({ keys, window, keyId }) => [keys.bucket, window, keyStateKey(keys.number, keyId)],
+  args: () => [],
+  reply: (raw) => verdictOf(raw) as "ok" | "recover",
+};
 
-export const carryLimit = defineScript<{ readonly limit: string }, "ok">(
-  withShared(`${firstLayoutWindowLua}\n${carryLimitLua}`),
-  { keys: ({ limit }) => [limit], args: () => [], reply: () => "ok" },
-);
+export const carryLimit: Script<{ readonly limit: string }, "ok"> = {
+  name: "carry_limit",
+  lua: `${firstLayoutWindowLua}\n${carryLimitLua}`,
+  flags: [],
+  keys: ({ limit }) => [limit],
+  args: () => [],
+  reply: () => "ok",
+};

@@ -7,21 +7,28 @@ import { bucketKeys, KEY_PATTERN, PROCESS_PATTERN, processKey, WALLET_PATTERN } 
 import { checkLayout, LAYOUT_MAX, LAYOUT_MIN } from "./layouts.ts";
 import raiseLayoutLua from "./lua/raise_layout.lua" with { type: "text" };
 import rewriteLua from "./lua/rewrite.lua" with { type: "text" };
-import { defineScript, pack, type RedisClient, runUnloaded, verdictOf } from "./script.ts";
-import { withShared } from "./shared-lua.ts";
+import {
+  pack,
+  type RedisClient,
+  runUnloaded,
+  type Script,
+  serversOf,
+  verdictOf,
+} from "./script.ts";
+import { removeOtherLibraries } from "./script-library.ts";
 
 /** A process that was not heard of for so long is gone. */
 const ANNOUNCED_MS = 60_000;
 const SCAN_COUNT = 1_000;
 
-const raiseLayout = defineScript<{ readonly bucket: number }, "ok" | "absent">(
-  withShared(raiseLayoutLua),
-  {
-    keys: ({ bucket }) => [bucketKeys(bucket).bucket],
-    args: () => [pack(LAYOUT_MAX)],
-    reply: (raw) => verdictOf(raw) as "ok" | "absent",
-  },
-);
+const raiseLayout: Script<{ readonly bucket: number }, "ok" | "absent"> = {
+  name: "raise_layout",
+  lua: raiseLayoutLua,
+  flags: [],
+  keys: ({ bucket }) => [bucketKeys(bucket).bucket],
+  args: () => [pack(LAYOUT_MAX)],
+  reply: (raw) => verdictOf(raw) as "ok" | "absent",
+};
 
 interface RewriteArgs {
   readonly bucket: number;
@@ -29,11 +36,14 @@ interface RewriteArgs {
   readonly kind: "wallet" | "key";
 }
 
-const rewrite = defineScript<RewriteArgs, "ok">(withShared(rewriteLua), {
+const rewrite: Script<RewriteArgs, "ok"> = {
+  name: "rewrite",
+  lua: rewriteLua,
+  flags: [],
   keys: ({ bucket, record }) => [bucketKeys(bucket).bucket, record],
   args: ({ kind }) => [kind],
   reply: () => "ok",
-});
+};
 
 /** Processes run that do not know the layout that is to be in force. */
 export class EarlierReleaseRuns extends Error {
@@ -88,6 +98,7 @@ export async function raiseLayouts(redis: RedisClient): Promise<number> {
     if (earlier.length > 0) throw new EarlierReleaseRuns(earlier);
     await Promise.all(lower.map((bucket) => runUnloaded(redis, raiseLayout, { bucket })));
   }
+  await Promise.all(serversOf(redis).map(removeOtherLibraries));
   // Also where an earlier run ended in between.
   if (LAYOUT_MIN < LAYOUT_MAX) await rewriteAll(redis);
   return lower.length;
@@ -129,8 +140,7 @@ async function rewriteAll(redis: RedisClient): Promise<void> {
 
 /** Names of keys on every server, page by page; some may come twice. */
 async function* scan(redis: RedisClient, pattern: string): AsyncGenerator<readonly string[]> {
-  const servers = "nodes" in redis ? redis.nodes("master") : [redis];
-  for (const server of servers) {
+  for (const server of serversOf(redis)) {
     let cursor = "0";
     do {
       const [next, names] = await server.scan(cursor, "MATCH", pattern, "COUNT", SCAN_COUNT);

@@ -20,7 +20,8 @@ import {
   settle,
   settleLate,
 } from "./call-scripts.ts";
-import type { ScriptRunner, ScriptTime } from "./script.ts";
+import type { ScriptTime } from "./script.ts";
+import type { ScriptRunner } from "./script-runner.ts";
 
 /** What a hold needs of the account that it belongs to. */
 export interface HoldAccount {

@@ -1,7 +1,7 @@
 // The client that runs scripts against a single server, at half the CPU of the general one.
 
 import { RespClient } from "./resp-client.ts";
-import type { OpenScriptClient } from "./script.ts";
+import type { OpenScriptClient } from "./script-runner.ts";
 
 /** A script that Redis does not answer within this time failed; it may still have run. */
 const COMMAND_TIMEOUT_MS = 5_000;

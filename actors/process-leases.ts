@@ -10,7 +10,8 @@ import { accountKeys, type BucketKeys, bucketKeys, holdsKey } from "./keys.ts";
 import { ABANDONED, type OpenHold } from "./open-hold.ts";
 import { type HoldRecord, parseHold } from "./records.ts";
 import { leaseLost } from "./refusal.ts";
-import type { ScriptRunner, ScriptTime } from "./script.ts";
+import type { ScriptTime } from "./script.ts";
+import type { ScriptRunner } from "./script-runner.ts";
 
 /** Rounds of renewal after which the holds in Redis are compared with the open calls. */
 const ROUNDS_A_COMPARISON = 12;

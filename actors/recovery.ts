@@ -1,6 +1,6 @@
-// Makes Redis agree with Postgres, bucket by bucket. Runs whenever a Redis server is met
-// that does not know our scripts: it was just started, promoted or replaced, and may be older than
-// Postgres, or empty. Nothing is served from it before this returns.
+// Makes Redis agree with Postgres, bucket by bucket. Runs whenever a Redis server is met that does
+// not remember it: it was just started, promoted or replaced, and may be older than Postgres, or
+// empty. Nothing is served from it before this returns.
 
 import type { AccountDocument } from "../src/store/documents.ts";
 import type { Cursor, WalletRepository } from "../src/store/wallet-repository.ts";

@@ -63,12 +63,8 @@ export class RespClient implements ScriptClient {
     this.#connect();
   }
 
-  evalsha(
-    sha: string,
-    keys: readonly string[],
-    args: readonly (string | Buffer)[],
-  ): Promise<Reply> {
-    return this.command("EVALSHA", sha, String(keys.length), ...keys, ...args);
+  fcall(name: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply> {
+    return this.command("FCALL", name, String(keys.length), ...keys, ...args);
   }
 
   /** Sends any command that has one reply. */

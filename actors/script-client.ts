@@ -8,18 +8,18 @@ export type Reply = Buffer | number | null | Error | readonly Reply[];
 
 export interface ScriptClient {
   /**
-   * Runs a script that the server knows. Rejects with an Error whose message begins with the
-   * server's code (`NOSCRIPT ...`), or with what kept the server from answering; the script may
-   * then have run.
+   * Calls a function of a library that the server has. Rejects with an Error whose message begins
+   * with the server's code (`ERR Function not found`), or with what kept the server from answering;
+   * the function may then have run.
    */
-  evalsha(sha: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply>;
+  fcall(name: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply>;
   /** Ends the connection, where the client has one of its own. */
   close?(): void;
 }
 
 /** A command of ioredis that its types leave out. */
 interface BufferCommands {
-  evalshaBuffer(...args: readonly (string | number | Buffer)[]): Promise<Reply>;
+  fcallBuffer(...args: readonly (string | number | Buffer)[]): Promise<Reply>;
 }
 
 /** Scripts through ioredis: one server, Sentinel or Cluster. */
@@ -30,11 +30,7 @@ export class IoredisScriptClient implements ScriptClient {
     this.#redis = redis as unknown as BufferCommands;
   }
 
-  evalsha(
-    sha: string,
-    keys: readonly string[],
-    args: readonly (string | Buffer)[],
-  ): Promise<Reply> {
-    return this.#redis.evalshaBuffer(sha, keys.length, ...keys, ...args);
+  fcall(name: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply> {
+    return this.#redis.fcallBuffer(name, keys.length, ...keys, ...args);
   }
 }

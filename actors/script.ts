@@ -1,13 +1,18 @@
-// Runs Lua scripts by their digest. A server that does not know a script has just been started or
-// promoted, so before loading it the caller's `verify` compares that server with Postgres.
+// A Lua script with typed arguments and a typed reply.
 
 import type { Cluster, Redis } from "ioredis";
-import { ApiError } from "../src/core/errors.ts";
 import type { AccountKeys } from "./keys.ts";
-import { UnknownLayout } from "./layouts.ts";
-import { IoredisScriptClient, type ScriptClient } from "./script-client.ts";
+import { withShared } from "./shared-lua.ts";
 
 export type RedisClient = Redis | Cluster;
+
+/** One server of a deployment. */
+export type RedisServer = Redis;
+
+/** The servers that own data. */
+export function serversOf(redis: RedisClient): readonly RedisServer[] {
+  return "nodes" in redis ? redis.nodes("master") : [redis];
+}
 
 /** A reply with its bulk strings as bytes. */
 export type RawReply = Buffer | number | string | null | readonly RawReply[];
@@ -35,24 +40,24 @@ export interface OfAccount {
   readonly keys: AccountKeys;
 }
 
-export interface Script<Input, Reply> {
-  readonly source: string;
-  readonly sha: string;
+export interface Script<Input, Reply> extends ScriptDefinition {
   readonly keys: (input: Input) => readonly string[];
   readonly args: (input: Input) => readonly ScriptArgument[];
   readonly reply: (raw: RawReply) => Reply;
 }
 
-/** Every script defined, so that a new server can be given all of them at once. */
-const sources = new Map<string, string>();
+/**
+ * `no-writes`: the script only reads. `allow-oom`: it runs although Redis has no memory left, for
+ * what it resolves needs none or frees some.
+ */
+export type ScriptFlag = "no-writes" | "allow-oom";
 
-export function defineScript<Input, Reply>(
-  source: string,
-  parts: Omit<Script<Input, Reply>, "source" | "sha">,
-): Script<Input, Reply> {
-  const sha = new Bun.CryptoHasher("sha1").update(source).digest("hex");
-  sources.set(sha, source);
-  return { source, sha, ...parts };
+/** A script without its types. */
+export interface ScriptDefinition {
+  readonly name: string;
+  /** Its body. What it may use besides is in shared-lua.ts. */
+  readonly lua: string;
+  readonly flags: readonly ScriptFlag[];
 }
 
 /** Numbers as one argument of little-endian doubles, which a script unpacks at once. */
@@ -78,7 +83,7 @@ export function bytesOf(part: RawReply | undefined): Buffer {
   throw new Error("A script answered no bytes where bytes were due");
 }
 
-/** Runs a script by its source: for what is needed before a server may be given any. */
+/** Runs a script by its source: for what is needed before a server is verified. */
 export async function runUnloaded<Input, Reply>(
   redis: RedisClient,
   script: Script<Input, Reply>,
@@ -86,143 +91,11 @@ export async function runUnloaded<Input, Reply>(
 ): Promise<Reply> {
   const keys = script.keys(input);
   const args = script.args(input);
-  const raw = await asBytes(redis).evalBuffer(script.source, keys.length, ...keys, ...args);
+  const raw = await asBytes(redis).evalBuffer(
+    withShared(script.lua),
+    keys.length,
+    ...keys,
+    ...args,
+  );
   return script.reply(raw);
-}
-
-/**
- * Makes the client that runs scripts by their digest. `connected` must be awaited on every new
- * connection, with the server's `INFO replication`, before anything else is sent on it.
- */
-export type OpenScriptClient = (connected: (replication: string) => Promise<void>) => ScriptClient;
-
-export interface ScriptRunnerOptions {
-  readonly openClient?: OpenScriptClient | undefined;
-  /** Told of a bucket that is in a layout which this release does not know. */
-  readonly onUnknownLayout?: (error: UnknownLayout) => void;
-}
-
-export class ScriptRunner {
-  readonly #client: ScriptClient;
-  readonly #onUnknownLayout: (error: UnknownLayout) => void;
-  #preparing: Promise<void> | null = null;
-  /** The replication id of the server that was last compared with Postgres. */
-  #serverId: string | null = null;
-
-  constructor(
-    /** For everything but scripts. */
-    readonly redis: RedisClient,
-    /** Makes every bucket of Redis agree with Postgres; throws when it cannot be known. */
-    readonly verify: () => Promise<void>,
-    { openClient, onUnknownLayout = () => {} }: ScriptRunnerOptions = {},
-  ) {
-    this.#onUnknownLayout = onUnknownLayout;
-    if (openClient !== undefined) {
-      this.#client = openClient((replication) => this.#connected(replication));
-    } else {
-      this.#client = new IoredisScriptClient(redis);
-      if ("nodes" in redis) return;
-      redis.on("ready", () => this.#askServer(redis));
-      // A client that is connected already: the next server is compared with this one.
-      if (redis.status === "ready") this.#askServer(redis);
-    }
-  }
-
-  /** Ends the client of the scripts, where it is one of its own. */
-  close(): void {
-    this.#client.close?.();
-  }
-
-  /** Runs a script. A Redis that does not answer is `service_unavailable`. */
-  async run<Input, Reply>(script: Script<Input, Reply>, input: Input): Promise<Reply> {
-    const keys = script.keys(input);
-    const args = script.args(input).map((arg) => (typeof arg === "number" ? String(arg) : arg));
-    if (this.#preparing !== null) await this.#preparing;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const raw = (await this.#client.evalsha(script.sha, keys, args)) as RawReply;
-        if (verdictOf(raw) !== "recover" || attempt > 2) return script.reply(raw);
-      } catch (error) {
-        this.#checkLayout(error);
-        if (!isNoScript(error) || attempt > 2) throw unavailable(error);
-      }
-      await this.prepare();
-    }
-  }
-
-  #checkLayout(error: unknown): void {
-    const unknown = unknownLayoutOf(error);
-    if (unknown === null) return;
-    this.#onUnknownLayout(unknown);
-    throw unavailable(unknown);
-  }
-
-  /**
-   * Verifies Redis against Postgres, then loads all scripts; callers at the same time share one.
-   */
-  prepare(): Promise<void> {
-    this.#preparing ??= this.#verifyAndLoad().finally(() => {
-      this.#preparing = null;
-    });
-    return this.#preparing;
-  }
-
-  async #verifyAndLoad(): Promise<void> {
-    try {
-      await this.verify();
-      const servers = "nodes" in this.redis ? this.redis.nodes("master") : [this.redis];
-      await Promise.all(
-        servers.flatMap((server) =>
-          [...sources.values()].map((source) => server.script("LOAD", source)),
-        ),
-      );
-    } catch (error) {
-      throw unavailable(error);
-    }
-  }
-
-  #askServer(redis: Redis): void {
-    const asking = async () => this.#connected(await redis.info("replication"));
-    // A server that cannot be asked fails the next script too, which says so.
-    asking().catch(() => {
-      this.#serverId = "";
-    });
-  }
-
-  /**
-   * A failback to an older server that has our scripts shows only in its replication id: another
-   * one is compared with Postgres before any script runs on it.
-   */
-  async #connected(replication: string): Promise<void> {
-    const id = /master_replid:(\w+)/.exec(replication)?.[1] ?? "";
-    const isAnother = this.#serverId !== null && id !== this.#serverId;
-    if (isAnother) await this.prepare();
-    this.#serverId = id;
-  }
-}
-
-function isNoScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("NOSCRIPT");
-}
-
-/** What `read_bucket` of records.lua says of a layout that it does not know. */
-function unknownLayoutOf(error: unknown): UnknownLayout | null {
-  const layout = error instanceof Error ? /\bLAYOUT (\d+) is in force/.exec(error.message) : null;
-  return layout === null ? null : new UnknownLayout(Number(layout[1]));
-}
-
-/** Paid calls fail closed: what cannot be decided is refused, and nothing is charged. */
-export function unavailable(cause: unknown): ApiError {
-  if (cause instanceof ApiError) return cause;
-  return new ApiError("service_unavailable", "The service cannot take calls right now", {
-    retryAfterSeconds: 1,
-    cause,
-  });
-}
-
-/** A Postgres that does not answer is no mistake of ours: the call can be tried again. */
-export function fromPostgres<Value>(reading: Promise<Value>): Promise<Value> {
-  return reading.catch((error) => {
-    throw unavailable(error);
-  });
 }

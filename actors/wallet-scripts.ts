@@ -13,44 +13,46 @@ import hydrateLua from "./lua/hydrate.lua" with { type: "text" };
 import recoverLua from "./lua/recover.lua" with { type: "text" };
 import summariseLua from "./lua/summarise.lua" with { type: "text" };
 import {
-  defineScript,
   type OfAccount,
   pack,
   type RawReply,
+  type Script,
   type ScriptArgument,
   type Timed,
   verdictOf,
 } from "./script.ts";
-import { withShared } from "./shared-lua.ts";
 
 export interface OperationArgs extends Timed, OfAccount {
   readonly operation: Operation;
 }
 
-export const applyOperation = defineScript<OperationArgs, "ok" | "already" | "gap" | "hydrate">(
-  withShared(applyOperationLua),
-  {
-    keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
-    args: ({ nowMs, account, operation: { number, amount, expiresAtMs, kind, balance } }) => [
-      pack(nowMs, number, Number(amount), expiresAtMs ?? 0),
-      account,
-      kind,
-      balance,
-    ],
-    reply: (raw) => verdictOf(raw) as "ok" | "already" | "gap" | "hydrate",
-  },
-);
+export const applyOperation: Script<OperationArgs, "ok" | "already" | "gap" | "hydrate"> = {
+  name: "apply_operation",
+  lua: applyOperationLua,
+  flags: ["allow-oom"],
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
+  args: ({ nowMs, account, operation: { number, amount, expiresAtMs, kind, balance } }) => [
+    pack(nowMs, number, Number(amount), expiresAtMs ?? 0),
+    account,
+    kind,
+    balance,
+  ],
+  reply: (raw) => verdictOf(raw) as "ok" | "already" | "gap" | "hydrate",
+};
 
 export interface ConfigureArgs extends OfAccount {
   readonly version: number;
   readonly document: string;
 }
 
-export const configure = defineScript<ConfigureArgs, "ok" | "absent">(withShared(configureLua), {
+export const configure: Script<ConfigureArgs, "ok" | "absent"> = {
+  name: "configure",
+  lua: configureLua,
+  flags: ["allow-oom"],
   keys: ({ keys }) => [keys.bucket, keys.wallet, keys.document],
   args: (a) => [pack(a.version), a.document],
   reply: (raw) => verdictOf(raw) as "ok" | "absent",
-});
+};
 
 /** What a key spent in two UTC months, as 202611. */
 export interface KeySpending {
@@ -69,44 +71,44 @@ export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "month
   readonly spending: readonly KeySpending[];
 }
 
-export const hydrate = defineScript<HydrateArgs, "ok" | "present" | "again">(
-  withShared(hydrateLua),
-  {
-    keys: ({ keys, spending }) => [
-      keys.bucket,
-      keys.wallet,
-      keys.document,
-      keys.events,
-      ...spending.map(({ key }) => keyStateKey(keys.number, key)),
-    ],
-    args: (a) => [
-      pack(
-        a.nowMs,
-        a.epoch,
-        a.evictions,
-        a.seq,
-        toDouble(a.paid),
-        toDouble(a.free),
-        toDouble(a.owed),
-        a.freeExpiresAtMs ?? 0,
-        a.operations,
-        a.version,
-        a.pending.length,
-      ),
-      a.account,
-      a.document,
-      ...a.pending.flatMap(({ kind, balance, number, amount, expiresAtMs }): ScriptArgument[] => [
-        kind,
-        balance,
-        pack(number, Number(amount), expiresAtMs ?? 0),
-      ]),
-      ...a.spending.map(({ month, spent, monthBefore, spentBefore }) =>
-        pack(month, toDouble(spent), monthBefore, toDouble(spentBefore)),
-      ),
-    ],
-    reply: (raw) => verdictOf(raw) as "ok" | "present" | "again",
-  },
-);
+export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
+  name: "hydrate",
+  lua: hydrateLua,
+  flags: [],
+  keys: ({ keys, spending }) => [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    keys.events,
+    ...spending.map(({ key }) => keyStateKey(keys.number, key)),
+  ],
+  args: (a) => [
+    pack(
+      a.nowMs,
+      a.epoch,
+      a.evictions,
+      a.seq,
+      toDouble(a.paid),
+      toDouble(a.free),
+      toDouble(a.owed),
+      a.freeExpiresAtMs ?? 0,
+      a.operations,
+      a.version,
+      a.pending.length,
+    ),
+    a.account,
+    a.document,
+    ...a.pending.flatMap(({ kind, balance, number, amount, expiresAtMs }): ScriptArgument[] => [
+      kind,
+      balance,
+      pack(number, Number(amount), expiresAtMs ?? 0),
+    ]),
+    ...a.spending.map(({ month, spent, monthBefore, spentBefore }) =>
+      pack(month, toDouble(spent), monthBefore, toDouble(spentBefore)),
+    ),
+  ],
+  reply: (raw) => verdictOf(raw) as "ok" | "present" | "again",
+};
 
 export interface EvictArgs extends Timed, OfAccount {
   readonly seq: number;
@@ -115,7 +117,10 @@ export interface EvictArgs extends Timed, OfAccount {
   readonly keyIds: readonly string[];
 }
 
-export const evict = defineScript<EvictArgs, "ok" | "kept">(withShared(evictLua), {
+export const evict: Script<EvictArgs, "ok" | "kept"> = {
+  name: "evict",
+  lua: evictLua,
+  flags: ["allow-oom"],
   keys: ({ keys, keyIds }) => [
     keys.bucket,
     keys.wallet,
@@ -124,33 +129,36 @@ export const evict = defineScript<EvictArgs, "ok" | "kept">(withShared(evictLua)
   ],
   args: (a) => [pack(a.nowMs, a.seq, a.idleMs)],
   reply: (raw) => verdictOf(raw) as "ok" | "kept",
-});
+};
 
 export interface RecoverArgs {
   readonly keys: BucketKeys;
   readonly epoch: number;
 }
 
-export const recover = defineScript<RecoverArgs, "ok" | "newer">(withShared(recoverLua), {
+export const recover: Script<RecoverArgs, "ok" | "newer"> = {
+  name: "recover",
+  lua: recoverLua,
+  flags: [],
   keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
   args: (a) => [pack(a.epoch)],
   reply: (raw) => verdictOf(raw) as "ok" | "newer",
-});
+};
 
-export const summarise = defineScript<Timed & { readonly keys: BucketKeys }, number>(
-  withShared(summariseLua),
-  {
-    keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
-    args: (a) => [pack(a.nowMs, REFUSED_ROWS_PER_MINUTE)],
-    reply: (raw) => Number((raw as readonly RawReply[])[0]),
-  },
-);
+export const summarise: Script<Timed & { readonly keys: BucketKeys }, number> = {
+  name: "summarise",
+  lua: summariseLua,
+  flags: [],
+  keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
+  args: (a) => [pack(a.nowMs, REFUSED_ROWS_PER_MINUTE)],
+  reply: (raw) => Number((raw as readonly RawReply[])[0]),
+};
 
-export const expireFree = defineScript<Timed & OfAccount, "ok" | "hydrate">(
-  withShared(expireFreeLua),
-  {
-    keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
-    args: (a) => [pack(a.nowMs), a.account],
-    reply: (raw) => verdictOf(raw) as "ok" | "hydrate",
-  },
-);
+export const expireFree: Script<Timed & OfAccount, "ok" | "hydrate"> = {
+  name: "expire_free",
+  lua: expireFreeLua,
+  flags: ["allow-oom"],
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
+  args: (a) => [pack(a.nowMs), a.account],
+  reply: (raw) => verdictOf(raw) as "ok" | "hydrate",
+};

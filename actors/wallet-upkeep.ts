@@ -9,7 +9,8 @@ import { type AccountKeys, accountKeys } from "./keys.ts";
 import { parseBucket } from "./records.ts";
 import type { RedisClock } from "./redis-clock.ts";
 import { invalidKey } from "./refusal.ts";
-import { fromPostgres, type ScriptRunner, type ScriptTime } from "./script.ts";
+import type { ScriptTime } from "./script.ts";
+import { fromPostgres, type ScriptRunner } from "./script-runner.ts";
 import {
   applyOperation,
   configure,

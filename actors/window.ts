@@ -4,8 +4,7 @@
 import type { Limit } from "./account.ts";
 import { limitKey } from "./keys.ts";
 import countLua from "./lua/count.lua" with { type: "text" };
-import { defineScript, type OfAccount, pack, type RawReply, type Timed } from "./script.ts";
-import { withShared } from "./shared-lua.ts";
+import { type OfAccount, pack, type RawReply, type Script, type Timed } from "./script.ts";
 
 /** Milliseconds as whole seconds, at least one. */
 export function inSeconds(ms: number): number {
@@ -27,10 +26,12 @@ export interface CountReply {
   readonly resetSeconds: number;
 }
 
-export const count = defineScript<
-  Timed & { readonly key: string; readonly limit: number },
-  CountReply
->(withShared(countLua), {
+type CountArgs = Timed & { readonly key: string; readonly limit: number };
+
+export const count: Script<CountArgs, CountReply> = {
+  name: "count",
+  lua: countLua,
+  flags: [],
   keys: ({ key }) => [key],
   args: (a) => [pack(a.nowMs, a.limit)],
   reply: (raw: RawReply) => {
@@ -41,4 +42,4 @@ export const count = defineScript<
       resetSeconds: inSeconds(resetMs ?? 0),
     };
   },
-});
+};

@@ -10,7 +10,11 @@ import { temporaryFolder } from "../scripts/processes.mjs";
 import { startRedis } from "../scripts/redis.mjs";
 import { middle, turnsOf } from "./rounds.ts";
 
-const SOURCE = "redis.call('SET', KEYS[1], ARGV[1]) return { 'ok', ARGV[1] }";
+const LIBRARY = `#!lua name=bench
+redis.register_function('bench', function(KEYS, ARGV)
+  redis.call('SET', KEYS[1], ARGV[1])
+  return { 'ok', ARGV[1] }
+end)`;
 const ROUNDS = 9;
 const ROUND_CALLS = 20_000;
 const WARM_UP_CALLS = 30_000;
@@ -36,7 +40,7 @@ const redis = new Redis(server.url, { enableAutoPipelining: true, commandTimeout
 cleanup.defer(() => redis.disconnect());
 const resp = new RespClient({ url: server.url, commandTimeoutMs: 5_000, connectTimeoutMs: 3_000 });
 cleanup.defer(() => resp.close());
-const sha = (await redis.script("LOAD", SOURCE)) as string;
+await redis.function("LOAD", LIBRARY);
 const clients: readonly Measured[] = [
   { name: "ioredis", client: new IoredisScriptClient(redis) },
   { name: "RespClient", client: resp },
@@ -75,7 +79,7 @@ async function measure(atOnce: number): Promise<void> {
 async function run(client: ScriptClient, calls: number, atOnce: number) {
   let left = calls;
   const worker = async () => {
-    while (left-- > 0) await client.evalsha(sha, KEYS, ARGS);
+    while (left-- > 0) await client.fcall("bench", KEYS, ARGS);
   };
   const startMs = performance.now();
   const before = process.cpuUsage();

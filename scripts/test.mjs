@@ -192,7 +192,10 @@ function count({ exitCode, output }) {
     passed: found("pass"),
     failed: failed === 0 && exitCode !== 0 ? 1 : failed,
     skipped: found("skip") + found("todo"),
-    failures: lines.filter((line) => line.startsWith("(fail)")).map((line) => line.slice(7)),
+    // Bun names those of a long run twice.
+    failures: [...new Set(lines.filter((line) => line.startsWith("(fail)")))].map((line) =>
+      line.slice("(fail) ".length),
+    ),
   };
 }
 

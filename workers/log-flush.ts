@@ -1,7 +1,7 @@
 // Moves the journal of every bucket from Redis to Postgres, each entry exactly once.
 
 import { type JournalPage, readJournal, trimJournal } from "../actors/journal.ts";
-import type { ScriptRunner } from "../actors/script.ts";
+import type { ScriptRunner } from "../actors/script-runner.ts";
 import type { Log } from "../src/core/log.ts";
 import { JournalGap } from "../src/store/journal-cursors.ts";
 import type {

@@ -5,7 +5,8 @@ import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
 import { accountKeys, type BucketKeys, bucketKeys, holdsKey, MAIL_OWNER } from "../actors/keys.ts";
 import { type HoldRecord, parseHold } from "../actors/records.ts";
 import { timeOf } from "../actors/redis-clock.ts";
-import type { ScriptRunner, ScriptTime } from "../actors/script.ts";
+import type { ScriptTime } from "../actors/script.ts";
+import type { ScriptRunner } from "../actors/script-runner.ts";
 import { summarise } from "../actors/wallet-scripts.ts";
 import { BUCKETS } from "../src/core/limits.ts";
 

@@ -38,8 +38,7 @@ local k = read_key(key_key, bucket.epoch)
 roll(k, w.month)
 local window = k.window
 if open_window(window, now) then write_key(key_key, bucket.epoch, k) end
-local of_limits = #KEYS > 9 and limit_functions()
-local limits = of_limits and of_limits.read(10, 7, now) or {}
+local limits = #KEYS > 9 and read_limits(KEYS, ARGV, 10, 7, now) or nil
 
 -- What this call could hold: balances, the account's cap and the key's budget considered.
 local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
@@ -50,11 +49,7 @@ local spendable = max(0, min(w.paid + usable_free, cap_room, budget_room))
 
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
-for _, l in ipairs(limits) do
-  if l.kind == 'requests' then full = full or l.is_exceeded
-  elseif not exceeded and l.is_exceeded then exceeded = l
-  end
-end
+if limits then full, exceeded = check_limits(limits, full) end
 -- Counted before: by the first try, or by this one when it was sent before.
 local is_counted = attempt == 2 or (attempt == 1 and full and redis.call('GET', op) == 'S')
 local window_full = full and not is_counted
@@ -76,35 +71,18 @@ elseif w.calls >= call_limit then
   code, refused_by = stream == 1 and 'too_many_streams' or 'rate_limit_exceeded', 'calls'
 end
 
-local function count_request()
-  if is_counted then return false end
-  count_in_window(window, 1)
-  for _, l in ipairs(limits) do
-    if l.kind == 'requests' then of_limits.count(l) end
-  end
-  return true
-end
-
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
 if for_money and attempt == 1 and redis.call('HEXISTS', holds, request) == 0 then
   -- It is counted here, so that the window also bounds how often a prompt is tokenised.
   if not redis.call('GET', op) then
     redis.call('SET', op, 'S', 'PX', 60000)
-    if count_request() then write_key(key_key, bucket.epoch, k) end
-  end
-  return { 'short', pack('<d', spendable) }
-end
-
--- The headers show the window that is closest to full.
-local function rate()
-  local most, total, resets = limit, window.total, reset_ms(window, now)
-  for _, l in ipairs(limits) do
-    if l.kind == 'requests' and l.max - l.used < most - total then
-      most, total, resets = l.max, l.used, l.resets
+    if not is_counted then
+      count_request(window, limits)
+      write_key(key_key, bucket.epoch, k)
     end
   end
-  return now, most, max(0, most - total), resets
+  return { 'short', pack('<d', spendable) }
 end
 
 if code then
@@ -119,10 +97,13 @@ if code then
     local account, key = account_of(text)
     local field = account .. '|' .. key .. '|' .. whole(floor(now / 60000))
     local rows = redis.call('HINCRBY', KEYS[9], field, 1)
-    if not window_full and count_request() then write_key(key_key, bucket.epoch, k) end
-    local at, most, remaining, resets = rate()
+    if not window_full and not is_counted then
+      count_request(window, limits)
+      write_key(key_key, bucket.epoch, k)
+    end
+    local most, remaining, resets = closest_window(window, limit, limits, now)
     local retry = exceeded and exceeded.resets or refused_by == 'calls' and 1000 or resets
-    local packed = pack('<dddddd', at, most, remaining, resets, spendable, retry)
+    local packed = pack('<dddddd', now, most, remaining, resets, spendable, retry)
     if rows <= rows_max then
       local fault = append(KEYS[7], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,
@@ -146,11 +127,11 @@ local hold = {
   checkpoint = 0, admitted = now, deadline = deadline_ms > 0 and now + deadline_ms or 0,
   text = text,
 }
--- A new field comes first: Redis refuses it when it is out of memory, so no call starts then.
+-- Sent again, it finds its hold.
 if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
   hold = parse_hold(redis.call('HGET', holds, request))
-  local at, most, remaining, resets = rate()
-  return pack('<dddddddd', at, most, remaining, resets, hold.paid, hold.free, hold.admitted,
+  local most, remaining, resets = closest_window(window, limit, limits, now)
+  return pack('<dddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted,
     hold.epoch)
 end
 if free_is_over then
@@ -172,11 +153,9 @@ w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free
 w.streams, w.calls, w.used = w.streams + stream, w.calls + 1, now
 add_to_month(w, month, 0, bound)
 add_to_month(k, month, 0, bound)
-count_request()
-for _, l in ipairs(limits) do
-  if l.kind ~= 'requests' then of_limits.count(l) end
-end
+if not is_counted then count_request(window, limits) end
+if limits then count_admitted(limits) end
 write_wallet(wallet_key, w)
 write_key(key_key, bucket.epoch, k)
-local at, most, remaining, resets = rate()
-return pack('<dddddddd', at, most, remaining, resets, hold.paid, hold.free, now, hold.epoch)
+local most, remaining, resets = closest_window(window, limit, limits, now)
+return pack('<dddddddd', now, most, remaining, resets, hold.paid, hold.free, now, hold.epoch)

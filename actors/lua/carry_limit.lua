@@ -6,10 +6,9 @@
 -- Reply { 'ok' }
 
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return { 'ok' } end
-local limits = limit_functions()
 local day = redis.call('HMGET', KEYS[1], 'day', 'used')
 local window = not day[1] and first_layout_window(KEYS[1])
 redis.call('DEL', KEYS[1])
-if window then limits.write_window(KEYS[1], window)
-elseif day[1] then limits.write_day(KEYS[1], tonumber(day[1]), tonumber(day[2] or 0)) end
+if window then write_window(KEYS[1], window)
+elseif day[1] then write_day(KEYS[1], tonumber(day[1]), tonumber(day[2] or 0)) end
 return { 'ok' }

@@ -4,8 +4,6 @@
 -- ARGV  1 packed: now_ms or 0, how long from now, ms  2.. requests
 -- Reply { lost request, ... }
 
--- A removal comes first: Redis lets it run when it is out of memory, and then all that follows.
-redis.call('HDEL', KEYS[2], '')
 local given, ms = unpack_record('<dd', ARGV[1])
 read_bucket(KEYS[1])
 local deadline, lost = now_ms(given) + ms, {}

@@ -1,10 +1,11 @@
--- Numbers and time, for every script: put before it by plain concatenation.
+-- Numbers and time, for every script. This file, records.lua, wallet.lua and limits.lua stand
+-- before the scripts in one library, which Redis runs once, when it is loaded.
 --
 -- Money is a whole number of nano-USD below 2^53, so Lua's doubles add it exactly. It enters and
 -- leaves in packed records of little-endian doubles, never as text.
 
-local floor, min, max = math.floor, math.min, math.max
-local pack, unpack_record = struct.pack, struct.unpack
+-- Set by `begin` of records.lua: while a library is loaded, Redis keeps these from it.
+local floor, min, max, pack, unpack_record
 
 local AMOUNT_MAX = 9007199254740991
 

@@ -5,7 +5,16 @@
 -- bucket has in force, or the lowest where there is no bucket yet, which every process knows that
 -- may run beside this one.
 local LAYOUT_MIN, LAYOUT_MAX = 2, 2
-local in_force = LAYOUT_MIN
+local in_force
+
+-- What every script begins with: nothing of the script before it may be left.
+local function begin()
+  if not floor then
+    floor, min, max = math.floor, math.min, math.max
+    pack, unpack_record = struct.pack, struct.unpack
+  end
+  in_force = LAYOUT_MIN
+end
 
 local BUCKET = '<dddd'
 local WALLET = '<dddddddddddddddddddd'
@@ -196,12 +205,12 @@ local function parse_hold(bytes)
   return {
     epoch = epoch, paid = paid, free = free, month = month, stream = stream,
     checkpoint = checkpoint, admitted = admitted, deadline = deadline,
-    text = string.sub(bytes, HOLD_BYTES + 1), bytes = bytes,
+    text = string.sub(bytes, HOLD_BYTES + 1),
   }
 end
 
 -- Appends an entry to the journal. Redis numbers the entries of an epoch: 0, 1, 2 ... Answers the
--- error, where there is one, for a caller that has to take its first write back. `w` gives the
+-- error, where there is one: a caller writes nothing before it, or takes that back. `w` gives the
 -- balances after it; an entry without `seq` changed none.
 local function append(events, epoch, w, e)
   local balances = e.seq and w or nil
@@ -209,8 +218,9 @@ local function append(events, epoch, w, e)
     e.free_delta or 0, balances and w.paid + w.held_paid or 0,
     balances and w.free + w.held_free or 0, balances and w.owed or 0, e.month or 0,
     e.operation or 0, e.held or 0, e.written_off or 0, e.overrun or 0)
-  local text = table.concat({ e.text, e.request or '', e.kind or '', e.outcome or '' }, '\t')
-  local reply = redis.pcall('XADD', events, whole(epoch) .. '-*', 'e', record .. text)
+  local content = record .. e.text .. '\t' .. (e.request or '') .. '\t' .. (e.kind or '') .. '\t'
+    .. (e.outcome or '')
+  local reply = redis.pcall('XADD', events, whole(epoch) .. '-*', 'e', content)
   return type(reply) == 'table' and reply.err and reply or nil
 end
 

@@ -5,8 +5,6 @@
 -- Reply { had a lease (0/1), documents, lost request, ... } `documents` counts the changes of
 --         access documents in this bucket
 
--- A removal comes first: Redis lets it run when it is out of memory, and then all that follows.
-redis.call('HDEL', KEYS[3], '')
 local given, lease_ms = unpack_record('<dd', ARGV[1])
 local bucket = read_bucket(KEYS[1])
 local had_lease = redis.call('HEXISTS', KEYS[2], ARGV[2])

@@ -25,6 +25,7 @@ local done, fault = resolve(keys, w, hold, amount(cost), {
   id = ARGV[2], type = CALL, outcome = ARGV[3],
 })
 if fault then return fault end
-if #KEYS > 6 then limit_functions().uncount(7, 4, hold.admitted) end
-remember(KEYS[6], done, whole(keep_ms))
-return settled(done)
+if #KEYS > 6 then uncount_limits(KEYS, ARGV, 7, 4, hold.admitted) end
+local answer = settled(done)
+remember(KEYS[6], answer, whole(keep_ms))
+return answer

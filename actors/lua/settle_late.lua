@@ -49,8 +49,6 @@ elseif w and due < 0 then
 end
 local taken = take_free + take_paid
 
--- A removal comes first: Redis lets it run when it is out of memory, and then all that follows.
-redis.call('DEL', KEYS[4])
 local seq = nil
 if taken ~= 0 then
   w.paid, w.free = w.paid - take_paid, w.free - take_free
@@ -63,18 +61,15 @@ local fault = append(KEYS[5], bucket.epoch, w, {
   free_delta = -take_free, month = month, held = total, text = ARGV[3], request = ARGV[2],
   written_off = max(0, cost - charged - taken), outcome = ARGV[4],
 })
-if fault then
-  if stored then redis.call('SET', KEYS[4], stored, 'PX', whole(keep_ms)) end
-  return fault
-end
+if fault then return fault end
 if taken ~= 0 then
   -- Without its request: the sweep's own repayment may bear that already.
   repay(KEYS[5], w, { at = now, text = ARGV[3] })
   write_wallet(KEYS[2], w)
   write_key(KEYS[3], bucket.epoch, k)
 end
-local done = {
+local answer = settled({
   charged = charged + taken, free = charged_free + take_free, left = w and w.paid + w.free or -1,
-}
-remember(KEYS[4], done, whole(keep_ms))
-return settled(done)
+})
+remember(KEYS[4], answer, whole(keep_ms))
+return answer

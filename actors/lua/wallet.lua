@@ -25,10 +25,8 @@ end
 
 -- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. Free credit that
 -- ended while it was held goes, if a later one has begun, which would prolong it. `keys` names
--- wallet, key, holds and events; `call` gives id, type and outcome. Begins with HDEL, which Redis
--- lets run when it is out of memory, and everything after it then runs too: an open call can always
--- be resolved. If the journal does not take the entry, the hold is put back and nothing else
--- changes.
+-- wallet, key, holds and events; `call` gives id, type and outcome. If the journal does not take
+-- the entry, nothing changes.
 local function resolve(keys, w, hold, cost, call)
   local total = hold.paid + hold.free
   local charged = min(cost, total)
@@ -44,16 +42,13 @@ local function resolve(keys, w, hold, cost, call)
   add_to_month(key_state, hold.month, charged, -total)
   local seq = charged > 0 and next_seq(w) or nil
 
-  redis.call('HDEL', keys.holds, call.id)
   local fault = append(keys.events, w.epoch, w, {
     type = call.type, at = hold.admitted, seq = seq, paid_delta = -charged_paid,
     free_delta = -charged_free, month = hold.month, held = total, overrun = cost - charged,
     text = hold.text, request = call.id, outcome = call.outcome,
   })
-  if fault then
-    redis.call('HSET', keys.holds, call.id, hold.bytes)
-    return nil, fault
-  end
+  if fault then return nil, fault end
+  redis.call('HDEL', keys.holds, call.id)
   repay(keys.events, w, { at = hold.admitted, text = hold.text, request = call.id })
   if lapsed > 0 then
     w.free = w.free - lapsed
@@ -70,8 +65,8 @@ end
 -- Stored answers of a request, for a client library that sends its script again. The first letter
 -- says of what: 'D' a settled call, 'X' a swept hold, 'R' a refusal, 'S' an admission that was
 -- short.
-local function remember(op, done, ms)
-  redis.call('SET', op, 'D' .. pack('<ddd', done.charged, done.free, done.left), 'PX', ms)
+local function remember(op, answer, ms)
+  redis.call('SET', op, 'D' .. answer, 'PX', ms)
 end
 
 -- What a settled call is answered: charged, free, left. `left` is below 0 where no wallet says it.

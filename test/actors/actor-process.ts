@@ -72,15 +72,15 @@ export function openProcess(options: ProcessOptions): ActorProcess {
 
 type Send = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** Puts `around` between a client and every script that it runs by digest. */
+/** Puts `around` between a client and every script that it runs. */
 export function tapScripts(
   redis: RedisClient,
   around: (send: () => Promise<unknown>) => Promise<unknown>,
 ): void {
-  const { evalshaBuffer } = redis as unknown as { readonly evalshaBuffer: Send };
-  const evalsha = evalshaBuffer.bind(redis) as Send;
-  const tapped: Send = (...args) => around(() => evalsha(...args));
-  Object.defineProperty(redis, "evalshaBuffer", { value: tapped, configurable: true });
+  const { fcallBuffer } = redis as unknown as { readonly fcallBuffer: Send };
+  const fcall = fcallBuffer.bind(redis) as Send;
+  const tapped: Send = (...args) => around(() => fcall(...args));
+  Object.defineProperty(redis, "fcallBuffer", { value: tapped, configurable: true });
 }
 
 /** Sends every script twice and hears the second answer, as a client does that reconnected. */

@@ -56,10 +56,10 @@ test("scripts that Redis forgot are given to it again, and nothing is rebuilt", 
   const account = await openAccount(world, { paid: usd("10") });
   const open = await hold(account, usd("12"));
   const { epoch } = await bucketRecordOf(world, account);
-  await world.redis.script("FLUSH");
+  await world.redis.function("FLUSH");
   expect(await open.settle(usd("6"), DONE)).toMatchObject({ charged: usd("6"), free: usd("5") });
   for (let calls = 0; calls < 5; calls++) {
-    await world.redis.script("FLUSH");
+    await world.redis.function("FLUSH");
     await spend(account, "1");
   }
   expect((await bucketRecordOf(world, account)).epoch).toBe(epoch);

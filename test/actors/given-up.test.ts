@@ -121,7 +121,7 @@ for (const lost of ["readWallet", "operationsAfter", "recovery"] as const) {
     await using other = await second(() => repository);
     const account = await openAccount(world, { paid: usd("10") });
     repository.lost = lost;
-    if (lost === "recovery") await world.redis.script("FLUSH");
+    if (lost === "recovery") await world.redis.function("FLUSH");
     const call = () => of(other, account).admit(ask(account.keyId, usd("2")));
     const error = await call().catch((thrown) => thrown);
     expect(error).toMatchObject(UNAVAILABLE);

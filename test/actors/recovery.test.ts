@@ -117,7 +117,7 @@ test("a key that a Redis come back older took for good is refused by the first c
   await spend(account, "1");
   await forgetChange(account, () => world.store.revokeKey(account.keyId, new Date()));
   expect(await codeIn(other, account)).toBe("admitted");
-  await world.redis.script("FLUSH");
+  await world.redis.function("FLUSH");
   await using third = await second();
   expect(await codeIn(third, account)).toBe("invalid_api_key");
   expect(await codeIn(other, account)).toBe("invalid_api_key");
@@ -132,7 +132,7 @@ test("where a bucket came back older, documents of all others are given, however
   );
   await world.database.sql`UPDATE accounts SET changed_at = now() - interval '3 days'`;
   await world.redis.del(`{b${(account.row.bucket + 1) % 64}}:bucket`);
-  await world.redis.script("FLUSH");
+  await world.redis.function("FLUSH");
   await using other = await second();
   expect(await codeIn(other, account)).toBe("account_inactive");
 });

@@ -100,7 +100,7 @@ test("an account that is here is served while Postgres hangs", async () => {
 });
 
 test("a recovery that Postgres does not answer fails in time", async () => {
-  await world.redis.script("FLUSH");
+  await world.redis.function("FLUSH");
   const account = await openAccount(world);
   const answer = await whileItHangs(() => ask(account.secret));
   expect(answer.status).toBe(503);

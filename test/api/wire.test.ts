@@ -30,7 +30,7 @@ interface Talk {
   readonly untilClosed?: boolean;
 }
 
-/** Who goes on reading reads so much; Bun takes in more than one limit before it hears of a stop. */
+/** Who never stops reading reads so much; Bun takes in more than the limit before it stops. */
 const FLOOD_BYTES = 1_000_000_000;
 const BODY = JSON.stringify(chatBody());
 

@@ -1,11 +1,13 @@
 // A process of the model test: an actor, its leases, and a client that can run the last script
-// again, or faulty scripts in their place.
+// again, or run scripts with faults in them.
 
 import { AccountActor } from "../../actors/account-actor.ts";
 import { ProcessLeases } from "../../actors/process-leases.ts";
 import { verifyBuckets } from "../../actors/recovery.ts";
 import { RedisClock } from "../../actors/redis-clock.ts";
-import { type RedisClient, type Script, ScriptRunner } from "../../actors/script.ts";
+import type { RedisClient, Script } from "../../actors/script.ts";
+import type { ScriptLibrary } from "../../actors/script-library.ts";
+import { ScriptRunner } from "../../actors/script-runner.ts";
 import { newId } from "../../src/core/ids.ts";
 import { nano } from "../../src/core/money.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -19,8 +21,8 @@ export interface LaneDeps {
   readonly database: Database;
   /** Moves the bucket's journal to Postgres; many lanes share one transaction. */
   readonly flush: (bucket: number) => Promise<void>;
-  /** Faulty sources by the digest of the script that they stand for. */
-  readonly faulty: ReadonlyMap<string, { readonly source: string; readonly sha: string }>;
+  /** The scripts, perhaps with faults in them. */
+  readonly library: ScriptLibrary;
 }
 
 /** A Postgres that recovers one bucket. */
@@ -44,7 +46,7 @@ export class LaneRepository extends WalletRepository {
   override async *lostDocuments(): AsyncGenerator<[]> {}
 }
 
-/** Runs scripts, or the faulty ones in their place, and can run the last one again. */
+/** Runs scripts, and can run the last one again. */
 export class TappedRunner extends ScriptRunner {
   again: (() => Promise<unknown>) | null = null;
   answer: unknown = null;
@@ -53,13 +55,12 @@ export class TappedRunner extends ScriptRunner {
     readonly lane: LaneDeps,
     verify: () => Promise<void>,
   ) {
-    super(lane.redis, verify);
+    super(lane.redis, verify, { library: lane.library });
   }
 
   override async run<Input, Reply>(script: Script<Input, Reply>, input: Input): Promise<Reply> {
-    const used = { ...script, ...this.lane.faulty.get(script.sha) };
-    this.again = () => super.run(used, input);
-    const reply = await super.run(used, input);
+    this.again = () => super.run(script, input);
+    const reply = await super.run(script, input);
     this.answer = reply;
     return reply;
   }

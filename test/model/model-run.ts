@@ -1,6 +1,6 @@
 // Runs many lists of commands at once, one bucket each, and makes the first that fails small.
 
-import { defineScript } from "../../actors/script.ts";
+import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../actors/script-library.ts";
 import { type BucketCursor, Ledger } from "../../src/store/ledger.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import { silent, type World } from "../support/world.ts";
@@ -60,9 +60,8 @@ class SharedFlush {
   }
 }
 
-/** Scripts with a fault in them: what is `good` in their source becomes `bad`. */
+/** A fault in scripts: what is `good` in the source of each becomes `bad`. */
 export interface Fault {
-  readonly scripts: readonly { readonly source: string; readonly sha: string }[];
   readonly good: string;
   readonly bad: string;
 }
@@ -85,7 +84,7 @@ export class ModelRun {
       redis: world.redis,
       database: world.database,
       flush: (bucket) => flusher.flush(bucket),
-      faulty: new Map(faults.flatMap(faultyScripts)),
+      library: faults.reduce(libraryWith, SCRIPT_LIBRARY),
     };
   }
 
@@ -139,14 +138,9 @@ export class ModelRun {
   }
 }
 
-/** By the digest of each script that the fault is in: the source with it, and its digest. */
-function faultyScripts({ scripts, good, bad }: Fault) {
-  return scripts.map(({ source, sha }) => {
-    const faulty = source.replace(good, () => bad);
-    if (faulty === source) throw new Error(`A script does not have '${good}' to be made faulty`);
-    // Defined like every script, so that a new server is given it too.
-    const parts = { keys: () => [], args: () => [], reply: () => null };
-    const digest = defineScript(faulty, parts).sha;
-    return [sha, { source: faulty, sha: digest }] as const;
-  });
+/** The scripts with one more fault in them. */
+function libraryWith(library: ScriptLibrary, { good, bad }: Fault): ScriptLibrary {
+  const faulty = library.changed((lua) => lua.replace(good, () => bad));
+  if (faulty.name === library.name) throw new Error(`No script has '${good}' to be made faulty`);
+  return faulty;
 }

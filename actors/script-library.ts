@@ -1,0 +1,124 @@
+// All scripts as one library of Redis functions. Redis runs it once, when it is loaded, and keeps
+// its functions. A script that is sent by its digest makes each function that it shares with others
+// anew in every run, which took a third of its time.
+//
+// A library outlives a restart of Redis, in the append-only file and on replicas, but what its
+// functions remember does not. So they remember whether this server was compared with Postgres, and
+// answer `recover` until it was.
+
+import { admit } from "./admit-script.ts";
+import { extend, forgetOwner, renew, settle, settleLate, sweep, view } from "./call-scripts.ts";
+import type { RedisServer, ScriptDefinition } from "./script.ts";
+import { SHARED_LUA } from "./shared-lua.ts";
+import {
+  applyOperation,
+  configure,
+  evict,
+  expireFree,
+  hydrate,
+  summarise,
+} from "./wallet-scripts.ts";
+import { count } from "./window.ts";
+
+const SCRIPTS: readonly ScriptDefinition[] = [
+  ...[admit, settle, settleLate, sweep, renew, extend, forgetOwner, view],
+  ...[applyOperation, configure, hydrate, evict, expireFree, summarise, count],
+];
+
+const NAME_PREFIX = "farebox_";
+const VERIFICATION = "local is_verified = false";
+const VERIFIED = `
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+is_verified = is_verified or run == ARGV[1]
+return is_verified and 1 or 0`;
+
+export class ScriptLibrary {
+  readonly name: string;
+  readonly code: string;
+  readonly #shared: string;
+  readonly #scripts: readonly ScriptDefinition[];
+  readonly #version: string;
+
+  constructor(shared: string, scripts: readonly ScriptDefinition[]) {
+    this.#shared = shared;
+    this.#scripts = scripts;
+    // Function names are unique on a server, so those of two releases must differ.
+    const all = JSON.stringify([VERIFICATION, shared, scripts]);
+    this.#version = new Bun.CryptoHasher("sha256").update(all).digest("hex").slice(0, 12);
+    this.name = `${NAME_PREFIX}${this.#version}`;
+    this.code = [
+      `#!lua name=${this.name}`,
+      shared,
+      VERIFICATION,
+      ...scripts.map(({ name, lua, flags }) =>
+        this.#register(
+          name,
+          `if not is_verified then return { 'recover' } end\nbegin()\n${lua}`,
+          flags,
+        ),
+      ),
+      this.#register("verified", VERIFIED, ["no-writes"]),
+    ].join("\n");
+  }
+
+  /** The same with another text of what is shared and of each script, for tests. */
+  changed(change: (lua: string) => string): ScriptLibrary {
+    const scripts = this.#scripts.map((script) => ({ ...script, lua: change(script.lua) }));
+    return new ScriptLibrary(change(this.#shared), scripts);
+  }
+
+  /** The name of a script's function on a server that has this library. */
+  functionOf(script: string): string {
+    return `${script}_${this.#version}`;
+  }
+
+  /** Gives a server the library, if it does not have it. */
+  async load(server: RedisServer): Promise<void> {
+    try {
+      await server.function("LOAD", this.code);
+    } catch (error) {
+      if (!isAlreadyThere(error)) throw error;
+    }
+  }
+
+  /**
+   * Lets the scripts run on a server that was verified while it had this run id. False where it was
+   * started anew since.
+   */
+  async verified(server: RedisServer, runId: string): Promise<boolean> {
+    return (await server.fcall(this.functionOf("verified"), 0, runId)) === 1;
+  }
+
+  #register(name: string, lua: string, flags: readonly string[]): string {
+    return [
+      "redis.register_function{",
+      `  function_name = '${this.functionOf(name)}',`,
+      `  flags = { ${flags.map((flag) => `'${flag}'`).join(", ")} },`,
+      "  callback = function(KEYS, ARGV)",
+      lua,
+      "  end,",
+      "}",
+    ].join("\n");
+  }
+}
+
+/** What the processes of this release run. */
+export const SCRIPT_LIBRARY = new ScriptLibrary(SHARED_LUA, SCRIPTS);
+
+/** Takes the libraries of other releases from a server; a process that uses one loads it again. */
+export async function removeOtherLibraries(server: RedisServer): Promise<void> {
+  const pattern = `${NAME_PREFIX}*`;
+  const listed = (await server.function("LIST", "LIBRARYNAME", pattern)) as readonly string[][];
+  const names = listed.map((library) => library[1 + library.indexOf("library_name")] ?? "");
+  const others = names.filter((name) => name !== SCRIPT_LIBRARY.name);
+  await Promise.all(others.map((name) => server.function("DELETE", name)));
+}
+
+/** Names a server from one start to the next. */
+export async function runIdOf(server: RedisServer): Promise<string> {
+  return /run_id:(\w+)/.exec(await server.info("server"))?.[1] ?? "";
+}
+
+function isAlreadyThere(error: unknown): boolean {
+  return error instanceof Error && /Library '.*' already exists/.test(error.message);
+}
