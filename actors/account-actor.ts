@@ -10,7 +10,7 @@ import {
 } from "../src/core/access.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal.ts";
-import { deriveTier, LEASE_MS, OPEN_CALLS_MAX, type Tier } from "../src/core/limits.ts";
+import { deriveTier, LEASE_MS, type Tier } from "../src/core/limits.ts";
 import { type NanoUsd, ZERO } from "../src/core/money.ts";
 import type { Account, AccountView, Admission, AdmissionRequest, Limit } from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
@@ -187,7 +187,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         freeEligible: request.freeEligible,
         stream: request.stream,
         streamLimit: tier.streams,
-        callLimit: OPEN_CALLS_MAX,
+        callLimit: tier.openCalls,
         cap,
         budget: key.monthlyLimit,
         attempt: request.tentative ? "tentative" : request.counted ? "second" : "only",

@@ -65,6 +65,8 @@ export type AdmitReply =
       readonly spendable: NanoUsd;
       /** Until what refused the call counts less. */
       readonly retrySeconds: number;
+      /** Whether it was the limit of open calls. */
+      readonly byOpenCalls: boolean;
     };
 
 const ATTEMPTS = { only: 0, tentative: 1, second: 2 } as const;
@@ -160,7 +162,15 @@ function parseAdmit(raw: RawReply): AdmitReply {
   if (verdict === null || !isErrorCode(verdict)) {
     throw new Error(`The admit script answered '${verdict}'`);
   }
-  const [nowMs = 0, limit = 0, remaining = 0, resetMs = 0, spendable = 0, retryMs = 0] = numbers;
+  const [
+    nowMs = 0,
+    limit = 0,
+    remaining = 0,
+    resetMs = 0,
+    spendable = 0,
+    retryMs = 0,
+    byCalls = 0,
+  ] = numbers;
   return {
     verdict: "refused",
     code: verdict,
@@ -168,5 +178,6 @@ function parseAdmit(raw: RawReply): AdmitReply {
     rate: { limit, remaining, resetSeconds: inSeconds(resetMs) },
     spendable: nanoOf(spendable),
     retrySeconds: inSeconds(retryMs),
+    byOpenCalls: byCalls === 1,
   };
 }

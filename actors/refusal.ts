@@ -27,6 +27,10 @@ export function refusalError(
   if (accessMessage !== undefined && code !== "rate_limit_exceeded") {
     return new ApiError(code, accessMessage);
   }
+  if (reply.byOpenCalls) {
+    const message = `The ${tier.name} ${tier.kind} may have ${tier.openCalls} calls open at once`;
+    return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
+  }
   if (code === "rate_limit_exceeded") {
     const { limit } = reply.rate;
     const isKeys = tier.kind === "plan" && limit !== tier.accountRequestsPerMinute;

@@ -13,8 +13,8 @@
 --       { 'recover' } the bucket is not set up; { 'hydrate' } the wallet is not here
 --       { 'stale', version, document } decide again by this document
 --       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
---       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms } refused; no
---         money was changed
+--       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
+--         limit of open calls (0/1) } refused; no money was changed
 
 local given, month, month_start, month_end, version, limit, bound, eligible, stream, stream_limit,
   call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max =
@@ -67,7 +67,7 @@ elseif bound > 0 and bound > cap_room then code, refused_by = 'monthly_limit_rea
 elseif bound > w.paid + usable_free then code, refused_by = 'insufficient_credits', 'balance'
 elseif stream == 1 and w.streams >= stream_limit then
   code, refused_by = 'too_many_streams', 'streams'
-elseif w.calls >= call_limit then
+elseif deadline_ms == 0 and w.calls >= call_limit then
   code, refused_by = stream == 1 and 'too_many_streams' or 'rate_limit_exceeded', 'calls'
 end
 
@@ -103,7 +103,8 @@ if code then
     end
     local most, remaining, resets = closest_window(window, limit, limits, now)
     local retry = exceeded and exceeded.resets or refused_by == 'calls' and 1000 or resets
-    local packed = pack('<dddddd', now, most, remaining, resets, spendable, retry)
+    local by_calls = refused_by == 'calls' and 1 or 0
+    local packed = pack('<ddddddd', now, most, remaining, resets, spendable, retry, by_calls)
     if rows <= rows_max then
       local fault = append(KEYS[7], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,
@@ -150,7 +151,7 @@ if deadline_ms == 0 then
 end
 w.paid, w.free = w.paid - hold.paid, w.free - hold.free
 w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free
-w.streams, w.calls, w.used = w.streams + stream, w.calls + 1, now
+w.streams, w.calls, w.used = w.streams + stream, w.calls + calls_of(hold), now
 add_to_month(w, month, 0, bound)
 add_to_month(k, month, 0, bound)
 if not is_counted then count_request(window, limits) end

@@ -22,7 +22,7 @@ redis.call('HSET', KEYS[4], ARGV[2], hold_record({
 }))
 w.paid, w.free = w.paid - paid, w.free - free
 w.held_paid, w.held_free = w.held_paid + paid, w.held_free + free
-w.streams, w.calls = w.streams + stream, w.calls + 1
+w.streams = w.streams + stream
 add_to_month(w, month, 0, paid + free)
 add_to_month(k, month, 0, paid + free)
 write_wallet(KEYS[2], w)

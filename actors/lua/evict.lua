@@ -12,7 +12,7 @@ if not bucket or redis.call('EXISTS', KEYS[2]) == 0 then return { 'kept' } end
 local w = read_wallet(KEYS[2], bucket.epoch)
 local now = now_ms(given)
 if w then
-  if now - w.used < idle_ms or w.seq ~= seq or w.calls > 0 then return { 'kept' } end
+  if now - w.used < idle_ms or w.seq ~= seq or has_holds(w) then return { 'kept' } end
 end
 redis.call('DEL', KEYS[2], KEYS[3])
 for i = 4, #KEYS do

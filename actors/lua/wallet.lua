@@ -1,5 +1,14 @@
 -- The arithmetic on a wallet: what ends a hold, and what operations do. Put after records.lua.
 
+-- How many open calls a hold counts as: one that belongs to no process waits, and nobody with it.
+local function calls_of(hold)
+  return hold.deadline > 0 and 0 or 1
+end
+
+local function has_holds(w)
+  return w.calls > 0 or w.held_paid > 0 or w.held_free > 0
+end
+
 -- What reversed payments left owed is paid from paid credit as soon as there is any. Answers the
 -- fault of the journal, where there is one.
 local function repay(events, w, entry)
@@ -37,7 +46,7 @@ local function resolve(keys, w, hold, cost, call)
 
   w.paid, w.free = w.paid + hold.paid - charged_paid, w.free + hold.free - charged_free
   w.held_paid, w.held_free = w.held_paid - hold.paid, w.held_free - hold.free
-  w.streams, w.calls = w.streams - hold.stream, w.calls - 1
+  w.streams, w.calls = w.streams - hold.stream, w.calls - calls_of(hold)
   add_to_month(w, hold.month, charged, -total)
   add_to_month(key_state, hold.month, charged, -total)
   local seq = charged > 0 and next_seq(w) or nil

@@ -107,12 +107,13 @@ function checkBalances(
   const heldPaid = holds.reduce((sum, { paid }) => sum + paid, 0n);
   const heldFree = holds.reduce((sum, { free }) => sum + free, 0n);
   const streams = holds.filter(({ isStream }) => isStream).length;
+  const calls = holds.filter(({ deadlineMs }) => deadlineMs === 0).length;
   // What was in a rejected entry is known by the balances after it, and by nothing else.
   const isWhole = replay.holes === 0;
   const counts = [
     ["ledger number", wallet.seq, replay.seq],
     ...(isWhole ? [["last operation", wallet.operations, replay.operations] as const] : []),
-    ["number of open calls", wallet.calls, holds.length],
+    ["number of open calls", wallet.calls, calls],
     ["number of open streams", wallet.streams, streams],
     ...(isWhole
       ? [["end of free credit", wallet.freeExpiresMs, replay.freeExpiresAtMs] as const]

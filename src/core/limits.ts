@@ -21,6 +21,8 @@ export interface Tier {
   /** Of all keys of the account together; null if only single keys are limited. */
   readonly accountRequestsPerMinute: number | null;
   readonly streams: number;
+  /** Of the whole account, streams included; waiting mail does not count. */
+  readonly openCalls: number;
   readonly monthlyCap: NanoUsd;
   /** Payments and days since the first one that unlock the tier; null if they cannot. */
   readonly unlock: { readonly paid: NanoUsd; readonly days: number } | null;
@@ -37,6 +39,9 @@ export interface MailLimits {
   readonly messagesPerMinute: number;
   readonly recipientsPerMessage: number;
 }
+
+const OPEN_CALLS_MIN = 8;
+const OPEN_CALLS_A_STREAM = 4;
 
 /** SPEC 4.4, 8.1, 8.2 and 8.3, lowest first. */
 export const TIERS: readonly Tier[] = [
@@ -97,15 +102,15 @@ export const TIERS: readonly Tier[] = [
 ];
 
 const PLAN_KEY_REQUESTS_PER_MINUTE = 60;
-/** Never reached: the largest plan can open 120 streams in each of the 15 minutes one may last. */
+/** Never reached: a plan bounds its open calls. */
 const PLAN_STREAMS = 2_000;
 
 /** SPEC 8.6. Spending on a plan is limited only by the credits. */
 export const PLANS = {
-  free: applicationPlan("free", 10),
-  starter: applicationPlan("starter", 30),
-  pro: applicationPlan("pro", 60),
-  max: applicationPlan("max", 120),
+  free: applicationPlan("free", { requestsPerMinute: 10, openCalls: 8 }),
+  starter: applicationPlan("starter", { requestsPerMinute: 30, openCalls: 16 }),
+  pro: applicationPlan("pro", { requestsPerMinute: 60, openCalls: 32 }),
+  max: applicationPlan("max", { requestsPerMinute: 120, openCalls: 64 }),
 } as const satisfies Record<PlanName, Tier>;
 
 /** The monthly allowance of the Free plan, unless it is configured (docs/configuration.md). */
@@ -153,19 +158,29 @@ function isUnlocked({ unlock }: Tier, inputs: TierInputs, nowMs: number): boolea
 }
 
 function gatewayTier(
-  row: Omit<Tier, "kind" | "accountRequestsPerMinute" | "services"> & { readonly name: TierName },
+  row: Omit<Tier, "kind" | "accountRequestsPerMinute" | "services" | "openCalls"> & {
+    readonly name: TierName;
+  },
 ): Tier {
   const services = scopesOfTier(row.name);
-  return { kind: "tier", accountRequestsPerMinute: null, services, ...row };
+  const openCalls = Math.max(OPEN_CALLS_MIN, OPEN_CALLS_A_STREAM * row.streams);
+  return { kind: "tier", accountRequestsPerMinute: null, services, openCalls, ...row };
 }
 
-function applicationPlan(name: PlanName, accountRequestsPerMinute: number): Tier {
+function applicationPlan(
+  name: PlanName,
+  {
+    requestsPerMinute,
+    openCalls,
+  }: { readonly requestsPerMinute: number; readonly openCalls: number },
+): Tier {
   return {
     kind: "plan",
     name,
     requestsPerMinute: PLAN_KEY_REQUESTS_PER_MINUTE,
-    accountRequestsPerMinute,
+    accountRequestsPerMinute: requestsPerMinute,
     streams: PLAN_STREAMS,
+    openCalls,
     monthlyCap: AMOUNT_MAX,
     unlock: null,
     services: scopesOfSurface("application"),
@@ -227,9 +242,6 @@ export const JSON_DEPTH_MAX = 64;
 
 /** Per IP address, for callers without a valid key (docs/decisions.md). */
 export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
-
-/** Open calls of an account at once; no tier has a limit of its own yet. */
-export const OPEN_CALLS_MAX = Number.MAX_SAFE_INTEGER;
 
 /** How long a hold lives without its process, and how often the process renews its lease. */
 export const LEASE_MS = 60_000;

@@ -153,6 +153,32 @@ describe("streams", () => {
   });
 });
 
+describe("open calls", () => {
+  const OPEN = 8;
+
+  test("are bounded by the tier, streamed or not, and free again after their end", async () => {
+    const account = await api.account({ free: "5" });
+    const hanging = Promise.withResolvers<void>();
+    api.chat.reply = async () => {
+      await hanging.promise;
+      return wholeReply("Hello");
+    };
+    const before = api.openCalls;
+    const open = Array.from({ length: OPEN }, () => api.post(account, chatBody()));
+    await until(() => api.openCalls === before + OPEN, "all of them are open");
+    const more = await api.post(account, chatBody());
+    expect(more.headers.get("retry-after")).toBe("1");
+    await expectRefusal(more, "rate_limit_exceeded");
+    const { message } = await errorOf(await api.post(account, chatBody()));
+    expect(message).toContain(`${OPEN} calls open at once`);
+    await expectRefusal(await api.post(account, chatBody({ stream: true })), "too_many_streams");
+    expect((await api.post(await api.account({ free: "5" }), "{}")).status).toBe(400);
+    hanging.resolve();
+    expect((await Promise.all(open)).map(({ status }) => status)).toEqual(Array(OPEN).fill(200));
+    expect((await api.post(account, chatBody())).status).toBe(200);
+  });
+});
+
 describe("a request without a valid key", () => {
   const unknown = { key: "" } as Pick<TestAccount, "key">;
 

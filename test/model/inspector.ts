@@ -78,7 +78,7 @@ export class Inspector {
         freeExpiresMs: model.freeExpiresMs,
         freeSinceMs: model.freeSinceMs,
         streams: model.streams,
-        calls: model.holds.size,
+        calls: model.openCalls,
         usedMs: model.usedMs,
         month: model.month,
         ...this.#months(model.month, null),

@@ -353,7 +353,7 @@ export class Lane {
       heldFree: this.model.heldFree,
       owed: this.model.ledger.owed,
       openStreams: this.model.streams,
-      openCalls: this.model.holds.size,
+      openCalls: this.model.openCalls,
     };
     const { paid, free, heldPaid, heldFree, owed, openStreams, openCalls } = view;
     this.#same({ paid, free, heldPaid, heldFree, owed, openStreams, openCalls }, expected, "view");

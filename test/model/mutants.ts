@@ -27,7 +27,7 @@ const BALANCES: readonly Mutant[] = [
   },
   {
     breaks: "a wallet with open calls is not evicted",
-    good: "or w.calls > 0",
+    good: "or has_holds(w)",
     bad: "",
   },
   {
@@ -166,7 +166,7 @@ const HOLDS: readonly Mutant[] = [
   },
   {
     breaks: "an open call is counted down when it ends",
-    good: "w.streams - hold.stream, w.calls - 1",
+    good: "w.streams - hold.stream, w.calls - calls_of(hold)",
     bad: "w.streams - hold.stream, w.calls",
   },
 ];
@@ -264,6 +264,11 @@ const WINDOWS: readonly Mutant[] = [
     breaks: "no more streams than the tier has",
     good: "w.streams >= stream_limit",
     bad: "w.streams > stream_limit",
+  },
+  {
+    breaks: "no more open calls than the tier has",
+    good: "w.calls >= call_limit",
+    bad: "w.calls >= call_limit + 1",
   },
   {
     breaks: "a stream that ended gives its slot back",

@@ -92,6 +92,10 @@ export class WalletModel {
     return [...this.holds.values()].filter((hold) => hold.stream).length;
   }
 
+  get openCalls(): number {
+    return [...this.holds.values()].filter((hold) => hold.deadlineMs === null).length;
+  }
+
   held(month: number, key: number | null): bigint {
     return this.#sum((hold) => {
       const counts = hold.month === month && (key === null || hold.key === key);
@@ -199,7 +203,7 @@ export class WalletModel {
       return { verdict: "short", spendable: funds.spendable };
     }
     const hasNoSlot = call.stream && this.streams >= tier.streams;
-    const code = before ?? short ?? (hasNoSlot ? "too_many_streams" : null);
+    const code = before ?? short ?? (hasNoSlot ? "too_many_streams" : this.#tooMany(call, tier));
     if (code !== null) {
       if (!isFull) count();
       const { spendable } = funds;
@@ -317,6 +321,11 @@ export class WalletModel {
     if (this.isSuspended) return "account_inactive";
     if (this.ledger.owed > 0n) return "payment_required";
     return refusal?.first ? refusal.code : null;
+  }
+
+  #tooMany({ deadlineMs, stream }: ModelCall, tier: Tier): string | null {
+    if (deadlineMs !== null || this.openCalls < tier.openCalls) return null;
+    return stream ? "too_many_streams" : "rate_limit_exceeded";
   }
 
   /** What a call may hold, and why that is too little for it. */

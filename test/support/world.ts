@@ -183,6 +183,23 @@ export async function hold(account: TestAccount, bound: NanoUsd, more = {}): Pro
   throw new Error(admission.verdict === "refused" ? admission.error.code : admission.verdict);
 }
 
+/** As many calls as every account may have open at once. */
+const FEW = 8;
+
+/** Makes calls in parallel, but never more at once than any account may have open. */
+export async function fewAtOnce<Item, Result>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = items.values();
+  const takeTurns = async () => {
+    for (const item of left) results.push(await run(item));
+  };
+  await Promise.all(Array.from({ length: FEW }, takeTurns));
+  return results;
+}
+
 /** The code an admission is refused with, or "admitted" (and released again) or "short". */
 export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): Promise<string> {
   const admission = await account.actor.admit(ask(account.keyId, bound, more));

@@ -10,6 +10,7 @@ import {
   ask,
   balances,
   DONE,
+  fewAtOnce,
   hold,
   openAccount,
   type TestAccount,
@@ -61,16 +62,14 @@ export const planSuite = (open: WorldFactory): void =>
     /** How many of so many parallel calls with each key pass, and the last rate limits seen. */
     async function passed(keys: readonly TestAccount[], calls: number) {
       const rates: RateLimits[] = [];
-      const answers = await Promise.all(
-        keys.flatMap((key) =>
-          Array.from({ length: calls }, async () => {
-            const admission = await key.actor.admit(ask(key.keyId, NONE));
-            if (admission.verdict === "short") throw new Error("short");
-            rates.push(admission.rate);
-            return admission.verdict;
-          }),
-        ),
-      );
+      const asking = keys.flatMap((key) => Array<TestAccount>(calls).fill(key));
+      const answers = await fewAtOnce(asking, async (key) => {
+        const admission = await key.actor.admit(ask(key.keyId, NONE));
+        if (admission.verdict === "short") throw new Error("short");
+        rates.push(admission.rate);
+        if (admission.verdict === "admitted") await admission.hold.release(DONE);
+        return admission.verdict;
+      });
       return { passed: answers.filter((one) => one === "admitted").length, rates };
     }
 

@@ -202,6 +202,19 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await expectSound(world, mine);
     });
 
+    test("waiting mail takes none of the open calls, and keeps its wallet here", async () => {
+      const mine = await account();
+      const waiting = await hold(mine, usd("4"), { isDetached: true });
+      waiting.detach();
+      expect(await walletOf(mine)).toMatchObject({ calls: 0, heldPaid: usd("4") });
+      const open1 = await hold(mine, usd("1"));
+      expect((await walletOf(mine)).calls).toBe(1);
+      await open1.release(DONE);
+      await settleDetached(mine.actor, waiting.detached, { cost: usd("1"), outcome: DONE });
+      expect(await walletOf(mine)).toMatchObject({ calls: 0, heldPaid: NONE });
+      await expectSound(world, mine);
+    });
+
     test("a hold of an older epoch gives back nothing that the wallet never gave up", async () => {
       await using other = await second();
       const mine = await account({ monthlyLimit: usd("5") });

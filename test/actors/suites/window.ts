@@ -5,7 +5,15 @@ import fc from "fast-check";
 import { anonymousWindowKey } from "../../../actors/keys.ts";
 import { count } from "../../../actors/window.ts";
 import { ApiError } from "../../../src/core/errors.ts";
-import { ask, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
+import {
+  ask,
+  fewAtOnce,
+  openAccount,
+  type TestAccount,
+  usd,
+  verdict,
+  type World,
+} from "../../support/world.ts";
 import { TestClock } from "../actor-process.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -15,13 +23,12 @@ const WINDOW_MS = 60_000;
 const LEAVES_MS = 61_000;
 
 async function call(account: TestAccount, more = {}): Promise<string> {
-  const admission = await account.actor.admit(ask(account.keyId, usd("0"), more));
-  return admission.verdict === "refused" ? admission.error.code : admission.verdict;
+  return await verdict(account, usd("0"), more);
 }
 
 async function passed(account: TestAccount, calls: number): Promise<number> {
-  const verdicts = await Promise.all(Array.from({ length: calls }, () => call(account)));
-  return verdicts.filter((verdict) => verdict === "admitted").length;
+  const verdicts = await fewAtOnce(Array<TestAccount>(calls).fill(account), (one) => call(one));
+  return verdicts.filter((one) => one === "admitted").length;
 }
 
 /** The times at which one key's requests passed, of all at which it asked. */
