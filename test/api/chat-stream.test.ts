@@ -5,7 +5,7 @@ import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import type { ChatBatch } from "../../src/services/chat/providers/provider.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { chatBody, errorOf, Harness, MODEL, type TestAccount, until } from "./harness.ts";
-import { batchesOf, endBatch, silence, textBatch, USAGE } from "./scripted-chat.ts";
+import { batchesOf, endBatch, LANE, silence, textBatch, USAGE } from "./scripted-chat.ts";
 
 const clock = new FakeClock();
 let api: Harness;
@@ -120,7 +120,11 @@ describe("a stream to its end", () => {
       svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0.00002 },
     });
     expect(await spent(account)).toBe(usd("0.00002"));
-    expect(await lastOutcome(account)).toMatchObject({ status: 200, errorCode: null });
+    expect(await lastOutcome(account)).toMatchObject({
+      status: 200,
+      errorCode: null,
+      lane: LANE,
+    });
   });
 
   test("is settled before it says what it cost", async () => {

@@ -11,7 +11,7 @@ import {
   PAID_ONLY_MODEL,
   until,
 } from "./harness.ts";
-import { silence, USAGE, wholeReply } from "./scripted-chat.ts";
+import { LANE, silence, USAGE, wholeReply } from "./scripted-chat.ts";
 
 let api: Harness;
 
@@ -117,6 +117,15 @@ describe("POST /v1/chat/completions, whole", () => {
     expect((await api.post(account, chatBody({ messages, tools }))).status).toBe(200);
     expect(api.chat.requests[1]?.messages).toEqual(messages as never);
     expect(api.chat.requests[1]?.parameters).toEqual({ tools });
+  });
+
+  test("is logged with the server that served it, and with none where none did", async () => {
+    const account = await api.account();
+    await completionOf(await api.post(account, chatBody()));
+    api.chat.reply = () => Promise.reject(new ApiError("upstream_unreachable", "No"));
+    await api.post(account, chatBody());
+    const lanes = (await api.journal(account)).map(({ end }) => end?.lane);
+    expect(lanes).toEqual([LANE, undefined]);
   });
 
   test("gives the hold back when the upstream fails", async () => {

@@ -30,6 +30,8 @@ export interface ChatStreamParts {
   readonly model: ModelEntry;
   /** The models asked, in order; the last of them answers. */
   readonly tried: readonly ModelEntry[];
+  /** The server that answers. */
+  readonly lane: string;
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: Batches;
@@ -203,7 +205,7 @@ export class ChatStream implements BatchTaker {
     errorCode: string | null,
     countUsage: () => Promise<TokenUsage | null>,
   ): Promise<StreamResult> {
-    const { call, model, hold, interruption } = this.#parts;
+    const { call, model, lane, hold, interruption } = this.#parts;
     this.#callOffWatch();
     interruption.stopListening();
     let usage: TokenUsage | null = null;
@@ -220,6 +222,7 @@ export class ChatStream implements BatchTaker {
         ...usage,
         ...servedInstead(this.#parts),
         firstTokenMs: this.#firstTokenMs,
+        lane,
       },
     });
     return { usage: usage ?? NO_USAGE, settlement };

@@ -12,11 +12,11 @@ import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts
 import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
 import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
-import type { ChatReply } from "./providers/provider.ts";
+import type { ServedReply } from "./providers/provider.ts";
 import { countUsage } from "./token-meter.ts";
 
-export interface Completion extends Omit<Answered<ChatReply>, "result"> {
-  readonly reply: ChatReply;
+export interface Completion extends Omit<Answered<ServedReply>, "result"> {
+  readonly reply: ServedReply;
   readonly usage: TokenUsage;
   readonly settlement: Settlement;
 }
@@ -32,7 +32,7 @@ export async function completeChat(
 ): Promise<Completion> {
   const { hold, models } = await admitChat(deps, call, chat);
   const { signal } = call;
-  let served: Answered<ChatReply>;
+  let served: Answered<ServedReply>;
   let usage: TokenUsage;
   let cost: NanoUsd;
   try {
@@ -45,7 +45,8 @@ export async function completeChat(
     return await giveBack(deps, call, hold, error);
   }
   const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const outcome = { ...end, ...usage, ...servedInstead(served) };
+  const { lane } = served.result;
+  const outcome = { ...end, ...usage, ...servedInstead(served), lane };
   const settlement = await settle(deps, { hold, cost, outcome });
   const { model, tried, result: reply } = served;
   return { model, tried, reply, usage, settlement };
@@ -69,7 +70,8 @@ export async function openChatStream(
       deps.chat.stream(one, request, { signal }),
     );
     const batches = pullable(result);
-    return new ChatStream(deps, { call, request, model, tried, hold, interruption, batches });
+    const { lane } = result;
+    return new ChatStream(deps, { call, request, model, tried, lane, hold, interruption, batches });
   } catch (error) {
     interruption.stopListening();
     const { reason } = interruption;

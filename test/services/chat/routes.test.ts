@@ -62,6 +62,19 @@ for (const [stream, how] of MODES) {
       });
     }
 
+    test("is named as the one that served", async () => {
+      const { chat, model } = routesTo([first, second]);
+      for (const [mood, lane] of [
+        ["ok", "first-ai"],
+        ["503", "second-ai"],
+      ] as const) {
+        const call = [model(mood), REQUEST, { signal: idle() }] as const;
+        const served = stream ? await chat.stream(...call) : await chat.complete(...call);
+        expect(served.lane).toBe(lane);
+        if (Symbol.asyncIterator in served) await readAll(served);
+      }
+    });
+
     test("serves when nothing listens at the first", async () => {
       const routes = routesOver(
         providerAt("http://127.0.0.1:1/v1", { name: "dead" }),

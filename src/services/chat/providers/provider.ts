@@ -45,6 +45,11 @@ export interface ChatReply {
   readonly usage: TokenUsage | null;
 }
 
+/** A reply, and the server that gave it. */
+export interface ServedReply extends ChatReply {
+  readonly lane: string;
+}
+
 export interface ChatDelta {
   readonly index: number;
   /** `content`, `tool_calls`, `role` of the OpenAI chunk format; nothing else. */
@@ -58,6 +63,11 @@ export interface ChatBatch {
   readonly usage: TokenUsage | null;
 }
 
+/** A started stream, and the server that it comes from. */
+export interface ServedStream extends AsyncIterable<ChatBatch> {
+  readonly lane: string;
+}
+
 export interface ChatOptions {
   /** Aborted when the caller is gone or a time limit struck; the upstream request ends with it. */
   readonly signal: AbortSignal;
@@ -68,17 +78,13 @@ export interface ChatOptions {
  * no route answered, `invalid_parameter` when the upstream blames the request.
  */
 export interface ChatProvider {
-  complete(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ChatReply>;
+  complete(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedReply>;
 
   /**
    * Resolves once the first batch with a delta has arrived, so that a failure before it is a plain
    * error. The iterator throws `upstream_unreachable` when the upstream breaks off later.
    */
-  stream(
-    model: ModelEntry,
-    request: ChatRequest,
-    options: ChatOptions,
-  ): Promise<AsyncIterable<ChatBatch>>;
+  stream(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedStream>;
 
   /** Whether a route of the model would be tried now, by all that is known of its servers. */
   isHealthy(model: ModelEntry): boolean;
