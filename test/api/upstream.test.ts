@@ -128,7 +128,11 @@ describe("a stream", () => {
     const all = await frames(await api.post(account, chatBody({ model: "ok", stream: true })));
     expect(all.at(-1)).toBe("[DONE]");
     const { usage, svc, choices } = JSON.parse(all.at(-2) ?? "");
-    expect([usage.completion_tokens, svc.cost_usd, choices]).toEqual([8, 0.000028, []]);
+    expect([usage.completion_tokens, svc.cost_usd, choices[0].finish_reason]).toEqual([
+      8,
+      0.000028,
+      "stop",
+    ]);
     for (const frame of all.slice(0, -2)) {
       const keys = Object.keys(JSON.parse(frame)).join();
       expect(keys).toBe("id,object,created,model,choices");

@@ -23,7 +23,7 @@ interface Served {
 }
 
 /** A call, and what its answer says of it. */
-export interface WantedChat {
+export interface WantedChat extends Pick<ChatInput, "hasUsageFrame"> {
   readonly chat: ChatCall;
   /** What `svc` says besides id and costs: JSON members, each after a comma. */
   readonly svcMembers: (served: Served, settlement: Settlement) => string;
@@ -34,7 +34,7 @@ export type ChooseModels = (
   deps: ChatDeps,
   input: ChatInput,
   catalogue: ChatCatalogue,
-) => WantedChat;
+) => Omit<WantedChat, "hasUsageFrame">;
 
 /** The call that a body asks for; `model` is the one that it names, or its default. */
 export function prepareChat(
@@ -47,18 +47,20 @@ export function prepareChat(
   const catalogue = context.deps.catalogue();
   // The log names models that exist, never what a caller made up.
   if (catalogue.models.has(model)) context.model = model;
-  return choose(context.deps, input, catalogue);
+  const { hasUsageFrame } = input;
+  return { ...choose(context.deps, input, catalogue), hasUsageFrame };
 }
 
 export async function runChat(
   { deps, call }: EndpointContext<ChatDeps>,
-  { chat, svcMembers }: WantedChat,
+  { chat, svcMembers, hasUsageFrame }: WantedChat,
 ): Promise<Answer> {
   const metaOf = (served: Served): CompletionMeta => ({
     call,
     model: served.model.id,
     created: Math.floor(deps.calls.clock.now() / 1000),
     surface: deps.surface,
+    hasUsageFrame,
     svcMembers: (settlement) => svcMembers(served, settlement),
   });
   if (chat.stream) {

@@ -135,7 +135,10 @@ const FIELDS = {
   stream_options: optional(
     Type.Object({
       include_usage: optional(
-        Type.Boolean({ description: "Accepted; the last frame has the usage in any case" }),
+        Type.Boolean({
+          description: "Whether the usage comes in a last frame of its own, without a choice",
+          default: false,
+        }),
       ),
     }),
   ),

@@ -19,6 +19,8 @@ export interface CompletionMeta {
   /** Unix time in seconds. */
   readonly created: number;
   readonly surface: Surface;
+  /** Whether a stream ends with a frame for usage and cost alone, which has no choice. */
+  readonly hasUsageFrame: boolean;
   /** What `svc` says besides id and costs: JSON members, each behind a comma. */
   readonly svcMembers: (settlement: Settlement) => string;
 }
@@ -40,14 +42,22 @@ export function completionJson(
   return `${body.slice(0, -1)},${svcField(facts, completion.settlement, costUsd)}}`;
 }
 
-/** Turns the events of a call into frames. */
+/**
+ * Turns the events of a call into frames. The frame with the finish_reason waits for the settlement
+ * and says what the call cost: many clients read `choices[0]` of every frame. Those that ask for
+ * `include_usage` expect OpenAI's own order, with a last frame that has no choice.
+ */
 export class ChatFrames implements FrameSource, StreamTaker {
   onCut: () => void = () => {};
   readonly #stream: ChatStream;
   readonly #facts: CompletionMeta;
   /** All of a chunk before its choices; it is the same in every chunk of a stream. */
   readonly #head: string;
+  /** All of it after its choices. */
+  readonly #tail: string;
   #taker: FrameTaker | null = null;
+  /** The finish_reason that has come, once it has. */
+  #finish: string | null = null;
 
   constructor(stream: ChatStream, facts: CompletionMeta) {
     this.#stream = stream;
@@ -60,6 +70,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
       model: facts.model,
     });
     this.#head = `data: ${head.slice(0, -1)},"choices":[`;
+    this.#tail = facts.hasUsageFrame ? '],"usage":null}\n\n' : "]}\n\n";
   }
 
   pull(taker: FrameTaker): void {
@@ -68,7 +79,9 @@ export class ChatFrames implements FrameSource, StreamTaker {
   }
 
   onEvent(event: StreamEvent): void {
-    this.#taker?.onFrames(this.#framesOf(event));
+    const frames = this.#framesOf(event);
+    if (frames === "") this.#stream.pull(this);
+    else this.#taker?.onFrames(frames);
   }
 
   onEnd(): void {
@@ -89,33 +102,57 @@ export class ChatFrames implements FrameSource, StreamTaker {
         return this.#chunks(event.deltas);
       case "error":
         return dataFrame(errorBody(event.error, this.#facts.surface));
-      case "end": {
-        const usage = JSON.stringify(usageJson(event.usage));
-        const svc = svcField(this.#facts, event.settlement, toDecimal(event.settlement.charged));
-        return `${this.#head}],"usage":${usage},${svc}}\n\n${DONE_FRAME}`;
-      }
+      case "end":
+        return this.#end(event.usage, event.settlement);
     }
+  }
+
+  #end(tokens: TokenUsage, settlement: Settlement): string {
+    const usage = JSON.stringify(usageJson(tokens));
+    const svc = svcField(this.#facts, settlement, toDecimal(settlement.charged));
+    const bill = `],"usage":${usage},${svc}}\n\n${DONE_FRAME}`;
+    if (!this.#facts.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
+    // Its finish_reason went out when it came, unless none did.
+    const finish = this.#finish === null ? this.#frame(finishChoice(null)) : "";
+    return `${finish}${this.#head}${bill}`;
   }
 
   #chunks(deltas: readonly ChatDelta[]): string {
     let frames = "";
-    for (const { index, delta, finish_reason } of deltas) {
+    for (const one of deltas) {
+      const { delta, finish_reason } = one;
+      if (finish_reason !== null) this.#finish = finish_reason;
       const { content } = delta;
+      const fields = fieldsOf(delta);
       // Almost every chunk is some text and nothing else; then only the text is left to be encoded.
-      const choice =
-        finish_reason === null && typeof content === "string" && hasOneField(delta)
-          ? `{"index":${index},"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}`
-          : JSON.stringify({ index, delta, finish_reason });
-      frames += `${this.#head}${choice}]}\n\n`;
+      if (finish_reason === null && typeof content === "string" && fields === 1) {
+        frames += this.#frame(
+          `{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}`,
+        );
+      } else if (finish_reason === null || this.#facts.hasUsageFrame) {
+        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason }));
+      } else if (fields > 0) {
+        // What comes with the finish_reason need not wait as well.
+        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason: null }));
+      }
     }
     return frames;
   }
+
+  #frame(choice: string): string {
+    return `${this.#head}${choice}${this.#tail}`;
+  }
 }
 
-function hasOneField(value: object): boolean {
+/** The choice that ends a reply; a server that says no reason has come to its end. */
+function finishChoice(reason: string | null): string {
+  return JSON.stringify({ index: 0, delta: {}, finish_reason: reason ?? "stop" });
+}
+
+function fieldsOf(value: object): number {
   let fields = 0;
   for (const _ in value) fields += 1;
-  return fields === 1;
+  return fields;
 }
 
 function usageJson(usage: TokenUsage): object {

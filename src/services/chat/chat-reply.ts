@@ -5,6 +5,7 @@ import {
   anyObject,
   named,
   nullable,
+  optional,
   shortText,
   type TSchema,
   Type,
@@ -79,7 +80,7 @@ export function chatReplies<S extends TSchema>(svc: S) {
         finish_reason: nullable(finish),
       }),
     ),
-    usage: Type.Optional(Usage),
+    usage: optional(Usage),
     svc: Type.Optional(svc),
   });
   return { completion, chunk };

@@ -11,6 +11,8 @@ import { toMaxTokens, toParameters } from "./chat-parameters.ts";
 /** A request that is ready to be forwarded; only its model is still a name. */
 export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
   readonly model: string;
+  /** Whether a stream ends with a frame for usage alone, as OpenAI's does that is asked for it. */
+  readonly hasUsageFrame: boolean;
 }
 
 /** Copies what is forwarded. Throws an `invalid_parameter` that names the field. */
@@ -20,6 +22,7 @@ export function toChatInput(fields: ChatFields, model: string): ChatInput {
   return {
     model,
     stream: fields.stream ?? false,
+    hasUsageFrame: fields.stream_options?.include_usage ?? false,
     request: { messages, maxTokens, parameters: toParameters(fields) },
   };
 }
