@@ -359,6 +359,26 @@ const MOODS: Readonly<Record<string, Mood>> = {
     answer.delta({}, "stop");
     answer.end();
   },
+  details: (answer) => {
+    const secret = { secret: UPSTREAM_SECRET };
+    const none = { token: "No", logprob: -2.5, bytes: [78, 111] };
+    const token = { token: "Yes", logprob: -0.25, bytes: null, top_logprobs: [none], ...secret };
+    const logprobs = { content: [token, "x", { token: 5 }], refusal: null, ...secret };
+    const details = { reasoning_tokens: 3, audio_tokens: -1, other: 1, ...secret };
+    const usage = { ...USAGE, completion_tokens_details: details };
+    const more = { system_fingerprint: "fp_44709d6fcb", usage };
+    const choice = { index: 0, logprobs, finish_reason: "stop" };
+    const said = { role: "assistant", content: "Yes" };
+    if (!answer.isStream) {
+      return answer.json(200, { ...wholeReply({}, more), choices: [{ ...choice, message: said }] });
+    }
+    const { usage: counted, ...fingerprint } = more;
+    answer.event(chunk([{ ...choice, delta: said, finish_reason: null }], fingerprint));
+    answer.event(chunk([{ index: 0, delta: {}, finish_reason: "stop" }], fingerprint));
+    answer.event(chunk([], { ...fingerprint, usage: counted }));
+    answer.event("[DONE]");
+    answer.end();
+  },
   "crlf-sse": (answer) => {
     if (!answer.isStream) return speak(answer, WORDS);
     for (const content of WORDS) {

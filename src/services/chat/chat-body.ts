@@ -32,6 +32,19 @@ const content = Type.Union(
   { must: CONTENT_RULE, description: "Text, or parts of type text, which are joined" },
 );
 
+const RefusalPart = named("RefusalPart", { type: Type.Literal("refusal"), refusal: text() });
+const ASSISTANT_CONTENT_RULE = "must be a string or an array of parts of text or refusal";
+const assistantContent = Type.Union(
+  [
+    text(),
+    Type.Array(Type.Union([TextPart, RefusalPart]), {
+      maxItems: PARTS_MAX,
+      must: ASSISTANT_CONTENT_RULE,
+    }),
+  ],
+  { must: ASSISTANT_CONTENT_RULE, description: "Text, or parts, which are joined" },
+);
+
 const ToolCall = named("ToolCall", {
   id: shortText(256),
   type: optional(functionType),
@@ -45,7 +58,8 @@ const PlainMessage = named("PlainMessage", {
 });
 const AssistantMessage = named("AssistantMessage", {
   role: Type.Literal("assistant"),
-  content: optional(content),
+  content: optional(assistantContent),
+  refusal: optional(text({ description: "What the model said instead of an answer" })),
   tool_calls: optional(Type.Array(ToolCall, { maxItems: TOOL_CALLS_MAX })),
   name: speaker,
 });
@@ -130,7 +144,12 @@ const FIELDS = {
     }),
   ),
   reasoning_effort: optional(shortText(32)),
+  verbosity: optional(shortText(32)),
+  logprobs: optional(Type.Boolean()),
+  top_logprobs: optional(whole(0, 20, { description: "Only with `logprobs`" })),
   user: optional(text()),
+  prompt_cache_key: optional(text()),
+  safety_identifier: optional(text()),
   n: optional(Type.Literal(1)),
   stream_options: optional(
     Type.Object({

@@ -6,12 +6,11 @@ import type { Call } from "../../calls/call.ts";
 import { sameId } from "../../core/ids.ts";
 import type { Surface } from "../../core/keys.ts";
 import { toDecimal } from "../../core/money.ts";
-import type { TokenUsage } from "../../core/pricing.ts";
 import { errorBody } from "../../http/respond.ts";
 import { DONE_FRAME, dataFrame, type FrameSource, type FrameTaker } from "../../http/sse.ts";
 import type { Completion } from "./chat.ts";
 import type { ChatStream, StreamEvent, StreamTaker } from "./chat-stream.ts";
-import type { ChatDelta } from "./providers/provider.ts";
+import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
 
 export interface CompletionMeta {
   readonly call: Pick<Call, "requestId">;
@@ -36,6 +35,7 @@ export function completionJson(
     object: "chat.completion",
     created: facts.created,
     model: facts.model,
+    ...fingerprintField(completion.reply.fingerprint),
     choices: completion.reply.choices,
     usage: usageJson(completion.usage),
   });
@@ -51,8 +51,9 @@ export class ChatFrames implements FrameSource, StreamTaker {
   onCut: () => void = () => {};
   readonly #stream: ChatStream;
   readonly #facts: CompletionMeta;
-  /** All of a chunk before its choices; it is the same in every chunk of a stream. */
-  readonly #head: string;
+  /** All of a chunk before its choices; it is the same in all chunks of one fingerprint. */
+  #head: string;
+  #fingerprint: string | null = null;
   /** All of it after its choices. */
   readonly #tail: string;
   #taker: FrameTaker | null = null;
@@ -63,13 +64,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
     this.#stream = stream;
     this.#facts = facts;
     stream.onCut = () => this.onCut();
-    const head = JSON.stringify({
-      id: sameId(facts.call.requestId, "completion"),
-      object: "chat.completion.chunk",
-      created: facts.created,
-      model: facts.model,
-    });
-    this.#head = `data: ${head.slice(0, -1)},"choices":[`;
+    this.#head = chunkHead(facts, null);
     this.#tail = facts.hasUsageFrame ? '],"usage":null}\n\n' : "]}\n\n";
   }
 
@@ -99,6 +94,10 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #framesOf(event: StreamEvent): string {
     switch (event.kind) {
       case "deltas":
+        if (event.fingerprint !== null && event.fingerprint !== this.#fingerprint) {
+          this.#fingerprint = event.fingerprint;
+          this.#head = chunkHead(this.#facts, event.fingerprint);
+        }
         return this.#chunks(event.deltas);
       case "error":
         return dataFrame(errorBody(event.error, this.#facts.surface));
@@ -107,7 +106,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
     }
   }
 
-  #end(tokens: TokenUsage, settlement: Settlement): string {
+  #end(tokens: ChatUsage, settlement: Settlement): string {
     const usage = JSON.stringify(usageJson(tokens));
     const svc = svcField(this.#facts, settlement, toDecimal(settlement.charged));
     const bill = `],"usage":${usage},${svc}}\n\n${DONE_FRAME}`;
@@ -120,20 +119,20 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #chunks(deltas: readonly ChatDelta[]): string {
     let frames = "";
     for (const one of deltas) {
-      const { delta, finish_reason } = one;
+      const { delta, finish_reason, logprobs } = one;
       if (finish_reason !== null) this.#finish = finish_reason;
       const { content } = delta;
-      const fields = fieldsOf(delta);
+      const fields = fieldsOf(delta) + (logprobs === undefined ? 0 : 1);
       // Almost every chunk is some text and nothing else; then only the text is left to be encoded.
       if (finish_reason === null && typeof content === "string" && fields === 1) {
         frames += this.#frame(
           `{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}`,
         );
       } else if (finish_reason === null || this.#facts.hasUsageFrame) {
-        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason }));
+        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason, logprobs }));
       } else if (fields > 0) {
         // What comes with the finish_reason need not wait as well.
-        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason: null }));
+        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason: null, logprobs }));
       }
     }
     return frames;
@@ -155,14 +154,30 @@ function fieldsOf(value: object): number {
   return fields;
 }
 
-function usageJson(usage: TokenUsage): object {
-  const counts = {
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    total_tokens: usage.promptTokens + usage.completionTokens,
+function chunkHead({ call, created, model }: CompletionMeta, fingerprint: string | null): string {
+  const head = JSON.stringify({
+    id: sameId(call.requestId, "completion"),
+    object: "chat.completion.chunk",
+    created,
+    model,
+    ...fingerprintField(fingerprint),
+  });
+  return `data: ${head.slice(0, -1)},"choices":[`;
+}
+
+function fingerprintField(fingerprint: string | null | undefined): object {
+  return fingerprint ? { system_fingerprint: fingerprint } : {};
+}
+
+function usageJson(usage: ChatUsage): object {
+  const { promptTokens, cachedTokens, completionTokens, outputDetails } = usage;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    ...(cachedTokens > 0 && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(outputDetails !== undefined && { completion_tokens_details: outputDetails }),
   };
-  if (usage.cachedTokens === 0) return counts;
-  return { ...counts, prompt_tokens_details: { cached_tokens: usage.cachedTokens } };
 }
 
 // Written by hand, since a JSON.stringify that meets raw number literals takes six times as long.

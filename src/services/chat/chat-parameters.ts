@@ -26,7 +26,12 @@ const FORWARDED = {
   response_format: copyResponseFormat,
   logit_bias: copyLogitBias,
   reasoning_effort: same,
+  verbosity: same,
+  logprobs: same,
+  top_logprobs: same,
   user: same,
+  prompt_cache_key: same,
+  safety_identifier: same,
 } satisfies Copies;
 
 const COPIES = Object.entries(FORWARDED) as readonly [

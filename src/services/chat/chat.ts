@@ -7,17 +7,17 @@ import { giveBack, settle } from "../../calls/settling.ts";
 import { OK } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 import type { NanoUsd } from "../../core/money.ts";
-import { exactCost, type TokenUsage } from "../../core/pricing.ts";
+import { exactCost } from "../../core/pricing.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
 import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
-import type { ServedReply } from "./providers/provider.ts";
+import type { ChatUsage, ServedReply } from "./providers/provider.ts";
 import { countUsage } from "./token-meter.ts";
 
 export interface Completion extends Omit<Answered<ServedReply>, "result"> {
   readonly reply: ServedReply;
-  readonly usage: TokenUsage;
+  readonly usage: ChatUsage;
   readonly settlement: Settlement;
 }
 
@@ -33,7 +33,7 @@ export async function completeChat(
   const { hold, models } = await admitChat(deps, call, chat);
   const { signal } = call;
   let served: Answered<ServedReply>;
-  let usage: TokenUsage;
+  let usage: ChatUsage;
   let cost: NanoUsd;
   try {
     served = await firstAnswer(deps, call, { models, signal }, (model) =>

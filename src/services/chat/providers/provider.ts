@@ -27,14 +27,38 @@ export interface ChatRequest {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** Token counts, and what the upstream says of them besides. */
+export interface ChatUsage extends TokenUsage {
+  /** What the output tokens were spent on, by OpenAI's names: parts of them. */
+  readonly outputDetails?: Readonly<Record<string, number>>;
+}
+
+export interface TokenLogprob {
+  readonly token: string;
+  readonly logprob: number;
+  /** The UTF-8 bytes of the token. */
+  readonly bytes: readonly number[] | null;
+}
+
+/** How probable the tokens of a choice were, and others in their place. */
+export interface Logprobs {
+  readonly content: LogprobTokens | null;
+  readonly refusal: LogprobTokens | null;
+}
+
+type LogprobTokens = readonly (TokenLogprob & { readonly top_logprobs: readonly TokenLogprob[] })[];
+
 export interface ChatChoice {
   readonly index: number;
   readonly message: {
     readonly role: "assistant";
     readonly content: string | null;
+    /** What the model says instead of an answer. */
+    readonly refusal?: string;
     readonly tool_calls?: readonly ToolCall[];
   };
   readonly finish_reason: string;
+  readonly logprobs?: Logprobs;
 }
 
 export interface ChatReply {
@@ -42,7 +66,9 @@ export interface ChatReply {
   /**
    * Null when the upstream sent none that makes sense: integers, not negative, cached <= prompt.
    */
-  readonly usage: TokenUsage | null;
+  readonly usage: ChatUsage | null;
+  /** Which configuration of the server answered; null if it does not say. */
+  readonly fingerprint?: string | null;
 }
 
 /** A reply, and the server that gave it. */
@@ -52,15 +78,18 @@ export interface ServedReply extends ChatReply {
 
 export interface ChatDelta {
   readonly index: number;
-  /** `content`, `tool_calls`, `role` of the OpenAI chunk format; nothing else. */
+  /** `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format; nothing else. */
   readonly delta: Readonly<Record<string, unknown>>;
   readonly finish_reason: string | null;
+  readonly logprobs?: Logprobs;
 }
 
 /** What one read from the upstream brought: deltas in order, and the usage once it is known. */
 export interface ChatBatch {
   readonly deltas: readonly ChatDelta[];
-  readonly usage: TokenUsage | null;
+  readonly usage: ChatUsage | null;
+  /** Which configuration of the server answers; null or left out if it did not say it here. */
+  readonly fingerprint?: string | null;
 }
 
 /** A started stream, and the server that it comes from. */
