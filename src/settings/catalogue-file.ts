@@ -15,6 +15,7 @@ import {
   priceBand,
   RESERVED_MODELS,
 } from "../services/chat/catalogue.ts";
+import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/chat-body.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
 import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";
@@ -164,6 +165,11 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     if (known.has(route.provider)) return;
     refuse(`${pointer}/routes/${index}/provider`, `'${route.provider}' is not a provider`);
   });
+  file.extra_parameters?.forEach((name, index) => {
+    const at = `${pointer}/extra_parameters/${index}`;
+    if (OWN_PARAMETERS.has(name)) refuse(at, `'${name}' is read by Farebox itself`);
+    if (COSTLY_PARAMETERS.has(name)) refuse(at, `'${name}' could cost more than is reserved`);
+  });
   return {
     id: file.id,
     label: file.label,
@@ -173,6 +179,7 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     contextTokens: file.context_length,
     freeCreditEligible: file.free_credit_eligible ?? false,
     routes: file.routes.map(({ provider, model }) => ({ provider, model })),
+    ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
   };
 }
 

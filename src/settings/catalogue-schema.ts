@@ -113,6 +113,19 @@ export const Model = Type.Object(
         errorMessage: "must be true or false",
       }),
     ),
+    extra_parameters: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+          errorMessage: "must be the name of a parameter",
+        }),
+        {
+          maxItems: 64,
+          description: "Parameters that it takes besides OpenAI's, such as top_k; default none",
+          errorMessage: "must be a list of at most 64 names of parameters",
+        },
+      ),
+    ),
     pricing: Type.Array(Band, {
       minItems: 1,
       maxItems: 16,

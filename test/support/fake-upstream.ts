@@ -4,12 +4,10 @@
 
 import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { replyDetails } from "./fake-details.ts";
+import { type Received, readRequests } from "./read-requests.ts";
 
-export interface FakeRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly body: Readonly<Record<string, unknown>>;
+export interface FakeRequest extends Received {
   readonly mood: string;
   /** True once the client hung up before the answer was complete. */
   isAborted: boolean;
@@ -360,23 +358,10 @@ const MOODS: Readonly<Record<string, Mood>> = {
     answer.end();
   },
   details: (answer) => {
-    const secret = { secret: UPSTREAM_SECRET };
-    const none = { token: "No", logprob: -2.5, bytes: [78, 111] };
-    const token = { token: "Yes", logprob: -0.25, bytes: null, top_logprobs: [none], ...secret };
-    const logprobs = { content: [token, "x", { token: 5 }], refusal: null, ...secret };
-    const details = { reasoning_tokens: 3, audio_tokens: -1, other: 1, ...secret };
-    const usage = { ...USAGE, completion_tokens_details: details };
-    const more = { system_fingerprint: "fp_44709d6fcb", usage };
-    const choice = { index: 0, logprobs, finish_reason: "stop" };
-    const said = { role: "assistant", content: "Yes" };
-    if (!answer.isStream) {
-      return answer.json(200, { ...wholeReply({}, more), choices: [{ ...choice, message: said }] });
-    }
-    const { usage: counted, ...fingerprint } = more;
-    answer.event(chunk([{ ...choice, delta: said, finish_reason: null }], fingerprint));
-    answer.event(chunk([{ index: 0, delta: {}, finish_reason: "stop" }], fingerprint));
-    answer.event(chunk([], { ...fingerprint, usage: counted }));
-    answer.event("[DONE]");
+    const { head, choice, last } = replyDetails(USAGE, UPSTREAM_SECRET);
+    if (!answer.isStream) return answer.json(200, { ...last, choices: [choice] });
+    answer.event(chunk([choice], head));
+    answer.event(chunk([{ index: 0, delta: {}, finish_reason: "stop" }], last));
     answer.end();
   },
   "crlf-sse": (answer) => {
@@ -483,32 +468,6 @@ function listen(server: Server, port: number, hostname: string): Promise<number>
       const address = server.address();
       resolve(typeof address === "object" && address !== null ? address.port : port);
     });
-  });
-}
-
-type Received = Pick<FakeRequest, "path" | "headers" | "text" | "body">;
-
-/** Reads requests with a content-length, one after the other. */
-function readRequests(socket: Socket, take: (request: Received) => void): void {
-  let held = Buffer.alloc(0);
-  socket.on("data", (bytes) => {
-    held = Buffer.concat([held, Buffer.from(bytes)]);
-    for (;;) {
-      const end = held.indexOf("\r\n\r\n");
-      if (end < 0) return;
-      const [first = "", ...lines] = held.toString("latin1", 0, end).split("\r\n");
-      const headers: Record<string, string> = {};
-      for (const line of lines) {
-        const colon = line.indexOf(":");
-        headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-      }
-      const bodyEnd = end + 4 + Number(headers["content-length"] ?? 0);
-      if (held.length < bodyEnd) return;
-      const text = held.toString("utf8", end + 4, bodyEnd);
-      held = held.subarray(bodyEnd);
-      const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
-      take({ path: first.split(" ")[1] ?? "", headers, text, body });
-    }
   });
 }
 

@@ -20,6 +20,8 @@ export interface ModelEntry {
   readonly freeCreditEligible: boolean;
   /** Tried in order. */
   readonly routes: readonly Route[];
+  /** Names of parameters that this model takes besides those that are forwarded to every model. */
+  readonly extraParameters?: readonly string[];
 }
 
 export interface ProviderEntry {

@@ -20,6 +20,8 @@ export interface CompletionMeta {
   readonly surface: Surface;
   /** Whether a stream ends with a frame for usage and cost alone, which has no choice. */
   readonly hasUsageFrame: boolean;
+  /** Names of fields of the body that had no effect. */
+  readonly ignored: readonly string[];
   /** What `svc` says besides id and costs: JSON members, each behind a comma. */
   readonly svcMembers: (settlement: Settlement) => string;
 }
@@ -182,12 +184,13 @@ function usageJson(usage: ChatUsage): object {
 
 // Written by hand, since a JSON.stringify that meets raw number literals takes six times as long.
 function svcField(
-  { call, svcMembers }: CompletionMeta,
+  { call, ignored, svcMembers }: CompletionMeta,
   settlement: Settlement,
   costUsd: string,
 ): string {
   const { charged, free } = settlement;
   const freeUsd = free === charged ? costUsd : toDecimal(free);
   const costs = `"cost_usd":${costUsd},"free_credit_usd":${freeUsd}`;
-  return `"svc":{"request_id":"${call.requestId}",${costs}${svcMembers(settlement)}}`;
+  const unread = ignored.length === 0 ? "" : `,"ignored":${JSON.stringify(ignored)}`;
+  return `"svc":{"request_id":"${call.requestId}",${costs}${svcMembers(settlement)}${unread}}`;
 }

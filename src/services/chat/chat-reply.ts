@@ -81,6 +81,15 @@ const Choice = Type.Object({
   logprobs,
 });
 
+const ignored = Type.Optional(
+  Type.Array(text(), {
+    description: "Fields of the request that had no effect, such as `messages[].cache_control`",
+  }),
+);
+
+/** The field `svc` of the Gateway's replies. */
+const ChatCost = named("ChatCost", { ...Cost.properties, ignored });
+
 /** What an application's replies say of themselves. */
 export const ApplicationCost = named("ApplicationCost", {
   request_id: requestId,
@@ -90,6 +99,7 @@ export const ApplicationCost = named("ApplicationCost", {
     usdAmount("What is neither spent nor held now; null if that was not heard in time"),
   ),
   auto: Type.Optional(text({ description: "Why this model, where the service chose it" })),
+  ignored,
 });
 
 /** A whole reply, and a chunk of a stream; `svc` differs between the surfaces. */
@@ -126,5 +136,5 @@ export function chatReplies<S extends TSchema>(svc: S) {
   return { completion, chunk };
 }
 
-export const gatewayReplies = chatReplies(Cost);
+export const gatewayReplies = chatReplies(ChatCost);
 export const applicationReplies = chatReplies(ApplicationCost);

@@ -8,6 +8,7 @@ import { Fallback } from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
+import { withExtrasOf } from "../chat-extras.ts";
 import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import type { Guide } from "./guide.ts";
 import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
@@ -56,12 +57,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     { signal }: ChatOptions,
   ): Promise<ServedReply> {
+    const forwarded = withExtrasOf([model], request);
     const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
       const reply: ChatReply =
         server.kind === "guide"
           ? await deps.guide.complete(request, { signal })
           : await completeUpstream(
-              callOf(deps, { provider: server, model: upstreamModel, request, signal }),
+              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
             );
       return { ...reply, lane: server.name };
     });
@@ -74,12 +76,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     { signal }: ChatOptions,
   ): Promise<ServedStream> {
+    const forwarded = withExtrasOf([model], request);
     const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
           ? deps.guide.stream(request, { signal })
           : streamUpstream(
-              callOf(deps, { provider: server, model: upstreamModel, request, signal }),
+              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
             );
       return { ...(await withFirst(pullable(batches))), lane: server.name };
     });

@@ -194,6 +194,7 @@ async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): P
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
   const usage = stream ? { stream_options: { include_usage: true } } : {};
   return JSON.stringify({
+    ...(request.extras !== undefined && Object.fromEntries(request.extras)),
     ...request.parameters,
     model,
     messages: request.messages,

@@ -25,6 +25,8 @@ export interface ChatRequest {
    * Checked OpenAI parameters that are forwarded as they are: temperature, tools, stop and so on.
    */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Parameters of the body that only some models take; forwarded to those. */
+  readonly extras?: ReadonlyMap<string, unknown>;
 }
 
 /** Token counts, and what the upstream says of them besides. */
