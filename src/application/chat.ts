@@ -59,6 +59,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue) => {
   const choice = chooseModels(catalogue, {
     promptBytes: promptTokensMax(input.request),
     maxTokens: input.request.maxTokens,
+    hasDefaultLimit: input.request.hasDefaultLimit ?? false,
     needsTools: Array.isArray(tools) && tools.length > 0,
     isPaused: ({ id }) => isPaused(pauses, id),
     isHealthy: (model) => calls.chat.isHealthy(model),

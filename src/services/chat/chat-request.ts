@@ -8,7 +8,7 @@ import type { ChatCall } from "./chat-admission.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
 import { type Extras, extrasOf, withExtrasOf } from "./chat-extras.ts";
 import { toMessages } from "./chat-messages.ts";
-import { toMaxTokens, toParameters } from "./chat-parameters.ts";
+import { toOutputLimit, toParameters } from "./chat-parameters.ts";
 
 /** A request that is ready to be forwarded; only its model is still a name. */
 export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
@@ -24,7 +24,7 @@ export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
 /** Copies what is forwarded. Throws an `invalid_parameter` that names the field. */
 export function toChatInput(fields: ChatFields, model: string): ChatInput {
   const messages = toMessages(fields.messages);
-  const maxTokens = toMaxTokens(fields);
+  const limit = toOutputLimit(fields);
   const unknown = unknownFields(ApplicationChatBody, fields);
   return {
     model,
@@ -32,7 +32,7 @@ export function toChatInput(fields: ChatFields, model: string): ChatInput {
     unknown,
     extras: unknown.length === 0 ? new Map() : extrasOf(fields),
     hasUsageFrame: fields.stream_options?.include_usage ?? false,
-    request: { messages, maxTokens, parameters: toParameters(fields) },
+    request: { messages, ...limit, parameters: toParameters(fields) },
   };
 }
 

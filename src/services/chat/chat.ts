@@ -30,14 +30,14 @@ export async function completeChat(
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  const { hold, models } = await admitChat(deps, call, chat);
+  const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const { signal } = call;
   let served: Answered<ServedReply>;
   let usage: ChatUsage;
   let cost: NanoUsd;
   try {
     served = await firstAnswer(deps, call, { models, signal }, (model) =>
-      deps.chat.complete(model, chat.request, { signal }),
+      deps.chat.complete(model, requestFor(model), { signal }),
     );
     usage = served.result.usage ?? (await countUsage(chat.request, served.result));
     cost = exactCost(served.model.bands, usage);
@@ -58,7 +58,7 @@ export async function openChatStream(
   call: Call,
   chat: ChatCall,
 ): Promise<ChatStream> {
-  const { hold, models } = await admitChat(deps, call, chat);
+  const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const interruption = new Interruption(call.signal, hold);
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
     interruption.interrupt(SILENT_UPSTREAM),
@@ -67,7 +67,7 @@ export async function openChatStream(
     const { signal } = interruption;
     const { request } = chat;
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
-      deps.chat.stream(one, request, { signal }),
+      deps.chat.stream(one, requestFor(one), { signal }),
     );
     const batches = pullable(result);
     const { lane } = result;

@@ -21,6 +21,8 @@ export interface ToolCall {
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly maxTokens: number;
+  /** Whether the caller did not say it; then it is at most what the model's context has left. */
+  readonly hasDefaultLimit?: boolean;
   /**
    * Checked OpenAI parameters that are forwarded as they are: temperature, tools, stop and so on.
    */
