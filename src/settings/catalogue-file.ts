@@ -170,8 +170,11 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     if (OWN_PARAMETERS.has(name)) refuse(at, `'${name}' is read by Farebox itself`);
     if (COSTLY_PARAMETERS.has(name)) refuse(at, `'${name}' could cost more than is reserved`);
   });
+  const createdMs = Date.parse(file.created ?? "1970-01-01");
+  if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
   return {
     id: file.id,
+    created: createdMs / 1000,
     label: file.label,
     family: file.family,
     ownedBy: file.owned_by,

@@ -107,6 +107,13 @@ export const Model = Type.Object(
     family: line("Model family"),
     owned_by: line("Owner"),
     context_length: whole(256, 100_000_000, "Tokens of prompt and reply together"),
+    created: Type.Optional(
+      Type.String({
+        pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+        description: "The day when the model came out, such as 2026-05-01",
+        errorMessage: "must be a date such as 2026-05-01",
+      }),
+    ),
     free_credit_eligible: Type.Optional(
       Type.Boolean({
         description: "Whether free credit can pay for it; default false",

@@ -336,6 +336,7 @@ describe("GET /api/v1/models", () => {
     expect(list.data[1]).toEqual({
       id: "cheap",
       object: "model",
+      created: 0,
       owned_by: "tests",
       name: "Test model",
       context_length: 128_000,

@@ -1,5 +1,5 @@
-// A request without max_tokens works whatever the model's context: 4096 is the default, and not what
-// a server with a context of 4096 would have to refuse.
+// A request without max_tokens works whatever the model's context: 4096 is the default, and not
+// what a server with a context of 4096 would have to refuse.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type NanoUsd, usd } from "../../src/core/money.ts";

@@ -18,6 +18,8 @@ export interface ModelEntry {
   readonly bands: readonly PriceBand[];
   readonly contextTokens: number;
   readonly freeCreditEligible: boolean;
+  /** When it came out, in Unix seconds; left out where nobody said it. */
+  readonly created?: number;
   /** Tried in order. */
   readonly routes: readonly Route[];
   /** Names of parameters that this model takes besides those that are forwarded to every model. */

@@ -31,9 +31,9 @@ export function needsCount(
 }
 
 /**
- * The output tokens that a model is asked for. What our count leaves of the context is not all to be
- * had where the model's own tokenizer counts more, and a server refuses what passes its context; so
- * the bound counts, unless it leaves less than half of that.
+ * The output tokens that a model is asked for. A server refuses what passes its context, and its
+ * own tokenizer may count more than ours; so what the bound leaves is asked for, or half of what
+ * our count leaves where that is more.
  */
 export function outputTokensFor(
   model: ModelEntry,
