@@ -66,7 +66,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue) => {
   });
   const request = withExtrasOf(choice.models, input.request, input.extras);
   return {
-    chat: { models: choice.models, request, stream },
+    chat: { models: choice.models, request, stream, offered: catalogue.models },
     svcMembers: (served, settlement) => {
       const why = JSON.stringify(explainChoice(choice, served.tried));
       return `${creditsLeft(served, settlement)},"auto":${why}`;

@@ -216,10 +216,27 @@ describe("the hold of a chat call", () => {
     expect(message).toContain("Not even max_tokens 1");
   });
 
-  test("is refused to free credit for a model that is not eligible", async () => {
-    const account = await api.account();
-    const response = await api.post(account, body({ model: PAID_ONLY_MODEL.id }));
-    expect((await errorOf(response)).code).toBe("insufficient_credits");
+  test("says that free credit cannot pay this model, and which it can", async () => {
+    for (const [options, paid] of [
+      [{}, "0"],
+      [{ free: "5", paid: "0.0001" }, "0.0001"],
+    ] as const) {
+      const account = await api.account(options);
+      const response = await api.post(account, body({ model: PAID_ONLY_MODEL.id }));
+      expect(response.status).toBe(402);
+      const { code, message } = await errorOf(response);
+      expect(code).toBe("insufficient_credits");
+      expect(message).toStartWith(
+        "Free credit cannot pay for 'paid-only'. The call can cost up to $",
+      );
+      expect(message).toEndWith(
+        `, and $${paid} of paid credit is left. The free credit of $5 can pay for ` +
+          "test-model, farebox-guide",
+      );
+    }
+    const account = await api.account({ free: "0", paid: "0.0001" });
+    const { message } = await errorOf(await api.post(account, body({ model: PAID_ONLY_MODEL.id })));
+    expect(message).not.toContain("Free credit");
   });
 
   test("names the limit that is too small", async () => {

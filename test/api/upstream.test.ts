@@ -17,6 +17,7 @@ const MOODS = [
   "negative-usage",
   "absurd-usage",
   "cached-usage",
+  "429",
   "503",
   "bad-json",
   "empty",
@@ -108,6 +109,18 @@ describe("a whole reply", () => {
         expect([view.paid, view.heldPaid, view.openStreams]).toEqual([usd("1"), usd("0"), 0]);
       });
     }
+  }
+
+  for (const stream of [false, true]) {
+    const how = stream ? ", streamed" : "";
+    test(`is a 502 with the upstream's Retry-After where that is told to wait${how}`, async () => {
+      const account = await api.account({ paid: "1" });
+      const response = await api.post(account, chatBody({ model: "429", stream }));
+      expect(response.status).toBe(502);
+      expect((await errorOf(response)).code).toBe("upstream_unreachable");
+      expect(response.headers.get("retry-after")).toBe("7");
+      expect((await api.view(account)).paid).toBe(usd("1"));
+    });
   }
 
   test("keeps a refusal a refusal, and bills it as text", async () => {

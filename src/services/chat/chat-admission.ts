@@ -2,7 +2,7 @@
 // not fit by one that does (SPEC 8.7.1). Where several models may serve, the hold covers the
 // dearest that may be asked.
 
-import type { Funds, Hold } from "../../../actors/account.ts";
+import type { AccountView, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
 import { admit, type Call, type CallDeps, type CallTerms } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
@@ -33,6 +33,8 @@ export interface ChatCall {
   readonly models: Models;
   readonly request: ChatRequest;
   readonly stream: boolean;
+  /** All models that there are, by id. */
+  readonly offered: ReadonlyMap<string, ModelEntry>;
 }
 
 /** A call that has its hold. */
@@ -46,6 +48,8 @@ export interface AdmittedChat {
 
 /** How many models are asked for one request, so that a caller need not wait for all of them. */
 const MODELS_ASKED_MAX = 3;
+/** How many models a message names. */
+const MODELS_NAMED_MAX = 5;
 /** By how much another model's tokenizer may count more tokens than ours. */
 const TOKENIZER_MARGIN = 1.3;
 
@@ -85,7 +89,12 @@ export async function admitChat(
   if (second.funds === null) throw second.error;
   const { code } = second.error;
   const there = second.funds.spendable;
-  const fitting = affordableOutputTokens(tight.models[0].bands, promptTokens, there);
+  const [model] = tight.models;
+  if (code === "insufficient_credits" && !model.freeCreditEligible) {
+    const { free } = await viewOf(deps, call);
+    if (free > ZERO) throw new ApiError(code, freeMessage(model, tight.bound, there, free, chat));
+  }
+  const fitting = affordableOutputTokens(model.bands, promptTokens, there);
   throw new ApiError(code, moneyMessage(code, tight.bound, there, fitting));
 }
 
@@ -165,15 +174,19 @@ type Spendable = (model: ModelEntry) => NanoUsd;
 /** What could be held for each model: only of one model did the refusal say it. */
 async function spendableBy(
   deps: ChatCallDeps,
-  { identity }: Call,
+  call: Call,
   { models }: ChatCall,
   funds: Funds,
 ): Promise<Spendable> {
   if (models.length === 1) return () => funds.spendable;
-  const view = await deps.accounts.of(identity.accountId, identity.bucket).view(identity.keyId);
+  const view = await viewOf(deps, call);
   const eligible = spendableOf(view).amount;
   const other = spendableOf({ ...view, free: ZERO }).amount;
   return (model) => (model.freeCreditEligible ? eligible : other);
+}
+
+function viewOf({ accounts }: ChatCallDeps, { identity }: Call): Promise<AccountView> {
+  return accounts.of(identity.accountId, identity.bucket).view(identity.keyId);
 }
 
 /** By counting, unless so many tokens are there that no output would fit whatever their number. */
@@ -193,6 +206,25 @@ async function tightLength(
 function tightBound(request: ChatRequest, counted: number, loose: number): number {
   const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(request);
   return Math.min(loose, tight);
+}
+
+/** Why a call is refused although there is free credit, and what that can pay for. */
+function freeMessage(
+  { id }: ModelEntry,
+  bound: NanoUsd,
+  paid: NanoUsd,
+  free: NanoUsd,
+  { offered }: ChatCall,
+): string {
+  const eligible = [...offered.values()].filter(({ freeCreditEligible }) => freeCreditEligible);
+  const named = eligible.slice(0, MODELS_NAMED_MAX).map((model) => model.id);
+  const others = eligible.length - named.length;
+  const end = others === 0 ? "" : ` and ${others} more: svc.free_credit_eligible says which`;
+  return (
+    `Free credit cannot pay for '${id}'. The call can cost up to $${toDecimal(bound)}, and ` +
+    `$${toDecimal(paid)} of paid credit is left. The free credit of $${toDecimal(free)} can pay ` +
+    `for ${named.join(", ")}${end}`
+  );
 }
 
 function moneyMessage(code: ErrorCode, bound: NanoUsd, there: NanoUsd, tokens: number): string {

@@ -47,7 +47,7 @@ export function toChatCall(input: ChatInput, catalogue: ChatCatalogue, pauses: P
     throw new ApiError("model_unavailable", `The model '${model.id}' is paused`);
   }
   const request = withExtrasOf([model], input.request, input.extras);
-  return { models: [model], request, stream: input.stream };
+  return { models: [model], request, stream: input.stream, offered: catalogue.models };
 }
 
 /** Whether an operator has paused the model, or all chat. */

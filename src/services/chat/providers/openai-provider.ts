@@ -3,7 +3,13 @@
 
 import { ApiError } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
-import { type Fetch, isObject, parseJson, readText } from "../../../upstream/upstream-http.ts";
+import {
+  type Fetch,
+  isObject,
+  parseJson,
+  readText,
+  retryAfterOf,
+} from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
 import type { ChatReply, ChatRequest } from "./provider.ts";
@@ -188,7 +194,8 @@ async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): P
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
   const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
-  throw new RouteFailure(message, !HEALTHY_SERVERS.has(response.status));
+  const isHealthy = HEALTHY_SERVERS.has(response.status);
+  throw new RouteFailure(message, !isHealthy, retryAfterOf(response.headers));
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
