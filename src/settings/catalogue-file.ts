@@ -147,6 +147,7 @@ function toProvider(
     firstByteTimeoutMs: file.timeouts?.first_byte_ms ?? PROVIDER_DEFAULTS.firstByteTimeoutMs,
     replyTimeoutMs: file.timeouts?.reply_ms ?? PROVIDER_DEFAULTS.replyTimeoutMs,
     idleTimeoutMs: file.timeouts?.idle_ms ?? PROVIDER_DEFAULTS.idleTimeoutMs,
+    usageTimeoutMs: PROVIDER_DEFAULTS.usageTimeoutMs,
     concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     maxTokensField: file.max_tokens_field ?? PROVIDER_DEFAULTS.maxTokensField,
   };

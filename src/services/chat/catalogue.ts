@@ -38,6 +38,8 @@ export interface ProviderEntry {
   readonly replyTimeoutMs: number;
   /** Between two events of a stream. */
   readonly idleTimeoutMs: number;
+  /** From the end of a streamed reply to its usage, for which the caller waits as well. */
+  readonly usageTimeoutMs: number;
   /** Requests under way at once; more fall to the next route. */
   readonly concurrencyMax: number;
   /** The field that carries the output limit. */
@@ -87,6 +89,7 @@ export const PROVIDER_DEFAULTS = {
   firstByteTimeoutMs: 60_000,
   replyTimeoutMs: 300_000,
   idleTimeoutMs: 90_000,
+  usageTimeoutMs: 5_000,
   concurrencyMax: 256,
   maxTokensField: "max_tokens",
 } as const satisfies Partial<ProviderEntry>;

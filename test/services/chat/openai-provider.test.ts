@@ -167,6 +167,15 @@ describe("what comes back", () => {
     expect(usage).toBeNull();
   });
 
+  test("waits for its usage only as long as a caller may wait for the end", async () => {
+    const provider = { ...PATIENT, usageTimeoutMs: 40 };
+    const { deltas, usage } = await readAll(
+      streamUpstream(callOf("hang-after-finish", { provider })),
+    );
+    expect(deltas.at(-1)?.finish_reason).toBe("stop");
+    expect(usage).toBeNull();
+  });
+
   for (const stream of [false, true]) {
     const how = stream ? "streamed" : "plain";
     for (const mood of [

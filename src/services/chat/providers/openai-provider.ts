@@ -122,9 +122,11 @@ class UpstreamStream extends Batches {
   }
 
   readonly #onRead = ({ done, value }: Awaited<ReturnType<BodyReader["read"]>>): void => {
+    const wasFinished = this.#reply.isFinished;
     const batch = done ? null : this.#reply.read(value);
     if (batch !== null) this.#silence.isWaiting = false;
     if (!done && this.#reply.hasSpoken) this.#silence.heard();
+    if (!wasFinished && this.#reply.isFinished) this.#silence.heardEnd();
     if (batch !== null) this.#taker?.onBatch(batch);
     else if (done) this.#onBodyEnd();
     else if (this.#body !== null) this.#read(this.#body);
