@@ -24,7 +24,7 @@ export interface KeyedCount {
 
 /**
  * Counts and logs a request by its key. Nothing but a full window refuses it: not what the account
- * owes, nor its state. Null where there is no valid key, or its account does not answer.
+ * owes, nor its state (D-135). Null where there is no valid key, or its account does not answer.
  */
 export async function countByKey(
   deps: FrameDeps,

@@ -174,6 +174,19 @@ describe("a stream to its end", () => {
     });
   }
 
+  test("says the role first, and once, whether or not the server says it", async () => {
+    const role = { index: 0, delta: { role: "assistant" }, finish_reason: null };
+    for (const first of [[], [{ deltas: [role], usage: null }]]) {
+      const account = await api.account();
+      api.chat.batches = () => batchesOf([...first, textBatch("Hello"), endBatch(USAGE)]);
+      const frames = await (await open(account)).rest();
+      const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame));
+      const roles = chunks.map(({ choices }) => choices[0].delta.role);
+      expect(roles.filter((one) => one !== undefined)).toEqual(["assistant"]);
+      expect(roles[0]).toBe("assistant");
+    }
+  });
+
   test("has a choice in every frame, so that a loop over choices[0] works", async () => {
     const account = await api.account();
     api.chat.batches = () => batchesOf([textBatch("Hel"), textBatch("lo"), endBatch(USAGE)]);

@@ -47,7 +47,7 @@ export function completionJson(
 /**
  * Turns the events of a call into frames. The frame with the finish_reason waits for the settlement
  * and says what the call cost: many clients read `choices[0]` of every frame. Those that ask for
- * `include_usage` expect OpenAI's own order, with a last frame that has no choice.
+ * `include_usage` expect OpenAI's own order, with a last frame that has no choice (D-130).
  */
 export class ChatFrames implements FrameSource, StreamTaker {
   onCut: () => void = () => {};
@@ -59,6 +59,8 @@ export class ChatFrames implements FrameSource, StreamTaker {
   /** All of it after its choices. */
   readonly #tail: string;
   #taker: FrameTaker | null = null;
+  /** The first delta says who speaks: clients that put a reply together miss it. */
+  #hasRole = false;
   /** The finish_reason that has come, once it has. */
   #finish: string | null = null;
 
@@ -121,9 +123,11 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #chunks(deltas: readonly ChatDelta[]): string {
     let frames = "";
     for (const one of deltas) {
-      const { delta, finish_reason, logprobs } = one;
+      const { finish_reason, logprobs } = one;
+      const delta = this.#hasRole ? one.delta : { role: "assistant", ...one.delta };
+      this.#hasRole = true;
       if (finish_reason !== null) this.#finish = finish_reason;
-      const { content } = delta;
+      const { content } = one.delta;
       const fields = fieldsOf(delta) + (logprobs === undefined ? 0 : 1);
       // Almost every chunk is some text and nothing else; then only the text is left to be encoded.
       if (finish_reason === null && typeof content === "string" && fields === 1) {

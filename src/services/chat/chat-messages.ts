@@ -31,7 +31,7 @@ function toPlain({ role, content }: PlainFields): ChatMessage {
 /**
  * An assistant's message may be nothing but the tools that it called, or have said nothing at all.
  * A refusal goes on as text: that it was said matters to the model, and not every server that
- * speaks the protocol knows it in a field of its own.
+ * speaks the protocol knows it in a field of its own (D-132).
  */
 function toAssistant({ content, refusal, tool_calls }: AssistantFields): ChatMessage {
   const text = (isAbsent(content) ? "" : saidIn(content)) + (refusal ?? "");

@@ -33,7 +33,7 @@ export function needsCount(
 /**
  * The output tokens that a model is asked for. A server refuses what passes its context, and its
  * own tokenizer may count more than ours; so what the bound leaves is asked for, or half of what
- * our count leaves where that is more.
+ * our count leaves where that is more (D-133).
  */
 export function outputTokensFor(
   model: ModelEntry,
