@@ -9,14 +9,10 @@ import type { Log } from "./core/log.ts";
 import { createClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
-import {
-  type AnonymousWindow,
-  type KeyDirectory,
-  type RawRequest,
-  unrouted,
-} from "./http/frame.ts";
+import type { AnonymousWindow, KeyDirectory, RawRequest } from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
-import { noEndpoint } from "./http/unknown-route.ts";
+import { openEndOf, pathOf } from "./http/open-end.ts";
+import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import { APPLICATION, GATEWAY, type GatewayDeps, PROGRAM } from "./routes.ts";
 import type { ChatProvider } from "./services/chat/providers/provider.ts";
 import type { MailServices } from "./services/mail/mail-services.ts";
@@ -81,16 +77,24 @@ export function createApp(deps: AppDeps) {
 
 function addRoute(
   app: Elysia,
-  { method, path }: Pick<Endpoint<never>, "method" | "path">,
+  { method, path, hasOpenEnd = false }: Pick<Endpoint<never>, "method" | "path" | "hasOpenEnd">,
   answer: (raw: RawRequest) => Promise<Response>,
 ): void {
-  // The body is read by our own rules.
-  app.route(
-    method,
-    path.replaceAll(/\{(\w+)\}/g, ":$1"),
-    ({ request, server, params }) => answer({ request, server, params }),
-    { parse: "none" },
-  );
+  const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
+  for (const pattern of hasOpenEnd ? [route, `${route}/*`] : [route]) {
+    // The body is read by our own rules.
+    app.route(
+      method,
+      pattern,
+      ({ request, server, params }) =>
+        answer({
+          request,
+          server,
+          params: hasOpenEnd ? { id: openEndOf(path, request.url) } : params,
+        }),
+      { parse: "none" },
+    );
+  }
 }
 
 /** What both surfaces are given alike. */
@@ -108,11 +112,4 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     clientIp: createClientIp(deps.trustedProxies),
     clientInfo: createClientInfo({ ipHashSecret: deps.ipHashSecret }),
   };
-}
-
-/** The path of a URL; with a strange Host a URL is only a path, which no URL parser takes. */
-function pathOf(url: string): string {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
-  const query = url.indexOf("?", start);
-  return url.slice(start, query < 0 ? undefined : query);
 }

@@ -2,7 +2,7 @@
 
 import { me } from "./account/me.ts";
 import { applicationChat } from "./application/chat.ts";
-import { applicationModels } from "./application/models.ts";
+import { applicationModel, applicationModels } from "./application/models.ts";
 import type { ServiceName } from "./core/services.ts";
 import {
   type DocumentationDeps,
@@ -13,7 +13,7 @@ import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
 import type { ChatDeps } from "./services/chat/answer-chat.ts";
 import { chat } from "./services/chat/chat-endpoint.ts";
-import { models } from "./services/chat/models-endpoint.ts";
+import { model, models } from "./services/chat/models-endpoint.ts";
 import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
 import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";
@@ -22,7 +22,7 @@ import { batchSearch, type SearchDeps, search } from "./services/search/search-e
 export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps;
 
 const BY_SERVICE = {
-  chat: [models, chat],
+  chat: [models, model, chat],
   search: [search, batchSearch],
   maps: [maps],
   mail: [sendMessage, messageStatus],
@@ -30,7 +30,11 @@ const BY_SERVICE = {
 
 export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [...Object.values(BY_SERVICE).flat(), me];
 
-export const APPLICATION: readonly Endpoint<ChatDeps>[] = [applicationChat, applicationModels];
+export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
+  applicationChat,
+  applicationModels,
+  applicationModel,
+];
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];
 

@@ -14,6 +14,7 @@ import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/catalogue.ts";
 import { ApplicationChatBody } from "../services/chat/chat-body.ts";
 import { CHAT_DESCRIPTION } from "../services/chat/chat-endpoint.ts";
 import { chatExamples } from "../services/chat/chat-examples.ts";
+import { withExtrasOf } from "../services/chat/chat-extras.ts";
 import { applicationReplies } from "../services/chat/chat-reply.ts";
 import { isPaused, toChatCall } from "../services/chat/chat-request.ts";
 import { promptTokensMax } from "../services/chat/tokens.ts";
@@ -52,17 +53,20 @@ const choose: ChooseModels = (deps, input, catalogue) =>
     ? chooseAuto(deps, input, catalogue)
     : { chat: toChatCall(input, catalogue, deps.pauses), svcMembers: creditsLeft };
 
-const chooseAuto: ChooseModels = ({ calls, pauses }, { request, stream }, catalogue) => {
-  const { tools } = request.parameters;
+const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue) => {
+  const { stream } = input;
+  const { tools } = input.request.parameters;
   const choice = chooseModels(catalogue, {
-    promptBytes: promptTokensMax(request),
-    maxTokens: request.maxTokens,
+    promptBytes: promptTokensMax(input.request),
+    maxTokens: input.request.maxTokens,
+    hasDefaultLimit: input.request.hasDefaultLimit ?? false,
     needsTools: Array.isArray(tools) && tools.length > 0,
     isPaused: ({ id }) => isPaused(pauses, id),
     isHealthy: (model) => calls.chat.isHealthy(model),
   });
+  const request = withExtrasOf(choice.models, input.request, input.extras);
   return {
-    chat: { models: choice.models, request, stream },
+    chat: { models: choice.models, request, stream, offered: catalogue.models },
     svcMembers: (served, settlement) => {
       const why = JSON.stringify(explainChoice(choice, served.tried));
       return `${creditsLeft(served, settlement)},"auto":${why}`;

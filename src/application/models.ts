@@ -1,7 +1,7 @@
 import { withoutCost } from "../calls/account.ts";
 import { pricePerUnit } from "../core/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import { Type, text, whole } from "../http/schema.ts";
+import { named, Type, text, whole } from "../http/schema.ts";
 import type { ChatDeps } from "../services/chat/answer-chat.ts";
 import {
   AUTO_MODEL,
@@ -10,12 +10,12 @@ import {
   type ModelEntry,
 } from "../services/chat/catalogue.ts";
 import { isPaused } from "../services/chat/chat-request.ts";
-import { modelSvcJson } from "../services/chat/model-json.ts";
-import { listOf, ModelDetails, modelHead } from "../services/chat/model-reply.ts";
+import { modelHeadJson, modelSvcJson, noModel } from "../services/chat/model-json.ts";
+import { listOf, ModelDetails, modelHead, modelIdParameter } from "../services/chat/model-reply.ts";
 
 const perToken = (what: string) => text({ description: `USD per token ${what}, as decimal text` });
 
-const ApplicationModelList = listOf("ApplicationModel", {
+const ApplicationModel = named("ApplicationModel", {
   ...modelHead,
   name: text({ description: "Display name" }),
   context_length: whole(0, Number.MAX_SAFE_INTEGER, {
@@ -32,33 +32,31 @@ const ApplicationModelList = listOf("ApplicationModel", {
   ]),
 });
 
-const EXAMPLE = {
-  object: "list",
-  data: [
-    {
-      id: "auto",
-      object: "model",
-      owned_by: "farebox",
-      name: "Chosen for each request",
-      context_length: 128_000,
-      pricing: { prompt: "-1", completion: "-1" },
-      svc: { label: "Chosen for each request", policy: "balanced" },
-    },
-    {
-      id: "swift-1",
-      object: "model",
-      owned_by: "example",
-      name: "Swift 1",
-      context_length: 128_000,
-      pricing: { prompt: "0.00000015", completion: "0.0000006" },
-      svc: {
-        label: "Swift 1",
-        family: "swift",
-        pricing: { input_usd_per_m: 0.15, output_usd_per_m: 0.6, cached_input_usd_per_m: null },
-        free_credit_eligible: true,
-      },
-    },
-  ],
+const AUTO_ENTRY = {
+  id: "auto",
+  object: "model",
+  created: 0,
+  owned_by: "farebox",
+  name: "Chosen for each request",
+  context_length: 128_000,
+  pricing: { prompt: "-1", completion: "-1" },
+  svc: { label: "Chosen for each request", policy: "balanced" },
+};
+
+const ENTRY = {
+  id: "swift-1",
+  object: "model",
+  created: 1_777_593_600,
+  owned_by: "example",
+  name: "Swift 1",
+  context_length: 128_000,
+  pricing: { prompt: "0.00000015", completion: "0.0000006" },
+  svc: {
+    label: "Swift 1",
+    family: "swift",
+    pricing: { input_usd_per_m: 0.15, output_usd_per_m: 0.6, cached_input_usd_per_m: null },
+    free_credit_eligible: true,
+  },
 };
 
 /** SPEC 4.10: any application key; what can be called now, and its price. */
@@ -72,13 +70,35 @@ export const applicationModels = endpoint({
   isBilled: false,
   summary: "List the models that can be called now, and their prices",
   description: "Costs nothing and counts as a request. `auto` is the first entry.",
-  reply: ApplicationModelList,
+  reply: listOf("ApplicationModelList", ApplicationModel),
   errors: [],
-  examples: [{ summary: "All models", reply: EXAMPLE }],
+  examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
   prepare: () => null,
   async run({ deps, call }: EndpointContext<ChatDeps>) {
     const json = await withoutCost(deps.calls, call, "models", async () => listJson(deps));
     return { json };
+  },
+});
+
+/** One entry of the list: a model that is paused is not in it. */
+export const applicationModel = endpoint({
+  id: "getModel",
+  surface: "application",
+  method: "GET",
+  path: "/api/v1/models/{id}",
+  hasOpenEnd: true,
+  service: "chat",
+  access: "key",
+  isBilled: false,
+  summary: "Show a model that can be called now, and its price",
+  description: "Costs nothing and counts as a request.",
+  parameters: [modelIdParameter],
+  reply: ApplicationModel,
+  errors: ["model_not_found"],
+  examples: [{ summary: "What auto is", params: { id: AUTO_MODEL }, reply: AUTO_ENTRY }],
+  prepare: (_, { deps, params: { id = "" } }: EndpointContext<ChatDeps>) => oneJson(deps, id),
+  async run({ deps, call }, json) {
+    return { json: await withoutCost(deps.calls, call, "models", async () => json) };
   },
 });
 
@@ -89,13 +109,19 @@ function listJson({ catalogue, pauses }: ChatDeps): string {
   return JSON.stringify({ object: "list", data });
 }
 
+function oneJson({ catalogue, pauses }: ChatDeps, id: string): string {
+  const offered = catalogue();
+  if (id === AUTO_MODEL) return JSON.stringify(autoJson(offered));
+  const model = offered.models.get(id);
+  if (model === undefined || isPaused(pauses, id)) throw noModel("/api/v1/models");
+  return JSON.stringify(entryJson(model));
+}
+
 /** The fields that clients of OpenRouter read stand beside those of SPEC 2.2. */
 function entryJson(model: ModelEntry): object {
   const { input, output, cachedInput } = firstBand(model);
   return {
-    id: model.id,
-    object: "model",
-    owned_by: model.ownedBy,
+    ...modelHeadJson(model),
     name: model.label,
     context_length: model.contextTokens,
     pricing: {
@@ -113,6 +139,7 @@ function autoJson({ models, auto }: ChatCatalogue): object {
   return {
     id: AUTO_MODEL,
     object: "model",
+    created: 0,
     owned_by: "farebox",
     name: "Chosen for each request",
     context_length: Math.max(...lengths),

@@ -9,6 +9,7 @@ import {
   amountOf,
   emailOf,
   idOf,
+  nameAmong,
   oneOf,
   positiveAmountOf,
   reasonOf,
@@ -77,10 +78,11 @@ const contract: Command = {
   plan(input) {
     const id = idOf(input, "account");
     const word = input.words[1];
-    if (word !== "enterprise" && word !== "none") {
+    const name = nameAmong(["enterprise", "none"], word);
+    if (name === undefined) {
       throw new UsageError(`The contract must be 'enterprise' or 'none', but is '${word}'`);
     }
-    return change(id, { kind: "contract", contract: word === "none" ? null : word });
+    return change(id, { kind: "contract", contract: name === "none" ? null : name });
   },
 };
 
@@ -94,7 +96,7 @@ const plan: Command = {
   plan(input) {
     const id = idOf(input, "account");
     const word = input.words[1];
-    const name = PLAN_NAMES.find((candidate) => candidate === word);
+    const name = nameAmong(PLAN_NAMES, word);
     if (name === undefined) {
       throw new UsageError(`The plan must be one of ${PLAN_NAMES.join(", ")}, but is '${word}'`);
     }
@@ -109,7 +111,7 @@ const cap: Command = {
   options: { usd: { value: "N|none", help: "USD a month, or none", required: true } },
   plan(input) {
     const id = idOf(input, "account");
-    const isNone = input.values.get("usd") === "none";
+    const isNone = nameAmong(["none"], input.values.get("usd")) !== undefined;
     return change(id, { kind: "cap", cap: isNone ? null : amountOf(input, "usd") });
   },
 };

@@ -15,6 +15,7 @@ import {
 } from "../services/search/providers/own-documents.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { table } from "./print.ts";
+import { nameAmong } from "./values.ts";
 
 const PAGES_DEFAULT = 1_000;
 const PAGES_MAX = 50_000;
@@ -32,7 +33,7 @@ const add: Command = {
   plan(input) {
     const source = sourceOf(input);
     const options = { baseUrl: baseUrlOf(input), pagesMax: pagesOf(input) };
-    const allowPrivate = input.values.get("private") === "allow";
+    const allowPrivate = nameAmong(["allow"], input.values.get("private")) !== undefined;
     if (input.values.has("private") && !allowPrivate) {
       throw new UsageError("--private must be 'allow'");
     }

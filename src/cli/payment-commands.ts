@@ -10,7 +10,7 @@ import { DISPUTE_STATES } from "../core/payment-credit.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, utc } from "./print.ts";
-import { amountOf, idOf, positiveAmountOf, referenceOf, timeOf } from "./values.ts";
+import { amountOf, idOf, nameAmong, positiveAmountOf, referenceOf, timeOf } from "./values.ts";
 
 const REFERENCE = { value: "REF", help: "with the same one nothing is done twice" };
 
@@ -96,7 +96,7 @@ const dispute: Command = {
   plan(input) {
     const payment = idOf(input, "payment");
     const word = input.words[1];
-    const state = DISPUTE_STATES.find((candidate) => candidate === word);
+    const state = nameAmong(DISPUTE_STATES, word);
     if (state === undefined) {
       const states = DISPUTE_STATES.join(", ");
       throw new UsageError(`The dispute must be one of ${states}, but is '${word}'`);

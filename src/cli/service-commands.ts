@@ -1,6 +1,7 @@
 import { SERVICE_NAMES } from "../core/services.ts";
 import { isPauseTarget, Pauses } from "../store/pauses.ts";
 import { type Command, UsageError } from "./command.ts";
+import { nameAmong } from "./values.ts";
 
 const TARGETS = `${SERVICE_NAMES.join("|")}|model:ID`;
 
@@ -11,8 +12,10 @@ function switchCommand(verb: "pause" | "resume", summary: string): Command {
     summary,
     options: {},
     plan({ words }) {
-      const target = words[0] ?? "";
-      if (!isPauseTarget(target)) throw new UsageError(`'${target}' is none of ${TARGETS}`);
+      const word = words[0] ?? "";
+      // The id of a model is no name of ours: its letters are kept as they are.
+      const target = nameAmong(SERVICE_NAMES, word) ?? word.replace(/^model:/i, "model:");
+      if (!isPauseTarget(target)) throw new UsageError(`'${word}' is none of ${TARGETS}`);
       return async ({ database, warn }) => {
         const log = { warn: (_: object, message: string) => warn(message) };
         const changed = await new Pauses({ database, log })[verb](target);

@@ -75,6 +75,15 @@ export function timeOf(input: Input, option: string): Date | null {
   return time;
 }
 
+/** The name that a word stands for, whatever the case of its letters; undefined for any other. */
+export function nameAmong<T extends string>(
+  names: readonly T[],
+  word: string | undefined,
+): T | undefined {
+  const lower = word?.toLowerCase();
+  return names.find((name) => name === lower);
+}
+
 /** An option that must be one of some words; `fallback` when it is not given. */
 export function oneOf<T extends string>(
   input: Input,
@@ -84,17 +93,18 @@ export function oneOf<T extends string>(
 ): T {
   const text = input.values.get(option);
   if (text === undefined) return fallback;
-  const word = words.find((candidate) => candidate === text);
+  const word = nameAmong(words, text);
   if (word !== undefined) return word;
   throw new UsageError(`--${option} must be one of ${words.join(", ")}, but is '${text}'`);
 }
 
 export function scopesOf(input: Input, option: string): readonly Scope[] {
-  return [...new Set(listOf(input, option))].map((text) => {
-    const scope = SCOPES.find((candidate) => candidate === text);
+  const scopes = listOf(input, option).map((text) => {
+    const scope = nameAmong(SCOPES, text);
     if (scope !== undefined) return scope;
     throw new UsageError(`--${option} knows ${SCOPES.join(", ")}, but not '${text}'`);
   });
+  return [...new Set(scopes)];
 }
 
 /** Addresses and CIDR blocks; none when the option is not given. */

@@ -39,6 +39,8 @@ export interface EndpointInfo {
   readonly method: Method;
   /** Open parts are in braces: `/v1/mail/messages/{id}`. */
   readonly path: string;
+  /** Whether the open part at the end of the path, which is then `{id}`, may have slashes. */
+  readonly hasOpenEnd?: boolean;
   /** Null for what belongs to no service. */
   readonly service: ServiceName | null;
   /** A few words, in the imperative. */

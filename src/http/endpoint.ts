@@ -1,6 +1,7 @@
 // One definition per endpoint, and the one frame that answers them all: it identifies the caller,
 // reads, checks, refuses, runs and answers. The life of a request stands here from top to bottom.
 
+import type { RateLimits } from "../../actors/account.ts";
 import { type Call, type CallTerms, refuse } from "../calls/call.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
@@ -24,8 +25,9 @@ import {
   tooManyRequests,
 } from "./frame.ts";
 import type { JsonBody } from "./json-body.ts";
+import { countByKey } from "./optional-key.ts";
 import { readText } from "./read-body.ts";
-import { bytesResponse, errorResponse, jsonResponse, type ResponseMeta } from "./respond.ts";
+import { bytesResponse, jsonResponse, type ResponseMeta } from "./respond.ts";
 import { allowQuiet, endQuiet } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
 
@@ -76,10 +78,10 @@ export function endpoint<Deps extends FrameDeps, Input, Prepared>(
   return { ...definition, answer: (deps, raw) => answerKeyed(deps, raw, definition) };
 }
 
-/** An endpoint that anybody may call; callers are counted by their address. */
+/** An endpoint that anybody may call; callers are counted by their key, or by their address. */
 export interface OpenDefinition<Deps> extends EndpointInfo {
   readonly surface: Surface;
-  readonly run: (deps: Deps) => string;
+  readonly run: (deps: Deps, params: Readonly<Record<string, string>>) => string;
 }
 
 /** Defines an endpoint that needs no key. */
@@ -87,7 +89,8 @@ export function openEndpoint<Deps extends FrameDeps>(
   definition: OpenDefinition<Deps>,
 ): Endpoint<Deps> {
   const { run, ...info } = definition;
-  const answer = (deps: Deps, raw: RawRequest) => answerOpen(deps, raw, () => run(deps));
+  const answer = (deps: Deps, raw: RawRequest) =>
+    answerOpen(deps, raw, info, () => run(deps, raw.params ?? {}));
   return { ...info, access: "anybody", isBilled: false, answer };
 }
 
@@ -219,15 +222,41 @@ function responseMeta({ requestId, rate }: Call): ResponseMeta {
   return { requestId, rate };
 }
 
-async function answerOpen(deps: FrameDeps, raw: RawRequest, json: () => string): Promise<Response> {
+async function answerOpen(
+  deps: FrameDeps,
+  raw: RawRequest,
+  info: EndpointInfo,
+  run: () => string,
+): Promise<Response> {
   const arrival = arrive(deps, raw);
+  let rate: RateLimits | null = null;
   try {
     checkHost(raw.request);
-    const { allowed, ...rate } = await countOnce(deps, arrival);
-    const meta = { requestId: arrival.requestId, rate };
-    if (!allowed) return errorResponse(tooManyRequests(rate), meta, deps.surface);
-    return jsonResponse(json(), meta);
+    const made = jsonOrRefusal(run);
+    const refusal = made instanceof ApiError ? made : null;
+    const { service } = termsOf({ service: info.service, access: "key" });
+    const request = { endpoint: loggedName(info), service, refusal };
+    const byKey = await countByKey(deps, arrival, request);
+    if (byKey === null) {
+      const { allowed, ...counted } = await countOnce(deps, arrival);
+      rate = counted;
+      if (!allowed) throw tooManyRequests(counted);
+    } else {
+      rate = byKey.rate;
+      if (byKey.tooMany !== null) throw byKey.tooMany;
+    }
+    if (made instanceof ApiError) throw made;
+    return jsonResponse(made, { requestId: arrival.requestId, rate });
   } catch (error) {
-    return await answerError(deps, arrival, error, null);
+    return await answerError(deps, arrival, error, rate);
+  }
+}
+
+function jsonOrRefusal(run: () => string): string | ApiError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
   }
 }

@@ -68,15 +68,6 @@ export interface AnonymousCount extends RateLimits {
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/** Answers a request that no endpoint takes. */
-export async function unrouted(
-  deps: FrameDeps,
-  raw: RawRequest,
-  error: unknown,
-): Promise<Response> {
-  return await answerError(deps, arrive(deps, raw), error, null);
-}
-
 /** Gives a request its id and its time of arrival. */
 export function arrive(deps: FrameDeps, { request, server }: RawRequest): RequestContext {
   const { clock } = deps.calls;

@@ -10,6 +10,7 @@ import type { Json, SchemaWriter } from "./openapi-schema.ts";
 const RETRYING: ReadonlySet<number> = new Set([
   ERRORS.rate_limit_exceeded.status,
   ERRORS.service_unavailable.status,
+  ERRORS.upstream_unreachable.status,
 ]);
 
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });

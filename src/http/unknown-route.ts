@@ -3,16 +3,34 @@
 
 import { ApiError } from "../core/errors.ts";
 import { type Endpoint, methodsOf } from "./endpoint-info.ts";
+import { answerError, arrive, type FrameDeps, type RawRequest } from "./frame.ts";
+import { countByKey } from "./optional-key.ts";
 
-type Route = Pick<Endpoint<never>, "method" | "path" | "isBilled" | "mistakenFor">;
+type Route = Pick<Endpoint<never>, "method" | "path" | "hasOpenEnd" | "isBilled" | "mistakenFor">;
 
 const DOCUMENTATION = "The documentation is at /docs";
 /** A longer path is not compared, and is shown in part. */
 const PATH_LENGTH_MAX = 100;
 
+/** How the log calls a path that a caller made up. */
+const UNKNOWN_PATH = "unknown";
+
+/** Answers a request that no endpoint takes; it counts in the window of its key, if it has one. */
+export async function unrouted(
+  deps: FrameDeps,
+  raw: RawRequest,
+  error: unknown,
+): Promise<Response> {
+  const arrival = arrive(deps, raw);
+  if (!(error instanceof ApiError)) return await answerError(deps, arrival, error, null);
+  const request = { endpoint: UNKNOWN_PATH, service: "account", refusal: error } as const;
+  const byKey = await countByKey(deps, arrival, request);
+  return await answerError(deps, arrival, error, byKey?.rate ?? null);
+}
+
 /** The 405 of a path that has endpoints, or the 404 of one that has none. */
 export function noEndpoint(routes: readonly Route[], method: string, path: string): ApiError {
-  const there = routes.filter((route) => fits(route.path, path));
+  const there = routes.filter((route) => fits(route, path));
   if (there.length > 0) {
     const allow = there.flatMap(methodsOf).join(", ");
     const message = `There is no ${method} ${shown(path)}: use ${allow}. ${DOCUMENTATION}`;
@@ -26,11 +44,16 @@ export function noEndpoint(routes: readonly Route[], method: string, path: strin
 }
 
 /** Whether a path is one of a template, whose parts in braces stand for any one part. */
-function fits(template: string, path: string): boolean {
+export function fits(
+  { path: template, hasOpenEnd = false }: Pick<Route, "path" | "hasOpenEnd">,
+  path: string,
+): boolean {
   const parts = path.split("/");
   const open = template.split("/");
-  const isSame = (part: string, i: number) => part.startsWith("{") || part === parts[i];
-  return open.length === parts.length && open.every(isSame);
+  const isSame = (part: string, i: number) =>
+    part.startsWith("{") ? parts[i] !== "" : part === parts[i];
+  const isLong = hasOpenEnd && parts.length > open.length;
+  return (isLong || open.length === parts.length) && open.every(isSame);
 }
 
 /** The endpoint whose path, or a path that is often sent instead, differs least. */

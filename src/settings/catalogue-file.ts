@@ -15,6 +15,7 @@ import {
   priceBand,
   RESERVED_MODELS,
 } from "../services/chat/catalogue.ts";
+import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/chat-body.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
 import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";
@@ -146,6 +147,7 @@ function toProvider(
     firstByteTimeoutMs: file.timeouts?.first_byte_ms ?? PROVIDER_DEFAULTS.firstByteTimeoutMs,
     replyTimeoutMs: file.timeouts?.reply_ms ?? PROVIDER_DEFAULTS.replyTimeoutMs,
     idleTimeoutMs: file.timeouts?.idle_ms ?? PROVIDER_DEFAULTS.idleTimeoutMs,
+    usageTimeoutMs: PROVIDER_DEFAULTS.usageTimeoutMs,
     concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     maxTokensField: file.max_tokens_field ?? PROVIDER_DEFAULTS.maxTokensField,
   };
@@ -164,8 +166,16 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     if (known.has(route.provider)) return;
     refuse(`${pointer}/routes/${index}/provider`, `'${route.provider}' is not a provider`);
   });
+  file.extra_parameters?.forEach((name, index) => {
+    const at = `${pointer}/extra_parameters/${index}`;
+    if (OWN_PARAMETERS.has(name)) refuse(at, `'${name}' is read by Farebox itself`);
+    if (COSTLY_PARAMETERS.has(name)) refuse(at, `'${name}' could cost more than is reserved`);
+  });
+  const createdMs = Date.parse(file.created ?? "1970-01-01");
+  if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
   return {
     id: file.id,
+    created: createdMs / 1000,
     label: file.label,
     family: file.family,
     ownedBy: file.owned_by,
@@ -173,6 +183,7 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     contextTokens: file.context_length,
     freeCreditEligible: file.free_credit_eligible ?? false,
     routes: file.routes.map(({ provider, model }) => ({ provider, model })),
+    ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
   };
 }
 

@@ -107,11 +107,31 @@ export const Model = Type.Object(
     family: line("Model family"),
     owned_by: line("Owner"),
     context_length: whole(256, 100_000_000, "Tokens of prompt and reply together"),
+    created: Type.Optional(
+      Type.String({
+        pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+        description: "The day when the model came out, such as 2026-05-01",
+        errorMessage: "must be a date such as 2026-05-01",
+      }),
+    ),
     free_credit_eligible: Type.Optional(
       Type.Boolean({
         description: "Whether free credit can pay for it; default false",
         errorMessage: "must be true or false",
       }),
+    ),
+    extra_parameters: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+          errorMessage: "must be the name of a parameter",
+        }),
+        {
+          maxItems: 64,
+          description: "Parameters that it takes besides OpenAI's, such as top_k; default none",
+          errorMessage: "must be a list of at most 64 names of parameters",
+        },
+      ),
     ),
     pricing: Type.Array(Band, {
       minItems: 1,

@@ -56,6 +56,7 @@ export class Fallback {
   ): Promise<Served<Result>> {
     const { candidates, attempt, signal, subject, message } = question;
     let cause: unknown;
+    let retryAfterSeconds: number | undefined;
     for (const candidate of candidates) {
       const { server } = candidate;
       const place = this.#breakerOf(server).enter(server.concurrencyMax);
@@ -71,9 +72,13 @@ export class Fallback {
         if (isCallers) throw error;
         this.#deps.log.warn({ provider: server.name, subject, err: error }, "A route failed");
         cause = error;
+        retryAfterSeconds = sooner(retryAfterSeconds, error);
       }
     }
-    throw new ApiError("upstream_unreachable", message, { cause });
+    throw new ApiError("upstream_unreachable", message, {
+      cause,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
   }
 
   /** Whether the server would be asked now: it is neither full nor given up. */
@@ -87,4 +92,11 @@ export class Fallback {
     this.#breakers.set(name, breaker);
     return breaker;
   }
+}
+
+/** When the first of the servers that failed says that it can serve again. */
+function sooner(before: number | undefined, error: unknown): number | undefined {
+  const seconds = error instanceof RouteFailure ? error.retryAfterSeconds : null;
+  if (seconds === null) return before;
+  return Math.min(seconds, before ?? seconds);
 }

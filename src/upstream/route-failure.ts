@@ -7,10 +7,14 @@
 export class RouteFailure extends Error {
   override readonly name = "RouteFailure";
 
-  /** `blamesServer` is false where the server is well, and may serve the next request. */
+  /**
+   * `blamesServer` is false where the server is well, and may serve the next request;
+   * `retryAfterSeconds` is when the server says that it will.
+   */
   constructor(
     message: string,
     readonly blamesServer = true,
+    readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);
   }

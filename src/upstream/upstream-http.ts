@@ -38,6 +38,20 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** No server that is back later than in a day is worth to be waited for. */
+const RETRY_SECONDS_MAX = 86_400;
+
+/** What a server's `Retry-After` says, in whole seconds from now; null if it says nothing. */
+export function retryAfterOf(headers: Headers): number | null {
+  const value = headers.get("retry-after")?.trim() ?? "";
+  // A date is told by the server's clock, which its `Date` shows.
+  const seconds = /^\d+(\.\d+)?$/.test(value)
+    ? Number(value)
+    : (Date.parse(value) - Date.parse(headers.get("date") ?? "")) / 1000;
+  if (Number.isNaN(seconds)) return null;
+  return Math.min(Math.max(1, Math.ceil(seconds)), RETRY_SECONDS_MAX);
+}
+
 export function tooLarge(): RouteFailure {
   return new RouteFailure("The reply is larger than any reply may be");
 }

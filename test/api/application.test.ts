@@ -121,7 +121,7 @@ describe("a reply", () => {
       choices: [{ index: 0, delta: { content: "Hel" }, finish_reason: null }],
     });
     expect(all.at(-2)).toMatchObject({
-      choices: [],
+      choices: [{ index: 0, delta: {}, finish_reason: "stop" }],
       usage: { total_tokens: 15 },
       svc: { cost_usd: 0.00002, credits_left_usd: 9.99998 },
     });
@@ -336,6 +336,7 @@ describe("GET /api/v1/models", () => {
     expect(list.data[1]).toEqual({
       id: "cheap",
       object: "model",
+      created: 0,
       owned_by: "tests",
       name: "Test model",
       context_length: 128_000,

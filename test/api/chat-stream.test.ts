@@ -5,7 +5,7 @@ import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import type { ChatBatch } from "../../src/services/chat/providers/provider.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { chatBody, errorOf, Harness, MODEL, type TestAccount, until } from "./harness.ts";
-import { batchesOf, endBatch, silence, textBatch, USAGE } from "./scripted-chat.ts";
+import { batchesOf, endBatch, LANE, silence, textBatch, USAGE } from "./scripted-chat.ts";
 
 const clock = new FakeClock();
 let api: Harness;
@@ -91,7 +91,7 @@ async function spent(account: TestAccount): Promise<NanoUsd> {
 }
 
 describe("a stream to its end", () => {
-  test("sends chunks, then usage and cost, then [DONE]", async () => {
+  test("sends chunks, the last of them with usage and cost, then [DONE]", async () => {
     const account = await api.account();
     api.chat.batches = () =>
       batchesOf([
@@ -113,14 +113,86 @@ describe("a stream to its end", () => {
       [{ index: 0, delta: { content: "Hel" }, finish_reason: null }],
       [{ index: 0, delta: { content: "lo" }, finish_reason: null }],
       [{ index: 0, delta: {}, finish_reason: "stop" }],
-      [],
     ]);
+    expect(chunks.slice(0, -1).filter((chunk) => "usage" in chunk || "svc" in chunk)).toEqual([]);
     expect(chunks.at(-1)).toMatchObject({
       usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
       svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0.00002 },
     });
     expect(await spent(account)).toBe(usd("0.00002"));
-    expect(await lastOutcome(account)).toMatchObject({ status: 200, errorCode: null });
+    expect(await lastOutcome(account)).toMatchObject({
+      status: 200,
+      errorCode: null,
+      lane: LANE,
+    });
+  });
+
+  test("ends as OpenAI's for a client that asks for include_usage", async () => {
+    const account = await api.account();
+    api.chat.batches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
+    const options = { stream: true, stream_options: { include_usage: true } };
+    const frames = await new Frames(await api.post(account, chatBody(options))).rest();
+    expect(frames.pop()).toBe("[DONE]");
+    const chunks = frames.map((frame) => JSON.parse(frame));
+    expect(chunks.map(({ choices, usage }) => [choices[0]?.finish_reason, usage])).toEqual([
+      [null, null],
+      ["stop", null],
+      [undefined, { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }],
+    ]);
+    expect(chunks.map(({ svc }) => svc?.cost_usd)).toEqual([undefined, undefined, 0.00002]);
+  });
+
+  for (const include_usage of [false, true]) {
+    const how = include_usage ? "with" : "without";
+    const ask = async (batches: readonly ChatBatch[]) => {
+      api.chat.batches = () => batchesOf(batches);
+      const options = { stream: true, stream_options: { include_usage } };
+      const response = await api.post(await api.account(), chatBody(options));
+      const frames = await new Frames(response).rest();
+      return frames.slice(0, -1).map((frame) => JSON.parse(frame));
+    };
+
+    test(`has one finish_reason where the server says none, ${how} include_usage`, async () => {
+      const chunks = await ask([textBatch("Hello"), { deltas: [], usage: USAGE }]);
+      const reasons = chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? []);
+      expect(reasons).toEqual(["stop"]);
+      expect(chunks.at(-1)).toMatchObject({ svc: { cost_usd: 0.00002 } });
+    });
+
+    test(`loses no text that comes with or after the end, ${how} include_usage`, async () => {
+      const end = { index: 0, delta: { content: "lo" }, finish_reason: "length" };
+      const chunks = await ask([
+        textBatch("Hel"),
+        { deltas: [end], usage: null },
+        textBatch("!"),
+        { deltas: [], usage: USAGE },
+      ]);
+      const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+      expect(text).toBe("Hello!");
+      const reasons = chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? []);
+      expect(reasons).toEqual(["length"]);
+    });
+  }
+
+  test("says the role first, and once, whether or not the server says it", async () => {
+    const role = { index: 0, delta: { role: "assistant" }, finish_reason: null };
+    for (const first of [[], [{ deltas: [role], usage: null }]]) {
+      const account = await api.account();
+      api.chat.batches = () => batchesOf([...first, textBatch("Hello"), endBatch(USAGE)]);
+      const frames = await (await open(account)).rest();
+      const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame));
+      const roles = chunks.map(({ choices }) => choices[0].delta.role);
+      expect(roles.filter((one) => one !== undefined)).toEqual(["assistant"]);
+      expect(roles[0]).toBe("assistant");
+    }
+  });
+
+  test("has a choice in every frame, so that a loop over choices[0] works", async () => {
+    const account = await api.account();
+    api.chat.batches = () => batchesOf([textBatch("Hel"), textBatch("lo"), endBatch(USAGE)]);
+    const frames = await (await open(account)).rest();
+    const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame));
+    expect(chunks.map(({ choices }) => choices.length)).toEqual([1, 1, 1]);
   });
 
   test("is settled before it says what it cost", async () => {

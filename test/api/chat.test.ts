@@ -11,7 +11,7 @@ import {
   PAID_ONLY_MODEL,
   until,
 } from "./harness.ts";
-import { silence, USAGE, wholeReply } from "./scripted-chat.ts";
+import { LANE, silence, USAGE, wholeReply } from "./scripted-chat.ts";
 
 let api: Harness;
 
@@ -119,6 +119,15 @@ describe("POST /v1/chat/completions, whole", () => {
     expect(api.chat.requests[1]?.parameters).toEqual({ tools });
   });
 
+  test("is logged with the server that served it, and with none where none did", async () => {
+    const account = await api.account();
+    await completionOf(await api.post(account, chatBody()));
+    api.chat.reply = () => Promise.reject(new ApiError("upstream_unreachable", "No"));
+    await api.post(account, chatBody());
+    const lanes = (await api.journal(account)).map(({ end }) => end?.lane);
+    expect(lanes).toEqual([LANE, undefined]);
+  });
+
   test("gives the hold back when the upstream fails", async () => {
     const account = await api.account({ paid: "1" });
     for (const [code, status] of [
@@ -207,10 +216,27 @@ describe("the hold of a chat call", () => {
     expect(message).toContain("Not even max_tokens 1");
   });
 
-  test("is refused to free credit for a model that is not eligible", async () => {
-    const account = await api.account();
-    const response = await api.post(account, body({ model: PAID_ONLY_MODEL.id }));
-    expect((await errorOf(response)).code).toBe("insufficient_credits");
+  test("says that free credit cannot pay this model, and which it can", async () => {
+    for (const [options, paid] of [
+      [{}, "0"],
+      [{ free: "5", paid: "0.0001" }, "0.0001"],
+    ] as const) {
+      const account = await api.account(options);
+      const response = await api.post(account, body({ model: PAID_ONLY_MODEL.id }));
+      expect(response.status).toBe(402);
+      const { code, message } = await errorOf(response);
+      expect(code).toBe("insufficient_credits");
+      expect(message).toStartWith(
+        "Free credit cannot pay for 'paid-only'. The call can cost up to $",
+      );
+      expect(message).toEndWith(
+        `, and $${paid} of paid credit is left. The free credit of $5 can pay for ` +
+          "test-model, farebox-guide",
+      );
+    }
+    const account = await api.account({ free: "0", paid: "0.0001" });
+    const { message } = await errorOf(await api.post(account, body({ model: PAID_ONLY_MODEL.id })));
+    expect(message).not.toContain("Free credit");
   });
 
   test("names the limit that is too small", async () => {

@@ -41,10 +41,10 @@ async function send(one: DocumentedEndpoint, example: Example): Promise<Response
   });
 }
 
-/** The example with the id of a message that exists. */
+/** The example; where it is of a message, with the id of one that exists. */
 async function withRealId(one: DocumentedEndpoint, example: Example): Promise<Example> {
-  if (example.params === undefined) return example;
-  if (one.service !== "mail" || accounts.gateway === undefined) throw new Error("An unknown id");
+  if (example.params === undefined || one.service !== "mail") return example;
+  if (accounts.gateway === undefined) throw new Error("There is no account");
   const { id } = await resultOf(await world.send(accounts.gateway, mailBody()));
   return { ...example, params: { id } };
 }

@@ -26,6 +26,7 @@ test("GET /v1/models needs no key and does not look at one", async () => {
     expect(data[0]).toEqual({
       id: "test-model",
       object: "model",
+      created: 0,
       owned_by: "tests",
       svc: {
         label: "Test model",

@@ -41,6 +41,25 @@ test("the client reads a stream to its end", async () => {
   expect([text, total]).toEqual(["Hello", 15]);
 });
 
+for (const include_usage of [false, true]) {
+  const how = include_usage ? "with" : "without";
+  test(`the client's own helper puts a stream together, ${how} include_usage`, async () => {
+    const client = clientOf(await api.account());
+    api.chat.batches = () => batchesOf([textBatch("Hel"), textBatch("lo"), endBatch(USAGE)]);
+    const stream_options = { include_usage };
+    const body = { model: MODEL.id, messages, stream_options };
+    const whole = await client.chat.completions.stream(body).finalChatCompletion();
+    expect(whole.choices[0]?.message.content).toBe("Hello");
+    expect(whole.choices[0]?.finish_reason).toBe("stop");
+    expect(whole.usage?.total_tokens).toBe(15);
+  });
+}
+
+test("the client gets a single model", async () => {
+  const model = await clientOf(await api.account()).models.retrieve(MODEL.id);
+  expect(model).toMatchObject({ id: MODEL.id, object: "model", created: 0 });
+});
+
 test("the client throws when a stream breaks off", async () => {
   const client = clientOf(await api.account());
   api.chat.batches = async function* () {

@@ -229,6 +229,16 @@ describe("routes", () => {
     }
   });
 
+  test("that end with a slash are 404, and told so", async () => {
+    const account = await api.account();
+    const response = await api.postTo("/v1/chat/completions/", account, chatBody());
+    expect(response.status).toBe(404);
+    const { code, message } = await errorOf(response);
+    expect(code).toBe("not_found");
+    expect(message).toStartWith("There is no POST /v1/chat/completions/, which ends with a slash.");
+    expect(message).toContain("Did you mean POST /v1/chat/completions?");
+  });
+
   test("answer OPTIONS without any CORS header, since keys belong in backends", async () => {
     const response = await fetch(`${api.parts.url}/v1/chat/completions`, {
       method: "OPTIONS",

@@ -7,7 +7,12 @@ import type {
   ChatProvider,
   ChatReply,
   ChatRequest,
+  ServedReply,
+  ServedStream,
 } from "../../src/services/chat/providers/provider.ts";
+
+/** The name of the server that serves everything. */
+export const LANE = "scripted";
 
 export const USAGE: TokenUsage = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 
@@ -40,11 +45,11 @@ export class ScriptedChat implements ChatProvider {
     model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
-  ): Promise<ChatReply> {
+  ): Promise<ServedReply> {
     this.#note(model, request, options);
     this.open++;
     try {
-      return await this.reply(request, options);
+      return { ...(await this.reply(request, options)), lane: LANE };
     } finally {
       this.open--;
     }
@@ -54,14 +59,14 @@ export class ScriptedChat implements ChatProvider {
     model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
-  ): Promise<AsyncIterable<ChatBatch>> {
+  ): Promise<ServedStream> {
     this.#note(model, request, options);
     const iterator = this.batches(request, options)[Symbol.asyncIterator]();
     this.open++;
     try {
       const first = await iterator.next();
       if (first.done) throw new ApiError("upstream_unreachable", "The model sent nothing");
-      return this.#all(first.value, iterator);
+      return Object.assign(this.#all(first.value, iterator), { lane: LANE });
     } catch (error) {
       this.open--;
       throw error;

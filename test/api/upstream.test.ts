@@ -17,6 +17,7 @@ const MOODS = [
   "negative-usage",
   "absurd-usage",
   "cached-usage",
+  "429",
   "503",
   "bad-json",
   "empty",
@@ -28,6 +29,8 @@ const MOODS = [
   "error-mid-stream",
   "hang-mid-stream",
   "tool-call",
+  "refusal",
+  "details",
   "tokens-100000-every-5",
 ] as const;
 
@@ -108,6 +111,39 @@ describe("a whole reply", () => {
     }
   }
 
+  for (const stream of [false, true]) {
+    const how = stream ? ", streamed" : "";
+    test(`is a 502 with the upstream's Retry-After where that is told to wait${how}`, async () => {
+      const account = await api.account({ paid: "1" });
+      const response = await api.post(account, chatBody({ model: "429", stream }));
+      expect(response.status).toBe(502);
+      expect((await errorOf(response)).code).toBe("upstream_unreachable");
+      expect(response.headers.get("retry-after")).toBe("7");
+      expect((await api.view(account)).paid).toBe(usd("1"));
+    });
+  }
+
+  test("keeps a refusal a refusal, and bills it as text", async () => {
+    const account = await api.account({ paid: "1" });
+    const { choices, svc } = await completionOf(
+      await api.post(account, chatBody({ model: "refusal" })),
+    );
+    const refusal = "I will not do that";
+    expect(choices[0]?.message).toEqual({ role: "assistant", content: null, refusal } as never);
+    expect(svc.cost_usd).toBe(0.000028);
+  });
+
+  test("passes on fingerprint, logprobs and details of the usage, and no other field", async () => {
+    const account = await api.account({ paid: "1" });
+    const body = chatBody({ model: "details", logprobs: true, top_logprobs: 1 });
+    const text = await (await api.post(account, body)).text();
+    const { system_fingerprint, usage, choices } = JSON.parse(text);
+    expect(system_fingerprint).toBe("fp_44709d6fcb");
+    expect(usage.completion_tokens_details).toEqual({ reasoning_tokens: 3 });
+    expect(choices[0].logprobs.content[0].top_logprobs[0].token).toBe("No");
+    expect(text).not.toContain(UPSTREAM_SECRET);
+  });
+
   test("is a 400 that costs nothing where the upstream blames the request", async () => {
     const account = await api.account({ paid: "1" });
     for (const model of ["context-length", "400-html"]) {
@@ -128,7 +164,11 @@ describe("a stream", () => {
     const all = await frames(await api.post(account, chatBody({ model: "ok", stream: true })));
     expect(all.at(-1)).toBe("[DONE]");
     const { usage, svc, choices } = JSON.parse(all.at(-2) ?? "");
-    expect([usage.completion_tokens, svc.cost_usd, choices]).toEqual([8, 0.000028, []]);
+    expect([usage.completion_tokens, svc.cost_usd, choices[0].finish_reason]).toEqual([
+      8,
+      0.000028,
+      "stop",
+    ]);
     for (const frame of all.slice(0, -2)) {
       const keys = Object.keys(JSON.parse(frame)).join();
       expect(keys).toBe("id,object,created,model,choices");
@@ -150,6 +190,33 @@ describe("a stream", () => {
       expect(view.openStreams).toBe(0);
     });
   }
+
+  test("keeps a refusal a refusal, and bills it by our own count", async () => {
+    const account = await api.account({ paid: "1" });
+    const body = chatBody({ model: "refusal", stream: true });
+    const all = await frames(await api.post(account, body));
+    const chunks = all.slice(0, -1).map((frame) => JSON.parse(frame));
+    expect(chunks[0].choices[0].delta).toEqual({
+      role: "assistant",
+      refusal: "I will not do that",
+    });
+    const { usage, svc } = chunks.at(-1);
+    // The server says no usage here.
+    expect(usage.completion_tokens).toBe(5);
+    expect(usd(`${svc.cost_usd}`)).toBe((await api.view(account)).monthSpent);
+  });
+
+  test("passes on fingerprint, logprobs and details of the usage, and no other field", async () => {
+    const account = await api.account({ paid: "1" });
+    const body = chatBody({ model: "details", logprobs: true, stream: true });
+    const all = await frames(await api.post(account, body));
+    const chunks = all.slice(0, -1).map((frame) => JSON.parse(frame));
+    const fingerprints = chunks.map(({ system_fingerprint }) => system_fingerprint);
+    expect(new Set(fingerprints)).toEqual(new Set(["fp_44709d6fcb"]));
+    expect(chunks[0].choices[0].logprobs.content).toHaveLength(1);
+    expect(chunks.at(-1).usage.completion_tokens_details).toEqual({ reasoning_tokens: 3 });
+    expect(all.join()).not.toContain(UPSTREAM_SECRET);
+  });
 
   test("carries tool calls", async () => {
     const account = await api.account({ paid: "1" });

@@ -61,7 +61,7 @@ describe("account", () => {
     const id = await newAccount();
     await cli("payment", "record", id, "--usd", "50.000000001", "--at", "2026-01-02T03:04+02:00");
     const { id: key } = jsonOf(
-      await cli("key", "create", id, "--scopes", "models,mail", "--name", "my key", "--json"),
+      await cli("key", "create", id, "--scopes", "Models,mail", "--name", "my key", "--json"),
     );
     const { code, out } = await cli("account", "show", id);
     expect(code).toBe(0);
@@ -189,7 +189,7 @@ describe("key", () => {
       "--surface",
       "application",
       "--plan",
-      "pro",
+      "Pro",
       "--json",
     );
     const { id, plan } = jsonOf(made);

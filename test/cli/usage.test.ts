@@ -90,6 +90,21 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
     },
   );
 
+  const names: readonly (readonly string[])[] = [
+    ["account", "create", "--surface", "Application", "--plan", "Pro"],
+    ["account", "plan", ID, "MAX"],
+    ["account", "contract", ID, "Enterprise"],
+    ["account", "cap", ID, "--usd", "None"],
+    ["payment", "dispute", PAYMENT, "Won"],
+    ["key", "create", ID, "--scopes", "Models,MAIL"],
+    ["service", "pause", "Chat"],
+    ["service", "pause", "Model:Qwen/Qwen3"],
+  ];
+  test.each(names.map((words) => [words.join(" "), words] as const))(
+    "but a name may be written in any case: farebox %s",
+    (_, words) => expect(planOf(words, Date.now())).toMatchObject({ kind: "run" }),
+  );
+
   test("as a process, with nothing on stdout and no stores at hand", async () => {
     const blind = await cliOf(world, { env: { REDIS_URL: "", DATABASE_URL: "" } });
     const outcome = await blind(...PAY, "--usd", "many");

@@ -99,13 +99,13 @@ describe("the OpenAI client", () => {
     expect(reply._request_id).toBe(svcOf(reply).request_id);
   });
 
-  test("gets a stream whose last chunk has the usage and the cost", async () => {
+  test("gets a stream whose last chunk has finish_reason, usage and cost", async () => {
     const account = await product.account();
     const stream = await client(account).chat.completions.create({ ...PLAIN, stream: true });
     const chunks = await all(stream);
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(SAID);
     const last = chunks.at(-1);
-    expect(last?.choices).toEqual([]);
+    expect(last?.choices).toEqual([{ index: 0, delta: {}, finish_reason: "stop" }]);
     expect(last?.usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 8 });
     expect(svcOf(last).cost_usd).toBe(0.000028);
     expect(chunks.slice(0, -1).every((chunk) => !("svc" in chunk))).toBe(true);

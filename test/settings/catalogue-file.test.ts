@@ -146,7 +146,26 @@ describe("the choice of auto", () => {
 });
 
 describe("a wrong file is refused by line", () => {
+  const extra = (names: string) => `"id": "m1", "extra_parameters": ${names},`;
   const cases: readonly (readonly [name: string, from: string, to: string, refused: string])[] = [
+    [
+      "an extra parameter that Farebox reads itself",
+      '"id": "m1",',
+      extra('["top_k", "n"]'),
+      "line 11: models[0].extra_parameters[1] 'n' is read by Farebox itself",
+    ],
+    [
+      "an extra parameter that multiplies the output",
+      '"id": "m1",',
+      extra('["best_of"]'),
+      "line 11: models[0].extra_parameters[0] 'best_of' could cost more than is reserved",
+    ],
+    [
+      "an extra parameter that is no name",
+      '"id": "m1",',
+      extra('["__proto__"]'),
+      "line 11: models[0].extra_parameters[0] must be the name of a parameter",
+    ],
     ["a misspelt key", '"family"', '"famly"', "line 13: models[0].famly is not allowed here"],
     ["a missing key", '"family": "m",', "", "line 10: models[0].family is missing"],
     [

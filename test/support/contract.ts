@@ -5,20 +5,15 @@ import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { type DocumentedEndpoint, errorsOf } from "../../src/http/endpoint-errors.ts";
+import { fits } from "../../src/http/unknown-route.ts";
 import { DOCUMENTED } from "../../src/routes.ts";
 
 const ALL = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
 
 /** The endpoint that answers a request, or null if none does. */
 export function endpointOf(method: string, path: string): DocumentedEndpoint | null {
-  const parts = path.replace(/[?#].*/, "").split("/");
-  const fits = (template: string) => {
-    const open = template.split("/");
-    return (
-      open.length === parts.length && open.every((one, i) => /^\{/.test(one) || one === parts[i])
-    );
-  };
-  return ALL.find((one) => one.method === method && fits(one.path)) ?? null;
+  const plain = path.replace(/[?#].*/, "");
+  return ALL.find((one) => one.method === method && fits(one, plain)) ?? null;
 }
 
 /** What a JSON reply has that its endpoint does not document, or null. */

@@ -4,12 +4,10 @@
 
 import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { replyDetails } from "./fake-details.ts";
+import { type Received, readRequests } from "./read-requests.ts";
 
-export interface FakeRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly body: Readonly<Record<string, unknown>>;
+export interface FakeRequest extends Received {
   readonly mood: string;
   /** True once the client hung up before the answer was complete. */
   isAborted: boolean;
@@ -359,6 +357,13 @@ const MOODS: Readonly<Record<string, Mood>> = {
     answer.delta({}, "stop");
     answer.end();
   },
+  details: (answer) => {
+    const { head, choice, last } = replyDetails(USAGE, UPSTREAM_SECRET);
+    if (!answer.isStream) return answer.json(200, { ...last, choices: [choice] });
+    answer.event(chunk([choice], head));
+    answer.event(chunk([{ index: 0, delta: {}, finish_reason: "stop" }], last));
+    answer.end();
+  },
   "crlf-sse": (answer) => {
     if (!answer.isStream) return speak(answer, WORDS);
     for (const content of WORDS) {
@@ -463,32 +468,6 @@ function listen(server: Server, port: number, hostname: string): Promise<number>
       const address = server.address();
       resolve(typeof address === "object" && address !== null ? address.port : port);
     });
-  });
-}
-
-type Received = Pick<FakeRequest, "path" | "headers" | "text" | "body">;
-
-/** Reads requests with a content-length, one after the other. */
-function readRequests(socket: Socket, take: (request: Received) => void): void {
-  let held = Buffer.alloc(0);
-  socket.on("data", (bytes) => {
-    held = Buffer.concat([held, Buffer.from(bytes)]);
-    for (;;) {
-      const end = held.indexOf("\r\n\r\n");
-      if (end < 0) return;
-      const [first = "", ...lines] = held.toString("latin1", 0, end).split("\r\n");
-      const headers: Record<string, string> = {};
-      for (const line of lines) {
-        const colon = line.indexOf(":");
-        headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-      }
-      const bodyEnd = end + 4 + Number(headers["content-length"] ?? 0);
-      if (held.length < bodyEnd) return;
-      const text = held.toString("utf8", end + 4, bodyEnd);
-      held = held.subarray(bodyEnd);
-      const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
-      take({ path: first.split(" ")[1] ?? "", headers, text, body });
-    }
   });
 }
 

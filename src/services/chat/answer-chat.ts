@@ -8,6 +8,7 @@ import type { ChatCatalogue, ModelEntry } from "./catalogue.ts";
 import { completeChat, openChatStream } from "./chat.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import type { ChatFields } from "./chat-body.ts";
+import { ignoredBy } from "./chat-extras.ts";
 import { ChatFrames, type CompletionMeta, completionJson } from "./chat-json.ts";
 import { type ChatInput, toChatInput } from "./chat-request.ts";
 
@@ -23,7 +24,7 @@ interface Served {
 }
 
 /** A call, and what its answer says of it. */
-export interface WantedChat {
+export interface WantedChat extends Pick<ChatInput, "hasUsageFrame" | "unknown"> {
   readonly chat: ChatCall;
   /** What `svc` says besides id and costs: JSON members, each after a comma. */
   readonly svcMembers: (served: Served, settlement: Settlement) => string;
@@ -34,7 +35,7 @@ export type ChooseModels = (
   deps: ChatDeps,
   input: ChatInput,
   catalogue: ChatCatalogue,
-) => WantedChat;
+) => Pick<WantedChat, "chat" | "svcMembers">;
 
 /** The call that a body asks for; `model` is the one that it names, or its default. */
 export function prepareChat(
@@ -47,18 +48,21 @@ export function prepareChat(
   const catalogue = context.deps.catalogue();
   // The log names models that exist, never what a caller made up.
   if (catalogue.models.has(model)) context.model = model;
-  return choose(context.deps, input, catalogue);
+  const { hasUsageFrame, unknown } = input;
+  return { ...choose(context.deps, input, catalogue), hasUsageFrame, unknown };
 }
 
 export async function runChat(
   { deps, call }: EndpointContext<ChatDeps>,
-  { chat, svcMembers }: WantedChat,
+  { chat, svcMembers, hasUsageFrame, unknown }: WantedChat,
 ): Promise<Answer> {
   const metaOf = (served: Served): CompletionMeta => ({
     call,
     model: served.model.id,
     created: Math.floor(deps.calls.clock.now() / 1000),
     surface: deps.surface,
+    hasUsageFrame,
+    ignored: ignoredBy(served.model, unknown),
     svcMembers: (settlement) => svcMembers(served, settlement),
   });
   if (chat.stream) {

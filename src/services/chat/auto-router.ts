@@ -19,6 +19,8 @@ export interface AutoQuestion {
   /** The UTF-8 bytes of all that a model is shown of it, or a bound of them. */
   readonly promptBytes: number;
   readonly maxTokens: number;
+  /** Whether that is the default, which gives way where it fits no model. */
+  readonly hasDefaultLimit?: boolean;
   readonly needsTools: boolean;
   readonly isPaused: (model: ModelEntry) => boolean;
   /** Whether a route of the model would be tried now, by all that is known of its servers. */
@@ -58,7 +60,7 @@ export function chooseModels(catalogue: ChatCatalogue, question: AutoQuestion): 
 export interface Budget {
   /** An upper bound of the prompt's tokens. */
   readonly promptTokens: number;
-  readonly maxTokens: number;
+  readonly outputTokens: (model: ModelEntry) => number;
   readonly spendable: (model: ModelEntry) => NanoUsd;
 }
 
@@ -66,9 +68,9 @@ export interface Budget {
  * The ranked models whose upper bound can be paid, from what may pay for the first of them; when
  * none can, the one with the lowest bound, whose refusal tells most.
  */
-export function affordableModels(models: Models, means: Budget): Models {
-  const { promptTokens, maxTokens, spendable } = means;
-  const boundOf = (model: ModelEntry) => upperBound(model.bands, promptTokens, maxTokens);
+export function affordableModels(models: Models, budget: Budget): Models {
+  const { promptTokens, outputTokens, spendable } = budget;
+  const boundOf = (model: ModelEntry) => upperBound(model.bands, promptTokens, outputTokens(model));
   const [first, ...others] = models.filter((model) => boundOf(model) <= spendable(model));
   if (first !== undefined) {
     return [first, ...others.filter((model) => boundOf(model) <= spendable(first))];
@@ -138,7 +140,7 @@ const REASONS: Record<AutoChoice["policy"], string> = {
 
 function ableModels(
   catalogue: ChatCatalogue,
-  { needsTools, maxTokens, isPaused }: AutoQuestion,
+  { needsTools, maxTokens, hasDefaultLimit = false, isPaused }: AutoQuestion,
   promptTokens: number,
 ): ModelEntry[] {
   const termsOf = (model: ModelEntry) => autoTerms(catalogue, model);
@@ -149,11 +151,14 @@ function ableModels(
       param: "tools",
     });
   }
-  const able = withTools.filter((model) => {
+  const ofLength = withTools.filter((model) => {
     const { promptTokensMin, promptTokensMax } = termsOf(model);
-    const isOfLength = promptTokens >= promptTokensMin && promptTokens <= promptTokensMax;
-    return isOfLength && promptTokens + maxTokens <= model.contextTokens;
+    return promptTokens >= promptTokensMin && promptTokens <= promptTokensMax;
   });
+  const withRoomFor = (tokens: number) =>
+    ofLength.filter(({ contextTokens }) => promptTokens + tokens <= contextTokens);
+  const roomy = withRoomFor(maxTokens);
+  const able = roomy.length === 0 && hasDefaultLimit ? withRoomFor(1) : roomy;
   if (able.length > 0) return able.filter((model) => !isPaused(model));
   throw new ApiError(
     "invalid_parameter",

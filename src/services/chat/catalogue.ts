@@ -18,8 +18,12 @@ export interface ModelEntry {
   readonly bands: readonly PriceBand[];
   readonly contextTokens: number;
   readonly freeCreditEligible: boolean;
+  /** When it came out, in Unix seconds; left out where nobody said it. */
+  readonly created?: number;
   /** Tried in order. */
   readonly routes: readonly Route[];
+  /** Names of parameters that this model takes besides those that are forwarded to every model. */
+  readonly extraParameters?: readonly string[];
 }
 
 export interface ProviderEntry {
@@ -34,6 +38,8 @@ export interface ProviderEntry {
   readonly replyTimeoutMs: number;
   /** Between two events of a stream. */
   readonly idleTimeoutMs: number;
+  /** From the end of a streamed reply to its usage, for which the caller waits as well. */
+  readonly usageTimeoutMs: number;
   /** Requests under way at once; more fall to the next route. */
   readonly concurrencyMax: number;
   /** The field that carries the output limit. */
@@ -83,6 +89,7 @@ export const PROVIDER_DEFAULTS = {
   firstByteTimeoutMs: 60_000,
   replyTimeoutMs: 300_000,
   idleTimeoutMs: 90_000,
+  usageTimeoutMs: 5_000,
   concurrencyMax: 256,
   maxTokensField: "max_tokens",
 } as const satisfies Partial<ProviderEntry>;

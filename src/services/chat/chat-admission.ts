@@ -2,9 +2,10 @@
 // not fit by one that does (SPEC 8.7.1). Where several models may serve, the hold covers the
 // dearest that may be asked.
 
-import type { Funds, Hold } from "../../../actors/account.ts";
+import type { AccountView, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
 import { admit, type Call, type CallDeps, type CallTerms } from "../../calls/call.ts";
+import { giveBack } from "../../calls/settling.ts";
 import { ApiError, type ErrorCode } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
@@ -12,6 +13,13 @@ import { priceVersionOf } from "../../core/price-version.ts";
 import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../../core/pricing.ts";
 import { affordableModels, type Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
+import {
+  needsCount,
+  outputTokensFor,
+  outputTokensMax,
+  type PromptLength,
+  withRoom,
+} from "./output-limit.ts";
 import type { ChatProvider, ChatRequest } from "./providers/provider.ts";
 import { countPrompt, promptTokensMax, templateTokensMax } from "./tokens.ts";
 
@@ -25,6 +33,8 @@ export interface ChatCall {
   readonly models: Models;
   readonly request: ChatRequest;
   readonly stream: boolean;
+  /** All models that there are, by id. */
+  readonly offered: ReadonlyMap<string, ModelEntry>;
 }
 
 /** A call that has its hold. */
@@ -32,10 +42,14 @@ export interface AdmittedChat {
   readonly hold: Hold;
   /** The models that the hold can pay for, best first. */
   readonly models: Models;
+  /** The request as this model is asked it. */
+  readonly requestFor: (model: ModelEntry) => ChatRequest;
 }
 
 /** How many models are asked for one request, so that a caller need not wait for all of them. */
 const MODELS_ASKED_MAX = 3;
+/** How many models a message names. */
+const MODELS_NAMED_MAX = 5;
 /** By how much another model's tokenizer may count more tokens than ours. */
 const TOKENIZER_MARGIN = 1.3;
 
@@ -50,23 +64,37 @@ export async function admitChat(
   call: Call,
   chat: ChatCall,
 ): Promise<AdmittedChat> {
-  const looseTokens = promptTokensMax(chat.request);
-  const loose = planOf(chat.models, chat.request, looseTokens);
+  const { request } = chat;
+  const looseTokens = promptTokensMax(request);
+  const mostOf = (model: ModelEntry) => outputTokensMax(model, request);
+  const loose = planOf(chat.models, looseTokens, mostOf);
   const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
-  if (first.verdict === "admitted") return underHold(loose, first.hold);
+  if (first.verdict === "admitted") {
+    const length = lengthWithin(loose.models, request, looseTokens);
+    return await underHold(deps, call, request, { ...loose, hold: first.hold, length });
+  }
   if (first.verdict === "refused") throw first.error;
 
   const spendable = await spendableBy(deps, call, chat, first.funds);
-  const promptTokens = await tightPromptBound(chat, looseTokens, spendable);
-  const means = { promptTokens, maxTokens: chat.request.maxTokens, spendable };
-  const tight = planOf(affordableModels(chat.models, means), chat.request, promptTokens);
+  const length = await tightLength(chat, looseTokens, spendable);
+  const promptTokens = length.bound;
+  const outputTokens = (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length));
+  const affordable = affordableModels(chat.models, { promptTokens, outputTokens, spendable });
+  const tight = planOf(affordable, promptTokens, outputTokens);
   const second = await admit(deps, call, termsOf(chat, tight), { counted: true });
-  if (second.verdict === "admitted") return underHold(tight, second.hold);
+  if (second.verdict === "admitted") {
+    return await underHold(deps, call, request, { ...tight, hold: second.hold, length });
+  }
   if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
   if (second.funds === null) throw second.error;
   const { code } = second.error;
   const there = second.funds.spendable;
-  const fitting = affordableOutputTokens(tight.models[0].bands, promptTokens, there);
+  const [model] = tight.models;
+  if (code === "insufficient_credits" && !model.freeCreditEligible) {
+    const { free } = await viewOf(deps, call);
+    if (free > ZERO) throw new ApiError(code, freeMessage(model, tight.bound, there, free, chat));
+  }
+  const fitting = affordableOutputTokens(model.bands, promptTokens, there);
   throw new ApiError(code, moneyMessage(code, tight.bound, there, fitting));
 }
 
@@ -76,20 +104,57 @@ interface Plan {
   readonly bound: NanoUsd;
 }
 
-function planOf([first, ...others]: Models, request: ChatRequest, promptTokens: number): Plan {
+function planOf(
+  [first, ...others]: Models,
+  promptTokens: number,
+  outputTokens: (model: ModelEntry) => number,
+): Plan {
   const models: Models = [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
   let bound = ZERO;
-  for (const { bands } of models) {
-    const most = upperBound(bands, promptTokens, request.maxTokens);
+  for (const model of models) {
+    const most = upperBound(model.bands, promptTokens, outputTokens(model));
     if (most > bound) bound = most;
   }
   return { models, bound };
 }
 
-/** What free credit holds, it pays only to models that it may pay. */
-function underHold({ models: [first, ...others] }: Plan, hold: Hold): AdmittedChat {
+/** The prompt is counted only where a model's context decides how long the reply may be. */
+async function lengthWithin(
+  models: Models,
+  request: ChatRequest,
+  looseTokens: number,
+): Promise<PromptLength> {
+  if (!needsCount(models, request, looseTokens)) return { counted: 0, bound: looseTokens };
+  const most = Math.max(...models.map(({ contextTokens }) => contextTokens));
+  const counted = await countPrompt(request, most);
+  return { counted, bound: tightBound(request, counted, looseTokens) };
+}
+
+/** A call under its hold, or its refusal where no context has room for a reply. */
+async function underHold(
+  deps: ChatCallDeps,
+  call: Call,
+  request: ChatRequest,
+  held: {
+    readonly hold: Hold;
+    readonly models: Models;
+    readonly length: PromptLength | Promise<PromptLength>;
+  },
+): Promise<AdmittedChat> {
+  const { hold, models } = held;
+  const [first, ...others] = models;
+  // What free credit holds, it pays only to models that it may pay.
   const paid = others.filter((model) => model.freeCreditEligible || hold.free === ZERO);
-  return { hold, models: [first, ...paid] };
+  try {
+    const length = await held.length;
+    const requestFor = (model: ModelEntry) =>
+      request.hasDefaultLimit === true
+        ? { ...request, maxTokens: outputTokensFor(model, request, length) }
+        : request;
+    return { hold, models: withRoom([first, ...paid], request, length), requestFor };
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
 }
 
 function termsOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {
@@ -109,30 +174,57 @@ type Spendable = (model: ModelEntry) => NanoUsd;
 /** What could be held for each model: only of one model did the refusal say it. */
 async function spendableBy(
   deps: ChatCallDeps,
-  { identity }: Call,
+  call: Call,
   { models }: ChatCall,
   funds: Funds,
 ): Promise<Spendable> {
   if (models.length === 1) return () => funds.spendable;
-  const view = await deps.accounts.of(identity.accountId, identity.bucket).view(identity.keyId);
+  const view = await viewOf(deps, call);
   const eligible = spendableOf(view).amount;
   const other = spendableOf({ ...view, free: ZERO }).amount;
   return (model) => (model.freeCreditEligible ? eligible : other);
 }
 
+function viewOf({ accounts }: ChatCallDeps, { identity }: Call): Promise<AccountView> {
+  return accounts.of(identity.accountId, identity.bucket).view(identity.keyId);
+}
+
 /** By counting, unless so many tokens are there that no output would fit whatever their number. */
-async function tightPromptBound(
+async function tightLength(
   chat: ChatCall,
   loose: number,
   spendable: Spendable,
-): Promise<number> {
+): Promise<PromptLength> {
   const payable = Math.max(
     ...chat.models.map((model) => affordablePromptTokens(model.bands, spendable(model))),
   );
   const counted = await countPrompt(chat.request, payable);
-  if (counted > payable) return loose;
-  const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(chat.request);
+  if (counted > payable) return { counted, bound: loose };
+  return { counted, bound: tightBound(chat.request, counted, loose) };
+}
+
+function tightBound(request: ChatRequest, counted: number, loose: number): number {
+  const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(request);
   return Math.min(loose, tight);
+}
+
+/** Why a call is refused although there is free credit, and what that can pay for. */
+function freeMessage(
+  { id }: ModelEntry,
+  bound: NanoUsd,
+  paid: NanoUsd,
+  free: NanoUsd,
+  { offered }: ChatCall,
+): string {
+  const eligible = [...offered.values()].filter(({ freeCreditEligible }) => freeCreditEligible);
+  const named = eligible.slice(0, MODELS_NAMED_MAX).map((model) => model.id);
+  const others = eligible.length - named.length;
+  const end = others === 0 ? "" : ` and ${others} more: svc.free_credit_eligible says which`;
+  return (
+    `Free credit cannot pay for '${id}'. The call can cost up to $${toDecimal(bound)}, and ` +
+    `$${toDecimal(paid)} of paid credit is left. The free credit of $${toDecimal(free)} can pay ` +
+    `for ${named.join(", ")}${end}`
+  );
 }
 
 function moneyMessage(code: ErrorCode, bound: NanoUsd, there: NanoUsd, tokens: number): string {

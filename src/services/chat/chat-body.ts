@@ -1,11 +1,13 @@
 // The body of a chat completion (SPEC 4.2, 4.9): what stands here is checked; of it is forwarded
-// what chat-request.ts copies, and nothing else ever is.
+// what chat-request.ts copies. Of the rest a model gets what its configuration lists, and the
+// answer names what is left.
 
 import { CHAT } from "../../core/limits.ts";
 import {
   anyObject,
   type Checked,
   named,
+  notOffered,
   numberFrom,
   oneOf,
   optional,
@@ -26,10 +28,28 @@ const functionType = Type.Literal("function");
 const speaker = optional(shortText(64, { description: "The name of the participant" }));
 
 const CONTENT_RULE = "must be a string or an array of text parts";
-const TextPart = named("TextPart", { type: Type.Literal("text"), text: text() });
+const TextPart = named("TextPart", {
+  type: Type.Literal("text", {
+    must: "must be 'text': images, audio and files are not supported",
+  }),
+  text: text(),
+});
 const content = Type.Union(
   [text(), Type.Array(TextPart, { minItems: 1, maxItems: PARTS_MAX, must: CONTENT_RULE })],
   { must: CONTENT_RULE, description: "Text, or parts of type text, which are joined" },
+);
+
+const RefusalPart = named("RefusalPart", { type: Type.Literal("refusal"), refusal: text() });
+const ASSISTANT_CONTENT_RULE = "must be a string or an array of parts of text or refusal";
+const assistantContent = Type.Union(
+  [
+    text(),
+    Type.Array(Type.Union([TextPart, RefusalPart]), {
+      maxItems: PARTS_MAX,
+      must: ASSISTANT_CONTENT_RULE,
+    }),
+  ],
+  { must: ASSISTANT_CONTENT_RULE, description: "Text, or parts, which are joined" },
 );
 
 const ToolCall = named("ToolCall", {
@@ -45,15 +65,16 @@ const PlainMessage = named("PlainMessage", {
 });
 const AssistantMessage = named("AssistantMessage", {
   role: Type.Literal("assistant"),
-  content: optional(content),
+  content: optional(assistantContent),
+  refusal: optional(text({ description: "What the model said instead of an answer" })),
   tool_calls: optional(Type.Array(ToolCall, { maxItems: TOOL_CALLS_MAX })),
+  function_call: notOffered({ must: "is not supported: use tool_calls" }),
   name: speaker,
 });
 const ToolMessage = named("ToolMessage", {
   role: Type.Literal("tool"),
   content,
   tool_call_id: shortText(256),
-  name: Type.Optional(Type.Unknown({ description: "Ignored" })),
 });
 
 const messages = Type.Array(Type.Union([PlainMessage, AssistantMessage, ToolMessage]), {
@@ -65,7 +86,9 @@ const messages = Type.Array(Type.Union([PlainMessage, AssistantMessage, ToolMess
 });
 
 const Tool = named("Tool", {
-  type: functionType,
+  type: Type.Literal("function", {
+    must: "must be 'function': custom tools and built-in ones are not supported",
+  }),
   function: Type.Object({
     name: toolName,
     description: optional(text()),
@@ -130,12 +153,28 @@ const FIELDS = {
     }),
   ),
   reasoning_effort: optional(shortText(32)),
+  verbosity: optional(shortText(32)),
+  logprobs: optional(Type.Boolean()),
+  top_logprobs: optional(whole(0, 20, { description: "Only with `logprobs`" })),
   user: optional(text()),
-  n: optional(Type.Literal(1)),
+  prompt_cache_key: optional(text()),
+  safety_identifier: optional(text()),
+  n: optional(Type.Literal(1, { must: "must be 1: send one request for each reply" })),
+  service_tier: optional(oneOf(["auto", "default"])),
+  modalities: optional(
+    Type.Array(Type.Literal("text", { must: "must be 'text': a reply is text" })),
+  ),
+  audio: notOffered({ must: "is not supported: a reply is text" }),
+  web_search_options: notOffered({ must: "is not supported: search by a function tool" }),
+  functions: notOffered({ must: "is not supported: use tools" }),
+  function_call: notOffered({ must: "is not supported: use tool_choice" }),
   stream_options: optional(
     Type.Object({
       include_usage: optional(
-        Type.Boolean({ description: "Accepted; the last frame has the usage in any case" }),
+        Type.Boolean({
+          description: "Whether the usage comes in a last frame of its own, without a choice",
+          default: false,
+        }),
       ),
     }),
   ),
@@ -159,6 +198,25 @@ export const ApplicationChatBody = named("ChatRequest", {
   ),
   ...FIELDS,
 });
+
+/** The parameters that Farebox itself reads or refuses. */
+export const OWN_PARAMETERS: ReadonlySet<string> = new Set(
+  Object.keys(ApplicationChatBody.properties),
+);
+
+/** Parameters of other products by which one request could cost more than is reserved for it. */
+export const COSTLY_PARAMETERS: ReadonlySet<string> = new Set([
+  "best_of",
+  "max_length",
+  "max_new_tokens",
+  "max_output_tokens",
+  "models",
+  "num_predict",
+  "num_return_sequences",
+  "plugins",
+  "prediction",
+  "use_beam_search",
+]);
 
 /** A checked body of either surface. */
 export type ChatFields = Checked<typeof ApplicationChatBody>;

@@ -10,8 +10,10 @@ import { toChatCall } from "./chat-request.ts";
 
 export const CHAT_DESCRIPTION = `Compatible with OpenAI's chat completions. With \`stream\` the
 answer is a stream of server-sent events: each has a chunk as its \`data\`, and the last is
-\`[DONE]\`. The frame before it carries \`usage\` and \`svc\`. A stream that breaks off ends with
-an event that carries an \`error\`, and without \`[DONE]\`; what was streamed is charged.`;
+\`[DONE]\`. The frame before it carries \`usage\` and \`svc\`: it is the one with the
+\`finish_reason\`, or with \`stream_options.include_usage\` one more, whose \`choices\` are empty. A
+stream that breaks off ends with an event that carries an \`error\`, and without \`[DONE]\`; what
+was streamed is charged.`;
 
 /** SPEC 4.2. */
 export const chat = endpoint({

@@ -33,8 +33,7 @@ export function chatExamples(model: string, answering: string, more: object): re
       body: { model, messages, stream: true, max_tokens: 200 },
       reply: [
         { ...chunk, choices: [{ index: 0, delta: { content }, finish_reason: null }] },
-        { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
-        { ...chunk, choices: [], usage, svc },
+        { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage, svc },
       ],
     },
   ];

@@ -1,25 +1,26 @@
 // Copies the messages of a checked chat body into messages that hold nothing but what we know.
 
-import { invalid, isAbsent } from "../../http/checks.ts";
+import { isAbsent } from "../../http/checks.ts";
 import type { MessageFields } from "./chat-body.ts";
 import type { ChatMessage, ToolCall } from "./providers/provider.ts";
 
 type AssistantFields = Extract<MessageFields, { readonly role: "assistant" }>;
 type PlainFields = Exclude<MessageFields, { readonly role: "assistant" | "tool" }>;
+type AssistantPart = Exclude<NonNullable<AssistantFields["content"]>, string>[number];
 type Content = Extract<MessageFields, { readonly role: "tool" }>["content"];
 type ToolCallFields = NonNullable<AssistantFields["tool_calls"]>[number];
 
-/** The conversation. Throws the `invalid_parameter` of an assistant who says and calls nothing. */
+/** The conversation. */
 export function toMessages(messages: readonly MessageFields[]): readonly ChatMessage[] {
   return messages.map(toMessage);
 }
 
-function toMessage(message: MessageFields, index: number): ChatMessage {
+function toMessage(message: MessageFields): ChatMessage {
   if (message.role === "tool") {
     const { role, tool_call_id } = message;
     return { role, content: textOf(message.content), tool_call_id };
   }
-  const copy = message.role === "assistant" ? toAssistant(message, index) : toPlain(message);
+  const copy = message.role === "assistant" ? toAssistant(message) : toPlain(message);
   return isAbsent(message.name) ? copy : { ...copy, name: message.name };
 }
 
@@ -27,17 +28,25 @@ function toPlain({ role, content }: PlainFields): ChatMessage {
   return { role: role === "developer" ? "system" : role, content: textOf(content) };
 }
 
-/** An assistant's message may be nothing but the tools that it called. */
-function toAssistant({ content, tool_calls }: AssistantFields, index: number): ChatMessage {
-  const text = isAbsent(content) ? null : textOf(content);
-  if (!isAbsent(tool_calls) && tool_calls.length > 0) {
-    return { role: "assistant", content: text, tool_calls: tool_calls.map(toToolCall) };
-  }
-  if (text !== null) return { role: "assistant", content: text };
-  throw invalid(
-    `messages[${index}].content`,
-    "must be a string or an array of text parts where no tools are called",
-  );
+/**
+ * An assistant's message may be nothing but the tools that it called, or have said nothing at all.
+ * A refusal goes on as text: that it was said matters to the model, and not every server that
+ * speaks the protocol knows it in a field of its own (D-132).
+ */
+function toAssistant({ content, refusal, tool_calls }: AssistantFields): ChatMessage {
+  const text = (isAbsent(content) ? "" : saidIn(content)) + (refusal ?? "");
+  if (isAbsent(tool_calls) || tool_calls.length === 0) return { role: "assistant", content: text };
+  const isSilent = text === "" && typeof content !== "string";
+  return {
+    role: "assistant",
+    content: isSilent ? null : text,
+    tool_calls: tool_calls.map(toToolCall),
+  };
+}
+
+function saidIn(content: string | readonly AssistantPart[]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("");
 }
 
 function toToolCall({ id, function: { name, arguments: json } }: ToolCallFields): ToolCall {

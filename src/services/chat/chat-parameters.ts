@@ -4,6 +4,7 @@
 import { CHAT } from "../../core/limits.ts";
 import { copyJson, invalid, isAbsent } from "../../http/checks.ts";
 import type { ChatFields } from "./chat-body.ts";
+import type { ChatRequest } from "./providers/provider.ts";
 
 type Given<Name extends keyof ChatFields> = NonNullable<ChatFields[Name]>;
 type Copies = {
@@ -26,7 +27,12 @@ const FORWARDED = {
   response_format: copyResponseFormat,
   logit_bias: copyLogitBias,
   reasoning_effort: same,
+  verbosity: same,
+  logprobs: same,
+  top_logprobs: same,
   user: same,
+  prompt_cache_key: same,
+  safety_identifier: same,
 } satisfies Copies;
 
 const COPIES = Object.entries(FORWARDED) as readonly [
@@ -44,14 +50,18 @@ export function toParameters(fields: ChatFields): Record<string, unknown> {
   return parameters;
 }
 
-/** The output limit, under either of its names. */
-export function toMaxTokens({ max_tokens, max_completion_tokens }: ChatFields): number {
+/** The output limit, under either of its names; or the default. */
+export function toOutputLimit({
+  max_tokens,
+  max_completion_tokens,
+}: ChatFields): Pick<ChatRequest, "maxTokens" | "hasDefaultLimit"> {
   const first = max_tokens ?? null;
   const second = max_completion_tokens ?? first;
   if (first !== null && first !== second) {
     throw invalid("max_completion_tokens", "must not differ from max_tokens");
   }
-  return second ?? CHAT.maxTokensDefault;
+  if (second !== null) return { maxTokens: second };
+  return { maxTokens: CHAT.maxTokensDefault, hasDefaultLimit: true };
 }
 
 function copyTools(tools: Given<"tools">): unknown[] {

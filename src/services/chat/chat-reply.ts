@@ -5,6 +5,7 @@ import {
   anyObject,
   named,
   nullable,
+  optional,
   shortText,
   type TSchema,
   Type,
@@ -27,6 +28,17 @@ const Usage = named("Usage", {
   prompt_tokens_details: Type.Optional(
     Type.Object({ cached_tokens: count("Prompt tokens that came from the model's cache") }),
   ),
+  completion_tokens_details: Type.Optional(
+    Type.Object(
+      {
+        reasoning_tokens: Type.Optional(count("Tokens of reasoning")),
+        audio_tokens: Type.Optional(count("Tokens of sound")),
+        accepted_prediction_tokens: Type.Optional(count("Tokens of a prediction that came true")),
+        rejected_prediction_tokens: Type.Optional(count("Tokens of a prediction that did not")),
+      },
+      { description: "Parts of the reply's tokens, where the model's server says them" },
+    ),
+  ),
 });
 
 const CalledTool = Type.Object({
@@ -35,15 +47,48 @@ const CalledTool = Type.Object({
   function: Type.Object({ name: text(), arguments: text({ description: "JSON, as text" }) }),
 });
 
+const logprob = {
+  token: text(),
+  logprob: Type.Number({ description: "The natural logarithm of its probability" }),
+  bytes: nullable(Type.Array(whole(0, 255), { description: "Its UTF-8 bytes" })),
+};
+
+const logprobTokens = nullable(
+  Type.Array(named("TokenLogprob", { ...logprob, top_logprobs: Type.Array(Type.Object(logprob)) })),
+);
+
+const logprobs = Type.Optional(
+  named(
+    "Logprobs",
+    { content: logprobTokens, refusal: logprobTokens },
+    { description: "Where the request has `logprobs`, and the model's server knows them" },
+  ),
+);
+
+const fingerprint = Type.Optional(
+  text({ description: "Which configuration answered, where the model's server says it" }),
+);
+
 const Choice = Type.Object({
   index: count("From 0"),
   message: Type.Object({
     role: Type.Literal("assistant"),
     content: nullable(text()),
+    refusal: Type.Optional(text({ description: "What the model says instead of an answer" })),
     tool_calls: Type.Optional(Type.Array(CalledTool)),
   }),
   finish_reason: finish,
+  logprobs,
 });
+
+const ignored = Type.Optional(
+  Type.Array(text(), {
+    description: "Fields of the request that had no effect, such as `messages[].cache_control`",
+  }),
+);
+
+/** The field `svc` of the Gateway's replies. */
+const ChatCost = named("ChatCost", { ...Cost.properties, ignored });
 
 /** What an application's replies say of themselves. */
 export const ApplicationCost = named("ApplicationCost", {
@@ -54,6 +99,7 @@ export const ApplicationCost = named("ApplicationCost", {
     usdAmount("What is neither spent nor held now; null if that was not heard in time"),
   ),
   auto: Type.Optional(text({ description: "Why this model, where the service chose it" })),
+  ignored,
 });
 
 /** A whole reply, and a chunk of a stream; `svc` differs between the surfaces. */
@@ -63,6 +109,7 @@ export function chatReplies<S extends TSchema>(svc: S) {
     object: Type.Literal("chat.completion"),
     created,
     model,
+    system_fingerprint: fingerprint,
     choices: Type.Array(Choice),
     usage: Usage,
     svc,
@@ -72,18 +119,22 @@ export function chatReplies<S extends TSchema>(svc: S) {
     object: Type.Literal("chat.completion.chunk"),
     created,
     model,
+    system_fingerprint: fingerprint,
     choices: Type.Array(
       Type.Object({
         index: count("From 0"),
-        delta: anyObject({ description: "`role`, `content` or `tool_calls`, as far as they came" }),
+        delta: anyObject({
+          description: "`role`, `content`, `refusal` or `tool_calls`, as far as they came",
+        }),
         finish_reason: nullable(finish),
+        logprobs,
       }),
     ),
-    usage: Type.Optional(Usage),
+    usage: optional(Usage),
     svc: Type.Optional(svc),
   });
   return { completion, chunk };
 }
 
-export const gatewayReplies = chatReplies(Cost);
+export const gatewayReplies = chatReplies(ChatCost);
 export const applicationReplies = chatReplies(ApplicationCost);

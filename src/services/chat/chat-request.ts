@@ -2,25 +2,37 @@
 
 import type { Pauses } from "../../calls/pauses.ts";
 import { ApiError } from "../../core/errors.ts";
+import { unknownFields } from "../../http/unknown-fields.ts";
 import type { ChatCatalogue } from "./catalogue.ts";
 import type { ChatCall } from "./chat-admission.ts";
-import type { ChatFields } from "./chat-body.ts";
+import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
+import { type Extras, extrasOf, withExtrasOf } from "./chat-extras.ts";
 import { toMessages } from "./chat-messages.ts";
-import { toMaxTokens, toParameters } from "./chat-parameters.ts";
+import { toOutputLimit, toParameters } from "./chat-parameters.ts";
 
 /** A request that is ready to be forwarded; only its model is still a name. */
 export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
   readonly model: string;
+  /** Whether a stream ends with a frame for usage alone, as OpenAI's does that is asked for it. */
+  readonly hasUsageFrame: boolean;
+  /** Fields that are not Farebox's own, by name, at any depth. */
+  readonly unknown: readonly string[];
+  /** Of them the parameters, which some models take. */
+  readonly extras: Extras;
 }
 
 /** Copies what is forwarded. Throws an `invalid_parameter` that names the field. */
 export function toChatInput(fields: ChatFields, model: string): ChatInput {
   const messages = toMessages(fields.messages);
-  const maxTokens = toMaxTokens(fields);
+  const limit = toOutputLimit(fields);
+  const unknown = unknownFields(ApplicationChatBody, fields);
   return {
     model,
     stream: fields.stream ?? false,
-    request: { messages, maxTokens, parameters: toParameters(fields) },
+    unknown,
+    extras: unknown.length === 0 ? new Map() : extrasOf(fields),
+    hasUsageFrame: fields.stream_options?.include_usage ?? false,
+    request: { messages, ...limit, parameters: toParameters(fields) },
   };
 }
 
@@ -34,7 +46,8 @@ export function toChatCall(input: ChatInput, catalogue: ChatCatalogue, pauses: P
   if (isPaused(pauses, model.id)) {
     throw new ApiError("model_unavailable", `The model '${model.id}' is paused`);
   }
-  return { models: [model], request: input.request, stream: input.stream };
+  const request = withExtrasOf([model], input.request, input.extras);
+  return { models: [model], request, stream: input.stream, offered: catalogue.models };
 }
 
 /** Whether an operator has paused the model, or all chat. */

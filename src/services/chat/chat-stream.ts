@@ -8,18 +8,22 @@ import { settle } from "../../calls/settling.ts";
 import { ApiError, OK, toApiError } from "../../core/errors.ts";
 import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
 import { ZERO } from "../../core/money.ts";
-import { exactCost, type TokenUsage } from "../../core/pricing.ts";
+import { exactCost } from "../../core/pricing.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import { servedInstead } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
-import type { ChatBatch, ChatDelta, ChatRequest } from "./providers/provider.ts";
+import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
 import { TokenMeter, textOf } from "./token-meter.ts";
 import { countPrompt } from "./tokens.ts";
 
 export type StreamEvent =
-  | { readonly kind: "deltas"; readonly deltas: readonly ChatDelta[] }
-  | { readonly kind: "end"; readonly usage: TokenUsage; readonly settlement: Settlement }
+  | {
+      readonly kind: "deltas";
+      readonly deltas: readonly ChatDelta[];
+      readonly fingerprint: string | null;
+    }
+  | { readonly kind: "end"; readonly usage: ChatUsage; readonly settlement: Settlement }
   /** The stream broke off; what was sent until then is charged. */
   | { readonly kind: "error"; readonly error: ApiError };
 
@@ -30,17 +34,19 @@ export interface ChatStreamParts {
   readonly model: ModelEntry;
   /** The models asked, in order; the last of them answers. */
   readonly tried: readonly ModelEntry[];
+  /** The server that answers. */
+  readonly lane: string;
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: Batches;
 }
 
 interface StreamResult {
-  readonly usage: TokenUsage;
+  readonly usage: ChatUsage;
   readonly settlement: Settlement;
 }
 
-const NO_USAGE: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
 /** The upstream sent nothing for 90 seconds (SPEC 4.2). */
 export const SILENT_UPSTREAM: InterruptionReason = reason(
@@ -69,7 +75,7 @@ export class ChatStream implements BatchTaker {
   readonly #openedMs: number;
   /** What the last event carried; it counts as sent once the reader asks for more. */
   #unread: readonly ChatDelta[] = [];
-  #usage: TokenUsage | null = null;
+  #usage: ChatUsage | null = null;
   #firstTokenMs: number | null = null;
   #promptTokens: Promise<number> | null = null;
   #waitsFor: "upstream" | "client" = "client";
@@ -120,7 +126,7 @@ export class ChatStream implements BatchTaker {
       return;
     }
     this.#usage = batch.usage ?? this.#usage;
-    if (batch.deltas.length > 0) this.#deliver(batch.deltas);
+    if (batch.deltas.length > 0) this.#deliver(batch);
     else batches.pull(this);
   }
 
@@ -139,7 +145,7 @@ export class ChatStream implements BatchTaker {
     this.#parts.interruption.clientGone();
   }
 
-  #deliver(deltas: readonly ChatDelta[]): void {
+  #deliver({ deltas, fingerprint = null }: ChatBatch): void {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#unread = deltas;
     this.#waitsFor = "client";
@@ -151,7 +157,7 @@ export class ChatStream implements BatchTaker {
       this.#checkpointMs = nowMs;
       void this.#checkpoint();
     }
-    this.#taker?.onEvent({ kind: "deltas", deltas });
+    this.#taker?.onEvent({ kind: "deltas", deltas, fingerprint });
   }
 
   /** Hands over the last event, once the call is settled; after it comes only the end. */
@@ -193,7 +199,7 @@ export class ChatStream implements BatchTaker {
   /** Settles the call once, for whoever comes first, and watches it no longer. */
   #finish(
     errorCode: string | null,
-    countUsage: () => Promise<TokenUsage | null>,
+    countUsage: () => Promise<ChatUsage | null>,
   ): Promise<StreamResult> {
     this.#result ??= this.#settle(errorCode, countUsage);
     return this.#result;
@@ -201,12 +207,12 @@ export class ChatStream implements BatchTaker {
 
   async #settle(
     errorCode: string | null,
-    countUsage: () => Promise<TokenUsage | null>,
+    countUsage: () => Promise<ChatUsage | null>,
   ): Promise<StreamResult> {
-    const { call, model, hold, interruption } = this.#parts;
+    const { call, model, lane, hold, interruption } = this.#parts;
     this.#callOffWatch();
     interruption.stopListening();
-    let usage: TokenUsage | null = null;
+    let usage: ChatUsage | null = null;
     try {
       usage = await countUsage();
     } catch (error) {
@@ -220,13 +226,14 @@ export class ChatStream implements BatchTaker {
         ...usage,
         ...servedInstead(this.#parts),
         firstTokenMs: this.#firstTokenMs,
+        lane,
       },
     });
     return { usage: usage ?? NO_USAGE, settlement };
   }
 
   /** The upstream's word on the whole reply, or our own count. */
-  async #wholeUsage(): Promise<TokenUsage> {
+  async #wholeUsage(): Promise<ChatUsage> {
     if (this.#usage !== null) return this.#usage;
     return {
       promptTokens: await this.#countPrompt(),
@@ -236,7 +243,7 @@ export class ChatStream implements BatchTaker {
   }
 
   /** What was sent of a reply that broke off: nothing is charged before its first token. */
-  async #streamedUsage(): Promise<TokenUsage | null> {
+  async #streamedUsage(): Promise<ChatUsage | null> {
     if (!this.#meter.started) return null;
     const completionTokens = this.#meter.tokens();
     if (this.#usage === null) {

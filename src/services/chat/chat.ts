@@ -7,17 +7,17 @@ import { giveBack, settle } from "../../calls/settling.ts";
 import { OK } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 import type { NanoUsd } from "../../core/money.ts";
-import { exactCost, type TokenUsage } from "../../core/pricing.ts";
+import { exactCost } from "../../core/pricing.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
 import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
-import type { ChatReply } from "./providers/provider.ts";
+import type { ChatUsage, ServedReply } from "./providers/provider.ts";
 import { countUsage } from "./token-meter.ts";
 
-export interface Completion extends Omit<Answered<ChatReply>, "result"> {
-  readonly reply: ChatReply;
-  readonly usage: TokenUsage;
+export interface Completion extends Omit<Answered<ServedReply>, "result"> {
+  readonly reply: ServedReply;
+  readonly usage: ChatUsage;
   readonly settlement: Settlement;
 }
 
@@ -30,14 +30,14 @@ export async function completeChat(
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  const { hold, models } = await admitChat(deps, call, chat);
+  const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const { signal } = call;
-  let served: Answered<ChatReply>;
-  let usage: TokenUsage;
+  let served: Answered<ServedReply>;
+  let usage: ChatUsage;
   let cost: NanoUsd;
   try {
     served = await firstAnswer(deps, call, { models, signal }, (model) =>
-      deps.chat.complete(model, chat.request, { signal }),
+      deps.chat.complete(model, requestFor(model), { signal }),
     );
     usage = served.result.usage ?? (await countUsage(chat.request, served.result));
     cost = exactCost(served.model.bands, usage);
@@ -45,7 +45,8 @@ export async function completeChat(
     return await giveBack(deps, call, hold, error);
   }
   const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const outcome = { ...end, ...usage, ...servedInstead(served) };
+  const { lane } = served.result;
+  const outcome = { ...end, ...usage, ...servedInstead(served), lane };
   const settlement = await settle(deps, { hold, cost, outcome });
   const { model, tried, result: reply } = served;
   return { model, tried, reply, usage, settlement };
@@ -57,7 +58,7 @@ export async function openChatStream(
   call: Call,
   chat: ChatCall,
 ): Promise<ChatStream> {
-  const { hold, models } = await admitChat(deps, call, chat);
+  const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const interruption = new Interruption(call.signal, hold);
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
     interruption.interrupt(SILENT_UPSTREAM),
@@ -66,10 +67,11 @@ export async function openChatStream(
     const { signal } = interruption;
     const { request } = chat;
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
-      deps.chat.stream(one, request, { signal }),
+      deps.chat.stream(one, requestFor(one), { signal }),
     );
     const batches = pullable(result);
-    return new ChatStream(deps, { call, request, model, tried, hold, interruption, batches });
+    const { lane } = result;
+    return new ChatStream(deps, { call, request, model, tried, lane, hold, interruption, batches });
   } catch (error) {
     interruption.stopListening();
     const { reason } = interruption;

@@ -23,14 +23,14 @@ export async function firstAnswer<Result>(
   ask: (model: ModelEntry) => Promise<Result>,
 ): Promise<Answered<Result>> {
   const tried: ModelEntry[] = [];
-  let failure: unknown;
+  let failure: ApiError | null = null;
   for (const model of models) {
     tried.push(model);
     try {
       return { model, tried, result: await ask(model) };
     } catch (error) {
       if (signal.aborted || !isUnanswered(error)) throw error;
-      failure = error;
+      failure = soonest(failure, error);
       if (models.length > 1)
         deps.log.warn({ requestId, model: model.id }, "A model did not answer");
     }
@@ -38,7 +38,15 @@ export async function firstAnswer<Result>(
   throw failure;
 }
 
-function isUnanswered(error: unknown): boolean {
+/** Of two failures the last, with the earlier time at which another try can be served. */
+function soonest(before: ApiError | null, last: ApiError): ApiError {
+  const seconds = [before, last].flatMap((error) => error?.retryAfterSeconds ?? []);
+  if (seconds.length === 0) return last;
+  const { code, message, cause } = last;
+  return new ApiError(code, message, { cause, retryAfterSeconds: Math.min(...seconds) });
+}
+
+function isUnanswered(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === "upstream_unreachable";
 }
 

@@ -1,8 +1,20 @@
 // A model as the lists of both surfaces show it (SPEC 2.2).
 
+import { ApiError } from "../../core/errors.ts";
 import { pricePerMillion } from "../../core/money.ts";
 import type { PriceBand } from "../../core/pricing.ts";
 import { firstBand, type ModelEntry } from "./catalogue.ts";
+
+/** What every entry begins with, as OpenAI's does. */
+export function modelHeadJson({ id, created = 0, ownedBy }: ModelEntry): object {
+  return { id, object: "model", created, owned_by: ownedBy };
+}
+
+/** The refusal of an id that the list at this path does not have. */
+export function noModel(listPath: string): ApiError {
+  const message = `There is no model with this id; GET ${listPath} lists those there are`;
+  return new ApiError("model_not_found", message, { param: "id" });
+}
 
 /** The field `svc` of an entry: names, prices, and whether free credit pays for it. */
 export function modelSvcJson(model: ModelEntry): object {

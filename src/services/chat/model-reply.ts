@@ -1,14 +1,7 @@
 // A model as the lists of both surfaces show it (SPEC 2.2).
 
-import {
-  named,
-  nullable,
-  type TProperties,
-  Type,
-  text,
-  usdAmount,
-  whole,
-} from "../../http/schema.ts";
+import type { ParameterInfo } from "../../http/endpoint-info.ts";
+import { named, nullable, type TSchema, Type, text, usdAmount, whole } from "../../http/schema.ts";
 
 const prices = {
   input_usd_per_m: usdAmount("USD per million prompt tokens"),
@@ -44,15 +37,28 @@ export const ModelDetails = named("ModelDetails", {
 export const modelHead = {
   id: text({ description: "What a request sends as `model`" }),
   object: Type.Literal("model"),
+  created: whole(0, Number.MAX_SAFE_INTEGER, {
+    description: "When the model came out, in Unix seconds; 0 where the operator does not say it",
+  }),
   owned_by: text(),
 };
 
-export function listOf<P extends TProperties>(name: string, entry: P) {
-  return named(`${name}List`, {
-    object: Type.Literal("list"),
-    data: Type.Array(named(name, entry)),
-  });
+/** The reply of a list. */
+export function listOf<S extends TSchema>(name: string, entry: S) {
+  return named(name, { object: Type.Literal("list"), data: Type.Array(entry) });
 }
 
+/** The `id` in the path of a model. */
+export const modelIdParameter: ParameterInfo = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "The `id` of the model; its slashes can be sent as they are",
+  schema: text({ examples: ["swift-1"] }),
+};
+
+/** An entry of the Gateway's list. */
+export const Model = named("Model", { ...modelHead, svc: ModelDetails });
+
 /** The reply of the Gateway's list. */
-export const ModelList = listOf("Model", { ...modelHead, svc: ModelDetails });
+export const ModelList = listOf("ModelList", Model);

@@ -1,24 +1,20 @@
 import { openEndpoint } from "../../http/endpoint.ts";
 import type { ChatDeps } from "./answer-chat.ts";
-import type { ChatCatalogue, ModelEntry } from "./catalogue.ts";
-import { modelSvcJson } from "./model-json.ts";
-import { ModelList } from "./model-reply.ts";
+import { type ChatCatalogue, GUIDE_MODEL, type ModelEntry } from "./catalogue.ts";
+import { modelHeadJson, modelSvcJson, noModel } from "./model-json.ts";
+import { Model, ModelList, modelIdParameter } from "./model-reply.ts";
 
-const EXAMPLE = {
-  object: "list",
-  data: [
-    {
-      id: "swift-1",
-      object: "model",
-      owned_by: "example",
-      svc: {
-        label: "Swift 1",
-        family: "swift",
-        pricing: { input_usd_per_m: 0.15, output_usd_per_m: 0.6, cached_input_usd_per_m: 0.075 },
-        free_credit_eligible: true,
-      },
-    },
-  ],
+const ENTRY = {
+  id: "swift-1",
+  object: "model",
+  created: 1_777_593_600,
+  owned_by: "example",
+  svc: {
+    label: "Swift 1",
+    family: "swift",
+    pricing: { input_usd_per_m: 0.15, output_usd_per_m: 0.6, cached_input_usd_per_m: 0.075 },
+    free_credit_eligible: true,
+  },
 };
 
 /** SPEC 2.2, 4.1: no key, live prices. */
@@ -31,8 +27,30 @@ export const models = openEndpoint({
   summary: "List models and their prices",
   reply: ModelList,
   errors: [],
-  examples: [{ summary: "All models", reply: EXAMPLE }],
+  examples: [{ summary: "All models", reply: { object: "list", data: [ENTRY] } }],
   run: (deps: ChatDeps) => listJson(deps.catalogue()),
+});
+
+/** One entry of the list, as clients of OpenAI ask for it. */
+export const model = openEndpoint({
+  id: "getModel",
+  surface: "gateway",
+  method: "GET",
+  path: "/v1/models/{id}",
+  hasOpenEnd: true,
+  service: "chat",
+  summary: "Show a model and its prices",
+  parameters: [modelIdParameter],
+  reply: Model,
+  errors: ["model_not_found"],
+  examples: [
+    { summary: "A model", params: { id: GUIDE_MODEL }, reply: { ...ENTRY, id: GUIDE_MODEL } },
+  ],
+  run(deps: ChatDeps, { id = "" }) {
+    const found = deps.catalogue().models.get(id);
+    if (found === undefined) throw noModel("/v1/models");
+    return JSON.stringify(entryJson(found));
+  },
 });
 
 /** The list of each catalogue, written once. */
@@ -48,5 +66,5 @@ function listJson(catalogue: ChatCatalogue): string {
 }
 
 function entryJson(model: ModelEntry): object {
-  return { id: model.id, object: "model", owned_by: model.ownedBy, svc: modelSvcJson(model) };
+  return { ...modelHeadJson(model), svc: modelSvcJson(model) };
 }

@@ -12,7 +12,7 @@ const UNCUT_LENGTH_MAX = 16 * 1024;
 export async function countUsage(request: ChatRequest, reply: ChatReply): Promise<TokenUsage> {
   let completionTokens = 0;
   for (const { message } of reply.choices) {
-    completionTokens += countTokens(message.content ?? "");
+    completionTokens += countTokens(message.content ?? "") + countTokens(message.refusal ?? "");
     for (const { function: called } of message.tool_calls ?? []) {
       completionTokens += countTokens(called.name) + countTokens(called.arguments);
     }
@@ -55,9 +55,9 @@ export class TokenMeter {
 
 /** The text of a delta that costs output tokens. */
 export function textOf({ delta }: ChatDelta): string {
-  const content = typeof delta.content === "string" ? delta.content : "";
-  if (!Array.isArray(delta.tool_calls)) return content;
-  let text = content;
+  let text = typeof delta.content === "string" ? delta.content : "";
+  if (typeof delta.refusal === "string") text += delta.refusal;
+  if (!Array.isArray(delta.tool_calls)) return text;
   for (const call of delta.tool_calls as readonly Partial<ToolCallDelta>[]) {
     text += (call.function?.name ?? "") + (call.function?.arguments ?? "");
   }

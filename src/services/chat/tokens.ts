@@ -82,7 +82,7 @@ export function templateTokensMax({ messages, parameters }: ChatRequest): number
 }
 
 /** Everything of a request that a model may be shown; the bound and the count take the same. */
-function partsOf({ messages, parameters }: ChatRequest): string[] {
+function partsOf({ messages, parameters, extras }: ChatRequest): string[] {
   const parts: string[] = [];
   for (const message of messages) {
     parts.push(message.content ?? "", message.name ?? "", message.tool_call_id ?? "");
@@ -91,6 +91,8 @@ function partsOf({ messages, parameters }: ChatRequest): string[] {
   for (const shown of [parameters.tools, parameters.response_format]) {
     if (shown !== undefined) parts.push(JSON.stringify(shown));
   }
+  // Some of them are put into a model's chat template.
+  for (const extra of extras?.values() ?? []) parts.push(JSON.stringify(extra));
   return parts;
 }
 

@@ -88,6 +88,12 @@ const CASES: readonly (readonly [
   ["a prompt that fits the shortest context", "cheapest", bytes(21_000), "tiny swift solid deep"],
   ["a third of the bytes counts as tokens", "cheapest", bytes(21_001), "swift solid deep"],
   ["max_tokens need room, too", "cheapest", { maxTokens: 7_901 }, "swift solid deep"],
+  [
+    "the default limit gives way where no context has room for it",
+    "cheapest",
+    { maxTokens: 999_999, hasDefaultLimit: true },
+    "tiny swift solid deep",
+  ],
   ["only the longest context", "quality", bytes(390_000), "solid"],
   ["a prompt that fits nothing", "quality", bytes(900_000), TOO_LONG],
   ["what is paused is not there", "balanced", paused("deep"), "swift solid tiny"],
@@ -151,7 +157,7 @@ describe("the choice of auto", () => {
 
 describe("what the balance can afford", () => {
   const ranked = [MODELS.deep, MODELS.solid, MODELS.swift, MODELS.tiny] as const;
-  const means = { promptTokens: 1_000, maxTokens: 1_000 };
+  const means = { promptTokens: 1_000, outputTokens: () => 1_000 };
   /** Upper bounds: deep $0.018, solid $0.005, swift $0.00075, tiny $0.00015. */
   const affordable = (all: string, paid = all) =>
     affordableModels(ranked, {

@@ -70,8 +70,10 @@ describe("a chat body on messages", () => {
     [{ role: "user", content: "x", name: 1 }, "messages[1].name"],
     [{ role: "tool", content: "x" }, "messages[1].tool_call_id"],
     [{ role: "tool", tool_call_id: "c" }, "messages[1].content"],
-    [{ role: "assistant", content: null }, "messages[1].content"],
-    [{ role: "assistant", content: null, tool_calls: [] }, "messages[1].content"],
+    [{ role: "assistant", content: 1 }, "messages[1].content"],
+    [{ role: "assistant", content: [{ type: "x" }] }, "messages[1].content[0].type"],
+    [{ role: "assistant", content: [{ type: "refusal" }] }, "messages[1].content[0].refusal"],
+    [{ role: "assistant", content: "x", refusal: 1 }, "messages[1].refusal"],
     [{ role: "assistant", tool_calls: {} }, "messages[1].tool_calls"],
     [{ role: "assistant", tool_calls: [{ id: "c" }] }, "messages[1].tool_calls[0].function"],
     [
@@ -92,6 +94,31 @@ describe("a chat body on messages", () => {
     expect(refusal(() => read(body))).toBe(
       "invalid_parameter: messages[0].content has half of a surrogate pair",
     );
+  });
+
+  test("takes every shape of what an assistant said, a refusal and nothing among them", () => {
+    const refusal = { type: "refusal", refusal: "No" };
+    const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
+    const shapes: readonly (readonly [message: object, content: string | null])[] = [
+      [{ content: null }, ""],
+      [{}, ""],
+      [{ content: [] }, ""],
+      [{ content: null, tool_calls: [] }, ""],
+      [{ content: null, refusal: "No" }, "No"],
+      [{ content: "", refusal: "No" }, "No"],
+      [{ content: [refusal] }, "No"],
+      [{ content: [{ type: "text", text: "Well. " }, refusal] }, "Well. No"],
+      [{ content: "Yes", refusal: null }, "Yes"],
+      [{ content: [], tool_calls: [call] }, null],
+      [{ tool_calls: [call] }, null],
+      [{ content: "", tool_calls: [call] }, ""],
+    ];
+    for (const [message, content] of shapes) {
+      const { messages } = readWith({
+        messages: [USER, { role: "assistant", ...message }],
+      }).request;
+      expect(messages[1]?.content).toBe(content);
+    }
   });
 
   test("keeps what it knows of every role and nothing else", () => {
@@ -168,6 +195,11 @@ describe("a chat body on parameters", () => {
     [{ stream_options: true }, "stream_options"],
     [{ stream_options: { include_usage: 1 } }, "stream_options.include_usage"],
     [{ reasoning_effort: 3 }, "reasoning_effort"],
+    [{ verbosity: 3 }, "verbosity"],
+    [{ logprobs: 1 }, "logprobs"],
+    [{ top_logprobs: 21 }, "top_logprobs"],
+    [{ prompt_cache_key: 1 }, "prompt_cache_key"],
+    [{ safety_identifier: 1 }, "safety_identifier"],
   ];
   for (const [fields, field] of wrong) {
     test(`names ${field} of ${JSON.stringify(fields).slice(0, 60)}`, () => {
@@ -222,7 +254,12 @@ describe("a chat body on parameters", () => {
       },
       logit_bias: { "12": -100 },
       reasoning_effort: "low",
+      verbosity: "low",
+      logprobs: true,
+      top_logprobs: 20,
       user: "u",
+      prompt_cache_key: "k",
+      safety_identifier: "s",
     };
     expect(readWith(parameters).request.parameters).toEqual(parameters);
   });
@@ -231,7 +268,7 @@ describe("a chat body on parameters", () => {
     const fields = {
       n: 1,
       best_of: 9,
-      logprobs: true,
+      echo: true,
       api_base: "https://x.test",
       base_url: "https://x.test",
       user_config: {},

@@ -85,7 +85,7 @@ describe("what goes upstream", () => {
     metadata: {},
     store: true,
     best_of: 4,
-    logprobs: true,
+    echo: true,
     n: 1,
   };
 
@@ -167,6 +167,15 @@ describe("what comes back", () => {
     expect(usage).toBeNull();
   });
 
+  test("waits for its usage only as long as a caller may wait for the end", async () => {
+    const provider = { ...PATIENT, usageTimeoutMs: 40 };
+    const { deltas, usage } = await readAll(
+      streamUpstream(callOf("hang-after-finish", { provider })),
+    );
+    expect(deltas.at(-1)?.finish_reason).toBe("stop");
+    expect(usage).toBeNull();
+  });
+
   for (const stream of [false, true]) {
     const how = stream ? "streamed" : "plain";
     for (const mood of [
@@ -201,8 +210,37 @@ describe("what comes back", () => {
       expect((await outcome(callOf("reasoning-only"), stream)).text).toBe("");
     });
 
-    test(`may be a refusal in words, ${how}`, async () => {
-      expect((await outcome(callOf("refusal"), stream)).text).toBe("I will not do that");
+    test(`may be a refusal, which is no content, ${how}`, async () => {
+      const refusal = "I will not do that";
+      if (stream) {
+        const { deltas } = await outcomeOfStream("refusal");
+        expect(deltas.map(({ delta }) => delta)).toEqual([{ role: "assistant", refusal }, {}]);
+      } else {
+        const { choices } = await completeUpstream(callOf("refusal"));
+        expect(choices[0]?.message).toEqual({ role: "assistant", content: null, refusal });
+      }
+    });
+
+    test(`has logprobs only for who asked for them, ${how}`, async () => {
+      const none = { token: "No", logprob: -2.5, bytes: [78, 111] };
+      const token = { token: "Yes", logprob: -0.25, bytes: null, top_logprobs: [none] };
+      for (const asked of [true, false]) {
+        const request = { ...REQUEST, parameters: asked ? { logprobs: true } : {} };
+        const call = callOf("details", { request });
+        const [one] = stream
+          ? (await readAll(streamUpstream(call))).deltas
+          : (await completeUpstream(call)).choices;
+        expect(one?.logprobs).toEqual(asked ? { content: [token], refusal: null } : undefined);
+      }
+    });
+
+    test(`has a fingerprint, and what the output tokens were spent on, ${how}`, async () => {
+      const call = callOf("details");
+      const { usage, fingerprint } = stream
+        ? await wholeStream(call)
+        : await completeUpstream(call);
+      expect(usage).toEqual({ ...USAGE, outputDetails: { reasoning_tokens: 3 } });
+      expect(fingerprint).toBe("fp_44709d6fcb");
     });
   }
 
@@ -291,6 +329,11 @@ describe("one read of a stream", () => {
     ]);
   });
 });
+
+async function wholeStream(call: UpstreamCall) {
+  const { batches, usage } = await readAll(streamUpstream(call));
+  return { usage, fingerprint: batches[0]?.fingerprint };
+}
 
 const outcomeOfStream = (mood: string) => readAll(streamUpstream(callOf(mood)));
 

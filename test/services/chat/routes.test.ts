@@ -62,6 +62,34 @@ for (const [stream, how] of MODES) {
       });
     }
 
+    test("gets the extra parameters that its model takes, and no other", async () => {
+      const routes = routesTo([first, second]);
+      const extras = new Map<string, unknown>([
+        ["top_k", 5],
+        ["min_p", 0.1],
+      ]);
+      const model = { ...routes.model("503"), extraParameters: ["top_k"] };
+      await ask(routes, model, { stream, request: { ...REQUEST, extras } });
+      for (const upstream of [first, second]) {
+        const { body } = upstream.requests.at(-1) ?? {};
+        expect(body).toMatchObject({ top_k: 5 });
+        expect(body).not.toHaveProperty("min_p");
+      }
+    });
+
+    test("is named as the one that served", async () => {
+      const { chat, model } = routesTo([first, second]);
+      for (const [mood, lane] of [
+        ["ok", "first-ai"],
+        ["503", "second-ai"],
+      ] as const) {
+        const call = [model(mood), REQUEST, { signal: idle() }] as const;
+        const served = stream ? await chat.stream(...call) : await chat.complete(...call);
+        expect(served.lane).toBe(lane);
+        if (Symbol.asyncIterator in served) await readAll(served);
+      }
+    });
+
     test("serves when nothing listens at the first", async () => {
       const routes = routesOver(
         providerAt("http://127.0.0.1:1/v1", { name: "dead" }),

@@ -8,10 +8,19 @@ import { Fallback } from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
+import { withExtrasOf } from "../chat-extras.ts";
 import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import type { Guide } from "./guide.ts";
 import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
-import type { ChatBatch, ChatOptions, ChatProvider, ChatReply, ChatRequest } from "./provider.ts";
+import type {
+  ChatBatch,
+  ChatOptions,
+  ChatProvider,
+  ChatReply,
+  ChatRequest,
+  ServedReply,
+  ServedStream,
+} from "./provider.ts";
 
 export interface ChatProviderDeps {
   readonly catalogue: () => ChatCatalogue;
@@ -47,14 +56,17 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     model: ModelEntry,
     request: ChatRequest,
     { signal }: ChatOptions,
-  ): Promise<ChatReply> {
-    const { result, leave } = await ask<ChatReply>(model, signal, ({ server, upstreamModel }) =>
-      server.kind === "guide"
-        ? deps.guide.complete(request, { signal })
-        : completeUpstream(
-            callOf(deps, { provider: server, model: upstreamModel, request, signal }),
-          ),
-    );
+  ): Promise<ServedReply> {
+    const forwarded = withExtrasOf([model], request);
+    const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
+      const reply: ChatReply =
+        server.kind === "guide"
+          ? await deps.guide.complete(request, { signal })
+          : await completeUpstream(
+              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
+            );
+      return { ...reply, lane: server.name };
+    });
     leave("ok");
     return plausible(result, model);
   }
@@ -63,15 +75,16 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     model: ModelEntry,
     request: ChatRequest,
     { signal }: ChatOptions,
-  ): Promise<AsyncIterable<ChatBatch>> {
+  ): Promise<ServedStream> {
+    const forwarded = withExtrasOf([model], request);
     const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
           ? deps.guide.stream(request, { signal })
           : streamUpstream(
-              callOf(deps, { provider: server, model: upstreamModel, request, signal }),
+              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
             );
-      return await withFirst(pullable(batches));
+      return { ...(await withFirst(pullable(batches))), lane: server.name };
     });
     return new Relay(result, { model, signal, leave });
   }
@@ -97,10 +110,11 @@ function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): Upst
 interface Started {
   readonly first: ChatBatch;
   readonly rest: Batches;
+  readonly lane: string;
 }
 
 /** Waits for the first batch with a delta: whatever fails before it is still this route's. */
-async function withFirst(rest: Batches): Promise<Started> {
+async function withFirst(rest: Batches): Promise<Omit<Started, "lane">> {
   let usage: ChatBatch["usage"] = null;
   for (;;) {
     const { done, value } = await rest.next();
@@ -111,7 +125,8 @@ async function withFirst(rest: Batches): Promise<Started> {
 }
 
 /** A started stream. Whichever way it ends, its place is given back, even if nobody reads it. */
-class Relay extends Batches implements BatchTaker {
+class Relay extends Batches implements BatchTaker, ServedStream {
+  readonly lane: string;
   readonly #rest: Batches;
   readonly #model: ModelEntry;
   readonly #signal: AbortSignal;
@@ -123,6 +138,7 @@ class Relay extends Batches implements BatchTaker {
 
   constructor(started: Started, call: { model: ModelEntry; signal: AbortSignal; leave: Leave }) {
     super();
+    this.lane = started.lane;
     this.#first = started.first;
     this.#rest = started.rest;
     this.#model = call.model;

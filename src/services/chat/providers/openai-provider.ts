@@ -8,20 +8,19 @@ import {
   isObject,
   parseJson,
   readText,
-  tooLarge,
+  retryAfterOf,
 } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
-import type { ChatBatch, ChatDelta, ChatReply, ChatRequest } from "./provider.ts";
+import type { ChatReply, ChatRequest } from "./provider.ts";
 import { Silence } from "./silence.ts";
-import { SseReader } from "./sse-reader.ts";
+import { StreamedReply } from "./streamed-reply.ts";
 import {
+  codeOf,
   readChoices,
-  readDeltas,
-  readErrorCode,
   readErrorMessage,
+  readFingerprint,
   readUsage,
-  ToolCallIndexes,
 } from "./upstream-json.ts";
 
 export interface UpstreamCall {
@@ -35,8 +34,8 @@ export interface UpstreamCall {
 
 /** More than any reply of as many tokens as a caller may ask for. */
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
-/** Each token has a chunk of its own around it, and reasoning is not limited. */
-const STREAM_BYTES_MAX = 256 * 1024 * 1024;
+/** With them each token has up to 20 others beside it. */
+const LOGPROBS_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MESSAGE_MAX = 500;
 /** Statuses by which an upstream blames the request itself: no other route would do better. */
@@ -54,14 +53,26 @@ const REST_READS_MAX = 8;
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
   const response = await send(call, false, AbortSignal.any([call.signal, timeout]));
-  const body = parseJson(await readText(response, REPLY_BYTES_MAX));
+  const hasLogprobs = wantsLogprobs(call.request);
+  const bytesMax = hasLogprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
+  const body = parseJson(await readText(response, bytesMax));
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
   }
-  const choices = isObject(body) ? readChoices(body.choices) : null;
+  const choices = isObject(body) ? readChoices(body.choices, hasLogprobs) : null;
   if (!isObject(body) || choices === null) throw new RouteFailure("The reply has no message");
-  const hasText = choices.some(({ message }) => message.content || message.tool_calls);
-  return { choices, usage: readUsage(body.usage, hasText) };
+  const hasText = choices.some(
+    ({ message }) => message.content || message.refusal || message.tool_calls,
+  );
+  return {
+    choices,
+    usage: readUsage(body.usage, hasText),
+    fingerprint: readFingerprint(body.system_fingerprint),
+  };
+}
+
+function wantsLogprobs({ parameters }: ChatRequest): boolean {
+  return parameters.logprobs === true;
 }
 
 /** The batches of a stream, one for each read that brought something. */
@@ -72,7 +83,7 @@ export function streamUpstream(call: UpstreamCall): Batches {
 class UpstreamStream extends Batches {
   readonly #call: UpstreamCall;
   readonly #silence: Silence;
-  readonly #reply = new StreamedReply();
+  readonly #reply: StreamedReply;
   #body: BodyReader | null = null;
   #taker: BatchTaker | null = null;
   #isOver = false;
@@ -80,6 +91,7 @@ class UpstreamStream extends Batches {
   constructor(call: UpstreamCall) {
     super();
     this.#call = call;
+    this.#reply = new StreamedReply(wantsLogprobs(call.request));
     this.#silence = new Silence(call.signal, call.provider);
   }
 
@@ -110,9 +122,11 @@ class UpstreamStream extends Batches {
   }
 
   readonly #onRead = ({ done, value }: Awaited<ReturnType<BodyReader["read"]>>): void => {
+    const wasFinished = this.#reply.isFinished;
     const batch = done ? null : this.#reply.read(value);
     if (batch !== null) this.#silence.isWaiting = false;
     if (!done && this.#reply.hasSpoken) this.#silence.heard();
+    if (!wasFinished && this.#reply.isFinished) this.#silence.heardEnd();
     if (batch !== null) this.#taker?.onBatch(batch);
     else if (done) this.#onBodyEnd();
     else if (this.#body !== null) this.#read(this.#body);
@@ -163,61 +177,6 @@ async function endAfter(body: BodyReader, silence: Silence): Promise<void> {
   }
 }
 
-/** What has come of a streamed reply. */
-class StreamedReply {
-  readonly #reader = new SseReader();
-  readonly #toolCalls = new ToolCallIndexes();
-  #bytesRead = 0;
-  #hasText = false;
-  /** What is wrong with what came after the last batch, or null. */
-  failure: unknown = null;
-  /** True once the last read brought something of the reply, shown or not. */
-  hasSpoken = false;
-  /** True once a finish_reason has come. */
-  isFinished = false;
-  /** True once [DONE] has come. */
-  isDone = false;
-
-  /** What these bytes bring, or null. A failure after it is kept in `failure`. */
-  read(bytes: Uint8Array): ChatBatch | null {
-    const batch: OpenBatch = { deltas: [], usage: null };
-    this.hasSpoken = false;
-    this.#bytesRead += bytes.byteLength;
-    try {
-      if (this.#bytesRead > STREAM_BYTES_MAX) throw tooLarge();
-      for (const event of this.#reader.push(bytes)) {
-        if (event === "") continue;
-        this.isDone = event === "[DONE]";
-        if (this.isDone) break;
-        this.#take(parseJson(event), batch);
-      }
-    } catch (error) {
-      this.failure = error;
-    }
-    return batch.deltas.length > 0 || batch.usage !== null ? batch : null;
-  }
-
-  #take(chunk: unknown, batch: OpenBatch): void {
-    if (!isObject(chunk)) throw new RouteFailure("A chunk is no object");
-    if (readErrorMessage(chunk) !== null) {
-      throw new RouteFailure(`The stream brought an error${codeOf(chunk)}`);
-    }
-    const { choices } = chunk;
-    this.hasSpoken ||= Array.isArray(choices) && choices.length > 0;
-    for (const delta of readDeltas(choices, this.#toolCalls)) {
-      batch.deltas.push(delta);
-      this.#hasText ||= Boolean(delta.delta.content || delta.delta.tool_calls);
-      this.isFinished ||= delta.finish_reason !== null;
-    }
-    if (chunk.usage) batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
-  }
-}
-
-interface OpenBatch {
-  readonly deltas: ChatDelta[];
-  usage: ChatBatch["usage"];
-}
-
 async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): Promise<Response> {
   const { provider } = call;
   const headers: Record<string, string> = {
@@ -237,12 +196,14 @@ async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): P
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
   const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
-  throw new RouteFailure(message, !HEALTHY_SERVERS.has(response.status));
+  const isHealthy = HEALTHY_SERVERS.has(response.status);
+  throw new RouteFailure(message, !isHealthy, retryAfterOf(response.headers));
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
   const usage = stream ? { stream_options: { include_usage: true } } : {};
   return JSON.stringify({
+    ...(request.extras !== undefined && Object.fromEntries(request.extras)),
     ...request.parameters,
     model,
     messages: request.messages,
@@ -270,11 +231,6 @@ function isTelling(message: string, { apiKey, baseUrl, name }: ProviderEntry): b
     TELLING.test(message) ||
     secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
   );
-}
-
-function codeOf(body: unknown): string {
-  const code = readErrorCode(body);
-  return code === null ? "" : ` (${code})`;
 }
 
 function jsonOrNull(text: string): unknown {

@@ -10,7 +10,8 @@ const TICKS = 4;
 export class Silence {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
-  readonly #idleMs: number;
+  #idleMs: number;
+  readonly #usageMs: number;
   readonly #onAbort = () => this.#controller.abort(this.#caller.reason);
   #timer: Timer;
   #isStreaming = false;
@@ -18,9 +19,11 @@ export class Silence {
   /** False while our own reader takes its time, which is no silence of the upstream's. */
   isWaiting = true;
 
-  constructor(caller: AbortSignal, { firstByteTimeoutMs, idleTimeoutMs }: ProviderEntry) {
+  constructor(caller: AbortSignal, provider: ProviderEntry) {
+    const { firstByteTimeoutMs, idleTimeoutMs, usageTimeoutMs } = provider;
     this.#caller = caller;
     this.#idleMs = idleTimeoutMs;
+    this.#usageMs = Math.min(usageTimeoutMs, idleTimeoutMs);
     this.#timer = setTimeout(() => this.#giveUp(firstByteTimeoutMs), firstByteTimeoutMs);
     caller.addEventListener("abort", this.#onAbort);
     if (caller.aborted) this.#onAbort();
@@ -36,6 +39,14 @@ export class Silence {
     if (this.#isStreaming) return;
     this.#isStreaming = true;
     clearTimeout(this.#timer);
+    this.#timer = setInterval(() => this.#tick(), this.#idleMs / TICKS);
+  }
+
+  /** The reply has come; only its usage may follow. */
+  heardEnd(): void {
+    clearTimeout(this.#timer);
+    this.#idleMs = this.#usageMs;
+    this.#silentTicks = 0;
     this.#timer = setInterval(() => this.#tick(), this.#idleMs / TICKS);
   }
 

@@ -1,16 +1,23 @@
 // What an upstream sends, read field by field: nothing that is not known here reaches a caller.
 
-import type { TokenUsage } from "../../../core/pricing.ts";
 import { isObject, type Json } from "../../../upstream/upstream-http.ts";
-import type { ChatChoice, ChatDelta, ToolCall } from "./provider.ts";
+import type { ChatChoice, ChatDelta, ChatUsage, ToolCall } from "./provider.ts";
+import { readLogprobs } from "./upstream-logprobs.ts";
 
 /** No reply has more tokens; a count above it is a mistake of the upstream's. */
 const TOKENS_MAX = 100_000_000;
 const CHOICES_MAX = 1;
 const TOOL_CALLS_MAX = 1024;
+/** What OpenAI says of the output tokens; each is a part of them. */
+const OUTPUT_DETAILS = [
+  "reasoning_tokens",
+  "audio_tokens",
+  "accepted_prediction_tokens",
+  "rejected_prediction_tokens",
+];
 
 /** The usage of a reply, or null if it is missing or makes no sense, as text of no tokens does. */
-export function readUsage(value: unknown, hasText: boolean): TokenUsage | null {
+export function readUsage(value: unknown, hasText: boolean): ChatUsage | null {
   if (!isObject(value)) return null;
   const details = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
   const promptTokens = value.prompt_tokens;
@@ -19,7 +26,27 @@ export function readUsage(value: unknown, hasText: boolean): TokenUsage | null {
   if (!isCount(promptTokens) || !isCount(completionTokens) || !isCount(cachedTokens)) return null;
   if (cachedTokens > promptTokens || promptTokens === 0) return null;
   if (completionTokens === 0 && hasText) return null;
-  return { promptTokens, cachedTokens, completionTokens };
+  const outputDetails = readOutputDetails(value.completion_tokens_details, completionTokens);
+  const tokens = { promptTokens, cachedTokens, completionTokens };
+  return outputDetails === null ? tokens : { ...tokens, outputDetails };
+}
+
+function readOutputDetails(
+  value: unknown,
+  tokensMax: number,
+): Readonly<Record<string, number>> | null {
+  if (!isObject(value)) return null;
+  const details: Record<string, number> = {};
+  for (const name of OUTPUT_DETAILS) {
+    const tokens = value[name];
+    if (isCount(tokens) && tokens <= tokensMax) details[name] = tokens;
+  }
+  return isEmpty(details) ? null : details;
+}
+
+/** Which configuration answered, as OpenAI writes it; null for anything else. */
+export function readFingerprint(value: unknown): string | null {
+  return typeof value === "string" && /^fp_\w{1,64}$/.test(value) ? value : null;
 }
 
 function isCount(value: unknown): value is number {
@@ -27,7 +54,7 @@ function isCount(value: unknown): value is number {
 }
 
 /** The choices of a whole reply, or null when there is none that a caller could use. */
-export function readChoices(value: unknown): ChatChoice[] | null {
+export function readChoices(value: unknown, hasLogprobs: boolean): ChatChoice[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const choices: ChatChoice[] = [];
   for (const choice of value.slice(0, CHOICES_MAX)) {
@@ -35,32 +62,50 @@ export function readChoices(value: unknown): ChatChoice[] | null {
     if (!isObject(choice) || !isObject(message)) return null;
     const toolCalls = readToolCalls(message.tool_calls);
     const content = readContent(message);
+    const refusal = readRefusal(message);
+    const logprobs = hasLogprobs && !isReasoning(message) ? readLogprobs(choice.logprobs) : null;
     // All of a reply may be reasoning that is not shown, which its end tells.
     const hasEnd = typeof choice.finish_reason === "string";
-    if (content === null && toolCalls === null && !hasEnd) return null;
+    const isSilent = content === null && refusal === null && toolCalls === null;
+    if (isSilent && !hasEnd) return null;
     choices.push({
       index: choices.length,
       message: {
         role: "assistant",
         content,
+        ...(refusal !== null && { refusal }),
         ...(toolCalls === null ? {} : { tool_calls: toolCalls }),
       },
       finish_reason: textOr(choice.finish_reason, "stop"),
+      ...(logprobs !== null && { logprobs }),
     });
   }
   return choices;
 }
 
-/** The text of a message or delta; a refusal is told in a field of its own by some servers. */
-function readContent({ content, refusal }: Json): string | null {
+/** The text of a message or delta; of its parts, those of another type are hidden reasoning. */
+function readContent({ content }: Json): string | null {
   if (typeof content === "string") return content;
-  if (Array.isArray(content)) return content.map(readPart).join("");
-  return typeof refusal === "string" ? refusal : null;
+  return Array.isArray(content) ? readParts(content, "text") : null;
 }
 
-/** Parts of another type than text are hidden reasoning. */
-function readPart(part: unknown): string {
-  return isObject(part) && part.type === "text" ? textOr(part.text, "") : "";
+/** What a model says instead of an answer, or null. */
+function readRefusal({ content, refusal }: Json): string | null {
+  const said = Array.isArray(content) ? readParts(content, "refusal") : "";
+  return textOr(refusal, "") + said || null;
+}
+
+function readParts(parts: readonly unknown[], type: "text" | "refusal"): string {
+  let text = "";
+  for (const part of parts) {
+    if (isObject(part) && part.type === type) text += textOr(part[type], "");
+  }
+  return text;
+}
+
+/** Whether it has reasoning, which is hidden; logprobs would show it, token by token. */
+function isReasoning({ reasoning_content, reasoning }: Json): boolean {
+  return Boolean(reasoning_content || reasoning);
 }
 
 function readToolCalls(value: unknown): ToolCall[] | null {
@@ -82,7 +127,11 @@ function readToolCalls(value: unknown): ToolCall[] | null {
 /**
  * The deltas of a chunk; one that says nothing is left out. `calls` lasts as long as the stream.
  */
-export function readDeltas(value: unknown, calls: ToolCallIndexes): ChatDelta[] {
+export function readDeltas(
+  value: unknown,
+  calls: ToolCallIndexes,
+  hasLogprobs: boolean,
+): ChatDelta[] {
   if (!Array.isArray(value)) return [];
   const deltas: ChatDelta[] = [];
   for (const choice of value) {
@@ -90,7 +139,10 @@ export function readDeltas(value: unknown, calls: ToolCallIndexes): ChatDelta[] 
     const delta = isObject(choice.delta) ? readDelta(choice.delta, calls) : {};
     const finish = typeof choice.finish_reason === "string" ? choice.finish_reason : null;
     if (finish === null && isEmpty(delta)) continue;
-    deltas.push({ index: 0, delta, finish_reason: finish });
+    const isSaid = delta.content !== undefined || delta.refusal !== undefined;
+    const logprobs = hasLogprobs && isSaid ? readLogprobs(choice.logprobs) : null;
+    const one = { index: 0, delta, finish_reason: finish };
+    deltas.push(logprobs === null ? one : { ...one, logprobs });
   }
   return deltas;
 }
@@ -105,6 +157,8 @@ function readDelta(from: Json, indexes: ToolCallIndexes): Record<string, unknown
   if (from.role === "assistant") delta.role = "assistant";
   const content = readContent(from);
   if (content !== null) delta.content = content;
+  const refusal = readRefusal(from);
+  if (refusal !== null) delta.refusal = refusal;
   if (Array.isArray(from.tool_calls)) {
     const pieces = from.tool_calls.slice(0, TOOL_CALLS_MAX).filter(isObject);
     const calls = pieces.map((piece) => readToolCallDelta(piece, indexes));
@@ -161,7 +215,13 @@ export function readErrorMessage(value: unknown): string | null {
 }
 
 /** The short code of an error, which unlike its message never quotes the request; or null. */
-export function readErrorCode(value: unknown): string | null {
+function readErrorCode(value: unknown): string | null {
   const error = isObject(value) && isObject(value.error) ? value.error : {};
   return typeof error.code === "string" && /^[a-z_]{1,40}$/.test(error.code) ? error.code : null;
+}
+
+/** The code of an error in brackets, for the operator's log; empty if it has none. */
+export function codeOf(body: unknown): string {
+  const code = readErrorCode(body);
+  return code === null ? "" : ` (${code})`;
 }

@@ -1,0 +1,69 @@
+// Requests that need no key: one that has a valid key all the same counts in the window of that
+// key, and not in that of its address, which it may share with many others.
+
+import type { Admission, RateLimits } from "../../actors/account.ts";
+import { admit, type Call, type CallTerms, outcomeOf } from "../calls/call.ts";
+import { release } from "../calls/settling.ts";
+import { ApiError, OK } from "../core/errors.ts";
+import { ZERO } from "../core/money.ts";
+import { type FrameDeps, identify, type RequestContext } from "./frame.ts";
+
+/** How the log names what was asked for. */
+export interface OpenRequest {
+  readonly endpoint: string;
+  readonly service: CallTerms["service"];
+  /** What the request is refused with, if it is. */
+  readonly refusal: ApiError | null;
+}
+
+export interface KeyedCount {
+  readonly rate: RateLimits;
+  /** The refusal of a window that is full. */
+  readonly tooMany: ApiError | null;
+}
+
+/**
+ * Counts and logs a request by its key. Nothing but a full window refuses it: not what the account
+ * owes, nor its state (D-135). Null where there is no valid key, or its account does not answer.
+ */
+export async function countByKey(
+  deps: FrameDeps,
+  arrival: RequestContext,
+  request: OpenRequest,
+): Promise<KeyedCount | null> {
+  try {
+    const call = await identify(deps, arrival, request.endpoint);
+    return await count(deps, call, request);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === "service_unavailable") {
+      const { requestId } = arrival;
+      deps.calls.log.warn({ requestId, err: error }, "A request was not counted by its key");
+    }
+    return null;
+  }
+}
+
+async function count(
+  deps: FrameDeps,
+  call: Call,
+  { service, refusal }: OpenRequest,
+): Promise<KeyedCount | null> {
+  const terms = { scope: null, service, model: null, bound: ZERO } as const;
+  const admission: Admission = await admit(
+    deps.calls,
+    call,
+    { ...terms, freeEligible: true, stream: false },
+    refusal === null ? {} : { refusal },
+  );
+  if (admission.verdict === "short") throw new Error("A request that costs nothing is 'short'");
+  if (admission.verdict === "admitted") {
+    const outcome = outcomeOf(deps.calls, call, { status: OK, errorCode: null });
+    await release(deps.calls, admission.hold, outcome);
+    return { rate: admission.rate, tooMany: null };
+  }
+  const { error, rate } = admission;
+  // The key was revoked a moment ago.
+  if (error.code === "invalid_api_key") return null;
+  return { rate, tooMany: error.code === "rate_limit_exceeded" ? error : null };
+}

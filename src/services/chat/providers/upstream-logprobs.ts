@@ -1,0 +1,41 @@
+// The probabilities of output tokens as OpenAI shapes them, read field by field.
+
+import { isObject } from "../../../upstream/upstream-http.ts";
+import type { Logprobs, TokenLogprob } from "./provider.ts";
+
+/** OpenAI gives at most as many alternatives. */
+const ALTERNATIVES_MAX = 20;
+
+/** The probabilities beside a choice, or null if there are none. */
+export function readLogprobs(value: unknown): Logprobs | null {
+  if (!isObject(value)) return null;
+  const content = readTokens(value.content);
+  const refusal = readTokens(value.refusal);
+  return content === null && refusal === null ? null : { content, refusal };
+}
+
+function readTokens(value: unknown): Logprobs["content"] {
+  if (!Array.isArray(value)) return null;
+  return value.flatMap((item) => {
+    const token = readToken(item);
+    if (token === null || !isObject(item)) return [];
+    const others = Array.isArray(item.top_logprobs) ? item.top_logprobs : [];
+    const top_logprobs = others
+      .slice(0, ALTERNATIVES_MAX)
+      .flatMap((other: unknown) => readToken(other) ?? []);
+    return [{ ...token, top_logprobs }];
+  });
+}
+
+function readToken(value: unknown): TokenLogprob | null {
+  if (!isObject(value)) return null;
+  const { token, logprob, bytes } = value;
+  if (typeof token !== "string" || typeof logprob !== "number") return null;
+  return { token, logprob, bytes: isBytes(bytes) ? bytes : null };
+}
+
+function isBytes(value: unknown): value is readonly number[] {
+  return (
+    Array.isArray(value) && value.every((one) => Number.isInteger(one) && one >= 0 && one < 256)
+  );
+}
