@@ -112,7 +112,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     catalogue: () => catalogue.current(),
     fetch,
     now: clock.now,
-    monotonicMs: clock.monotonicMs,
+    clock,
     log,
   };
   const embeddedMaps = openEmbeddedMaps({

@@ -48,12 +48,12 @@ export const applicationChat = endpoint({
 const creditsLeft: WantedChat["svcMembers"] = (_, { left }) =>
   `,"credits_left_usd":${left === null ? "null" : toDecimal(left)}`;
 
-const choose: ChooseModels = (deps, input, catalogue) =>
+const choose: ChooseModels = (deps, input, catalogue, account) =>
   input.model === AUTO_MODEL
-    ? chooseAuto(deps, input, catalogue)
+    ? chooseAuto(deps, input, catalogue, account)
     : { chat: toChatCall(input, catalogue, deps.pauses), svcMembers: creditsLeft };
 
-const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue) => {
+const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue, account) => {
   const { stream } = input;
   const { tools } = input.request.parameters;
   const choice = chooseModels(catalogue, {
@@ -62,7 +62,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue) => {
     hasDefaultLimit: input.request.hasDefaultLimit ?? false,
     needsTools: Array.isArray(tools) && tools.length > 0,
     isPaused: ({ id }) => isPaused(pauses, id),
-    isHealthy: (model) => calls.chat.isHealthy(model),
+    isHealthy: (model) => calls.chat.isHealthy(model, account),
   });
   const request = withExtrasOf(choice.models, input.request, input.extras);
   return {

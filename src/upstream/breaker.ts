@@ -1,82 +1,82 @@
-// A circuit breaker and a bound on concurrency for one provider.
+// A circuit breaker for what one server is asked for: a model, or an action. What fails for one
+// account alone may be the fault of its requests, and must not take the server from all others.
 
 const FAILURES_TO_OPEN = 5;
+const ACCOUNTS_TO_OPEN = 3;
 const BACK_OFF_MS = 10_000;
 const BACK_OFF_MS_MAX = 60_000;
 
-export type Leaving = "ok" | "failed" | "neither";
+/**
+ * How a request ended. `unreachable`: no answer came, whatever was asked for; `failed`: the server
+ * answered with a failure; `neither`: it says nothing about the server.
+ */
+export type Ending = "ok" | "failed" | "unreachable" | "neither";
 
-/** A place for one request under way. */
-export interface Place {
-  /** The provider has begun to answer. */
+/** One request under way. */
+export interface Attempt {
+  /** The server has begun to answer. */
   answered(): void;
-  /** Gives the place back; only the first time counts. */
-  leave(result: Leaving): void;
+  /** Only the first time counts. */
+  end(ending: Ending): void;
 }
 
 export class Breaker {
   #failures = 0;
+  #unreachable = 0;
+  readonly #accounts = new Set<string>();
+  #isOpen = false;
   #opensUntilMs = 0;
   #backOffMs = BACK_OFF_MS;
   #isProbing = false;
-  #underWay = 0;
 
   constructor(readonly monotonicMs: () => number) {}
 
-  /** Takes a place for one request; null when the provider is full, or was given up for now. */
-  enter(concurrencyMax: number): Place | null {
-    if (!this.hasPlace(concurrencyMax)) return null;
-    const isOpen = this.#isOpen;
-    if (isOpen) this.#isProbing = true;
-    this.#underWay += 1;
-    return this.#place(isOpen);
-  }
-
-  /** Whether `enter` would give a place now. */
-  hasPlace(concurrencyMax: number): boolean {
-    if (this.#underWay >= concurrencyMax) return false;
+  /** Whether a request may be made now. */
+  get isPassable(): boolean {
     return !this.#isOpen || !(this.#isProbing || this.monotonicMs() < this.#opensUntilMs);
   }
 
-  get #isOpen(): boolean {
-    return this.#failures >= FAILURES_TO_OPEN;
-  }
-
-  #place(isProbe: boolean): Place {
-    let hasLeft = false;
+  /** Begins a request of an account; null while the server is given up. */
+  begin(account: string): Attempt | null {
+    if (!this.isPassable) return null;
+    const isProbe = this.#isOpen;
+    if (isProbe) this.#isProbing = true;
+    let hasEnded = false;
     return {
       answered: () => {
-        if (!isProbe || hasLeft) return;
-        this.#isProbing = false;
-        // Others may pass while a probe's stream goes on, but one more failure opens it again.
-        this.#failures = Math.min(this.#failures, FAILURES_TO_OPEN - 1);
+        // Others may pass while a probe's stream goes on; its end says the rest.
+        if (isProbe && !hasEnded) this.#isProbing = false;
+        if (isProbe && !hasEnded) this.#isOpen = false;
       },
-      leave: (result) => {
-        if (hasLeft) return;
-        hasLeft = true;
-        this.#leave(result, isProbe);
+      end: (ending) => {
+        if (hasEnded) return;
+        hasEnded = true;
+        if (isProbe) this.#isProbing = false;
+        if (ending === "ok") this.#close();
+        else if (ending !== "neither") this.#fail(account, ending, isProbe);
       },
     };
   }
 
-  #leave(result: Leaving, wasProbe: boolean): void {
-    this.#underWay -= 1;
-    if (wasProbe) this.#isProbing = false;
-    if (result === "ok") {
-      this.#failures = 0;
-      this.#backOffMs = BACK_OFF_MS;
-    } else if (result === "failed") {
-      this.#fail(wasProbe);
-    }
+  #close(): void {
+    this.#failures = 0;
+    this.#unreachable = 0;
+    this.#accounts.clear();
+    this.#isOpen = false;
+    this.#backOffMs = BACK_OFF_MS;
   }
 
-  #fail(wasProbe: boolean): void {
-    const wasOpen = this.#isOpen;
+  #fail(account: string, ending: "failed" | "unreachable", wasProbe: boolean): void {
     // A request that began before it opened says nothing new.
-    if (wasOpen && !wasProbe) return;
-    this.#failures = Math.min(this.#failures + 1, FAILURES_TO_OPEN);
-    if (this.#failures < FAILURES_TO_OPEN) return;
+    if (this.#isOpen && !wasProbe) return;
+    this.#failures += 1;
+    if (ending === "unreachable") this.#unreachable += 1;
+    if (this.#accounts.size < ACCOUNTS_TO_OPEN) this.#accounts.add(account);
+    const isProven =
+      this.#unreachable >= FAILURES_TO_OPEN || this.#accounts.size >= ACCOUNTS_TO_OPEN;
+    if (!(wasProbe || (this.#failures >= FAILURES_TO_OPEN && isProven))) return;
     if (wasProbe) this.#backOffMs = Math.min(this.#backOffMs * 2, BACK_OFF_MS_MAX);
+    this.#isOpen = true;
     this.#opensUntilMs = this.monotonicMs() + this.#backOffMs;
   }
 }

@@ -8,12 +8,12 @@ export class RouteFailure extends Error {
   override readonly name = "RouteFailure";
 
   /**
-   * `blamesServer` is false where the server is well, and may serve the next request;
-   * `retryAfterSeconds` is when the server says that it will.
+   * `blames`: the server that answered badly, the connection where no answer came, or nobody where
+   * the server is well. `retryAfterSeconds` is when the server says that it serves again.
    */
   constructor(
     message: string,
-    readonly blamesServer = true,
+    readonly blames: "server" | "connection" | "nobody" = "server",
     readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);

@@ -10,6 +10,7 @@ import {
 import { createMapsProvider } from "../../src/services/maps/providers/maps-provider.ts";
 import { DEFAULT_MAPS } from "../../src/services/maps/servers.ts";
 import { testDataDirectory } from "../support/services.ts";
+import { realClock } from "./fake-clock.ts";
 import { errorOf, Harness, type TestAccount } from "./harness.ts";
 
 const WINTER = Date.UTC(2026, 0, 15);
@@ -27,7 +28,7 @@ beforeAll(async () => {
     embedded: embedded.services,
     connect: () => ({}),
     fetch,
-    monotonicMs: () => performance.now(),
+    clock: realClock,
     log: silent,
   });
   api = await Harness.start({ maps });

@@ -57,7 +57,7 @@ beforeAll(async () => {
         },
       },
       fetch,
-      monotonicMs: realClock.monotonicMs,
+      clock: realClock,
       log: { info: () => {}, warn: () => {}, error: () => {} },
     }),
   });

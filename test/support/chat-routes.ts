@@ -14,6 +14,7 @@ import type {
   ChatRequest,
 } from "../../src/services/chat/providers/provider.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
+import { realClock } from "../api/fake-clock.ts";
 import type { FakeUpstream } from "./fake-upstream.ts";
 
 export const KEY = "sk-fake-key-that-nobody-may-see";
@@ -88,7 +89,7 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
       catalogue: () => catalogue,
       guide: noGuide,
       fetch: (url, init) => fetch(url, init),
-      monotonicMs: () => routes.clockMs,
+      clock: { monotonicMs: () => routes.clockMs, after: realClock.after },
       log: { info: note, warn: note, error: note },
     }),
     model: (mood) => modelOf(...providers.map(({ name }, at) => [name, at ? "ok" : mood] as const)),
@@ -131,14 +132,22 @@ export async function readAll(batches: AsyncIterable<ChatBatch>) {
   };
 }
 
+let asked = 0;
+
+/** What fails for few accounts says little about a server: these are four in turn. */
+function another(): string {
+  asked += 1;
+  return `acct_${asked % 4}`;
+}
+
 /** Text and usage of a call, plain or streamed. */
 export async function ask(
   { chat }: Pick<Routes, "chat">,
   model: ModelEntry,
-  { stream, signal = idle(), request = REQUEST }: AskOptions,
+  { stream, signal = idle(), request = REQUEST, account = another() }: AskOptions,
 ) {
-  if (stream) return await readAll(await chat.stream(model, request, { signal }));
-  const { choices, usage } = await chat.complete(model, request, { signal });
+  if (stream) return await readAll(await chat.stream(model, request, { account, signal }));
+  const { choices, usage } = await chat.complete(model, request, { account, signal });
   return { text: choices[0]?.message.content ?? "", usage };
 }
 
@@ -146,6 +155,7 @@ export interface AskOptions {
   readonly stream: boolean;
   readonly signal?: AbortSignal;
   readonly request?: ChatRequest;
+  readonly account?: string;
 }
 
 /** What a promise is rejected with; fails when it is not. */

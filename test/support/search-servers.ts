@@ -12,6 +12,7 @@ import {
   SEARCH_SERVER_DEFAULTS,
   type SearchServer,
 } from "../../src/services/search/search-catalogue.ts";
+import { realClock } from "../api/fake-clock.ts";
 
 /** A request for this query that leaves everything else open. */
 export function searchFor(query: string, fields: Partial<SearchRequest> = {}): SearchRequest {
@@ -78,7 +79,7 @@ export function searchOver(
       embedded,
       fetch: (url, init) => fetch(url, init),
       now: Date.now,
-      monotonicMs: () => made.clockMs,
+      clock: { monotonicMs: () => made.clockMs, after: realClock.after },
       log: { info: note, warn: note, error: note },
     }),
     logged,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Fallback } from "../../src/upstream/fallback.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { retryAfterOf } from "../../src/upstream/upstream-http.ts";
+import { FakeClock } from "../api/fake-clock.ts";
 
 describe("retryAfterOf()", () => {
   const date = "Sat, 21 Nov 2026 10:00:00 GMT";
@@ -37,9 +38,10 @@ describe("when no server answers, the caller is told the soonest time that one n
       server: { name: `s${at}`, baseUrl: "", concurrencyMax: 1 },
       retryAfter,
     }));
-    return new Fallback({ monotonicMs: () => 0, log }).first({
+    return new Fallback({ clock: new FakeClock(), log }).first({
       candidates,
-      attempt: ({ retryAfter }) => Promise.reject(new RouteFailure("No", false, retryAfter)),
+      attempt: ({ retryAfter }) => Promise.reject(new RouteFailure("No", "nobody", retryAfter)),
+      account: "acct_1",
       signal: new AbortController().signal,
       subject: "a",
       message: "Nobody answers",

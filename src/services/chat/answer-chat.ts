@@ -35,6 +35,7 @@ export type ChooseModels = (
   deps: ChatDeps,
   input: ChatInput,
   catalogue: ChatCatalogue,
+  account: string,
 ) => Pick<WantedChat, "chat" | "svcMembers">;
 
 /** The call that a body asks for; `model` is the one that it names, or its default. */
@@ -49,7 +50,8 @@ export function prepareChat(
   // The log names models that exist, never what a caller made up.
   if (catalogue.models.has(model)) context.model = model;
   const { hasUsageFrame, unknown } = input;
-  return { ...choose(context.deps, input, catalogue), hasUsageFrame, unknown };
+  const { accountId } = context.call.identity;
+  return { ...choose(context.deps, input, catalogue, accountId), hasUsageFrame, unknown };
 }
 
 export async function runChat(

@@ -32,12 +32,13 @@ export async function completeChat(
 ): Promise<Completion> {
   const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const { signal } = call;
+  const account = call.identity.accountId;
   let served: Answered<ServedReply>;
   let usage: ChatUsage;
   let cost: NanoUsd;
   try {
     served = await firstAnswer(deps, call, { models, signal }, (model) =>
-      deps.chat.complete(model, requestFor(model), { signal }),
+      deps.chat.complete(model, requestFor(model), { account, signal }),
     );
     usage = served.result.usage ?? (await countUsage(chat.request, served.result));
     cost = exactCost(served.model.bands, usage);
@@ -65,9 +66,10 @@ export async function openChatStream(
   );
   try {
     const { signal } = interruption;
+    const account = call.identity.accountId;
     const { request } = chat;
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
-      deps.chat.stream(one, requestFor(one), { signal }),
+      deps.chat.stream(one, requestFor(one), { account, signal }),
     );
     const batches = pullable(result);
     const { lane } = result;

@@ -46,7 +46,10 @@ export async function askMaps<A extends MapsAction>(
   });
   let reply: MapsReply<A>;
   try {
-    reply = await deps.maps.ask(action, parameters, { signal: call.signal });
+    reply = await deps.maps.ask(action, parameters, {
+      account: call.identity.accountId,
+      signal: call.signal,
+    });
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }

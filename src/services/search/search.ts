@@ -45,7 +45,10 @@ export async function searchOnce(
   });
   let reply: SearchReply;
   try {
-    reply = await deps.search.search(request, { signal: call.signal });
+    reply = await deps.search.search(request, {
+      account: call.identity.accountId,
+      signal: call.signal,
+    });
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
@@ -130,7 +133,10 @@ async function askAll(
   const work = async () => {
     for (const [index, request] of left) {
       if (call.signal.aborted) return;
-      const asked = deps.search.search(request, { signal: call.signal });
+      const asked = deps.search.search(request, {
+        account: call.identity.accountId,
+        signal: call.signal,
+      });
       replies[index] = await asked.catch((error: unknown) => reported(deps, call, error));
     }
   };

@@ -19,6 +19,8 @@ import {
 import { eventLoopTurns, eventually } from "../../support/eventually.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../support/fake-upstream.ts";
 
+const ACCOUNT = "acct_1";
+
 let first: FakeUpstream;
 let second: FakeUpstream;
 const lost: unknown[] = [];
@@ -83,7 +85,7 @@ for (const [stream, how] of MODES) {
         ["ok", "first-ai"],
         ["503", "second-ai"],
       ] as const) {
-        const call = [model(mood), REQUEST, { signal: idle() }] as const;
+        const call = [model(mood), REQUEST, { account: ACCOUNT, signal: idle() }] as const;
         const served = stream ? await chat.stream(...call) : await chat.complete(...call);
         expect(served.lane).toBe(lane);
         if (Symbol.asyncIterator in served) await readAll(served);
@@ -231,7 +233,7 @@ describe("a stream", () => {
   test("is there only once a delta is", async () => {
     const routes = routesTo([first]);
     const model = modelOf(["first-ai", "tokens-2-every-80"]);
-    const batches = await routes.chat.stream(model, REQUEST, { signal: idle() });
+    const batches = await routes.chat.stream(model, REQUEST, { account: ACCOUNT, signal: idle() });
     const { deltas } = (await batches[Symbol.asyncIterator]().next()).value as ChatBatch;
     expect(deltas.length).toBeGreaterThan(0);
     await batches[Symbol.asyncIterator]().return?.();
@@ -241,7 +243,10 @@ describe("a stream", () => {
     test(`that breaks in its middle never goes to another route: ${mood}`, async () => {
       const routes = routesTo([first, second]);
       const before = second.requests.length;
-      const batches = await routes.chat.stream(routes.model(mood), REQUEST, { signal: idle() });
+      const batches = await routes.chat.stream(routes.model(mood), REQUEST, {
+        account: ACCOUNT,
+        signal: idle(),
+      });
       const error = await rejection(readAll(batches));
       expect(error).toBeInstanceOf(ApiError);
       expect(error).toMatchObject({ code: "upstream_unreachable" });
@@ -256,7 +261,10 @@ describe("a stream", () => {
     for (let count = 0; count < 6; count += 1) {
       const gone = new AbortController();
       const model = routes.model("hang-mid-stream");
-      const batches = await routes.chat.stream(model, REQUEST, { signal: gone.signal });
+      const batches = await routes.chat.stream(model, REQUEST, {
+        account: ACCOUNT,
+        signal: gone.signal,
+      });
       const reading = rejection(readAll(batches));
       const seen = await newRequest(first, "hang-mid-stream");
       gone.abort();
@@ -271,7 +279,7 @@ describe("a stream", () => {
     const routes = routesTo([first], { ...PATIENT, concurrencyMax: 1 });
     const gone = new AbortController();
     const model = routes.model("hang-mid-stream");
-    await routes.chat.stream(model, REQUEST, { signal: gone.signal });
+    await routes.chat.stream(model, REQUEST, { account: ACCOUNT, signal: gone.signal });
     const seen = await newRequest(first, "hang-mid-stream");
     gone.abort();
     await eventually("the upstream is hung up on", () => seen.isAborted);
@@ -282,7 +290,10 @@ describe("a stream", () => {
     const routes = routesTo([first], { concurrencyMax: 1 });
     for (let count = 0; count < 3; count += 1) {
       const model = routes.model("tokens-200-every-2");
-      const batches = await routes.chat.stream(model, REQUEST, { signal: idle() });
+      const batches = await routes.chat.stream(model, REQUEST, {
+        account: ACCOUNT,
+        signal: idle(),
+      });
       for await (const _ of batches) break;
     }
   });
@@ -324,7 +335,7 @@ describe("a provider", () => {
     await shut(routes, "500");
     routes.clockMs += 10_000;
     const model = routes.model("tokens-200-every-2");
-    const batches = await routes.chat.stream(model, REQUEST, { signal: idle() });
+    const batches = await routes.chat.stream(model, REQUEST, { account: ACCOUNT, signal: idle() });
     expect((await ask(routes, routes.model("ok"), { stream: false })).text).toBe(TEXT);
     await batches[Symbol.asyncIterator]().return?.();
   });
@@ -376,7 +387,10 @@ test("no place is lost over 1,000 calls that end in every way", async () => {
     if (at % 5 === 0) void eventLoopTurns(at % 20).then(() => gone.abort());
     const model = routes.model(moods[at % moods.length] ?? "ok");
     if (!stream || at % 7 !== 0) return await ask(routes, model, { stream, signal: gone.signal });
-    const batches = await routes.chat.stream(model, REQUEST, { signal: gone.signal });
+    const batches = await routes.chat.stream(model, REQUEST, {
+      account: ACCOUNT,
+      signal: gone.signal,
+    });
     if (at % 2 === 0) for await (const _ of batches) break;
     // Nobody reads this one.
     else gone.abort();

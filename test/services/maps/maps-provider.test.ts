@@ -7,6 +7,9 @@ import type { MapsReply, Services } from "../../../src/services/maps/providers/p
 import { readParameters } from "../../../src/services/maps/read-parameters.ts";
 import { MAPS_SERVER_DEFAULTS, type MapsConfig } from "../../../src/services/maps/servers.ts";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
+import { FakeClock } from "../../api/fake-clock.ts";
+
+const ACCOUNT = "acct_1";
 
 const GEOCODE = readParameters("geocode", new Map([["query", "x"]]));
 const nothing = { data: { places: [] }, attribution: [] };
@@ -52,11 +55,11 @@ function over(servers: Readonly<Record<string, Services>>, embedded: Services = 
       return servers[name] ?? {};
     },
     fetch: () => Promise.reject(new Error("Nothing is sent")),
-    monotonicMs: () => 0,
+    clock: new FakeClock(),
     log: { info: () => {}, warn: (...line) => void logged.push(line), error: () => {} },
   });
   const ask = (parameters: ParametersOf<"geocode"> = GEOCODE) =>
-    provider.ask("geocode", parameters, { signal: new AbortController().signal });
+    provider.ask("geocode", parameters, { account: ACCOUNT, signal: new AbortController().signal });
   return {
     provider,
     ask,

@@ -3,8 +3,8 @@
 
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
-import type { Leaving } from "../../../upstream/breaker.ts";
-import { Fallback } from "../../../upstream/fallback.ts";
+import type { Ending } from "../../../upstream/breaker.ts";
+import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
@@ -26,11 +26,11 @@ export interface ChatProviderDeps {
   readonly catalogue: () => ChatCatalogue;
   readonly guide: Guide;
   readonly fetch: Fetch;
-  readonly monotonicMs: () => number;
+  readonly clock: FallbackDeps["clock"];
   readonly log: Log;
 }
 
-type Leave = (result: Leaving) => void;
+type End = (ending: Ending) => void;
 
 interface ServedRoute {
   readonly server: ProviderEntry;
@@ -41,13 +41,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
   const ask = <Result>(
     model: ModelEntry,
-    signal: AbortSignal,
+    options: ChatOptions,
     attempt: (route: ServedRoute) => Promise<Result>,
   ) =>
     fallback.first({
       candidates: routesOf(model, deps.catalogue()),
       attempt,
-      signal,
+      ...options,
       subject: model.id,
       message: `The model '${model.id}' does not answer right now`,
     });
@@ -55,10 +55,11 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   async function complete(
     model: ModelEntry,
     request: ChatRequest,
-    { signal }: ChatOptions,
+    options: ChatOptions,
   ): Promise<ServedReply> {
+    const { signal } = options;
     const forwarded = withExtrasOf([model], request);
-    const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
+    const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const reply: ChatReply =
         server.kind === "guide"
           ? await deps.guide.complete(request, { signal })
@@ -67,17 +68,18 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
             );
       return { ...reply, lane: server.name };
     });
-    leave("ok");
+    end("ok");
     return plausible(result, model);
   }
 
   async function stream(
     model: ModelEntry,
     request: ChatRequest,
-    { signal }: ChatOptions,
+    options: ChatOptions,
   ): Promise<ServedStream> {
+    const { signal } = options;
     const forwarded = withExtrasOf([model], request);
-    const { result, leave } = await ask(model, signal, async ({ server, upstreamModel }) => {
+    const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
           ? deps.guide.stream(request, { signal })
@@ -86,11 +88,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
             );
       return { ...(await withFirst(pullable(batches))), lane: server.name };
     });
-    return new Relay(result, { model, signal, leave });
+    return new Relay(result, { model, signal, end });
   }
 
-  const isHealthy = (model: ModelEntry) =>
-    routesOf(model, deps.catalogue()).some(({ server }) => fallback.hasPlace(server));
+  const isHealthy = (model: ModelEntry, account: string) =>
+    routesOf(model, deps.catalogue()).some(({ server }) =>
+      fallback.wouldAsk(server, { subject: model.id, account }),
+    );
 
   return { complete, stream, isHealthy };
 }
@@ -132,18 +136,18 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   readonly #signal: AbortSignal;
   readonly #onAbort = () => this.cancel();
   #first: ChatBatch | null;
-  #leave: ((result: Leaving) => void) | null;
+  #tellEnd: End | null;
   #taker: BatchTaker | null = null;
   #wasAborted = false;
 
-  constructor(started: Started, call: { model: ModelEntry; signal: AbortSignal; leave: Leave }) {
+  constructor(started: Started, call: { model: ModelEntry; signal: AbortSignal; end: End }) {
     super();
     this.lane = started.lane;
     this.#first = started.first;
     this.#rest = started.rest;
     this.#model = call.model;
     this.#signal = call.signal;
-    this.#leave = call.leave;
+    this.#tellEnd = call.end;
     call.signal.addEventListener("abort", this.#onAbort);
     if (call.signal.aborted) this.#onAbort();
   }
@@ -178,12 +182,12 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   }
 
   /** An abort, which is the caller's, is heard here before anything fails because of it. */
-  #end(result: Leaving): void {
-    if (this.#leave === null) return;
+  #end(ending: Ending): void {
+    if (this.#tellEnd === null) return;
     this.#wasAborted = this.#signal.aborted;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#leave(this.#wasAborted ? "neither" : result);
-    this.#leave = null;
+    this.#tellEnd(this.#wasAborted ? "neither" : ending);
+    this.#tellEnd = null;
   }
 }
 

@@ -9,14 +9,19 @@ import type { TokenUsage } from "../../../core/pricing.ts";
 import { GUIDE_CONTEXT_TOKENS } from "../catalogue.ts";
 import { countPrompt, firstTokens } from "../tokens.ts";
 import { GuideIndex, type Hit, wordsOf } from "./guide-index.ts";
-import type { ChatBatch, ChatOptions, ChatReply, ChatRequest } from "./provider.ts";
+import type { ChatBatch, ChatReply, ChatRequest } from "./provider.ts";
 
 export type { GuideDocument } from "../../../core/markdown-passages.ts";
 
+interface GuideOptions {
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal;
+}
+
 /** The verbs of a ChatProvider, for the one model that needs no upstream. */
 export interface Guide {
-  complete(request: ChatRequest, options: ChatOptions): Promise<ChatReply>;
-  stream(request: ChatRequest, options: ChatOptions): AsyncIterable<ChatBatch>;
+  complete(request: ChatRequest, options: GuideOptions): Promise<ChatReply>;
+  stream(request: ChatRequest, options: GuideOptions): AsyncIterable<ChatBatch>;
 }
 
 const QUOTES_MAX = 3;
@@ -38,7 +43,7 @@ const HELP =
 export function createGuide({ documents }: { documents: readonly GuideDocument[] }): Guide {
   const index = new GuideIndex(documents);
 
-  async function complete(request: ChatRequest, { signal }: ChatOptions): Promise<ChatReply> {
+  async function complete(request: ChatRequest, { signal }: GuideOptions): Promise<ChatReply> {
     const { text, finishReason, usage } = await reply(index, request, signal);
     const message = { role: "assistant", content: text } as const;
     return { choices: [{ index: 0, message, finish_reason: finishReason }], usage };
@@ -46,7 +51,7 @@ export function createGuide({ documents }: { documents: readonly GuideDocument[]
 
   async function* stream(
     request: ChatRequest,
-    { signal }: ChatOptions,
+    { signal }: GuideOptions,
   ): AsyncGenerator<ChatBatch, void, undefined> {
     const { text, finishReason, usage } = await reply(index, request, signal);
     const [first = "", ...rest] = inFewWords(text);

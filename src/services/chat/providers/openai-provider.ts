@@ -197,7 +197,7 @@ async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): P
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
   const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
   const isHealthy = HEALTHY_SERVERS.has(response.status);
-  throw new RouteFailure(message, !isHealthy, retryAfterOf(response.headers));
+  throw new RouteFailure(message, isHealthy ? "nobody" : "server", retryAfterOf(response.headers));
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {

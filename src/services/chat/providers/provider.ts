@@ -102,6 +102,8 @@ export interface ServedStream extends AsyncIterable<ChatBatch> {
 }
 
 export interface ChatOptions {
+  /** The caller's account: servers are shared fairly between accounts. */
+  readonly account: string;
   /** Aborted when the caller is gone or a time limit struck; the upstream request ends with it. */
   readonly signal: AbortSignal;
 }
@@ -120,5 +122,5 @@ export interface ChatProvider {
   stream(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedStream>;
 
   /** Whether a route of the model would be tried now, by all that is known of its servers. */
-  isHealthy(model: ModelEntry): boolean;
+  isHealthy(model: ModelEntry, account: string): boolean;
 }

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
-import { Fallback, type Server } from "../../../upstream/fallback.ts";
+import { Fallback, type FallbackDeps, type Server } from "../../../upstream/fallback.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
 import { EMBEDDED, type MapsConfig, type MapsServer } from "../servers.ts";
@@ -23,7 +23,7 @@ export interface MapsProviderDeps {
   readonly embedded: Services;
   readonly connect: ConnectServer;
   readonly fetch: Fetch;
-  readonly monotonicMs: () => number;
+  readonly clock: FallbackDeps["clock"];
   readonly log: Log;
 }
 
@@ -76,17 +76,17 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
     parameters: ParametersOf<A>,
     options: AskOptions,
   ): Promise<MapsReply<A>> {
-    const { result, leave } = await fallback.first({
+    const { result, end } = await fallback.first({
       candidates: ableOf(action, parameters),
       attempt: async ({ service, kind }) => ({
         ...(await service.ask(parameters, options)),
         provider: kind,
       }),
-      signal: options.signal,
+      ...options,
       subject: action,
       message: `No provider of the action ${action} answers right now`,
     });
-    leave("ok");
+    end("ok");
     return result;
   }
 

@@ -12,6 +12,8 @@ export interface MapsAnswer<A extends MapsAction> {
 }
 
 export interface AskOptions {
+  /** The caller's account: servers are shared fairly between accounts. */
+  readonly account: string;
   /** Aborted when the caller is gone or a time limit struck; the upstream request ends with it. */
   readonly signal: AbortSignal;
 }

@@ -58,6 +58,8 @@ export interface SearchReply {
 }
 
 export interface SearchOptions {
+  /** The caller's account: servers are shared fairly between accounts. */
+  readonly account: string;
   /** Aborted when the caller is gone; the request to the server ends with it. */
   readonly signal: AbortSignal;
 }

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
-import { Fallback } from "../../../upstream/fallback.ts";
+import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { SearchKind, SearchServer } from "../search-catalogue.ts";
 import { brave } from "./brave.ts";
@@ -29,7 +29,7 @@ export interface EmbeddedSearch extends Pick<ServiceKind, "lacks"> {
   search(request: SearchRequest, limits: EmbeddedLimits): Promise<SearchResult[]>;
 }
 
-export interface EmbeddedLimits extends SearchOptions {
+export interface EmbeddedLimits extends Pick<SearchOptions, "signal"> {
   readonly timeoutMs: number;
 }
 
@@ -38,7 +38,7 @@ export interface SearchProviderDeps {
   readonly embedded: EmbeddedSearch;
   readonly fetch: Fetch;
   readonly now: () => number;
-  readonly monotonicMs: () => number;
+  readonly clock: FallbackDeps["clock"];
   readonly log: Log;
 }
 
@@ -66,23 +66,24 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
     return able.some(({ server }) => isReady(server)) ? null : notReady();
   }
 
-  async function search(request: SearchRequest, { signal }: SearchOptions): Promise<SearchReply> {
+  async function search(request: SearchRequest, options: SearchOptions): Promise<SearchReply> {
     const able = servers().filter((server) => lacksOf(server, request).length === 0);
-    const { result, leave } = await fallback.first({
+    const { result, end } = await fallback.first({
       candidates: able.filter(isReady).map((server) => ({ server })),
       attempt: async ({ server }) => ({
-        results: await ask(server, request, signal),
+        results: await ask(server, request, options),
         provider: server.kind,
       }),
-      signal,
+      ...options,
       subject: "search",
       message: "No search provider answers right now",
     });
-    leave("ok");
+    end("ok");
     return result;
   }
 
-  function ask(server: SearchServer, request: SearchRequest, signal: AbortSignal) {
+  function ask(server: SearchServer, request: SearchRequest, options: SearchOptions) {
+    const { signal } = options;
     const { kind, timeoutMs } = server;
     if (kind === "embedded") return embedded.search(request, { signal, timeoutMs });
     const { fetch, now } = deps;

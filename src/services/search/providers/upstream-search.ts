@@ -63,11 +63,16 @@ async function send(search: UpstreamSearch, request: UpstreamRequest): Promise<s
     if (response.status === 200) return await readText(response, REPLY_BYTES_MAX);
     await response.body?.cancel();
     const isHealthy = HEALTHY_SERVERS.has(response.status);
-    throw new RouteFailure(`The server answered ${response.status}`, !isHealthy);
+    throw new RouteFailure(
+      `The server answered ${response.status}`,
+      isHealthy ? "nobody" : "server",
+    );
   } catch (error) {
     if (error instanceof RouteFailure) throw error;
     // The platform's error may quote the address, and with it the query.
-    throw new RouteFailure(`The server did not answer (${reasonOf(error)})`);
+    const reason = reasonOf(error);
+    const blames = reason === "TimeoutError" ? "server" : "connection";
+    throw new RouteFailure(`The server did not answer (${reason})`, blames);
   }
 }
 

@@ -33,10 +33,10 @@ async function failure(
 }
 
 /** A RouteFailure that tells nothing that a log may not hold. */
-function expectRouteFailure(error: unknown, one: Case, blamesServer: boolean): void {
+function expectRouteFailure(error: unknown, one: Case, blames: RouteFailure["blames"]): void {
   expect(error).toBeInstanceOf(RouteFailure);
   if (!(error instanceof RouteFailure)) return;
-  expect(error.blamesServer).toBe(blamesServer);
+  expect(error.blames).toBe(blames);
   expect(error.cause).toBeUndefined();
   const told = `${error.message} ${JSON.stringify(error)}`;
   const values = [...new URLSearchParams(one.query).values()].flatMap((value) => value.split(","));
@@ -46,17 +46,17 @@ function expectRouteFailure(error: unknown, one: Case, blamesServer: boolean): v
   }
 }
 
-const STATUSES: readonly (readonly [status: number, blamesServer: boolean])[] = [
-  [204, true],
-  [400, false],
-  [401, true],
-  [403, false],
-  [404, false],
-  [413, false],
-  [422, false],
-  [429, false],
-  [500, true],
-  [503, true],
+const STATUSES: readonly (readonly [status: number, blames: RouteFailure["blames"]])[] = [
+  [204, "server"],
+  [400, "nobody"],
+  [401, "server"],
+  [403, "nobody"],
+  [404, "nobody"],
+  [413, "nobody"],
+  [422, "nobody"],
+  [429, "nobody"],
+  [500, "server"],
+  [503, "server"],
 ];
 
 /** What comes with status 200 and is nothing that the upstream ever sends. */
@@ -81,38 +81,38 @@ const WRONG_BODIES: Readonly<Record<string, string>> = {
 
 for (const one of CASES) {
   describe(`${one.kind}, asked for ${one.action}, does not serve`, () => {
-    for (const [status, blamesServer] of STATUSES) {
+    for (const [status, blames] of STATUSES) {
       test(`with status ${status}, in whatever form`, async () => {
         const message = `${UPSTREAM_SECRET} ${one.query}`;
         for (const body of [message, JSON.stringify({ message, detailedError: message })]) {
-          expectRouteFailure(await failure(one, { status, body }), one, blamesServer);
+          expectRouteFailure(await failure(one, { status, body }), one, blames);
         }
       });
     }
 
     for (const [name, body] of Object.entries(WRONG_BODIES)) {
       test(`by answering ${name}`, async () => {
-        expectRouteFailure(await failure(one, { status: 200, body }), one, true);
+        expectRouteFailure(await failure(one, { status: 200, body }), one, "server");
       });
     }
 
     for (const mood of ["hang", "hang in body"] satisfies Mood[]) {
       test(`by a ${mood}, once its time is up`, async () => {
         const error = await failure(one, { mood }, { timeoutMs: TIMEOUT_MS });
-        expectRouteFailure(error, one, true);
+        expectRouteFailure(error, one, "server");
         expect(String(error)).toContain("in time");
       });
     }
 
     for (const mood of ["reset", "reset in body"] satisfies Mood[]) {
       test(`by a ${mood}`, async () => {
-        expectRouteFailure(await failure(one, { mood }), one, true);
+        expectRouteFailure(await failure(one, { mood }), one, "connection");
       });
     }
 
     test("by a flood, which is cut off", async () => {
       const error = await failure(one, { mood: "flood" });
-      expectRouteFailure(error, one, true);
+      expectRouteFailure(error, one, "server");
       expect(String(error)).toContain("larger");
       const asked = fake.last();
       await eventually("the server is hung up on", () => asked.isGone);
@@ -122,7 +122,7 @@ for (const one of CASES) {
       const before = fake.asked.length;
       const headers = { location: `${baseUrl}/elsewhere` };
       const error = await failure(one, { status: 302, body: "", headers });
-      expectRouteFailure(error, one, true);
+      expectRouteFailure(error, one, "server");
       expect(fake.asked.length - before).toBe(1);
     });
 
@@ -146,7 +146,7 @@ test("a server that cannot be reached does not serve, and its address is not tol
   const server = serverOf(one.kind, "http://127.0.0.1:1");
   const asked = askServer({ server, action: one.action, query: one.query });
   const error = await asked.catch((thrown: unknown) => thrown);
-  expectRouteFailure(error, one, true);
+  expectRouteFailure(error, one, "connection");
   expect(String(error)).not.toContain("127.0.0.1");
 });
 

@@ -162,14 +162,14 @@ describe("what is no answer", () => {
       query: at,
       reply: OVERPASS_REMARK,
     } as const;
-    expect(await failureOf(row)).toMatchObject({ name: "RouteFailure", blamesServer: false });
+    expect(await failureOf(row)).toMatchObject({ name: "RouteFailure", blames: "nobody" });
   });
 
   test("of Overpass: more than could be put in order", async () => {
     const [, node] = OVERPASS_POIS.elements;
     const reply = { elements: Array.from({ length: 5_000 }, () => node) };
     const row = { kind: "overpass", action: "poi", query: `${at}&category=cafe`, reply } as const;
-    expect(await failureOf(row)).toMatchObject({ name: "RouteFailure", blamesServer: false });
+    expect(await failureOf(row)).toMatchObject({ name: "RouteFailure", blames: "nobody" });
   });
 
   test("of Tankerkönig: an error with status 200", async () => {

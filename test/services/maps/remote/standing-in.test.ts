@@ -6,10 +6,13 @@ import { MAPS_PRICES } from "../../../../src/services/maps/prices.ts";
 import { createMapsProvider } from "../../../../src/services/maps/providers/maps-provider.ts";
 import { remoteServers } from "../../../../src/services/maps/providers/remote/remote-servers.ts";
 import type { MapsServer } from "../../../../src/services/maps/servers.ts";
+import { realClock } from "../../../api/fake-clock.ts";
 import { KEY, NOW_MS, parametersOf, serverOf } from "./cases.ts";
 import { FakeMapServer } from "./fake-map-server.ts";
 import { PHOTON_PLACES } from "./fixtures/geocoders.ts";
 import { OSRM_ROUTE, VALHALLA_ROUTE } from "./fixtures/openstreetmap.ts";
+
+const ACCOUNT = "acct_1";
 
 const [first, second] = [new FakeMapServer(), new FakeMapServer()];
 let addresses: readonly string[] = [];
@@ -36,13 +39,13 @@ function providerOf(action: MapsAction, kinds: readonly MapsServer["kind"][]) {
     embedded: {},
     connect: remoteServers({ now: () => NOW_MS }),
     fetch,
-    monotonicMs: () => performance.now(),
+    clock: realClock,
     log: { info: log, warn: log, error: log },
   });
   return { provider, logged };
 }
 
-const options = { signal: new AbortController().signal };
+const options = { account: ACCOUNT, signal: new AbortController().signal };
 
 test("a server that fails is stood in for, and the log tells no place", async () => {
   const { provider, logged } = providerOf("geocode", ["nominatim", "photon"]);

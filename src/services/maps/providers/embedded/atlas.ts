@@ -105,7 +105,7 @@ export class Atlas {
     // It can have ended while this waited.
     const thread = this.#thread;
     if (this.#isClosed || thread === null) throw ended();
-    if (this.#waiting.size >= WAITING_MAX) throw new RouteFailure(BUSY, false);
+    if (this.#waiting.size >= WAITING_MAX) throw new RouteFailure(BUSY, "nobody");
     const id = ++this.#asked;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#waiting.set(id, { resolve, reject });

@@ -117,10 +117,10 @@ function elementsOf(reply: unknown, most = Number.POSITIVE_INFINITY): OsmElement
   if (!isObject(reply)) throw new RouteFailure("The reply is no object");
   // What a query that ran out of time or memory has found so far comes with status 200.
   if (typeof reply.remark === "string" && /error|timed out/i.test(reply.remark)) {
-    throw new RouteFailure("The server gave the query up", false);
+    throw new RouteFailure("The server gave the query up", "nobody");
   }
   if (Array.isArray(reply.elements) && reply.elements.length >= most) {
-    throw new RouteFailure("There is more than can be put in order", false);
+    throw new RouteFailure("There is more than can be put in order", "nobody");
   }
   return requiredList(reply.elements, "elements", element);
 }

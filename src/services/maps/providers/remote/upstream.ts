@@ -96,7 +96,8 @@ async function hangUp(response: Response): Promise<number> {
 }
 
 function statusFailure(status: number): RouteFailure {
-  return new RouteFailure(`The server answered ${status}`, !HEALTHY_SERVERS.has(status));
+  const blames = HEALTHY_SERVERS.has(status) ? "nobody" : "server";
+  return new RouteFailure(`The server answered ${status}`, blames);
 }
 
 async function exchange<T>(
@@ -131,7 +132,8 @@ async function exchange<T>(
     if (error instanceof RouteFailure) throw error;
     // The platform's own errors tell the address.
     const problem = timeout.aborted ? "in time" : codeOf(error);
-    throw new RouteFailure(`The server did not answer ${problem}`.trim());
+    const blames = timeout.aborted ? "server" : "connection";
+    throw new RouteFailure(`The server did not answer ${problem}`.trim(), blames);
   }
 }
 
