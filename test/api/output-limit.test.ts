@@ -87,3 +87,15 @@ test("a prompt that fills the context is refused, counted and charged nothing", 
   expect([view.paid, view.heldPaid]).toEqual([usd("1"), usd("0")]);
   expect((await api.journal(account)).at(-1)?.end).toMatchObject({ status: 400 });
 });
+
+test("auto takes a model of a short context if there is no other", async () => {
+  const catalogue = catalogueOf([SMALL], []);
+  await using other = await Harness.start({ catalogue: () => catalogue });
+  const account = await other.account({ surface: "application", paid: "1" });
+  const ask = (fields: object) =>
+    other.postTo("/api/v1/chat/completions", account, { messages: words(1_000), ...fields });
+  expect((await ask({})).status).toBe(200);
+  expect(other.chat.requests[0]?.maxTokens).toBeLessThan(3_100);
+  // Who asks for so many is told that they fit nowhere.
+  expect((await ask({ max_tokens: 4096 })).status).toBe(400);
+}, 20_000);

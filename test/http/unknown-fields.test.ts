@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { anyObject, oneOf, optional, Type, text } from "../../src/http/schema.ts";
-import { unknownFields } from "../../src/http/unknown-fields.ts";
+import { unknownFieldsOf } from "../../src/http/unknown-fields.ts";
 
 const Part = Type.Object({ type: Type.Literal("text"), text: text() });
 const Body = Type.Object({
@@ -17,7 +17,9 @@ const Body = Type.Object({
   ),
 });
 
-describe("unknownFields()", () => {
+const unknownFields = unknownFieldsOf(Body);
+
+describe("unknownFieldsOf()", () => {
   test("names each field that the schema lacks once, at any depth", () => {
     const body = {
       model: "m",
@@ -29,7 +31,7 @@ describe("unknownFields()", () => {
         { role: "tool", id: "1", content: "of the other form" },
       ],
     };
-    expect(unknownFields(Body, body)).toEqual([
+    expect(unknownFields(body)).toEqual([
       "seeds",
       "messages[].mark",
       "messages[].content[].mark",
@@ -39,21 +41,21 @@ describe("unknownFields()", () => {
 
   test("leaves out what is null or empty, which asks for nothing", () => {
     const empty = { a: null, b: [], c: {} };
-    expect(unknownFields(Body, { model: "m", messages: [], ...empty })).toEqual([]);
-    expect(unknownFields(Body, { d: false, e: 0, f: "" })).toEqual(["d", "e", "f"]);
+    expect(unknownFields({ model: "m", messages: [], ...empty })).toEqual([]);
+    expect(unknownFields({ d: false, e: 0, f: "" })).toEqual(["d", "e", "f"]);
   });
 
   test("takes no field for known that every object has", () => {
     const body = JSON.parse('{"constructor":1,"__proto__":{"x":1},"toString":1}');
-    expect(unknownFields(Body, body)).toEqual(["constructor", "__proto__", "toString"]);
+    expect(unknownFields(body)).toEqual(["constructor", "__proto__", "toString"]);
   });
 
   test("is short, however much is unknown", () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`f${n}`, n]));
-    const names = unknownFields(Body, many);
+    const names = unknownFields(many);
     expect(names).toHaveLength(33);
     expect(names.at(-1)).toBe("…");
-    const [long] = unknownFields(Body, { ["x".repeat(10_000)]: 1 });
+    const [long] = unknownFields({ ["x".repeat(10_000)]: 1 });
     expect(long).toHaveLength(100);
   });
 });

@@ -2,7 +2,7 @@
 
 import type { Pauses } from "../../calls/pauses.ts";
 import { ApiError } from "../../core/errors.ts";
-import { unknownFields } from "../../http/unknown-fields.ts";
+import { unknownFieldsOf } from "../../http/unknown-fields.ts";
 import type { ChatCatalogue } from "./catalogue.ts";
 import type { ChatCall } from "./chat-admission.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
@@ -21,11 +21,14 @@ export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
   readonly extras: Extras;
 }
 
+/** The two surfaces know the same fields. */
+const unknownFields = unknownFieldsOf(ApplicationChatBody);
+
 /** Copies what is forwarded. Throws an `invalid_parameter` that names the field. */
 export function toChatInput(fields: ChatFields, model: string): ChatInput {
   const messages = toMessages(fields.messages);
   const limit = toOutputLimit(fields);
-  const unknown = unknownFields(ApplicationChatBody, fields);
+  const unknown = unknownFields(fields);
   return {
     model,
     stream: fields.stream ?? false,
