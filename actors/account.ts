@@ -36,6 +36,8 @@ export interface AdmissionRequest {
   readonly freeEligible: boolean;
   /** Whether the call takes one of the account's stream slots. */
   readonly stream: boolean;
+  /** No upstream serves it and it ends at once: it needs no place among the open calls. */
+  readonly isBrief?: boolean;
   /** What else the call counts against in an account of this tier. */
   readonly limits?: (tier: Tier) => readonly Limit[];
   /**

@@ -3,7 +3,7 @@
 import type { AccountView } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
-import { type Call, type CallDeps, type CallTerms, outcomeOf, takeHold } from "./call.ts";
+import { type Call, type CallDeps, type CallTerms, NO_COST, outcomeOf, takeHold } from "./call.ts";
 import { release } from "./settling.ts";
 
 /** What keeps an account from spending more right now. */
@@ -30,8 +30,7 @@ export async function withoutCost<Result>(
   answer: () => Promise<Result>,
 ): Promise<Result> {
   const terms = { scope: null, service, model: null } as const;
-  const price = { bound: ZERO, freeEligible: true, stream: false };
-  const hold = await takeHold(deps, call, { ...terms, ...price });
+  const hold = await takeHold(deps, call, { ...terms, ...NO_COST });
   try {
     const result = await answer();
     await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));

@@ -42,13 +42,16 @@ export interface Call {
 export interface CallTerms
   extends Pick<
     AdmissionRequest,
-    "scope" | "bound" | "freeEligible" | "stream" | "limits" | "isDetached"
+    "scope" | "bound" | "freeEligible" | "stream" | "isBrief" | "limits" | "isDetached"
   > {
   readonly service: CallMetadata["service"];
   readonly model: string | null;
   /** Which version of its prices the call is charged by; left out where it has no price. */
   readonly priceVersion?: string;
 }
+
+/** What a call asks that costs nothing and that no upstream serves. */
+export const NO_COST = { bound: ZERO, freeEligible: true, stream: false, isBrief: true } as const;
 
 export interface AdmitOptions {
   readonly tentative?: boolean;
@@ -80,6 +83,7 @@ export async function admit(
     bound: terms.bound,
     freeEligible: terms.freeEligible,
     stream: terms.stream,
+    ...(terms.isBrief !== undefined && { isBrief: terms.isBrief }),
     ...(terms.limits !== undefined && { limits: terms.limits }),
     ...(terms.isDetached !== undefined && { isDetached: terms.isDetached }),
     elapsedMs: elapsedMs(deps, call),
@@ -107,7 +111,7 @@ export async function refuse(
   terms: Pick<CallTerms, "scope" | "service" | "model">,
   refusal: ApiError,
 ): Promise<never> {
-  const asked = { ...terms, bound: ZERO, freeEligible: true, stream: false };
+  const asked = { ...terms, ...NO_COST };
   const admission = await admit(deps, call, asked, { refusal });
   if (admission.verdict === "refused") throw admission.error;
   throw new Error(

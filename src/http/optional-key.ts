@@ -2,10 +2,9 @@
 // key, and not in that of its address, which it may share with many others.
 
 import type { Admission, RateLimits } from "../../actors/account.ts";
-import { admit, type Call, type CallTerms, outcomeOf } from "../calls/call.ts";
+import { admit, type Call, type CallTerms, NO_COST, outcomeOf } from "../calls/call.ts";
 import { release } from "../calls/settling.ts";
 import { ApiError, OK } from "../core/errors.ts";
-import { ZERO } from "../core/money.ts";
 import { type FrameDeps, identify, type RequestContext } from "./frame.ts";
 
 /** How the log names what was asked for. */
@@ -49,11 +48,11 @@ async function count(
   call: Call,
   { service, refusal }: OpenRequest,
 ): Promise<KeyedCount | null> {
-  const terms = { scope: null, service, model: null, bound: ZERO } as const;
+  const terms = { scope: null, service, model: null, ...NO_COST } as const;
   const admission: Admission = await admit(
     deps.calls,
     call,
-    { ...terms, freeEligible: true, stream: false },
+    terms,
     refusal === null ? {} : { refusal },
   );
   if (admission.verdict === "short") throw new Error("A request that costs nothing is 'short'");

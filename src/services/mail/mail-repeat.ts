@@ -3,11 +3,17 @@
 // nothing.
 
 import type { Hold } from "../../../actors/account.ts";
-import { type Call, type CallDeps, outcomeOf, refuse, takeHold } from "../../calls/call.ts";
+import {
+  type Call,
+  type CallDeps,
+  NO_COST,
+  outcomeOf,
+  refuse,
+  takeHold,
+} from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";
 import { ACCEPTED, ApiError, OK } from "../../core/errors.ts";
 import type { MailContent } from "../../core/mail.ts";
-import { ZERO } from "../../core/money.ts";
 import type { MailMessage } from "../../store/mail-messages.ts";
 import type { RepeatClaim, RepeatKey } from "../../store/mail-repeats.ts";
 import { type MailResult, resultOf } from "./mail-result.ts";
@@ -82,8 +88,7 @@ export async function concluded(
 }
 
 function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {
-  const price = { bound: ZERO, freeEligible: true, stream: false };
-  return takeHold(deps, call, { ...MAIL_TERMS, ...price });
+  return takeHold(deps, call, { ...MAIL_TERMS, ...NO_COST });
 }
 
 /** Postgres does not answer: nothing was sent, and nothing is charged. */

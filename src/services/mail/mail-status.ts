@@ -1,10 +1,9 @@
 // The look-up of a message, as one call of its own.
 
-import { type Call, type CallDeps, outcomeOf, takeHold } from "../../calls/call.ts";
+import { type Call, type CallDeps, NO_COST, outcomeOf, takeHold } from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";
 import { ApiError, OK } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
-import { ZERO } from "../../core/money.ts";
 import type { MailMessage, MailMessages } from "../../store/mail-messages.ts";
 import { MAIL_TERMS } from "./mail-terms.ts";
 
@@ -15,8 +14,7 @@ export async function viewMessage(
   call: Call,
   id: string,
 ): Promise<MailMessage> {
-  const price = { bound: ZERO, freeEligible: true, stream: false };
-  const hold = await takeHold(deps, call, { ...MAIL_TERMS, ...price });
+  const hold = await takeHold(deps, call, { ...MAIL_TERMS, ...NO_COST });
   try {
     const message = await find(messages, id, call.identity.accountId);
     await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));
