@@ -1,6 +1,6 @@
 // A stub of a model server over real HTTP that does what it is asked: it calls the tool that it is
-// offered, fills in the schema that it is given, and otherwise says one sentence. The test suites of
-// client libraries need a model that obeys; fake-upstream.ts has the servers that misbehave.
+// offered, fills in the schema that it is given, and otherwise says one sentence. The test suites
+// of client libraries need a model that obeys; fake-upstream.ts has the servers that misbehave.
 
 const WORDS = ["Fares", " are", " paid", " before", " the", " ride", " begins", "."];
 

@@ -13,7 +13,7 @@ const OLDEST_GO = [1, 21] as const;
 /** A toolchain, or why there is none. */
 export type Found<T> = T | { readonly missing: string };
 
-/** Whether this is CI, by the variable that CI services set: a missing toolchain then is a fault. */
+/** Whether this is CI, by the variable that CI services set; what is missing there is a failure. */
 export function isCi(): boolean {
   return !["", "0", "false"].includes((process.env.CI ?? "").toLowerCase());
 }
