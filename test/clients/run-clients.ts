@@ -71,7 +71,11 @@ export const CLIENT_NAMES: readonly string[] = CLIENTS.map(({ name }) => name);
 
 const PREPARE: Readonly<Record<Toolchain, () => Promise<Found<string>>>> = {
   javascript: async () => process.execPath,
-  go: () => prepareGo("test/clients/go"),
+  go: async () => {
+    // The example shares the packages, and its test only runs what is built.
+    await prepareGo("examples/go");
+    return await prepareGo("test/clients/go");
+  },
   python: preparePython,
 };
 
