@@ -1,5 +1,5 @@
-// The walkthrough "Add a service" of CONTRIBUTING.md works as it stands: its blocks are applied to a
-// copy of the tree, which then compiles and passes its tests. Without any one file of it, the
+// The walkthrough "Add a service" of CONTRIBUTING.md works as it stands: its blocks are applied to
+// a copy of the tree, which then compiles and passes its tests. Without any one file of it, the
 // compiler refuses the tree: so nobody can forget one.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
