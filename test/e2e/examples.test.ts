@@ -1,11 +1,19 @@
-// The programs of examples/ run as they stand against a started product. Python and Go run with the
-// packages that `npm run clients` installed; without them they are skipped, and in CI they fail.
+// The programs of examples/ run as they stand against a started product. Python and Go run with
+// the packages that `npm run clients` installed. Without them they are skipped, so that `npm test`
+// needs no registry; in CI they are installed here, and a missing toolchain is a failure.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
-import { type Found, isCi, preparedGo, preparedPython } from "../clients/toolchains.ts";
+import {
+  type Found,
+  isCi,
+  preparedGo,
+  preparedPython,
+  prepareGo,
+  preparePython,
+} from "../clients/toolchains.ts";
 import { type Product, startProduct } from "../support/product.ts";
 
 const SAID = "Fares are paid before the ride begins.";
@@ -13,8 +21,9 @@ const COST = "0.000028";
 /** Starting an interpreter and its SDK takes seconds on a busy machine. */
 const RUN_MS_MAX = 120_000;
 
-const python = preparedPython();
-const go = preparedGo("examples/go");
+const GO_MODULE = "examples/go";
+const python = isCi() ? await preparePython() : preparedPython();
+const go = isCi() ? await prepareGo(GO_MODULE) : preparedGo(GO_MODULE);
 const curl: Found<string> = Bun.which("curl") === null ? { missing: "there is no curl" } : "sh";
 
 /** The programs of the SDKs, which print the same. */
