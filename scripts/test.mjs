@@ -26,7 +26,14 @@ const LANES_MAX = 4;
 /** A test that hangs ends; a busy machine is no reason to fail. */
 const TIMEOUT_MS = 60_000;
 /** These take longest, so they start first. */
-const LONGEST = ["test/model/", "test/chaos/", "test/e2e/", "test/actors/", "test/api/"];
+const LONGEST = [
+  "test/contributing",
+  "test/model/",
+  "test/chaos/",
+  "test/e2e/",
+  "test/actors/",
+  "test/api/",
+];
 
 let interrupted = false;
 /** @type {Set<import("node:child_process").ChildProcess>} */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { UsageError } from "../../src/cli/command.ts";
 import { planOf } from "../../src/cli/commands.ts";
+import { SERVICE_NAMES } from "../../src/core/services.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
@@ -74,7 +75,7 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
     [[...KEY, "--name", "a\nb"], "--name must have 1 to 64 characters"],
     [[...KEY, "--monthly-limit", "x"], "--monthly-limit: 'x'"],
     [["key", "revoke", ID], "is not the id of a key"],
-    [["service", "pause", "news"], "'news' is none of chat|search|maps|mail|model:ID"],
+    [["service", "pause", "news"], `'news' is none of ${SERVICE_NAMES.join("|")}|model:ID`],
     [["service", "pause", "model:"], "'model:' is none of"],
     [["log", "export", ID, "--from", "2026-01-01"], "needs --to ISO-TIME"],
     [[...EXPORT, "2026-01-01"], "--from must be before --to"],

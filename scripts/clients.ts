@@ -1,0 +1,48 @@
+// `bun run clients`: clients that others wrote, unchanged, against both surfaces of a started
+// product. It ends with a table of clients and checks.
+
+import { parseArgs } from "node:util";
+import { CLIENT_NAMES, runClients } from "../test/clients/run-clients.ts";
+import { clientTable, failuresOf } from "../test/clients/table.ts";
+import { isCi } from "../test/clients/toolchains.ts";
+
+const HELP = `bun run clients [options]
+
+Starts Farebox on stores and ports of its own, with a stub of a model server behind it, and runs
+the official OpenAI SDKs of Python, Go and JavaScript, the AI SDK, LangChain with its standard test
+suite, and LiteLLM against /v1 and /api/v1. What Python and Go need is kept below .farebox/clients.
+
+Python or Go that is missing is a skip, and a failure where CI is set.
+
+  --only NAME   one of ${CLIENT_NAMES.join(", ")}; several joined with commas
+`;
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: { help: { type: "boolean" }, only: { type: "string" } },
+  });
+  if (values.help === true) {
+    console.log(HELP);
+    return true;
+  }
+  const names = values.only?.split(",") ?? CLIENT_NAMES;
+  const unknown = names.find((name) => !CLIENT_NAMES.includes(name));
+  if (unknown !== undefined) throw new Error(`--only: there is no client '${unknown}'`);
+  const rows = await runClients(names, (line) => console.log(`- ${line}`));
+  console.log(`\n${clientTable(rows)}\n`);
+  const skipped = rows.filter(({ missing }) => missing !== undefined);
+  const failures = [
+    ...rows.flatMap(failuresOf),
+    ...(isCi() ? skipped.map(({ client, missing }) => `${client}: ${missing}`) : []),
+  ];
+  for (const failure of failures) console.log(failure);
+  console.log(`${rows.length - skipped.length} runs of clients, ${failures.length} failures`);
+  return failures.length === 0;
+}
+
+try {
+  process.exit((await main()) ? 0 : 1);
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}
