@@ -12,6 +12,7 @@ export const MODELS = [
   { id: "stream", mood: "tokens-12-every-10", ...PRICES },
   { id: "long", mood: "tokens-4000-every-20", ...PRICES },
 ] as const;
+const STREAMED_TOKENS = { stream: 12, long: 4_000 } as const;
 
 const PROMPT = "Hello";
 /** No tokenizer takes it for more. */
@@ -113,7 +114,7 @@ export async function callOnce(
     if (isRefusal(error)) return null;
     return { ...unknown, costMax };
   }
-  if (stream) return await readStreamed(account, response, onText);
+  if (model !== "ok") return await readStreamed({ account, model }, response, onText);
   const requestId = response.headers.get("x-request-id");
   const { status } = response;
   try {
@@ -125,7 +126,7 @@ export async function callOnce(
 }
 
 async function readStreamed(
-  account: string,
+  { account, model }: { readonly account: string; readonly model: "stream" | "long" },
   response: Response,
   onText: (text: string) => void,
 ): Promise<Told> {
@@ -135,7 +136,9 @@ async function readStreamed(
   if (answer.isWhole) {
     return { requestId, account, status, cost: answer.cost, costMax: answer.cost ?? 0n };
   }
-  return { requestId, account, status, cost: null, costMax: costOf(countTokens(answer.text)) };
+  // A connection that is reset takes along what was written to it and not read yet.
+  const tokens = answer.wasReset ? STREAMED_TOKENS[model] : countTokens(answer.text);
+  return { requestId, account, status, cost: null, costMax: costOf(tokens) };
 }
 
 /** The most that a reply of so many tokens may cost. */

@@ -62,6 +62,8 @@ export interface StreamedAnswer extends ChatAnswer {
   readonly text: string;
   /** Whether it came to its [DONE]. */
   readonly isWhole: boolean;
+  /** Whether the connection was lost, and not closed. */
+  readonly wasReset: boolean;
 }
 
 /** Reads a streamed answer; `onText` is told of each piece of text. */
@@ -70,16 +72,18 @@ export async function readStream(
   onText: (text: string) => void = () => {},
 ): Promise<StreamedAnswer> {
   if (response.status !== 200) {
-    return { ...(await readAnswer(response)), text: "", isWhole: true };
+    return { ...(await readAnswer(response)), text: "", isWhole: true, wasReset: false };
   }
   const requestId = response.headers.get("x-request-id") ?? "";
   const state = { text: "", isWhole: false, cost: null as NanoUsd | null, code: null };
+  let wasReset = false;
   try {
     for await (const frame of framesOf(response)) readFrame(frame, state, onText);
   } catch {
     // The other side is gone; what came is what there is.
+    wasReset = true;
   }
-  return { status: 200, requestId, ...state };
+  return { status: 200, requestId, wasReset, ...state };
 }
 
 interface StreamState {
