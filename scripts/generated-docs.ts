@@ -3,7 +3,6 @@
 
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { ERROR_CONDITIONS } from "../src/core/error-conditions.ts";
 import { ERRORS, type ErrorCode } from "../src/core/errors.ts";
 import { documentOf } from "../src/http/documentation.ts";
 import type { DocumentedEndpoint } from "../src/http/endpoint-errors.ts";
@@ -61,7 +60,7 @@ function errorTable(): string {
     String(ERRORS[code].status),
     `\`${ERRORS[code].type}\``,
     `\`${code}\``,
-    ERROR_CONDITIONS[code],
+    ERRORS[code].when,
   ]);
   return table(["status", "type", "code", "when"], rows);
 }

@@ -77,12 +77,8 @@ function compile(part: "everything" | "parts of a service"): Promise<Run> {
 }
 
 test("the walkthrough touches few files outside the folder of the service", () => {
-  const ofProduct = shared.filter((file) => file.startsWith("src/"));
-  const ofTests = shared.filter((file) => !file.startsWith("src/"));
-  expect(ofProduct.length).toBeGreaterThan(0);
-  expect(ofProduct.length).toBeLessThanOrEqual(SHARED_FILES_MAX);
-  const maps = ["test/api/error-map.test.ts", "test/api/application-error-map.test.ts"];
-  expect(ofTests).toEqual(maps);
+  expect(shared.length).toBeGreaterThan(0);
+  expect(shared.length).toBeLessThanOrEqual(SHARED_FILES_MAX);
 });
 
 test("its table names exactly these files", () => {

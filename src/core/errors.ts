@@ -14,44 +14,186 @@ type ErrorType =
 interface ErrorRow {
   readonly status: number;
   readonly type: ErrorType;
+  /** When it is answered, for the documentation: Markdown, half a sentence. */
+  readonly when: string;
 }
 
 export const ERRORS = {
-  not_found: { status: 404, type: "invalid_request_error" },
-  method_not_allowed: { status: 405, type: "invalid_request_error" },
-  missing_api_key: { status: 401, type: "authentication_error" },
-  invalid_api_key: { status: 401, type: "authentication_error" },
-  account_inactive: { status: 403, type: "permission_error" },
-  payment_required: { status: 402, type: "insufficient_quota" },
-  ip_not_allowed: { status: 403, type: "permission_error" },
-  insufficient_scope: { status: 403, type: "permission_error" },
-  tier_required: { status: 403, type: "permission_error" },
-  rate_limit_exceeded: { status: 429, type: "rate_limit_error" },
-  body_too_large: { status: 413, type: "invalid_request_error" },
-  invalid_json: { status: 400, type: "invalid_request_error" },
-  messages_required: { status: 400, type: "invalid_request_error" },
-  batch_too_large: { status: 400, type: "invalid_request_error" },
-  invalid_action: { status: 400, type: "invalid_request_error" },
-  unsupported_field: { status: 400, type: "invalid_request_error" },
-  invalid_parameter: { status: 400, type: "invalid_request_error" },
-  too_many_recipients: { status: 400, type: "invalid_request_error" },
-  idempotency_key_reused: { status: 400, type: "invalid_request_error" },
-  model_not_found: { status: 404, type: "invalid_request_error" },
-  message_not_found: { status: 404, type: "invalid_request_error" },
-  model_unavailable: { status: 503, type: "server_error" },
-  search_unavailable: { status: 503, type: "server_error" },
-  maps_unavailable: { status: 503, type: "server_error" },
-  mail_unavailable: { status: 503, type: "server_error" },
-  mail_rate_limit: { status: 429, type: "rate_limit_error" },
-  mail_daily_limit: { status: 429, type: "rate_limit_error" },
-  key_budget_exceeded: { status: 402, type: "insufficient_quota" },
-  monthly_limit_reached: { status: 402, type: "insufficient_quota" },
-  insufficient_credits: { status: 402, type: "insufficient_quota" },
-  too_many_streams: { status: 429, type: "rate_limit_error" },
-  mail_rejected: { status: 422, type: "invalid_request_error" },
-  upstream_unreachable: { status: 502, type: "server_error" },
-  service_unavailable: { status: 503, type: "server_error" },
-  internal_error: { status: 500, type: "server_error" },
+  not_found: {
+    status: 404,
+    type: "invalid_request_error",
+    when: "no endpoint has this path",
+  },
+  method_not_allowed: {
+    status: 405,
+    type: "invalid_request_error",
+    when: "the path has no such method; the header `Allow` names those it has",
+  },
+  missing_api_key: {
+    status: 401,
+    type: "authentication_error",
+    when: "neither `Authorization: Bearer` nor `x-api-key` has a key",
+  },
+  invalid_api_key: {
+    status: 401,
+    type: "authentication_error",
+    when: "the key is wrong, revoked, or of the other surface",
+  },
+  account_inactive: {
+    status: 403,
+    type: "permission_error",
+    when: "the account is suspended or closed",
+  },
+  payment_required: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "a reversed payment left a balance to settle",
+  },
+  ip_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    when: "the key is limited to other IP addresses",
+  },
+  insufficient_scope: {
+    status: 403,
+    type: "permission_error",
+    when: "the key lacks the scope of the service",
+  },
+  tier_required: {
+    status: 403,
+    type: "permission_error",
+    when: "the account's tier does not include the service",
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: "rate_limit_error",
+    when: "too many requests in a minute; wait for `Retry-After`",
+  },
+  body_too_large: {
+    status: 413,
+    type: "invalid_request_error",
+    when: "the body is over the endpoint's limit",
+  },
+  invalid_json: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "the body is not valid JSON, nests too deep, or did not arrive whole",
+  },
+  messages_required: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "`messages` is missing or empty",
+  },
+  batch_too_large: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "the batch has more searches than the tier allows",
+  },
+  invalid_action: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "`action` is missing or not known",
+  },
+  unsupported_field: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "a field that cannot be set is in the body",
+  },
+  invalid_parameter: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "a field breaks its rule; the message names both",
+  },
+  too_many_recipients: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "more recipients than the tier allows in one message",
+  },
+  idempotency_key_reused: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "the `Idempotency-Key` came with another body before",
+  },
+  model_not_found: {
+    status: 404,
+    type: "invalid_request_error",
+    when: "there is no such model",
+  },
+  message_not_found: {
+    status: 404,
+    type: "invalid_request_error",
+    when: "the account has no such message",
+  },
+  model_unavailable: {
+    status: 503,
+    type: "server_error",
+    when: "chat or the model is paused",
+  },
+  search_unavailable: {
+    status: 503,
+    type: "server_error",
+    when: "search is paused, or nobody can serve it now",
+  },
+  maps_unavailable: {
+    status: 503,
+    type: "server_error",
+    when: "maps are paused, or nobody serves the action",
+  },
+  mail_unavailable: {
+    status: 503,
+    type: "server_error",
+    when: "sending mail is paused, or the message was given up",
+  },
+  mail_rate_limit: {
+    status: 429,
+    type: "rate_limit_error",
+    when: "too many messages in a minute; wait for `Retry-After`",
+  },
+  mail_daily_limit: {
+    status: 429,
+    type: "rate_limit_error",
+    when: "too many recipients in a UTC day; wait for `Retry-After`",
+  },
+  key_budget_exceeded: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "the key's own monthly budget cannot cover the call",
+  },
+  monthly_limit_reached: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "the account's monthly limit, its own or its tier's, is reached",
+  },
+  insufficient_credits: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "the balance cannot cover the call; nothing is charged",
+  },
+  too_many_streams: {
+    status: 429,
+    type: "rate_limit_error",
+    when: "too many open streams for the tier",
+  },
+  mail_rejected: {
+    status: 422,
+    type: "invalid_request_error",
+    when: "the mail server refused all recipients; nothing is charged",
+  },
+  upstream_unreachable: {
+    status: 502,
+    type: "server_error",
+    when: "no server behind the service answered; nothing is charged",
+  },
+  service_unavailable: {
+    status: 503,
+    type: "server_error",
+    when: "a part of the service is away; nothing is charged, try again",
+  },
+  internal_error: {
+    status: 500,
+    type: "server_error",
+    when: "a fault of ours; nothing is charged",
+  },
 } as const satisfies Record<string, ErrorRow> & Record<UnavailableCode, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -1,7 +1,6 @@
 // The documentation as one page for people. It needs no script to be read; the script adds search,
 // this installation's address, and, if the operator allows it, forms that send requests.
 
-import { ERROR_CONDITIONS } from "../core/error-conditions.ts";
 import { ERRORS, type ErrorCode } from "../core/errors.ts";
 import { SERVICES } from "../core/services.ts";
 import { type DocumentedEndpoint, errorsOf } from "./endpoint-errors.ts";
@@ -183,7 +182,7 @@ function codeTable(codes: readonly ErrorCode[]): string {
     codes.map((code) => [
       String(ERRORS[code].status),
       `<code>${code}</code>`,
-      inlineHtml(ERROR_CONDITIONS[code]),
+      inlineHtml(ERRORS[code].when),
     ]),
   );
 }

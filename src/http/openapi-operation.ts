@@ -1,6 +1,5 @@
 // One endpoint as an operation of an OpenAPI document.
 
-import { ERROR_CONDITIONS } from "../core/error-conditions.ts";
 import { ERRORS, type ErrorCode, OK } from "../core/errors.ts";
 import { SERVICES } from "../core/services.ts";
 import { type DocumentedEndpoint, errorsOf } from "./endpoint-errors.ts";
@@ -109,7 +108,7 @@ function errorResponsesOf(endpoint: DocumentedEndpoint): Json {
 
 function errorOf(codes: readonly ErrorCode[], status: number): Json {
   return {
-    description: codes.map((code) => `- \`${code}\`: ${ERROR_CONDITIONS[code]}`).join("\n"),
+    description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].when}`).join("\n"),
     headers: {
       ...COMMON_HEADERS,
       ...(RETRYING.has(status) && { "retry-after": header("retry-after") }),

@@ -1,6 +1,7 @@
 // Every example of the documentation works as it stands, and is answered as documented.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { SCOPES } from "../../src/core/services.ts";
 import { pathOf } from "../../src/http/docs-page.ts";
 import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
 import type { Example } from "../../src/http/endpoint-info.ts";
@@ -18,8 +19,7 @@ const accounts: Partial<Record<string, TestAccount>> = {};
 beforeAll(async () => {
   world = await startMailHarness();
   api = world.api;
-  const scopes = ["models", "search", "maps", "mail"] as const;
-  accounts.gateway = await api.account({ contract: "enterprise", paid: "100", scopes });
+  accounts.gateway = await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES });
   accounts.application = await api.account({ surface: "application", plan: "max", paid: "9" });
 });
 afterAll(() => world[Symbol.asyncDispose]());
