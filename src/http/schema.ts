@@ -118,7 +118,9 @@ export function refused(words: Words) {
 
 /** An object of any shape, forwarded as it is. */
 export function anyObject(words: Words = {}): TUnsafe<Record<string, unknown>> {
-  return Type.Unsafe<Record<string, unknown>>(Type.Object({}, { ...words }));
+  return Type.Unsafe<Record<string, unknown>>(
+    Type.Object({}, { additionalProperties: true, ...words }),
+  );
 }
 
 /** An object that documentation shows under a name of its own. */

@@ -81,6 +81,18 @@ const Choice = Type.Object({
   logprobs,
 });
 
+const Delta = Type.Object(
+  {
+    role: Type.Optional(Type.Literal("assistant")),
+    content: Type.Optional(nullable(text())),
+    refusal: Type.Optional(text()),
+    tool_calls: Type.Optional(
+      Type.Array(anyObject(), { description: "Pieces of tool calls, each with its `index`" }),
+    ),
+  },
+  { description: "What came since the chunk before" },
+);
+
 const ignored = Type.Optional(
   Type.Array(text(), {
     description: "Fields of the request that had no effect, such as `messages[].cache_control`",
@@ -123,9 +135,7 @@ export function chatReplies<S extends TSchema>(svc: S) {
     choices: Type.Array(
       Type.Object({
         index: count("From 0"),
-        delta: anyObject({
-          description: "`role`, `content`, `refusal` or `tool_calls`, as far as they came",
-        }),
+        delta: Delta,
         finish_reason: nullable(finish),
         logprobs,
       }),
