@@ -2,7 +2,8 @@
 // network it stands in, unless the operator allows that.
 
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import { type Fetch, readText } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 
@@ -16,6 +17,8 @@ export interface PublicFetch {
   readonly bytesMax: number;
   readonly timeoutMs: number;
   readonly allowPrivate: boolean;
+  /** All addresses of a host; that of this machine unless given. */
+  readonly addressesOf?: (host: string) => Promise<readonly string[]>;
 }
 
 export interface Fetched {
@@ -27,33 +30,8 @@ export interface Fetched {
 const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-const notPublic = new BlockList();
-for (const [network, bits] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 3],
-] as const) {
-  notPublic.addSubnet(network, bits, "ipv4");
-}
-for (const [network, bits] of [
-  ["::", 127],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
-  ["2001::", 32],
-  ["2002::", 16],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-] as const) {
-  notPublic.addSubnet(network, bits, "ipv6");
-}
+/** What the Internet has given out of IPv6 so far. */
+const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** The text behind a URL. Each redirect is followed by the same rules. Throws a FetchFailure. */
 export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fetched> {
@@ -61,8 +39,11 @@ export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fet
   let url = start;
   try {
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
-      if (!options.allowPrivate) await checkPublic(url);
-      const response = await options.fetch(url.href, { redirect: "manual", signal });
+      const request = options.allowPrivate
+        ? { href: url.href, init: {} }
+        : await pinned(url, options.addressesOf ?? addressesOf);
+      const { href, init } = request;
+      const response = await options.fetch(href, { redirect: "manual", signal, ...init });
       const { status, headers } = response;
       if (status === 200) {
         const text = await readText(response, options.bytesMax);
@@ -79,22 +60,36 @@ export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fet
   throw new FetchFailure(`there were more than ${REDIRECTS_MAX} redirects`);
 }
 
-/** Throws for a host with an address that is not public. */
-async function checkPublic({ hostname }: URL): Promise<void> {
-  const literal = hostname.replace(/^\[|\]$/g, "");
-  const addresses =
-    isIP(literal) === 0
-      ? (await lookup(hostname, { all: true })).map(({ address }) => address)
-      : [literal];
-  if (addresses.some((address) => !isPublic(address))) {
-    throw new FetchFailure("its address is not public");
-  }
+async function addressesOf(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** Whether an address is one of the public Internet; IPv4 written as IPv6 is the same address. */
+/**
+ * A request to an address that was looked at, and not to whatever the name stands for a moment
+ * later. Throws for a host with an address that is not public.
+ */
+async function pinned(url: URL, find: (host: string) => Promise<readonly string[]>) {
+  const literal = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = isIP(literal) === 0 ? await find(url.hostname) : [literal];
+  const [address] = addresses;
+  if (address === undefined) throw new FetchFailure("its host has no address");
+  if (!addresses.every(isPublic)) throw new FetchFailure("its address is not public");
+  const target = new URL(url);
+  target.hostname = isIP(address) === 6 ? `[${address}]` : address;
+  // The server is asked for the name, and must prove that it is that name's.
+  const init = { headers: { host: url.host }, tls: { servername: url.hostname } };
+  return { href: target.href, init: isIP(literal) === 0 ? init : {} };
+}
+
+/**
+ * Whether an address is one of the public Internet, whichever way it is written. IPv4 inside of IPv6
+ * is never one: it may lead to any IPv4 address.
+ */
 export function isPublic(address: string): boolean {
-  const family = isIP(address);
-  return family !== 0 && !notPublic.check(address, family === 4 ? "ipv4" : "ipv6");
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== "unicast") return false;
+  return parsed instanceof ipaddr.IPv4 || parsed.match(GIVEN_OUT);
 }
 
 function redirected(from: URL, location: string | null): URL {

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { fetchPublic } from "../../../src/services/search/providers/public-fetch.ts";
+
+interface Asked {
+  readonly href: string;
+  readonly init: RequestInit;
+}
+
+/** Fetches by a resolver of the test's; answers what was asked of the network, in order. */
+async function fetchBy(
+  start: string,
+  addresses: Readonly<Record<string, readonly (readonly string[])[]>>,
+  answer: (asked: Asked) => Response = () => new Response("page"),
+) {
+  const asked: Asked[] = [];
+  const looked = new Map<string, number>();
+  const fetched = await fetchPublic(new URL(start), {
+    fetch: async (href, init) => {
+      asked.push({ href, init });
+      return answer({ href, init });
+    },
+    bytesMax: 1_000,
+    timeoutMs: 5_000,
+    allowPrivate: false,
+    addressesOf: async (host) => {
+      const times = looked.get(host) ?? 0;
+      looked.set(host, times + 1);
+      return addresses[host]?.[Math.min(times, addresses[host].length - 1)] ?? [];
+    },
+  });
+  return { fetched, asked, looked };
+}
+
+test("the address that was looked at is asked, whatever the name says later", async () => {
+  const { asked, looked, fetched } = await fetchBy("https://rebinding.example:8443/a?b=1", {
+    "rebinding.example": [["93.184.216.34"], ["127.0.0.1"]],
+  });
+  expect(asked).toMatchObject([
+    {
+      href: "https://93.184.216.34:8443/a?b=1",
+      init: {
+        headers: { host: "rebinding.example:8443" },
+        tls: { servername: "rebinding.example" },
+      },
+    },
+  ]);
+  expect(looked.get("rebinding.example")).toBe(1);
+  expect(fetched.url.href).toBe("https://rebinding.example:8443/a?b=1");
+});
+
+test("an IPv6 address is asked in brackets", async () => {
+  const { asked } = await fetchBy("http://six.example/", {
+    "six.example": [["2606:4700::1111"]],
+  });
+  expect(asked[0]?.href).toBe("http://[2606:4700::1111]/");
+});
+
+for (const [what, addresses] of [
+  ["is private", ["192.168.1.1"]],
+  ["is private besides a public one", ["93.184.216.34", "::ffff:10.0.0.1"]],
+  ["is none", []],
+] as const) {
+  test(`a host whose address ${what} is not asked`, async () => {
+    const fetching = fetchBy("http://inside.example/", { "inside.example": [addresses] });
+    await expect(fetching).rejects.toThrow(/address/);
+  });
+}
+
+test("an address written out is held to the same rule", async () => {
+  await expect(fetchBy("http://169.254.169.254/latest", {})).rejects.toThrow("not public");
+  const { asked } = await fetchBy("http://93.184.216.34/", {});
+  expect(asked[0]?.href).toBe("http://93.184.216.34/");
+});
+
+test("each redirect is looked at anew, from the name and not from the address", async () => {
+  const addresses = {
+    "first.example": [["93.184.216.34"]],
+    "second.example": [["127.0.0.1"]],
+  };
+  const redirect = () =>
+    new Response("", { status: 302, headers: { location: "//second.example/" } });
+  await expect(fetchBy("http://first.example/", addresses, redirect)).rejects.toThrow("not public");
+  const paths: string[] = [];
+  await fetchBy("http://first.example/a", addresses, ({ href }) => {
+    paths.push(href);
+    return paths.length > 1
+      ? new Response("page")
+      : new Response("", { status: 302, headers: { location: "/b" } });
+  });
+  expect(paths).toEqual(["http://93.184.216.34/a", "http://93.184.216.34/b"]);
+});
