@@ -1,13 +1,10 @@
-// A JSON reader that remembers where each value stands and how each number is written: so that a
-// wrong configuration can be named by its line, and a price is never rounded by a float.
+// Reads JSON with comments, and remembers where each value stands and how each number is written: so
+// that a wrong configuration can be named by its line, and a price is never rounded by a float.
+
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 
 const DEPTH_MAX = 32;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ["true", true],
-  ["false", false],
-  ["null", null],
-]);
+const DEPTH_WORDS = `at most ${DEPTH_MAX} levels`;
 
 /** A text that is not JSON, with the line where reading stopped. */
 export class JsonSyntaxError extends Error {
@@ -33,7 +30,7 @@ export interface LocatedJson {
 /** Reads JSON; throws a JsonSyntaxError, for a key that stands twice as well. */
 export function parseLocatedJson(text: string): LocatedJson {
   const reader = new Reader(text);
-  const value = reader.document();
+  const value = reader.read();
   return {
     value,
     lineOf(pointer) {
@@ -65,113 +62,92 @@ function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }
 
+const STRING = "a string in double quotes";
+/** What the parser missed, in words. */
+const MISSED: Readonly<Record<string, string>> = {
+  PropertyNameExpected: "a key in double quotes",
+  ValueExpected: "a JSON value",
+  ColonExpected: "a colon",
+  CommaExpected: "a comma",
+  CloseBraceExpected: "a comma or '}'",
+  CloseBracketExpected: "a comma or ']'",
+  EndOfFileExpected: "the end of the file",
+  InvalidNumberFormat: "a number",
+  UnexpectedEndOfComment: "the end of the comment",
+  UnexpectedEndOfString: STRING,
+  InvalidCharacter: STRING,
+  InvalidEscapeCharacter: STRING,
+  InvalidUnicode: STRING,
+};
+
+/** The first thing that has a name: that something is no symbol at all says the least. */
+function wordsOf(errors: readonly ParseError[]): string {
+  const words = errors.flatMap(({ error }) => MISSED[printParseErrorCode(error)] ?? []);
+  return words[0] ?? "a JSON value";
+}
+
 class Reader {
   readonly offsets = new Map<string, number>([["", 0]]);
   readonly numbers = new Map<string, string>();
-  #at = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(readonly text: string) {}
 
-  document(): unknown {
-    const value = this.#value("", 0);
-    this.#space();
-    if (this.#at < this.text.length) this.#fail("the end of the file");
-    return value;
+  read(): unknown {
+    const errors: ParseError[] = [];
+    const root = this.#tree(errors);
+    const [first] = errors;
+    if (first !== undefined) return this.#fail(first.offset, wordsOf(errors));
+    if (root === undefined) return this.#fail(this.text.length, "a JSON value");
+    this.offsets.set("", root.offset);
+    return this.#value(root, "", 0);
   }
 
-  #value(pointer: string, depth: number): unknown {
-    this.#space();
-    if (depth > DEPTH_MAX) this.#fail(`at most ${DEPTH_MAX} levels`);
-    if (!this.offsets.has(pointer)) this.offsets.set(pointer, this.#at);
-    const first = this.text[this.#at];
-    if (first === "{") return this.#object(pointer, depth);
-    if (first === "[") return this.#array(pointer, depth);
-    if (first === '"') return this.#string();
-    return this.#number(pointer) ?? this.#word();
+  #tree(errors: ParseError[]): Node | undefined {
+    try {
+      return parseTree(this.text, errors);
+    } catch (error) {
+      // It calls itself for each level.
+      if (error instanceof RangeError) return this.#fail(0, DEPTH_WORDS);
+      throw error;
+    }
   }
 
-  #object(pointer: string, depth: number): Record<string, unknown> {
+  #value(node: Node, pointer: string, depth: number): unknown {
+    if (depth > DEPTH_MAX) return this.#fail(node.offset, DEPTH_WORDS);
+    if (node.type === "object") return this.#object(node, pointer, depth);
+    if (node.type === "array") {
+      return (node.children ?? []).map((child, index) => {
+        const below = pointerTo(pointer, index);
+        this.offsets.set(below, child.offset);
+        return this.#value(child, below, depth + 1);
+      });
+    }
+    if (node.type === "number") {
+      this.numbers.set(pointer, this.text.slice(node.offset, node.offset + node.length));
+    }
+    return node.value;
+  }
+
+  #object(node: Node, pointer: string, depth: number): Record<string, unknown> {
     const object: Record<string, unknown> = Object.create(null);
-    this.#at += 1;
-    for (let more = !this.#skips("}"); more; more = this.#continues("}")) {
-      this.#space();
-      const start = this.#at;
-      if (this.text[start] !== '"') this.#fail("a key in double quotes");
-      const key = this.#string();
-      if (Object.hasOwn(object, key)) this.#failAt(start, `The key '${key}' stands twice`);
-      const child = pointerTo(pointer, key);
-      this.offsets.set(child, start);
-      if (!this.#skips(":")) this.#fail("a colon");
-      object[key] = this.#value(child, depth + 1);
+    for (const { children = [] } of node.children ?? []) {
+      const [key, value] = children;
+      if (key === undefined || value === undefined) return this.#fail(node.offset, "a JSON value");
+      const name = String(key.value);
+      if (Object.hasOwn(object, name)) {
+        throw new JsonSyntaxError(`The key '${name}' stands twice`, lineAt(this.text, key.offset));
+      }
+      const below = pointerTo(pointer, name);
+      this.offsets.set(below, key.offset);
+      object[name] = this.#value(value, below, depth + 1);
     }
     return object;
   }
 
-  #array(pointer: string, depth: number): unknown[] {
-    const array: unknown[] = [];
-    this.#at += 1;
-    for (let more = !this.#skips("]"); more; more = this.#continues("]")) {
-      array.push(this.#value(pointerTo(pointer, array.length), depth + 1));
-    }
-    return array;
-  }
-
-  #string(): string {
-    const start = this.#at;
-    let end = start + 1;
-    while (end < this.text.length && this.text[end] !== '"') end += this.text[end] === "\\" ? 2 : 1;
-    try {
-      const value: unknown = JSON.parse(this.text.slice(start, end + 1));
-      this.#at = end + 1;
-      return String(value);
-    } catch {
-      return this.#fail("a string in double quotes");
-    }
-  }
-
-  #number(pointer: string): number | undefined {
-    NUMBER.lastIndex = this.#at;
-    const digits = NUMBER.exec(this.text)?.[0];
-    if (digits === undefined) return undefined;
-    this.#at += digits.length;
-    this.numbers.set(pointer, digits);
-    return Number(digits);
-  }
-
-  #word(): unknown {
-    for (const [word, value] of WORDS) {
-      if (!this.text.startsWith(word, this.#at)) continue;
-      this.#at += word.length;
-      return value;
-    }
-    return this.#fail("a JSON value");
-  }
-
-  /** After an item: true when a comma promises another one, false at the closing bracket. */
-  #continues(close: string): boolean {
-    if (this.#skips(",")) return true;
-    if (this.#skips(close)) return false;
-    return this.#fail(`a comma or '${close}'`);
-  }
-
-  #skips(mark: string): boolean {
-    this.#space();
-    if (this.text[this.#at] !== mark) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #space(): void {
-    while (" \t\r\n".includes(this.text[this.#at] ?? "x")) this.#at += 1;
-  }
-
-  #fail(expected: string): never {
-    const found = this.text[this.#at];
+  #fail(offset: number, expected: string): never {
+    const found = this.text[offset];
     const what = found === undefined ? "the end of the file" : `'${found}'`;
-    return this.#failAt(this.#at, `Found ${what} in place of ${expected}`);
-  }
-
-  #failAt(offset: number, message: string): never {
+    const message = `Found ${what} in place of ${expected}`;
     throw new JsonSyntaxError(message, lineAt(this.text, offset));
   }
 }

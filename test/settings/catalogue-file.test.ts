@@ -265,7 +265,7 @@ describe("a wrong file is refused by line", () => {
       "a comma too few",
       '"label": "M 1",',
       '"label": "M 1"',
-      "line 13: it is not JSON: Found '\"' in place of a comma or '}'",
+      "line 13: it is not JSON: Found '\"' in place of a comma",
     ],
   ];
   for (const [name, from, to, refused] of cases) {

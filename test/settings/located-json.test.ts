@@ -87,17 +87,25 @@ describe("parseLocatedJson()", () => {
     expect(faultOf("[".repeat(1_000_000)).message).toContain("at most 32 levels");
   });
 
+  test("takes comments, and names the lines behind them", () => {
+    const text = '{ // prices\n  /* of\n     two models */ "a": 1,\n  "b": 2\n}';
+    const read = parseLocatedJson(text);
+    expect(read.value).toEqual({ a: 1, b: 2 });
+    expect(read.lineOf("/b")).toBe(4);
+    expect(faultOf('{"a": 1 /* no end').message).toContain("the end of the comment");
+  });
+
   test("says what was found in place of what, and on which line", () => {
     const faults: readonly (readonly [text: string, message: string, line: number])[] = [
       ["", "Found the end of the file in place of a JSON value", 1],
       ['{"a": 1', "Found the end of the file in place of a comma or '}'", 1],
-      ["[1\n2]", "Found '2' in place of a comma or ']'", 2],
+      ["[1\n2]", "Found '2' in place of a comma", 2],
       ["[1,\r\n]", "Found ']' in place of a JSON value", 2],
       ["{\n\n a: 1}", "Found 'a' in place of a key in double quotes", 3],
       ['{"a" 1}', "Found '1' in place of a colon", 1],
       ['["a]', "Found '\"' in place of a string in double quotes", 1],
       ['["a\nb"]', "Found '\"' in place of a string in double quotes", 1],
-      ["[01]", "Found '1' in place of a comma or ']'", 1],
+      ["[01]", "Found '1' in place of a comma", 1],
       ["1 2", "Found '2' in place of the end of the file", 1],
       ["\u00a01", "Found '\u00a0' in place of a JSON value", 1],
     ];
