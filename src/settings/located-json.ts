@@ -1,5 +1,5 @@
-// Reads JSON with comments, and remembers where each value stands and how each number is written: so
-// that a wrong configuration can be named by its line, and a price is never rounded by a float.
+// Reads JSON with comments, and remembers where each value stands and how each number is written:
+// so that a wrong configuration can be named by its line, and a price is never rounded by a float.
 
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 

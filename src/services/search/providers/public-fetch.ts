@@ -82,8 +82,8 @@ async function pinned(url: URL, find: (host: string) => Promise<readonly string[
 }
 
 /**
- * Whether an address is one of the public Internet, whichever way it is written. IPv4 inside of IPv6
- * is never one: it may lead to any IPv4 address.
+ * Whether an address is one of the public Internet, whichever way it is written. IPv4 inside of
+ * IPv6 is never one: it may lead to any IPv4 address.
  */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0) return false;
