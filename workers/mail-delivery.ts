@@ -13,7 +13,12 @@ import type { BuildMime } from "../src/services/mail/providers/mime.ts";
 import type { Delivery, MailTransport } from "../src/services/mail/providers/transport.ts";
 import { unseal } from "../src/services/mail/sealed.ts";
 import type { ContentKeys } from "../src/store/content-keys.ts";
-import type { Claim, Ended, Ending, MailDeliveries } from "../src/store/mail-deliveries.ts";
+import type {
+  Claim,
+  DeliveryResult,
+  EndedMessage,
+  MailDeliveries,
+} from "../src/store/mail-deliveries.ts";
 import type { MailQueue } from "../src/store/mail-queue.ts";
 
 export interface DeliveryDeps {
@@ -95,7 +100,7 @@ async function putOff(
   await deps.queue.notify(id);
 }
 
-async function end(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise<void> {
+async function end(deps: DeliveryDeps, claim: Claim, ending: DeliveryResult): Promise<void> {
   const ended = await record(deps, claim, ending);
   // Where it goes on under another worker, its key is still needed.
   if (ended === null) return;
@@ -107,7 +112,11 @@ async function end(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise<vo
  * Records how a message ended, for as long as it is this worker's: what a mail server took must not
  * be sent again because Postgres was away for a moment.
  */
-async function record(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise<Ended | null> {
+async function record(
+  deps: DeliveryDeps,
+  claim: Claim,
+  ending: DeliveryResult,
+): Promise<EndedMessage | null> {
   for (let leftMs = deps.claimMs; ; leftMs -= RECORD_AGAIN_MS) {
     try {
       return await deps.deliveries.end(claim, ending);
@@ -122,7 +131,7 @@ async function record(deps: DeliveryDeps, claim: Claim, ending: Ending): Promise
 type SettleDeps = Pick<DeliveryDeps, "accounts" | "deliveries" | "queue">;
 
 /** Charges what the server took, or gives the hold back, and tells who waits. */
-export async function settleEnded(deps: SettleDeps, ended: Ended): Promise<void> {
+export async function settleEnded(deps: SettleDeps, ended: EndedMessage): Promise<void> {
   const actor = deps.accounts.of(ended.accountId, ended.bucket);
   const outcome = outcomeOf(ended);
   const ending =
@@ -135,12 +144,12 @@ export async function settleEnded(deps: SettleDeps, ended: Ended): Promise<void>
 }
 
 /** SPEC 8.3 counts what was accepted. */
-function unusedOf({ recipients, accepted }: Ended): Readonly<Record<string, number>> {
+function unusedOf({ recipients, accepted }: EndedMessage): Readonly<Record<string, number>> {
   return { [MAIL_COUNTS.recipients]: recipients - accepted };
 }
 
 /** The log row of the request, as its caller was answered. */
-function outcomeOf({ failure, status, toldQueued, tookMs }: Ended): Outcome {
+function outcomeOf({ failure, status, toldQueued, tookMs }: EndedMessage): Outcome {
   const row = { ...NOTHING_COUNTED, latencyMs: tookMs };
   const answer = status === "failed" ? ERRORS.mail_rejected.status : OK;
   return {

@@ -1,21 +1,24 @@
-// Ends a hold so that a fault of Redis is heard of but never changes what the caller gets.
+// Ends a hold so that a failure of Redis is logged but never changes what the caller gets.
 
 import type { Hold, Outcome, Settlement } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED, toApiError } from "../core/errors.ts";
 import { min, type NanoUsd, ZERO } from "../core/money.ts";
 import { type Call, type CallDeps, outcomeOf } from "./call.ts";
 
-export interface Ending {
+export interface SettleRequest {
   readonly hold: Hold;
   readonly cost: NanoUsd;
   readonly outcome: Outcome;
 }
 
 /**
- * Settles a hold. Should that fail, the sweep settles it to this cost when its lease ends, so this
+ * Settles a hold. If that fails, the sweep settles it to this cost when its lease ends, so this
  * cost is what the caller is told.
  */
-export async function settle(deps: CallDeps, { hold, cost, outcome }: Ending): Promise<Settlement> {
+export async function settle(
+  deps: CallDeps,
+  { hold, cost, outcome }: SettleRequest,
+): Promise<Settlement> {
   hold.checkpoint(cost);
   try {
     return await hold.settle(cost, outcome);
@@ -34,7 +37,7 @@ export async function release(deps: CallDeps, hold: Hold, outcome: Outcome): Pro
   }
 }
 
-/** Returns the hold of a call that came to nothing, and throws what it failed by. */
+/** Releases the hold of a failed call, and throws the error that it failed with. */
 export async function giveBack(
   deps: CallDeps,
   call: Call,

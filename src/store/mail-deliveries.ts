@@ -29,7 +29,7 @@ export interface Claim {
 }
 
 /** A message that has ended, and whose hold is still there. */
-export interface Ended {
+export interface EndedMessage {
   readonly id: string;
   readonly accountId: string;
   readonly bucket: number;
@@ -44,7 +44,7 @@ export interface Ended {
   readonly failure: MailFailure | null;
 }
 
-export type Ending =
+export type DeliveryResult =
   | { readonly status: "sent"; readonly accepted: number }
   | { readonly status: "failed"; readonly failure: MailFailure; readonly reason?: RejectReason };
 
@@ -113,7 +113,7 @@ export class MailDeliveries {
    * Ends a message and destroys its content. That the server took it is a fact, whoever's the
    * claim is by now; a failure counts only while it is this worker's. Null when it goes on.
    */
-  async end({ id, attempt }: Claim, ending: Ending): Promise<Ended | null> {
+  async end({ id, attempt }: Claim, ending: DeliveryResult): Promise<EndedMessage | null> {
     const { sql } = this.database;
     const failed = ending.status === "failed" ? ending : null;
     const [row] = await sql<EndedRow[]>`
@@ -151,10 +151,10 @@ export class MailDeliveries {
   }
 
   /**
-   * Ended messages whose worker died before it settled their holds or noted that: `charged`
+   * EndedMessage messages whose worker died before it settled their holds or noted that: `charged`
    * is what the ledger has of it already.
    */
-  async unsettled(graceMs: number): Promise<{ ended: Ended; charged: NanoUsd | null }[]> {
+  async unsettled(graceMs: number): Promise<{ ended: EndedMessage; charged: NanoUsd | null }[]> {
     const rows = await this.database.sql<(EndedRow & { charged: bigint | null })[]>`
       SELECT m.id, a.id AS account, a.bucket, m.hold, m.status, m.recipients, m.accepted,
         m.told_queued, m.failure,
@@ -208,7 +208,7 @@ interface EndedRow {
   readonly seconds: number;
 }
 
-function endedOf(row: EndedRow): Ended {
+function endedOf(row: EndedRow): EndedMessage {
   return {
     id: fromUuid("message", row.id),
     accountId: row.account,

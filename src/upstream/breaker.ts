@@ -8,16 +8,16 @@ const BACK_OFF_MS_MAX = 60_000;
 
 /**
  * How a request ended. `unreachable`: no answer came, whatever was asked for; `failed`: the server
- * answered with a failure; `neither`: it says nothing about the server.
+ * answered with a failure; `ignored`: it says nothing about the server.
  */
-export type Ending = "ok" | "failed" | "unreachable" | "neither";
+export type AttemptResult = "ok" | "failed" | "unreachable" | "ignored";
 
 /** One request under way. */
 export interface Attempt {
   /** The server has begun to answer. */
   answered(): void;
   /** Only the first time counts. */
-  end(ending: Ending): void;
+  end(outcome: AttemptResult): void;
 }
 
 export class Breaker {
@@ -48,12 +48,12 @@ export class Breaker {
         if (isProbe && !hasEnded) this.#isProbing = false;
         if (isProbe && !hasEnded) this.#isOpen = false;
       },
-      end: (ending) => {
+      end: (outcome) => {
         if (hasEnded) return;
         hasEnded = true;
         if (isProbe) this.#isProbing = false;
-        if (ending === "ok") this.#close();
-        else if (ending !== "neither") this.#fail(account, ending, isProbe);
+        if (outcome === "ok") this.#close();
+        else if (outcome !== "ignored") this.#fail(account, outcome, isProbe);
       },
     };
   }
@@ -66,11 +66,11 @@ export class Breaker {
     this.#backOffMs = BACK_OFF_MS;
   }
 
-  #fail(account: string, ending: "failed" | "unreachable", wasProbe: boolean): void {
+  #fail(account: string, outcome: "failed" | "unreachable", wasProbe: boolean): void {
     // A request that began before it opened says nothing new.
     if (this.#isOpen && !wasProbe) return;
     this.#failures += 1;
-    if (ending === "unreachable") this.#unreachable += 1;
+    if (outcome === "unreachable") this.#unreachable += 1;
     if (this.#accounts.size < ACCOUNTS_TO_OPEN) this.#accounts.add(account);
     const isProven =
       this.#unreachable >= FAILURES_TO_OPEN || this.#accounts.size >= ACCOUNTS_TO_OPEN;

@@ -4,7 +4,7 @@
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
-import { type Attempt, Breaker, type Ending } from "./breaker.ts";
+import { type Attempt, type AttemptResult, Breaker } from "./breaker.ts";
 import { RouteFailure } from "./route-failure.ts";
 import { Slots } from "./slots.ts";
 
@@ -20,7 +20,7 @@ export interface Server {
 /** A server that answered. Whoever reads the answer says how it ended, which frees the slot. */
 export interface Served<Result> {
   readonly result: Result;
-  readonly end: (ending: Ending) => void;
+  readonly end: (outcome: AttemptResult) => void;
 }
 
 export interface FallbackDeps {
@@ -44,7 +44,7 @@ export interface Question<Candidate extends { readonly server: Server }, Result>
 
 interface Failure {
   readonly attempt: Attempt;
-  readonly ending: "failed" | "unreachable";
+  readonly outcome: "failed" | "unreachable";
 }
 
 /** How long a request waits for a slot where every server is full. */
@@ -92,10 +92,11 @@ export class Fallback {
       }
       signal.throwIfAborted();
       // What several servers answer with a failure is the request's fault, as far as one can tell.
-      const isRequests = failures.length > 1 && failures.every(({ ending }) => ending === "failed");
-      if (isRequests) for (const { attempt } of failures) attempt.end("neither");
+      const isRequests =
+        failures.length > 1 && failures.every(({ outcome }) => outcome === "failed");
+      if (isRequests) for (const { attempt } of failures) attempt.end("ignored");
     } finally {
-      for (const { attempt, ending } of failures) attempt.end(ending);
+      for (const { attempt, outcome } of failures) attempt.end(outcome);
     }
     const retryAfterSeconds = soonest(errors);
     throw new ApiError("upstream_unreachable", message, {
@@ -129,18 +130,18 @@ export class Fallback {
       const result = await question.attempt(candidate);
       attempt.answered();
       let hasEnded = false;
-      const end = (ending: Ending) => {
+      const end = (outcome: AttemptResult) => {
         if (hasEnded) return;
         hasEnded = true;
-        attempt.end(ending);
+        attempt.end(outcome);
         slots.giveBack(account);
       };
       return { result, end };
     } catch (error) {
       slots.giveBack(account);
-      const ending = signal.aborted || error instanceof ApiError ? "neither" : endingOf(error);
-      if (ending === "neither") attempt.end(ending);
-      else failures.push({ attempt, ending });
+      const outcome = signal.aborted || error instanceof ApiError ? "ignored" : resultOf(error);
+      if (outcome === "ignored") attempt.end(outcome);
+      else failures.push({ attempt, outcome });
       if (signal.aborted || error instanceof ApiError) throw error;
       this.#deps.log.warn({ provider: server.name, subject, err: error }, "A route failed");
       errors.push(error);
@@ -169,11 +170,11 @@ function entryOf<Value>(map: Map<string, Value>, name: string, make: () => Value
   return made;
 }
 
-const ENDINGS = { server: "failed", connection: "unreachable", nobody: "neither" } as const;
+const RESULTS = { server: "failed", connection: "unreachable", nobody: "ignored" } as const;
 
-function endingOf(error: unknown): "failed" | "unreachable" | "neither" {
+function resultOf(error: unknown): "failed" | "unreachable" | "ignored" {
   if (error instanceof RouteFailure) {
-    return ENDINGS[error.blames];
+    return RESULTS[error.blames];
   }
   // The platform's own errors are those of connections, but for a time limit: the request may have
   // been more than the server can do in it.

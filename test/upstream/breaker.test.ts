@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { Breaker, type Ending } from "../../src/upstream/breaker.ts";
+import { type AttemptResult, Breaker } from "../../src/upstream/breaker.ts";
 
 function setUp() {
   const clock = { ms: 1_000 };
   const breaker = new Breaker(() => clock.ms);
   const begin = (account = "a") => breaker.begin(account);
   /** Failures of so many accounts in turn. */
-  const fail = (times: number, accounts = 3, ending: Ending = "failed") => {
+  const fail = (times: number, accounts = 3, ending: AttemptResult = "failed") => {
     for (let count = 0; count < times; count += 1) begin(`acct_${count % accounts}`)?.end(ending);
   };
   return { clock, breaker, begin, fail };
@@ -42,7 +42,7 @@ describe("Breaker", () => {
   test("does not count what says nothing about the provider", () => {
     const { begin, fail } = setUp();
     fail(4);
-    for (let count = 0; count < 10; count += 1) begin()?.end("neither");
+    for (let count = 0; count < 10; count += 1) begin()?.end("ignored");
     expect(begin()).not.toBeNull();
   });
 
@@ -82,7 +82,7 @@ describe("Breaker", () => {
     const { clock, begin, fail } = setUp();
     fail(5);
     clock.ms += 10_000;
-    begin()?.end("neither");
+    begin()?.end("ignored");
     const probe = begin();
     expect(probe).not.toBeNull();
     expect(begin()).toBeNull();

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
-import type { Ending } from "../../../upstream/breaker.ts";
+import type { AttemptResult } from "../../../upstream/breaker.ts";
 import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
@@ -30,7 +30,7 @@ export interface ChatProviderDeps {
   readonly log: Log;
 }
 
-type End = (ending: Ending) => void;
+type End = (ending: AttemptResult) => void;
 
 interface ServedRoute {
   readonly server: ProviderEntry;
@@ -162,7 +162,7 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   }
 
   override cancel(): void {
-    this.#end("neither");
+    this.#end("ignored");
     this.#first = null;
     this.#rest.cancel();
   }
@@ -182,11 +182,11 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   }
 
   /** An abort, which is the caller's, is heard here before anything fails because of it. */
-  #end(ending: Ending): void {
+  #end(ending: AttemptResult): void {
     if (this.#tellEnd === null) return;
     this.#wasAborted = this.#signal.aborted;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#tellEnd(this.#wasAborted ? "neither" : ending);
+    this.#tellEnd(this.#wasAborted ? "ignored" : ending);
     this.#tellEnd = null;
   }
 }
