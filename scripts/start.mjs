@@ -71,7 +71,7 @@ async function main() {
   const { REDIS_URL: redisUrl = "", DATABASE_URL: databaseUrl = "" } = process.env;
   const port = await choosePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const kept = secrets(home);
+  const kept = secrets(home, { make: true });
   if (!redisUrl || !databaseUrl) say("Starting the stores.");
   storesStarting = startStores({ home, redisUrl, databaseUrl, progress: say });
   const stores = await storesStarting;
