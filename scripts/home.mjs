@@ -40,9 +40,9 @@ import { bornOf, isAlive } from "./processes.mjs";
 export const PROJECT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const RESTORE =
-  "Restore the file from a backup, or set KEY_PEPPER and IP_HASH_SECRET to the values it had. With " +
-  "new secrets no API key that exists would be valid any more. To begin anew without the data, " +
-  "move the whole folder away.";
+  "Restore the file from a backup, or set KEY_PEPPER and IP_HASH_SECRET to the values it had. " +
+  "With new secrets no API key that exists would be valid any more. To begin anew without the " +
+  "data, move the whole folder away.";
 
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 

@@ -12,6 +12,7 @@ import type { Clock } from "./core/clock.ts";
 import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
+import { secretId } from "./core/secrets.ts";
 import { createRegistry, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
@@ -34,6 +35,7 @@ import { Pauses } from "./store/pauses.ts";
 import { isCluster, openRedis } from "./store/redis.ts";
 import { checkRedis } from "./store/redis-check.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
+import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
 
 const METRICS_PORT = 9464;
@@ -79,6 +81,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   }
   const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
+  await adoptSecrets(database, config.secrets);
+  const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashSecrets } = config.secrets;
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -125,7 +129,12 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
     accounts,
-    keys: new KeyDirectory(database, clock.now),
+    keys: new KeyDirectory({
+      database,
+      now: clock.now,
+      pepper: secretId("KEY_PEPPER", keyPeppers[0]),
+      onNotMoved: (error, keyId) => log.warn({ err: error, keyId }, "A key kept its old digest"),
+    }),
     anonymous: new AnonymousWindow(accounts.scripts),
     catalogue: () => catalogue.current(),
     chat: createChatProvider({ ...upstreams, guide: createGuide({ documents: documentation }) }),
@@ -140,7 +149,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       embedded: embeddedMaps.services,
       connect: remoteServers({ now: clock.now }),
     }),
-    mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
+    mail: { ...mailStores, ...config.mail, secrets: keyPeppers, random },
     pauses,
     checks: {
       redis: () => redis.ping(),
@@ -152,8 +161,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     random,
     log,
     trustedProxies: config.trustedProxies,
-    keyPepper: config.keyPepper,
-    ipHashSecret: config.ipHashSecret,
+    keyPeppers,
+    ipHashSecret: ipHashSecrets[0],
     docsTryIt: config.docsTryIt,
   });
   warmTokenizer();
@@ -205,7 +214,7 @@ async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void>
 try {
   await main();
 } catch (error) {
-  const isInWords = [ConfigError, CatalogueError, FirstLayoutLeft].some(
+  const isInWords = [ConfigError, CatalogueError, FirstLayoutLeft, WrongSecret].some(
     (of) => error instanceof of,
   );
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);

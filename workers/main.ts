@@ -19,6 +19,7 @@ import { MailRepeats } from "../src/store/mail-repeats.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { RejectedEntries } from "../src/store/rejected-entries.ts";
+import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { Unfinished } from "../src/store/unfinished.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { completeChanges } from "./completer.ts";
@@ -60,6 +61,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = openDatabase(config.databaseUrl);
   await checkUpgraded(database.db);
+  await adoptSecrets(database, config.secrets);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -221,8 +223,8 @@ function after(delayMs: number, run: () => void): () => void {
 try {
   await main();
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof FirstLayoutLeft)
-    process.stderr.write(`${error.message}\n`);
+  const isInWords = [ConfigError, FirstLayoutLeft, WrongSecret].some((of) => error instanceof of);
+  if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
   else createLog("worker", "info").error({ err: error }, "The worker could not start");
   process.exit(1);

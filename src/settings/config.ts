@@ -6,6 +6,7 @@ import { allowlist } from "../core/access.ts";
 import { FREE_PLAN_ALLOWANCE } from "../core/limits.ts";
 import { asciiDomain } from "../core/mail-address.ts";
 import { type NanoUsd, usd } from "../core/money.ts";
+import type { SecretList, SecretName, Secrets } from "../core/secrets.ts";
 import { parseRelay, type SmtpRelay } from "../services/mail/smtp-relay.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,10 +16,7 @@ export interface StoreConfig {
   /** The money Redis: `redis://…`, or the seeds of a Redis Cluster, joined with commas. */
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  /** Keys the digests of API keys. */
-  readonly keyPepper: string;
-  /** Keys the hashes of client addresses. */
-  readonly ipHashSecret: string;
+  readonly secrets: Secrets;
   /** The folder of the files that are made from data: indexes of search and maps. */
   readonly dataDirectory: string;
 }
@@ -91,8 +89,10 @@ export function loadStoreConfig(env: Environment = process.env): StoreConfig {
   return Object.freeze({
     redisUrl: required(env, "REDIS_URL"),
     databaseUrl: required(env, "DATABASE_URL"),
-    keyPepper: secret(env, "KEY_PEPPER"),
-    ipHashSecret: secret(env, "IP_HASH_SECRET"),
+    secrets: Object.freeze({
+      KEY_PEPPER: secretList(env, "KEY_PEPPER"),
+      IP_HASH_SECRET: secretList(env, "IP_HASH_SECRET"),
+    }),
     dataDirectory: loadDataDirectory(env),
   });
 }
@@ -195,12 +195,14 @@ function required(env: Environment, name: string): string {
   return value;
 }
 
-function secret(env: Environment, name: string): string {
-  const value = required(env, name);
-  if (value.length < SECRET_LENGTH_MIN) {
-    throw new ConfigError(`${name} must have at least ${SECRET_LENGTH_MIN} characters`);
+/** Secrets are joined with commas, the current one first. */
+function secretList(env: Environment, name: SecretName): SecretList {
+  const [current = "", ...previous] = required(env, name).split(",");
+  if ([current, ...previous].some((value) => value.length < SECRET_LENGTH_MIN)) {
+    const each = previous.length > 0 ? "each secret of " : "";
+    throw new ConfigError(`${each}${name} must have at least ${SECRET_LENGTH_MIN} characters`);
   }
-  return value;
+  return Object.freeze([current, ...previous] as const);
 }
 
 function whole(env: Environment, name: string, fallback: number, max: number): number {
