@@ -17,7 +17,8 @@ import {
   writeRuntime,
 } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
-import { exitCodeOf, isPortFree, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
+import { chooseMetricsPorts, choosePort } from "./ports.mjs";
+import { exitCodeOf, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
 import { startStores } from "./services.mjs";
 
 /**
@@ -30,11 +31,11 @@ const USAGE = `Usage: npm start [-- --logs]
 Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the logs here.
 
   PORT           the port of the API; 8080, or the next free one
+  METRICS_PORT   the port of the API's metrics; the worker has the next one
   FAREBOX_HOME   where the data is kept; .farebox
   REDIS_URL      a Redis 7 of your own (appendfsync always, noeviction), instead of a private one
   DATABASE_URL   a Postgres 18 of your own, instead of a private one`;
 
-const PORT_DEFAULT = 8080;
 const READY_MS = 60_000;
 const DRAIN_MS = 30_000;
 
@@ -69,7 +70,8 @@ async function main() {
   await ensurePackages({ dev: false, progress: say });
   const bun = ensureBun();
   const { REDIS_URL: redisUrl = "", DATABASE_URL: databaseUrl = "" } = process.env;
-  const port = await choosePort();
+  const port = await choosePort(say);
+  const metricsPorts = await chooseMetricsPorts();
   const baseUrl = `http://127.0.0.1:${port}`;
   const kept = secrets(home, { make: true });
   if (!redisUrl || !databaseUrl) say("Starting the stores.");
@@ -90,8 +92,9 @@ async function main() {
   say("Preparing the database and the demonstration account.");
   const [demo] = await Promise.all([setUp(bun, env, baseUrl), buildData(bun, env)]);
   if (stopping) return;
-  const api = server(bun, "API", "src/main.ts", env);
-  const worker = server(bun, "Worker", "workers/main.ts", env);
+  const api = server(bun, "API", "src/main.ts", { ...env, METRICS_PORT: metricsPorts.api });
+  const workerEnv = { ...env, METRICS_PORT: metricsPorts.worker };
+  const worker = server(bun, "Worker", "workers/main.ts", workerEnv);
   writeJson(join(home, "servers.json"), [api.record, worker.record]);
   if (!watch([api, worker])) return;
   await untilReady(baseUrl, api, worker);
@@ -118,30 +121,6 @@ async function stopOldServers() {
   for (const record of readJson(join(home, "servers.json")) ?? []) {
     if (await stopLeftover(record, "SIGTERM")) say("Stopped a server that an earlier run left.");
   }
-}
-
-/** The port of the API: the given one, else the default or the next one that is free. */
-async function choosePort() {
-  const given = process.env.PORT;
-  if (given) {
-    const port = Number(given);
-    if (!/^\d+$/.test(given) || port < 1 || port > 65_535) {
-      throw new Error(`PORT must be a number from 1 to 65535, but is '${given}'.`);
-    }
-    if (await isFreeEverywhere(port)) return port;
-    throw new Error(`Port ${port} is not free; set PORT to another one.`);
-  }
-  for (let port = PORT_DEFAULT; port < PORT_DEFAULT + 100; port += 1) {
-    if (!(await isFreeEverywhere(port))) continue;
-    if (port !== PORT_DEFAULT) say(`Port ${PORT_DEFAULT} is taken; using ${port}.`);
-    return port;
-  }
-  throw new Error(`No port from ${PORT_DEFAULT} on is free; set PORT.`);
-}
-
-/** @param {number} port */
-async function isFreeEverywhere(port) {
-  return (await isPortFree(port, "127.0.0.1")) && (await isPortFree(port, "0.0.0.0"));
 }
 
 /**

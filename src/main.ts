@@ -13,7 +13,7 @@ import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { secretId } from "./core/secrets.ts";
-import { createRegistry, serveMetrics } from "./http/metrics-server.ts";
+import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
@@ -180,7 +180,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       this.set(accounts.openCalls);
     },
   });
-  const metrics = serveMetrics(registry, config.metricsPort, log);
+  const metrics = serveMetrics(registry, config.metrics, log);
 
   return async () => {
     await app.server?.stop();
@@ -214,9 +214,13 @@ async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void>
 try {
   await main();
 } catch (error) {
-  const isInWords = [ConfigError, CatalogueError, FirstLayoutLeft, WrongSecret].some(
-    (of) => error instanceof of,
-  );
+  const isInWords = [
+    ConfigError,
+    CatalogueError,
+    FirstLayoutLeft,
+    WrongSecret,
+    MetricsPortTaken,
+  ].some((of) => error instanceof of);
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
   else createLog("api", "info").error({ err: error }, "The API could not start");

@@ -8,7 +8,7 @@ import type { Registry } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
-import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
+import { createRegistry, MetricsPortTaken, serveMetrics } from "../src/http/metrics-server.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
@@ -101,7 +101,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   };
   keep();
   const keeping = setInterval(keep, KEEP_SCHEDULES_MS);
-  const metricsServer = serveMetrics(registry, config.metricsPort, log);
+  const metricsServer = serveMetrics(registry, config.metrics, log);
   log.info({ jobs: [...ON_TIMERS, ...Object.keys(jobs)] }, "The worker runs");
 
   return async () => {
@@ -223,7 +223,9 @@ function after(delayMs: number, run: () => void): () => void {
 try {
   await main();
 } catch (error) {
-  const isInWords = [ConfigError, FirstLayoutLeft, WrongSecret].some((of) => error instanceof of);
+  const isInWords = [ConfigError, FirstLayoutLeft, WrongSecret, MetricsPortTaken].some(
+    (of) => error instanceof of,
+  );
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
   else createLog("worker", "info").error({ err: error }, "The worker could not start");

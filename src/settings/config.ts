@@ -24,8 +24,7 @@ export interface StoreConfig {
 export interface ServerConfig extends StoreConfig {
   readonly host: string;
   readonly port: number;
-  /** Where /metrics listens; 0 takes any free port. */
-  readonly metricsPort: number;
+  readonly metrics: MetricsConfig;
   /** The Redis of the job queues; the money Redis unless given. */
   readonly queueRedisUrl: string;
   readonly trustedProxies: readonly string[];
@@ -45,6 +44,14 @@ export interface ServerConfig extends StoreConfig {
   readonly docsTryIt: boolean;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;
+}
+
+/** Where /metrics listens; port 0 is any free one. */
+export interface MetricsConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Whether METRICS_PORT said so: then no other port will do. */
+  readonly isNamed: boolean;
 }
 
 export interface MailConfig {
@@ -107,7 +114,11 @@ export function loadServerConfig(
     ...stores,
     host: env.HOST || "127.0.0.1",
     port: whole(env, "PORT", 8080, 65_535),
-    metricsPort: whole(env, "METRICS_PORT", metricsPort, 65_535),
+    metrics: Object.freeze({
+      host: env.METRICS_HOST || "127.0.0.1",
+      port: whole(env, "METRICS_PORT", metricsPort, 65_535),
+      isNamed: Boolean(env.METRICS_PORT),
+    }),
     queueRedisUrl: env.QUEUE_REDIS_URL || stores.redisUrl,
     trustedProxies: addresses(env, "TRUSTED_PROXIES"),
     catalogueFile: Object.freeze({
