@@ -49,7 +49,7 @@ test("METRICS_HOST is where metrics are listened for, and METRICS_PORT counts as
   });
 });
 
-test("an API whose named metrics port is taken does not start, and says so in one line", async () => {
+test("an API whose named metrics port is taken does not start, and says so", async () => {
   await using product = await startProduct({ apis: 1, workers: 0 });
   using other = Bun.serve({ port: 0, hostname: HOST, fetch: () => new Response("other") });
   const { options } = product.api(0);
