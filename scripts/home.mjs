@@ -17,7 +17,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -43,8 +42,6 @@ const RESTORE =
   "Restore the file from a backup, or set KEY_PEPPER and IP_HASH_SECRET to the values it had. " +
   "With new secrets no API key that exists would be valid any more. To begin anew without the " +
   "data, move the whole folder away.";
-
-const LOG_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The home that the environment names, or `.farebox` in the project. */
 export function homeFolder() {
@@ -151,15 +148,12 @@ export function secret() {
 }
 
 /**
- * The file of a child's output. What earlier runs left there is set aside when it is large.
+ * The file of a child's output.
  * @param {string} home
  * @param {string} name
  */
 export function logFile(home, name) {
-  const file = join(home, "logs", `${name}.log`);
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
-  return file;
+  return join(home, "logs", `${name}.log`);
 }
 
 /**

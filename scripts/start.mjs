@@ -16,6 +16,7 @@ import {
   writeJson,
   writeRuntime,
 } from "./home.mjs";
+import { keepLogsSmall } from "./logs.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { chooseMetricsPorts, choosePort } from "./ports.mjs";
 import { exitCodeOf, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
@@ -72,6 +73,7 @@ async function main() {
   const owner = lockHome(home);
   if (owner !== null) return refuseSecond(owner);
   locked = true;
+  keepLogsSmall(join(home, "logs"), say);
   await stopOldServers();
   await ensurePackages({ dev: false, progress: say });
   const bun = ensureBun();
