@@ -38,6 +38,7 @@ Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the lo
   PORT           the port of the API; 8080, or the next free one
   METRICS_PORT   the port of the API's metrics; the worker has the next one
   FAREBOX_HOME   where the data is kept; .farebox
+  FAREBOX_REDIS_MEMORY   the limit of the private Redis, as 70% or 4gb; 70%
   REDIS_URL      a Redis 7 of your own (appendfsync always, noeviction), instead of a private one
   DATABASE_URL   a Postgres 18 of your own, instead of a private one`;
 
@@ -251,15 +252,17 @@ function take(started) {
 
 /** @param {string} baseUrl */
 async function untilReady(baseUrl) {
+  let said = "";
   for (const endMs = Date.now() + READY_MS; Date.now() < endMs; await sleep(50)) {
     if (stopping) return;
     const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
       () => null,
     );
     if (answer?.status === 200) return;
+    said = (await answer?.text().catch(() => "")) ?? said;
   }
   throw new Error(
-    `${baseUrl}/readyz did not become ready within ${READY_MS / 1000} seconds.\n\n` +
+    `${baseUrl}/readyz did not become ready within ${READY_MS / 1000} seconds. ${said}\n\n` +
       lastWords(join(home, "logs", "api.log")),
   );
 }

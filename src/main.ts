@@ -4,6 +4,7 @@
 import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
+import { probeKeys } from "../actors/keys.ts";
 import { checkLayouts } from "../actors/layout-upgrade.ts";
 import { scriptsOfOneServer } from "../actors/open-scripts.ts";
 import project from "../package.json";
@@ -33,7 +34,7 @@ import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
 import { isCluster, openRedis } from "./store/redis.ts";
-import { checkRedis } from "./store/redis-check.ts";
+import { checkRedis, checkWrites } from "./store/redis-check.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
@@ -152,7 +153,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     mail: { ...mailStores, ...config.mail, secrets: keyPeppers, random },
     pauses,
     checks: {
-      redis: () => redis.ping(),
+      redis: () => checkWrites(redis, probeKeys()),
       postgres: () => database.ping(),
       layout: () => checkLayouts(redis),
     },
