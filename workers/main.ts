@@ -28,6 +28,7 @@ import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
 import { flushJournal } from "./log-flush.ts";
+import { keepLogMonths, type RetentionDeps } from "./log-retention.ts";
 import { expireRepeats } from "./mail-completer.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
@@ -166,12 +167,36 @@ function measureJournal({ log, accounts, database }: Parts, registry: Registry):
   });
 }
 
+/** Moves the journal; answers how many buckets did not fit. */
+async function flushOnce({ config, log, accounts, database }: Parts): Promise<number> {
+  let conflicts = 0;
+  await flushJournal({
+    scripts: accounts.scripts,
+    ledger: new Ledger(database),
+    log,
+    keepMs: config.journalKeepMs,
+    rebuild: (bucket, epoch) => accounts.rebuild(bucket, epoch),
+    onFork: () => {
+      conflicts += 1;
+    },
+  });
+  return conflicts;
+}
+
 /** What one of the workers does when the queue says so. */
 function schedule({ config, log, accounts, database }: Parts) {
   const { scripts } = accounts;
   const unfinished = new Unfinished(database);
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
+  const retention: RetentionDeps = {
+    upkeep,
+    rejected: new RejectedEntries(database),
+    redis: scripts.redis,
+    now,
+    keepMonths: config.logKeepMonths,
+    flush: () => flushOnce({ config, log, accounts, database }),
+  };
   return {
     completer: {
       everyMs: 10_000,
@@ -185,6 +210,13 @@ function schedule({ config, log, accounts, database }: Parts) {
     "mail-repeats-expiry": {
       everyMs: 3_600_000,
       run: () => expireRepeats(new MailRepeats(database)),
+    },
+    "log-retention": {
+      everyMs: 3_600_000,
+      run: async () => {
+        const months = await keepLogMonths(retention);
+        if (months.length > 0) log.info({ months }, "Months of the request log were dropped");
+      },
     },
     "request-log-partitions": {
       everyMs: 3_600_000,

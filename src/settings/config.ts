@@ -34,6 +34,8 @@ export interface ServerConfig extends StoreConfig {
   readonly logLevel: string;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
+  /** How many whole months of the request log are kept besides this one; 0 keeps all. */
+  readonly logKeepMonths: number;
   /** How long a wallet must be unused to leave Redis. */
   readonly walletIdleMs: number;
   /** What the Free plan of the Application API grants each month. */
@@ -128,6 +130,7 @@ export function loadServerConfig(
     mail: loadMailConfig(env),
     logLevel: oneOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
     journalKeepMs: whole(env, "JOURNAL_KEEP_SECONDS", 120, 86_400) * 1000,
+    logKeepMonths: whole(env, "LOG_KEEP_MONTHS", 0, 1_200),
     walletIdleMs: whole(env, "WALLET_IDLE_SECONDS", 86_400, 31_536_000) * 1000,
     freePlanAllowance: amount(env, "FREE_PLAN_ALLOWANCE_USD", FREE_PLAN_ALLOWANCE),
     outgoingRequestsMax: whole(env, "BUN_CONFIG_MAX_HTTP_REQUESTS", 256, 65_336),

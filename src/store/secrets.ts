@@ -11,7 +11,7 @@ import {
 import { arrayText, type Database } from "./database.ts";
 
 /** Any fixed number: processes that start together take turns. */
-const SECRETS_LOCK = 720_314_003;
+const SECRETS_LOCK = 720_314_005;
 const KEYS_NAMED_MAX = 3;
 
 /** A secret is not the one that the stores were used with; the message is for the operator. */
