@@ -1,6 +1,8 @@
 // The names of everything an account has in Redis. All keys of a bucket share one hash tag, so that
 // a script may touch any of them together on Redis Cluster.
 
+import { BUCKETS } from "../src/core/limits.ts";
+
 /** The keys of one bucket. */
 export interface BucketKeys {
   readonly number: number;
@@ -82,3 +84,9 @@ export function accountOfWallet(key: string): string {
 
 export const WALLET_PATTERN = "{b*}:account:*";
 export const KEY_PATTERN = "{b*}:key:*";
+
+/** A key of each bucket that never exists: who writes nothing to it learns whether writes pass. */
+export function probeKeys(): [string, ...string[]] {
+  const [first, ...others] = Array.from({ length: BUCKETS }, (_, bucket) => `{b${bucket}}:probe`);
+  return [first ?? "", ...others];
+}

@@ -45,7 +45,7 @@ function environment(args) {
         "the folder of the one that runs, or set REDIS_URL and DATABASE_URL.",
     );
   }
-  const held = secrets(home);
+  const held = secrets(home, { make: false });
   if (runtime !== null && runtime.secrets_fingerprint !== fingerprint(held)) {
     throw new Error(
       "This Farebox was started with another KEY_PEPPER or IP_HASH_SECRET; set the same here.",

@@ -17,7 +17,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -39,7 +38,10 @@ import { bornOf, isAlive } from "./processes.mjs";
 /** The folder of the project. */
 export const PROJECT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const LOG_BYTES_MAX = 16 * 1024 * 1024;
+const RESTORE =
+  "Restore the file from a backup, or set KEY_PEPPER and IP_HASH_SECRET to the values it had. " +
+  "With new secrets no API key that exists would be valid any more. To begin anew without the " +
+  "data, move the whole folder away.";
 
 /** The home that the environment names, or `.farebox` in the project. */
 export function homeFolder() {
@@ -90,24 +92,45 @@ export function writeJson(file, value) {
 }
 
 /**
- * The two secrets of an installation as environment variables; made once, and those that the
- * environment sets win. A damaged file is an error: new secrets would make every key worthless.
+ * The two secrets of an installation as environment variables; those that the environment sets win.
+ * Only a home without data is given new ones: with others, every API key of the data would be dead.
  * @param {string} home
+ * @param {{ make: boolean }} options whether to make secrets for a home without data
  * @returns {Secrets}
  */
-export function secrets(home) {
+export function secrets(home, { make }) {
   const { KEY_PEPPER, IP_HASH_SECRET } = process.env;
   if (KEY_PEPPER && IP_HASH_SECRET) return { KEY_PEPPER, IP_HASH_SECRET };
   const file = join(home, "secrets.json");
-  if (!existsSync(file)) writeJson(file, { key_pepper: secret(), ip_hash_secret: secret() });
+  if (!existsSync(file)) {
+    if (!make || hasData(home)) throw new Error(missingSecrets(home, file));
+    writeJson(file, { key_pepper: secret(), ip_hash_secret: secret() });
+  }
   const stored = readJson(file);
   if (typeof stored?.key_pepper !== "string" || typeof stored.ip_hash_secret !== "string") {
-    throw new Error(`${file} is damaged. Every API key depends on it: restore it from a backup.`);
+    throw new Error(`${file} cannot be read, or lacks one of its two secrets.\n${RESTORE}`);
   }
   return {
     KEY_PEPPER: KEY_PEPPER || stored.key_pepper,
     IP_HASH_SECRET: IP_HASH_SECRET || stored.ip_hash_secret,
   };
+}
+
+/**
+ * @param {string} home
+ * @param {string} file
+ */
+function missingSecrets(home, file) {
+  if (!hasData(home)) return `${file} is missing: set KEY_PEPPER and IP_HASH_SECRET.`;
+  return `${file} is missing, and ${home} has data that depends on it.\n${RESTORE}`;
+}
+
+/**
+ * Whether an earlier start left a store here.
+ * @param {string} home
+ */
+function hasData(home) {
+  return ["postgres", "redis"].some((store) => existsSync(join(home, store)));
 }
 
 /**
@@ -125,15 +148,12 @@ export function secret() {
 }
 
 /**
- * The file of a child's output. What earlier runs left there is set aside when it is large.
+ * The file of a child's output.
  * @param {string} home
  * @param {string} name
  */
 export function logFile(home, name) {
-  const file = join(home, "logs", `${name}.log`);
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
-  return file;
+  return join(home, "logs", `${name}.log`);
 }
 
 /**

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { logFile, readJson, secret, writeJson } from "./home.mjs";
 import { freePort, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
+import { redisMemory } from "./redis-memory.mjs";
 import { ensureRedis } from "./redis-programs.mjs";
 
 /**
@@ -148,6 +149,7 @@ function spawnRedis(found, options, dir, port, password) {
     appendonly: "yes",
     appendfsync: "always",
     save: '""',
+    maxmemory: String(redisMemory(process.env.FAREBOX_REDIS_MEMORY)),
     "maxmemory-policy": "noeviction",
     ...options.settings,
   };

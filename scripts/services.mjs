@@ -7,8 +7,16 @@ import { startRedis } from "./redis.mjs";
  * @typedef {object} Stores
  * @property {string} redisUrl
  * @property {string} databaseUrl
- * @property {import("./processes.mjs").Child[]} children those that were started here
+ * @property {Started[]} started those that were started here
  * @property {() => Promise<void>} stop
+ *
+ * @typedef {object} Started
+ * @property {string} name
+ * @property {Child} child
+ * @property {() => Promise<Child>} restart on the same port and data, repaired as at each start
+ *
+ * @typedef {import("./processes.mjs").Child} Child
+ * @typedef {import("./redis.mjs").Service} Service
  */
 
 /**
@@ -23,9 +31,13 @@ import { startRedis } from "./redis.mjs";
  */
 export async function startStores(options) {
   const { home, progress = () => {}, durable = true } = options;
+  /** @param {number} [port] */
+  const redisOn = (port) => startRedis({ home, progress, ...(port && { port }) });
+  /** @param {number} [port] */
+  const postgresOn = (port) => startPostgres({ home, progress, durable, ...(port && { port }) });
   const [redis, postgres] = await Promise.allSettled([
-    options.redisUrl ? null : startRedis({ home, progress }),
-    options.databaseUrl ? null : startPostgres({ home, progress, durable }),
+    options.redisUrl ? null : redisOn(),
+    options.databaseUrl ? null : postgresOn(),
   ]);
   const started = [redis, postgres].flatMap((result) => {
     return result.status === "fulfilled" && result.value !== null ? [result.value] : [];
@@ -42,7 +54,19 @@ export async function startStores(options) {
   return {
     redisUrl: redis.value?.url ?? options.redisUrl ?? "",
     databaseUrl: postgres.value?.url ?? options.databaseUrl ?? "",
-    children: started.map((service) => service.child),
+    started: [
+      ...(redis.value === null ? [] : [startedOf(redis.value, redisOn)]),
+      ...(postgres.value === null ? [] : [startedOf(postgres.value, postgresOn)]),
+    ],
     stop,
   };
+}
+
+/**
+ * @param {Service} service
+ * @param {(port: number) => Promise<Service>} startOn
+ * @returns {Started}
+ */
+function startedOf({ child, port }, startOn) {
+  return { name: child.name, child, restart: async () => (await startOn(port)).child };
 }

@@ -15,6 +15,7 @@ import { type Database, openDatabase } from "../src/store/database.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { Payments } from "../src/store/payments.ts";
 import { openRedis } from "../src/store/redis.ts";
+import { adoptSecrets } from "../src/store/secrets.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { makePartitions } from "../workers/partitions.ts";
 
@@ -43,6 +44,7 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
   try {
     const { buckets } = await migrateStores({ database, databaseUrl, actors, warn });
     if (buckets > 0) warn(`The data of an earlier release was rebuilt (${buckets} buckets).`);
+    await adoptSecrets(database, config.secrets);
     const demo = await openDemo(file, baseUrl, { config, database, actors });
     await finishLayout(redis);
     return demo;
@@ -74,7 +76,8 @@ async function openDemo(
   { config, database, actors }: Opened,
 ): Promise<Demo> {
   await makePartitions({ upkeep: new LogUpkeep(database), now: Date.now });
-  const accounts = new Accounts({ database, random, keyPepper: config.keyPepper });
+  const [keyPepper] = config.secrets.KEY_PEPPER;
+  const accounts = new Accounts({ database, random, keyPepper });
   const kept = readDemo(file);
   if (kept !== null && (await accounts.find(kept.account)) !== null) {
     return { ...kept, base_url: baseUrl };

@@ -1,7 +1,7 @@
 // `npm start`: from a fresh machine to a running Farebox with a key that works.
 
 import { existsSync, rmSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import {
   dataFolder,
   fingerprint,
@@ -16,12 +16,18 @@ import {
   writeJson,
   writeRuntime,
 } from "./home.mjs";
+import { keepLogsSmall } from "./logs.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
-import { exitCodeOf, isPortFree, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
+import { chooseMetricsPorts, choosePort } from "./ports.mjs";
+import { exitCodeOf, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
 import { startStores } from "./services.mjs";
+import { supervise } from "./supervisor.mjs";
+import { shown, welcome } from "./welcome.mjs";
 
 /**
  * @typedef {import("./processes.mjs").Child} Child
+ * @typedef {import("./processes.mjs").Exit} Exit
+ * @typedef {import("./supervisor.mjs").Supervised} Supervised
  * @typedef {{ account: string, key: string }} Demo
  */
 
@@ -30,11 +36,12 @@ const USAGE = `Usage: npm start [-- --logs]
 Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the logs here.
 
   PORT           the port of the API; 8080, or the next free one
+  METRICS_PORT   the port of the API's metrics; the worker has the next one
   FAREBOX_HOME   where the data is kept; .farebox
+  FAREBOX_REDIS_MEMORY   the limit of the private Redis, as 70% or 4gb; 70%
   REDIS_URL      a Redis 7 of your own (appendfsync always, noeviction), instead of a private one
   DATABASE_URL   a Postgres 18 of your own, instead of a private one`;
 
-const PORT_DEFAULT = 8080;
 const READY_MS = 60_000;
 const DRAIN_MS = 30_000;
 
@@ -42,10 +49,12 @@ const home = homeFolder();
 const showLogs = process.argv.includes("--logs") || process.env.FAREBOX_LOGS === "1";
 
 /** What to stop, in groups: the last group that was started is the first to be stopped. */
-const groups = /** @type {Child[][]} */ ([]);
+const groups = /** @type {Pick<Child, "stop">[][]} */ ([]);
 /** @type {Promise<import("./services.mjs").Stores> | null} */
 let storesStarting = null;
 let locked = false;
+/** Once everything ran, what dies is started again; before that it is a fault of the start. */
+let ready = false;
 let stopping = false;
 
 process.stdout.on("error", () => {});
@@ -65,17 +74,22 @@ async function main() {
   const owner = lockHome(home);
   if (owner !== null) return refuseSecond(owner);
   locked = true;
+  keepLogsSmall(join(home, "logs"), say);
   await stopOldServers();
   await ensurePackages({ dev: false, progress: say });
   const bun = ensureBun();
   const { REDIS_URL: redisUrl = "", DATABASE_URL: databaseUrl = "" } = process.env;
-  const port = await choosePort();
+  const port = await choosePort(say);
+  const metricsPorts = await chooseMetricsPorts();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const kept = secrets(home);
+  const kept = secrets(home, { make: true });
   if (!redisUrl || !databaseUrl) say("Starting the stores.");
   storesStarting = startStores({ home, redisUrl, databaseUrl, progress: say });
   const stores = await storesStarting;
-  if (!watch(stores.children)) return;
+  const supervised = stores.started.map(({ restart, ...store }) => {
+    return keepRunning({ ...store, start: restart });
+  });
+  if (!take(supervised)) return;
   const env = {
     ...process.env,
     ...kept,
@@ -90,19 +104,18 @@ async function main() {
   say("Preparing the database and the demonstration account.");
   const [demo] = await Promise.all([setUp(bun, env, baseUrl), buildData(bun, env)]);
   if (stopping) return;
-  const api = server(bun, "API", "src/main.ts", env);
-  const worker = server(bun, "Worker", "workers/main.ts", env);
-  writeJson(join(home, "servers.json"), [api.record, worker.record]);
-  if (!watch([api, worker])) return;
-  await untilReady(baseUrl, api, worker);
+  const servers = startServers(bun, env, metricsPorts, supervised);
+  if (!take(servers)) return;
+  await untilReady(baseUrl);
   if (stopping) return;
+  ready = true;
   writeRuntime(home, {
     base_url: baseUrl,
     redis_url: stores.redisUrl,
     database_url: stores.databaseUrl,
     secrets_fingerprint: fingerprint(kept),
   });
-  welcome(baseUrl, demo);
+  welcome({ baseUrl, home, showLogs, key: demo.key });
 }
 
 /** @param {{ pid: number }} owner */
@@ -118,30 +131,6 @@ async function stopOldServers() {
   for (const record of readJson(join(home, "servers.json")) ?? []) {
     if (await stopLeftover(record, "SIGTERM")) say("Stopped a server that an earlier run left.");
   }
-}
-
-/** The port of the API: the given one, else the default or the next one that is free. */
-async function choosePort() {
-  const given = process.env.PORT;
-  if (given) {
-    const port = Number(given);
-    if (!/^\d+$/.test(given) || port < 1 || port > 65_535) {
-      throw new Error(`PORT must be a number from 1 to 65535, but is '${given}'.`);
-    }
-    if (await isFreeEverywhere(port)) return port;
-    throw new Error(`Port ${port} is not free; set PORT to another one.`);
-  }
-  for (let port = PORT_DEFAULT; port < PORT_DEFAULT + 100; port += 1) {
-    if (!(await isFreeEverywhere(port))) continue;
-    if (port !== PORT_DEFAULT) say(`Port ${PORT_DEFAULT} is taken; using ${port}.`);
-    return port;
-  }
-  throw new Error(`No port from ${PORT_DEFAULT} on is free; set PORT.`);
-}
-
-/** @param {number} port */
-async function isFreeEverywhere(port) {
-  return (await isPortFree(port, "127.0.0.1")) && (await isPortFree(port, "0.0.0.0"));
 }
 
 /**
@@ -186,48 +175,94 @@ async function buildData(bun, env) {
 
 /**
  * @param {string} bun
- * @param {string} name
- * @param {string} script
  * @param {NodeJS.ProcessEnv} env
+ * @param {{ api: string | undefined, worker: string | undefined }} metricsPorts
+ * @param {Supervised[]} stores
  */
-function server(bun, name, script, env) {
-  const log = showLogs ? null : logFile(home, name.toLowerCase());
-  return launch({ name, command: [bun, script], cwd: PROJECT, env, logFile: log });
+function startServers(bun, env, metricsPorts, stores) {
+  /** @type {Map<string, Child>} */
+  const children = new Map();
+  /**
+   * @param {string} name
+   * @param {string} script
+   * @param {string | undefined} METRICS_PORT
+   */
+  const start = (name, script, METRICS_PORT) => {
+    const log = showLogs ? null : logFile(home, name.toLowerCase());
+    const command = [bun, script];
+    const child = launch({
+      ...{ name, command, cwd: PROJECT, logFile: log },
+      env: { ...env, METRICS_PORT },
+    });
+    children.set(name, child);
+    const records = [...children.values()].map(({ record }) => record);
+    writeJson(join(home, "servers.json"), records);
+    return child;
+  };
+  return [
+    /** @type {const} */ (["API", "src/main.ts", metricsPorts.api]),
+    /** @type {const} */ (["Worker", "workers/main.ts", metricsPorts.worker]),
+  ].map(([name, script, port]) =>
+    keepRunning({
+      name,
+      child: start(name, script, port),
+      // A server that finds a store away at its start ends again, which would count as a death.
+      start: async (signal) => {
+        await Promise.race([Promise.all(stores.map((store) => store.running())), aborted(signal)]);
+        if (signal.aborted) throw new Error("everything is being stopped");
+        return start(name, script, port);
+      },
+    }),
+  );
+}
+
+/** @param {AbortSignal} signal */
+function aborted(signal) {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /**
- * Takes responsibility for children: they are stopped at the end, and the end comes with theirs.
- * @param {Child[]} children
+ * @param {Pick<import("./supervisor.mjs").SupervisorOptions, "name" | "child" | "start">} process
+ */
+function keepRunning(process) {
+  return supervise({ ...process, say, mayRestart: () => ready, giveUp });
+}
+
+/**
+ * @param {Exit | null} exit
+ * @param {string} why
+ */
+function giveUp(exit, why) {
+  const name = why.split(" ")[0]?.toLowerCase();
+  const log = join(home, "logs", `${name}.log`);
+  const words = existsSync(log) ? `\n\n${lastWords(log)}\n\n(${shown(log)})` : "";
+  return void finish((exit && exitCodeOf(exit)) || 1, `\n${why}${words}`);
+}
+
+/**
+ * Takes responsibility for what was started: it is stopped at the end.
+ * @param {Supervised[]} started
  * @returns {boolean} false when everything is being stopped already
  */
-function watch(children) {
-  groups.push(children);
-  for (const child of children) {
-    child.exited.then((exit) => {
-      const log = join(home, "logs", `${child.name.toLowerCase()}.log`);
-      const words = existsSync(log) ? `\n\n${lastWords(log)}\n\n(${shown(log)})` : "";
-      const how = exit.signal ?? `exit code ${exit.code}`;
-      return finish(exitCodeOf(exit) || 1, `\n${child.name} ended by ${how}.${words}`);
-    });
-  }
+function take(started) {
+  groups.push(started);
   if (stopping) void stopGroups();
   return !stopping;
 }
 
-/**
- * @param {string} baseUrl
- * @param {...Child} children
- */
-async function untilReady(baseUrl, ...children) {
+/** @param {string} baseUrl */
+async function untilReady(baseUrl) {
+  let said = "";
   for (const endMs = Date.now() + READY_MS; Date.now() < endMs; await sleep(50)) {
-    if (stopping || children.some((child) => child.exit() !== null)) return;
+    if (stopping) return;
     const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
       () => null,
     );
     if (answer?.status === 200) return;
+    said = (await answer?.text().catch(() => "")) ?? said;
   }
   throw new Error(
-    `${baseUrl}/readyz did not become ready within ${READY_MS / 1000} seconds.\n\n` +
+    `${baseUrl}/readyz did not become ready within ${READY_MS / 1000} seconds. ${said}\n\n` +
       lastWords(join(home, "logs", "api.log")),
   );
 }
@@ -254,43 +289,7 @@ async function stopGroups() {
   }
 }
 
-/**
- * @param {string} baseUrl
- * @param {Demo} demo
- */
-function welcome(baseUrl, { key }) {
-  const body =
-    '{"model":"farebox-guide","messages":[{"role":"user","content":"What is Farebox?"}]}';
-  const headers = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
-  const logs = showLogs ? "" : `\n  Logs       ${shown(join(home, "logs"))}/api.log, worker.log`;
-  console.log(`
-Farebox is running. Ctrl-C stops it; the next start finds its data again.
-
-  Base URL   ${baseUrl}
-  Key        ${key}
-  Data       ${shown(home)}${logs}
-
-Try it:
-
-curl ${baseUrl}/v1/chat/completions ${headers} -d '${body}'
-
-Or with the OpenAI SDK (npm install openai), in a file ask.mjs:
-
-import OpenAI from "openai";
-const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: "${key}" });
-const messages = [{ role: "user", content: "How is a call paid for?" }];
-const reply = await client.chat.completions.create({ model: "farebox-guide", messages });
-console.log(reply.choices[0].message.content, reply.svc);
-`);
-}
-
 /** @param {string} line */
 function say(line) {
   console.log(`- ${line}`);
-}
-
-/** @param {string} path */
-function shown(path) {
-  const short = relative(process.cwd(), path);
-  return short === "" || short.startsWith("..") ? path : short;
 }

@@ -6,6 +6,7 @@ import type { Pauses } from "./calls/pauses.ts";
 import type { Clock } from "./core/clock.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
+import type { SecretList } from "./core/secrets.ts";
 import { createClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
@@ -38,7 +39,7 @@ export interface AppDeps {
   readonly log: Log;
   /** Addresses and CIDR blocks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  readonly keyPepper: string;
+  readonly keyPeppers: SecretList;
   readonly ipHashSecret: string;
   /** Whether the page at /docs can send requests. */
   readonly docsTryIt: boolean;
@@ -108,7 +109,7 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     pauses: deps.pauses,
     mail: deps.mail,
     random: deps.random,
-    keyPepper: deps.keyPepper,
+    keyPeppers: deps.keyPeppers,
     clientIp: createClientIp(deps.trustedProxies),
     clientInfo: createClientInfo({ ipHashSecret: deps.ipHashSecret }),
   };

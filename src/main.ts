@@ -4,6 +4,7 @@
 import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
+import { probeKeys } from "../actors/keys.ts";
 import { checkLayouts } from "../actors/layout-upgrade.ts";
 import { scriptsOfOneServer } from "../actors/open-scripts.ts";
 import project from "../package.json";
@@ -12,7 +13,8 @@ import type { Clock } from "./core/clock.ts";
 import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
-import { createRegistry, serveMetrics } from "./http/metrics-server.ts";
+import { secretId } from "./core/secrets.ts";
+import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
@@ -32,8 +34,9 @@ import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
 import { isCluster, openRedis } from "./store/redis.ts";
-import { checkRedis } from "./store/redis-check.ts";
+import { checkRedis, checkWrites } from "./store/redis-check.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
+import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
 
 const METRICS_PORT = 9464;
@@ -79,6 +82,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   }
   const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
+  await adoptSecrets(database, config.secrets);
+  const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashSecrets } = config.secrets;
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -125,7 +130,12 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
     accounts,
-    keys: new KeyDirectory(database, clock.now),
+    keys: new KeyDirectory({
+      database,
+      now: clock.now,
+      pepper: secretId("KEY_PEPPER", keyPeppers[0]),
+      onNotMoved: (error, keyId) => log.warn({ err: error, keyId }, "A key kept its old digest"),
+    }),
     anonymous: new AnonymousWindow(accounts.scripts),
     catalogue: () => catalogue.current(),
     chat: createChatProvider({ ...upstreams, guide: createGuide({ documents: documentation }) }),
@@ -140,10 +150,10 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       embedded: embeddedMaps.services,
       connect: remoteServers({ now: clock.now }),
     }),
-    mail: { ...mailStores, ...config.mail, secret: config.keyPepper, random },
+    mail: { ...mailStores, ...config.mail, secrets: keyPeppers, random },
     pauses,
     checks: {
-      redis: () => redis.ping(),
+      redis: () => checkWrites(redis, probeKeys()),
       postgres: () => database.ping(),
       layout: () => checkLayouts(redis),
     },
@@ -152,8 +162,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     random,
     log,
     trustedProxies: config.trustedProxies,
-    keyPepper: config.keyPepper,
-    ipHashSecret: config.ipHashSecret,
+    keyPeppers,
+    ipHashSecret: ipHashSecrets[0],
     docsTryIt: config.docsTryIt,
   });
   warmTokenizer();
@@ -171,7 +181,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       this.set(accounts.openCalls);
     },
   });
-  const metrics = serveMetrics(registry, config.metricsPort, log);
+  const metrics = serveMetrics(registry, config.metrics, log);
 
   return async () => {
     await app.server?.stop();
@@ -205,9 +215,13 @@ async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void>
 try {
   await main();
 } catch (error) {
-  const isInWords = [ConfigError, CatalogueError, FirstLayoutLeft].some(
-    (of) => error instanceof of,
-  );
+  const isInWords = [
+    ConfigError,
+    CatalogueError,
+    FirstLayoutLeft,
+    WrongSecret,
+    MetricsPortTaken,
+  ].some((of) => error instanceof of);
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
   else createLog("api", "info").error({ err: error }, "The API could not start");

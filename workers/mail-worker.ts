@@ -26,7 +26,7 @@ import { type DeliveryDeps, deliver } from "./mail-delivery.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface MailWorkerParts {
-  readonly config: Pick<ServerConfig, "mail" | "queueRedisUrl" | "keyPepper">;
+  readonly config: Pick<ServerConfig, "mail" | "queueRedisUrl" | "secrets">;
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
@@ -105,7 +105,7 @@ function deliveryDeps(
   relay: SmtpRelay,
   resources: AsyncDisposableStack,
 ): DeliveryDeps {
-  const { mail, keyPepper } = config;
+  const { mail, secrets } = config;
   const { bounces } = mail;
   const transport = new SmtpTransport({
     relay,
@@ -132,7 +132,7 @@ function deliveryDeps(
     accounts,
     mailDomain: mail.domain,
     returnPath: (id, sender) =>
-      bounces === null ? sender : bounceAddress(id, keyPepper, bounces.domain),
+      bounces === null ? sender : bounceAddress(id, secrets.KEY_PEPPER[0], bounces.domain),
     claimMs: sendMsMax(relay) + OPENING_STEPS * relay.timeoutMs,
     retryDelayMs,
     onAttempt: (outcome) => outcomes.inc({ outcome }),
@@ -148,7 +148,7 @@ async function listenForBounces(
   if (bounces === null) return;
   const listener = await startBounceListener({
     ...bounces,
-    secret: config.keyPepper,
+    secrets: config.secrets.KEY_PEPPER,
     messages: new MailMessages(database),
     log,
   });

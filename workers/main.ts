@@ -8,7 +8,7 @@ import type { Registry } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
-import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
+import { createRegistry, MetricsPortTaken, serveMetrics } from "../src/http/metrics-server.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
@@ -19,6 +19,7 @@ import { MailRepeats } from "../src/store/mail-repeats.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { RejectedEntries } from "../src/store/rejected-entries.ts";
+import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { Unfinished } from "../src/store/unfinished.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { completeChanges } from "./completer.ts";
@@ -27,6 +28,7 @@ import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
 import { flushJournal } from "./log-flush.ts";
+import { keepLogMonths, type RetentionDeps } from "./log-retention.ts";
 import { expireRepeats } from "./mail-completer.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
@@ -60,6 +62,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = openDatabase(config.databaseUrl);
   await checkUpgraded(database.db);
+  await adoptSecrets(database, config.secrets);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -99,7 +102,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   };
   keep();
   const keeping = setInterval(keep, KEEP_SCHEDULES_MS);
-  const metricsServer = serveMetrics(registry, config.metricsPort, log);
+  const metricsServer = serveMetrics(registry, config.metrics, log);
   log.info({ jobs: [...ON_TIMERS, ...Object.keys(jobs)] }, "The worker runs");
 
   return async () => {
@@ -164,12 +167,36 @@ function measureJournal({ log, accounts, database }: Parts, registry: Registry):
   });
 }
 
+/** Moves the journal; answers how many buckets did not fit. */
+async function flushOnce({ config, log, accounts, database }: Parts): Promise<number> {
+  let conflicts = 0;
+  await flushJournal({
+    scripts: accounts.scripts,
+    ledger: new Ledger(database),
+    log,
+    keepMs: config.journalKeepMs,
+    rebuild: (bucket, epoch) => accounts.rebuild(bucket, epoch),
+    onFork: () => {
+      conflicts += 1;
+    },
+  });
+  return conflicts;
+}
+
 /** What one of the workers does when the queue says so. */
 function schedule({ config, log, accounts, database }: Parts) {
   const { scripts } = accounts;
   const unfinished = new Unfinished(database);
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
+  const retention: RetentionDeps = {
+    upkeep,
+    rejected: new RejectedEntries(database),
+    redis: scripts.redis,
+    now,
+    keepMonths: config.logKeepMonths,
+    flush: () => flushOnce({ config, log, accounts, database }),
+  };
   return {
     completer: {
       everyMs: 10_000,
@@ -183,6 +210,13 @@ function schedule({ config, log, accounts, database }: Parts) {
     "mail-repeats-expiry": {
       everyMs: 3_600_000,
       run: () => expireRepeats(new MailRepeats(database)),
+    },
+    "log-retention": {
+      everyMs: 3_600_000,
+      run: async () => {
+        const months = await keepLogMonths(retention);
+        if (months.length > 0) log.info({ months }, "Months of the request log were dropped");
+      },
     },
     "request-log-partitions": {
       everyMs: 3_600_000,
@@ -221,8 +255,10 @@ function after(delayMs: number, run: () => void): () => void {
 try {
   await main();
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof FirstLayoutLeft)
-    process.stderr.write(`${error.message}\n`);
+  const isInWords = [ConfigError, FirstLayoutLeft, WrongSecret, MetricsPortTaken].some(
+    (of) => error instanceof of,
+  );
+  if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
   else createLog("worker", "info").error({ err: error }, "The worker could not start");
   process.exit(1);

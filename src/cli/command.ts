@@ -32,6 +32,8 @@ export interface Command {
   readonly words: readonly string[];
   readonly summary: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
+  /** False for a command that also runs without Postgres, or before it is migrated. */
+  readonly comparesSecrets?: false;
   /** Checks the words and returns what is to be done. @throws UsageError */
   readonly plan: (input: Input) => (stores: Stores) => Promise<Answer>;
 }

@@ -32,6 +32,7 @@ export type Plan =
       readonly kind: "run";
       readonly run: ReturnType<Command["plan"]>;
       readonly json: boolean;
+      readonly comparesSecrets: boolean;
     };
 
 /** What is to be done; nothing is opened before this returns. @throws UsageError */
@@ -40,7 +41,12 @@ export function planOf(args: readonly string[], nowMs: number): Plan {
   if (command === undefined) return helpOf(args);
   const parsed = parseWords(command, args.slice(command.name.split(" ").length));
   if (parsed.help) return { kind: "help", text: commandHelp(command) };
-  return { kind: "run", run: command.plan({ ...parsed, nowMs }), json: parsed.json };
+  return {
+    kind: "run",
+    run: command.plan({ ...parsed, nowMs }),
+    json: parsed.json,
+    comparesSecrets: command.comparesSecrets !== false,
+  };
 }
 
 /** The help of everything or of a group, or an error that lists what there is. */

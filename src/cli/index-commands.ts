@@ -23,6 +23,7 @@ const SKIPPED_SHOWN = 10;
 
 const add: Command = {
   name: "index add",
+  comparesSecrets: false,
   words: ["FILE.jsonl|SITEMAP|FOLDER"],
   summary: "Search these documents too; what came from the same place before is replaced",
   options: {
@@ -57,6 +58,7 @@ const add: Command = {
 
 const list: Command = {
   name: "index list",
+  comparesSecrets: false,
   words: [],
   summary: "Show where the documents came from",
   options: {},
@@ -71,6 +73,7 @@ const list: Command = {
 
 const remove: Command = {
   name: "index remove",
+  comparesSecrets: false,
   words: ["SOURCE"],
   summary: "Forget the documents of a source, as 'index list' names it",
   options: {},

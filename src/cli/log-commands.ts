@@ -1,5 +1,10 @@
+import { type DropDeps, dropLogBefore } from "../../workers/log-retention.ts";
 import { findAccount } from "../accounts/administration.ts";
+import { AdministrationError } from "../core/errors.ts";
+import { isMonth, monthOf } from "../core/months.ts";
 import { EXPORT_HEADINGS, exportLog } from "../store/log-export.ts";
+import { LogIsRead, LogUpkeep } from "../store/log-upkeep.ts";
+import { RejectedEntries } from "../store/rejected-entries.ts";
 import { type Command, UsageError } from "./command.ts";
 import { openSink } from "./sink.ts";
 import type { Stores } from "./stores.ts";
@@ -57,4 +62,46 @@ async function flushed({ flush, warn }: Stores): Promise<void> {
   }
 }
 
-export const logCommands: readonly Command[] = [exportCommand];
+const drop: Command = {
+  name: "log drop",
+  words: [],
+  summary: "Drop the request log of all months before one; the ledger stays",
+  options: {
+    before: { value: "MONTH", help: "the first month that is kept, as 2026-08", required: true },
+  },
+  plan(input) {
+    const before = input.values.get("before") ?? "";
+    if (!isMonth(before)) {
+      throw new UsageError(`--before must be a month such as 2026-08, but is '${before}'`);
+    }
+    if (before > monthOf(input.nowMs)) {
+      throw new UsageError(`--before must not be after this month, ${monthOf(input.nowMs)}`);
+    }
+    return async ({ actors, database, flush }) => {
+      const deps: DropDeps = {
+        upkeep: new LogUpkeep(database),
+        rejected: new RejectedEntries(database),
+        redis: actors.deps.redis,
+        now: () => input.nowMs,
+        flush: async () => (await flush()).length,
+      };
+      const months = await dropped(deps, before);
+      const text =
+        months.length === 0
+          ? `There is no log of months before ${before}.`
+          : `Dropped the log of ${months.join(", ")}.`;
+      return { json: { before, months }, text };
+    };
+  },
+};
+
+async function dropped(deps: DropDeps, before: string): Promise<readonly string[]> {
+  try {
+    return await dropLogBefore(deps, before);
+  } catch (error) {
+    if (!(error instanceof LogIsRead)) throw error;
+    throw new AdministrationError("wrong_state", error.message);
+  }
+}
+
+export const logCommands: readonly Command[] = [exportCommand, drop];

@@ -2,6 +2,7 @@
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import { ConfigError, loadStoreConfig } from "../settings/config.ts";
+import { WrongSecret } from "../store/secrets.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Plan, planOf } from "./commands.ts";
 import { ReaderGone } from "./sink.ts";
@@ -21,7 +22,10 @@ async function main(args: readonly string[]): Promise<number> {
   return answer.failed === true ? FAILED : 0;
 }
 
-async function withStores({ run }: Extract<Plan, { kind: "run" }>): Promise<Answer> {
+async function withStores({
+  run,
+  comparesSecrets,
+}: Extract<Plan, { kind: "run" }>): Promise<Answer> {
   const stores = openStores({
     config: loadStoreConfig(),
     now: Date.now,
@@ -29,6 +33,7 @@ async function withStores({ run }: Extract<Plan, { kind: "run" }>): Promise<Answ
     warn: (line) => console.error(line),
   });
   try {
+    if (comparesSecrets) await stores.compareSecrets();
     return await run(stores);
   } finally {
     await stores.close();
@@ -44,7 +49,8 @@ function print({ json, text, failed }: Answer, asJson: boolean): void {
 /** What went wrong, in words; what nobody foresaw keeps its stack, for it is our own fault. */
 function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
-  if (error instanceof ConfigError) return { code: "config", message: error.message };
+  if (error instanceof ConfigError || error instanceof WrongSecret)
+    return { code: "config", message: error.message };
   if (error instanceof AdministrationError) return { code: error.code, message: error.message };
   const root = rootOf(error);
   const reason = root instanceof Error ? root.message : String(root);

@@ -44,6 +44,7 @@ async function finish({ actors }: Stores): Promise<number> {
 export const migrateCommands: readonly Command[] = [
   {
     name: "migrate",
+    comparesSecrets: false,
     words: [],
     summary: "Bring Postgres and Redis to this release: run it before its first process starts",
     options: {

@@ -11,6 +11,7 @@ import { type Database, openDatabase } from "../store/database.ts";
 import { Ledger } from "../store/ledger.ts";
 import { Payments } from "../store/payments.ts";
 import { openRedis } from "../store/redis.ts";
+import { compareSecrets } from "../store/secrets.ts";
 import { WalletRepository } from "../store/wallet-repository.ts";
 
 export interface StoresDeps {
@@ -30,6 +31,8 @@ export interface Stores {
   readonly dataDirectory: string;
   readonly warn: (line: string) => void;
   readonly random: RandomBytes;
+  /** @throws WrongSecret where the servers run with other secrets */
+  compareSecrets(): Promise<void>;
   /**
    * Moves what waits in the journal to the ledger. Rebuilds nothing: it tells what does not
    * fit.
@@ -56,7 +59,8 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     log,
     processId: newId("process", random),
   });
-  const accounts = new Accounts({ database, random, keyPepper: config.keyPepper });
+  const [keyPepper] = config.secrets.KEY_PEPPER;
+  const accounts = new Accounts({ database, random, keyPepper });
   const payments = new Payments({ database, random });
   const onDelayed = (accountId: string) =>
     warn(
@@ -70,6 +74,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     dataDirectory: config.dataDirectory,
     warn,
     random,
+    compareSecrets: () => compareSecrets(database, config.secrets),
     flush: () => flush(actors, database),
     close: async () => {
       redis.disconnect();

@@ -3,6 +3,7 @@
 // one.
 
 import type { RandomBytes } from "./ids.ts";
+import type { SecretList } from "./secrets.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
@@ -19,6 +20,9 @@ export interface KeyIdentity {
   readonly bucket: number;
   readonly keyId: string;
 }
+
+/** What a key may be stored as: under the current pepper, then under those before it. */
+export type KeyDigests = readonly [current: string, ...previous: string[]];
 
 /** A new secret key. It is shown once; only its digest is stored. */
 export function newKey(surface: Surface, random: RandomBytes): string {
@@ -43,6 +47,12 @@ export function isWellFormedKey(surface: Surface, key: string): boolean {
 /** HMAC-SHA-256 of the key under the installation's pepper, in hex: all that is ever stored. */
 export function keyDigest(key: string, pepper: string): string {
   return new Bun.CryptoHasher("sha256", pepper).update(key).digest("hex");
+}
+
+/** The digests of a key under each pepper that counts, the current one first. */
+export function keyDigests(key: string, peppers: SecretList): KeyDigests {
+  const [current, ...previous] = peppers;
+  return [keyDigest(key, current), ...previous.map((pepper) => keyDigest(key, pepper))];
 }
 
 function checksum(text: string): string {

@@ -6,8 +6,9 @@ import type { Call, CallDeps } from "../calls/call.ts";
 import type { Pauses } from "../calls/pauses.ts";
 import { ApiError, toApiError } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
-import { keyDigest, type Surface } from "../core/keys.ts";
+import { type KeyDigests, keyDigests, type Surface } from "../core/keys.ts";
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
+import type { SecretList } from "../core/secrets.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { invalidKey, readKey } from "./read-key.ts";
@@ -15,11 +16,11 @@ import { errorResponse } from "./respond.ts";
 import type { BunServer } from "./server.ts";
 
 /**
- * Finds what a key leads to, by its digest. Throws when it cannot know. `hasTurn` says whether the
+ * Finds what a key leads to, by its digests. Throws when it cannot know. `hasTurn` says whether the
  * caller may have a look-up of their own; it is asked only about a key that is not known yet.
  */
 export interface KeyDirectory {
-  find(digest: string, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
+  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
 }
 
 /** Counts the requests of callers without a valid key. */
@@ -36,7 +37,7 @@ export interface FrameDeps {
   readonly keys: KeyDirectory;
   readonly anonymous: AnonymousWindow;
   readonly random: RandomBytes;
-  readonly keyPepper: string;
+  readonly keyPeppers: SecretList;
   readonly clientIp: ClientIp;
   readonly clientInfo: (ip: string) => ClientInfo;
 }
@@ -126,7 +127,7 @@ async function findKey(
     return allowed && known;
   };
   try {
-    return await deps.keys.find(keyDigest(key, deps.keyPepper), hasTurn);
+    return await deps.keys.find(keyDigests(key, deps.keyPeppers), hasTurn);
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
     const message = "Keys cannot be looked up right now";

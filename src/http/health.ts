@@ -1,6 +1,7 @@
 import { UnknownLayout } from "../../actors/layouts.ts";
 import type { Clock } from "../core/clock.ts";
 import { ERRORS, OK } from "../core/errors.ts";
+import { RedisTakesNoWrite } from "../store/redis-check.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import { oneOf, Type } from "./schema.ts";
 
@@ -75,7 +76,8 @@ async function stateOf(read: () => Promise<string>, clock: Clock): Promise<strin
   try {
     return await Promise.race([read(), late.promise]);
   } catch (error) {
-    return error instanceof UnknownLayout ? error.message : "failed";
+    const isInWords = error instanceof UnknownLayout || error instanceof RedisTakesNoWrite;
+    return isInWords ? error.message : "failed";
   } finally {
     callOff();
   }

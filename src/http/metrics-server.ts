@@ -17,16 +17,35 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** Serves a registry; a port that is taken is no reason not to run, so any free one serves then. */
-export function serveMetrics(registry: Registry, port: number, log: Log): MetricsServer {
-  const server = listen(registry, port, log);
-  log.info({ port: server.port }, "Metrics are served");
+export interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Whether an operator named the port. */
+  readonly isNamed: boolean;
+}
+
+/** The port that an operator named cannot be had; the message is for the operator. */
+export class MetricsPortTaken extends Error {
+  override readonly name = "MetricsPortTaken";
+}
+
+/**
+ * Serves a registry. Where nobody named the port and it is taken, any free one serves.
+ * @throws MetricsPortTaken
+ */
+export function serveMetrics(registry: Registry, address: MetricsAddress, log: Log): MetricsServer {
+  const server = listen(registry, address, log);
+  log.info({ host: address.host, port: server.port }, "Metrics are served");
   return { port: server.port ?? 0, stop: () => server.stop(true) };
 }
 
-function listen(registry: Registry, port: number, log: Log): Bun.Server<undefined> {
+function listen(
+  registry: Registry,
+  { host, port, isNamed }: MetricsAddress,
+  log: Log,
+): Bun.Server<undefined> {
   const options = {
-    hostname: "127.0.0.1",
+    hostname: host,
     async fetch(request: Request): Promise<Response> {
       const { pathname } = new URL(request.url, "http://metrics");
       if (pathname !== "/metrics") {
@@ -38,8 +57,15 @@ function listen(registry: Registry, port: number, log: Log): Bun.Server<undefine
   };
   try {
     return Bun.serve({ ...options, port });
-  } catch (error) {
-    log.warn({ port, err: error }, "The metrics port is taken; another one is used");
+  } catch (cause) {
+    if (isNamed) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new MetricsPortTaken(
+        `METRICS_PORT ${port} cannot be listened on at ${host}: ${why}. Set it to a free port.`,
+        { cause },
+      );
+    }
+    log.warn({ host, port, err: cause }, "The metrics port is taken; another one is used");
     return Bun.serve({ ...options, port: 0 });
   }
 }

@@ -6,6 +6,7 @@ import { allowlist } from "../core/access.ts";
 import { FREE_PLAN_ALLOWANCE } from "../core/limits.ts";
 import { asciiDomain } from "../core/mail-address.ts";
 import { type NanoUsd, usd } from "../core/money.ts";
+import type { SecretList, SecretName, Secrets } from "../core/secrets.ts";
 import { parseRelay, type SmtpRelay } from "../services/mail/smtp-relay.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,10 +16,7 @@ export interface StoreConfig {
   /** The money Redis: `redis://…`, or the seeds of a Redis Cluster, joined with commas. */
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  /** Keys the digests of API keys. */
-  readonly keyPepper: string;
-  /** Keys the hashes of client addresses. */
-  readonly ipHashSecret: string;
+  readonly secrets: Secrets;
   /** The folder of the files that are made from data: indexes of search and maps. */
   readonly dataDirectory: string;
 }
@@ -26,8 +24,7 @@ export interface StoreConfig {
 export interface ServerConfig extends StoreConfig {
   readonly host: string;
   readonly port: number;
-  /** Where /metrics listens; 0 takes any free port. */
-  readonly metricsPort: number;
+  readonly metrics: MetricsConfig;
   /** The Redis of the job queues; the money Redis unless given. */
   readonly queueRedisUrl: string;
   readonly trustedProxies: readonly string[];
@@ -37,6 +34,8 @@ export interface ServerConfig extends StoreConfig {
   readonly logLevel: string;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
+  /** How many whole months of the request log are kept besides this one; 0 keeps all. */
+  readonly logKeepMonths: number;
   /** How long a wallet must be unused to leave Redis. */
   readonly walletIdleMs: number;
   /** What the Free plan of the Application API grants each month. */
@@ -47,6 +46,14 @@ export interface ServerConfig extends StoreConfig {
   readonly docsTryIt: boolean;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;
+}
+
+/** Where /metrics listens; port 0 is any free one. */
+export interface MetricsConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Whether METRICS_PORT said so: then no other port will do. */
+  readonly isNamed: boolean;
 }
 
 export interface MailConfig {
@@ -91,8 +98,10 @@ export function loadStoreConfig(env: Environment = process.env): StoreConfig {
   return Object.freeze({
     redisUrl: required(env, "REDIS_URL"),
     databaseUrl: required(env, "DATABASE_URL"),
-    keyPepper: secret(env, "KEY_PEPPER"),
-    ipHashSecret: secret(env, "IP_HASH_SECRET"),
+    secrets: Object.freeze({
+      KEY_PEPPER: secretList(env, "KEY_PEPPER"),
+      IP_HASH_SECRET: secretList(env, "IP_HASH_SECRET"),
+    }),
     dataDirectory: loadDataDirectory(env),
   });
 }
@@ -107,7 +116,11 @@ export function loadServerConfig(
     ...stores,
     host: env.HOST || "127.0.0.1",
     port: whole(env, "PORT", 8080, 65_535),
-    metricsPort: whole(env, "METRICS_PORT", metricsPort, 65_535),
+    metrics: Object.freeze({
+      host: env.METRICS_HOST || "127.0.0.1",
+      port: whole(env, "METRICS_PORT", metricsPort, 65_535),
+      isNamed: Boolean(env.METRICS_PORT),
+    }),
     queueRedisUrl: env.QUEUE_REDIS_URL || stores.redisUrl,
     trustedProxies: addresses(env, "TRUSTED_PROXIES"),
     catalogueFile: Object.freeze({
@@ -117,6 +130,7 @@ export function loadServerConfig(
     mail: loadMailConfig(env),
     logLevel: oneOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
     journalKeepMs: whole(env, "JOURNAL_KEEP_SECONDS", 120, 86_400) * 1000,
+    logKeepMonths: whole(env, "LOG_KEEP_MONTHS", 0, 1_200),
     walletIdleMs: whole(env, "WALLET_IDLE_SECONDS", 86_400, 31_536_000) * 1000,
     freePlanAllowance: amount(env, "FREE_PLAN_ALLOWANCE_USD", FREE_PLAN_ALLOWANCE),
     outgoingRequestsMax: whole(env, "BUN_CONFIG_MAX_HTTP_REQUESTS", 256, 65_336),
@@ -195,12 +209,14 @@ function required(env: Environment, name: string): string {
   return value;
 }
 
-function secret(env: Environment, name: string): string {
-  const value = required(env, name);
-  if (value.length < SECRET_LENGTH_MIN) {
-    throw new ConfigError(`${name} must have at least ${SECRET_LENGTH_MIN} characters`);
+/** Secrets are joined with commas, the current one first. */
+function secretList(env: Environment, name: SecretName): SecretList {
+  const [current = "", ...previous] = required(env, name).split(",");
+  if ([current, ...previous].some((value) => value.length < SECRET_LENGTH_MIN)) {
+    const each = previous.length > 0 ? "each secret of " : "";
+    throw new ConfigError(`${each}${name} must have at least ${SECRET_LENGTH_MIN} characters`);
   }
-  return value;
+  return Object.freeze([current, ...previous] as const);
 }
 
 function whole(env: Environment, name: string, fallback: number, max: number): number {

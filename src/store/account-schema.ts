@@ -60,6 +60,8 @@ export const keys = pgTable(
       .references(() => accounts.number),
     /** HMAC-SHA-256 of the key under the pepper, hex; the key itself is never stored. */
     digest: text("digest").notNull().unique(),
+    /** The id of that pepper; null for a key of a release that stored none. */
+    pepper: text("pepper"),
     name: text("name").notNull(),
     scopes: text("scopes").array().notNull(),
     ipAllowlist: text("ip_allowlist").array().notNull(),
@@ -71,6 +73,15 @@ export const keys = pgTable(
   },
   (table) => [index("keys_account").on(table.account)],
 );
+
+/** The secrets that the processes work with, so that one with another secret notices (D-150). */
+export const secrets = pgTable("secrets", {
+  /** The environment variable. */
+  name: text("name").primaryKey(),
+  /** Of the current secret, as `secretId` makes it. */
+  fingerprint: text("fingerprint").notNull(),
+  since: at("since").notNull().defaultNow(),
+});
 
 /** Money that came in, by whatever provider. What it did to a balance stands in `operations`. */
 export const payments = pgTable(

@@ -13,6 +13,7 @@ import {
   type Scope,
 } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
+import { secretId } from "../core/secrets.ts";
 import { accounts, keys, payments } from "./account-schema.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
@@ -92,6 +93,7 @@ export class AccountClosed extends Error {
 export interface AccountsDeps {
   readonly database: Database;
   readonly random: RandomBytes;
+  /** The current one. */
   readonly keyPepper: string;
 }
 
@@ -185,6 +187,7 @@ export class Accounts {
         id,
         account: account.number,
         digest: keyDigest(secret, this.deps.keyPepper),
+        pepper: secretId("KEY_PEPPER", this.deps.keyPepper),
         scopes: [...key.scopes],
         ipAllowlist: [...key.ipAllowlist],
         lastFour: secret.slice(-4),

@@ -1,6 +1,6 @@
-import { eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, isNull } from "drizzle-orm";
 import { ApiError } from "../core/errors.ts";
-import type { KeyIdentity } from "../core/keys.ts";
+import type { KeyDigests, KeyIdentity } from "../core/keys.ts";
 import { accounts, keys } from "./account-schema.ts";
 import type { Database } from "./database.ts";
 
@@ -13,56 +13,70 @@ const SHARING_MAX = 256;
 
 type Finding = KeyIdentity | null;
 
+/** Those who wait for one key. */
+interface Waiting extends PromiseWithResolvers<Finding> {
+  readonly digests: KeyDigests;
+}
+
+export interface KeyDirectoryOptions {
+  readonly database: Database;
+  readonly now: () => number;
+  /** The id of the current pepper; a key of an earlier one moves to it when it is found. */
+  readonly pepper: string;
+  /** Told why a key could not move. It is found by its earlier digest until it does. */
+  readonly onNotMoved: (error: unknown, keyId: string) => void;
+}
+
 /**
- * Finds the owner of a key by its full digest. What it finds is remembered for good, for it never
- * changes; that there is none only for some seconds. Callers who may not ask Postgres on their own
- * share four statements a second, so that guessing costs it little, and a valid key that is new
- * here is found all the same, whoever guesses from its address.
+ * Finds the owner of a key by its full digests, one under each pepper that counts. All of them
+ * are looked for in one statement: a key that exists takes as long as one that does not. What it
+ * finds is remembered for good, for it never changes; that there is none only for some seconds.
+ * Callers who may not ask Postgres on their own share four statements a second, so that guessing
+ * costs it little, and a valid key that is new here is found all the same, whoever guesses from
+ * its address.
  */
 export class KeyDirectory {
   readonly #known = new Map<string, KeyIdentity>();
   readonly #unknownUntilMs = new Map<string, number>();
   readonly #flights = new Map<string, Promise<Finding>>();
-  #sharing = new Map<string, PromiseWithResolvers<Finding>>();
+  #sharing = new Map<string, Waiting>();
 
-  constructor(
-    readonly database: Database,
-    readonly now: () => number,
-  ) {}
+  constructor(readonly options: KeyDirectoryOptions) {}
 
   /**
    * Null when there is no such key. `hasTurn` is asked only about a key that is new here, and says
    * whether its caller may have a statement of their own. Throws when Postgres does not answer, and
    * `service_unavailable` when too many wait already.
    */
-  async find(digest: string, hasTurn: () => Promise<boolean>): Promise<Finding> {
-    const known = this.#recall(digest);
+  async find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Finding> {
+    const known = this.#recall(digests[0]);
     if (known !== undefined) return known;
-    return await (this.#flights.get(digest) ?? this.#fly(digest, hasTurn));
+    return await (this.#flights.get(digests[0]) ?? this.#fly(digests, hasTurn));
   }
 
   #recall(digest: string): Finding | undefined {
-    if ((this.#unknownUntilMs.get(digest) ?? 0) > this.now()) return null;
+    if ((this.#unknownUntilMs.get(digest) ?? 0) > this.options.now()) return null;
     return this.#known.get(digest);
   }
 
   /** Callers with one key at the same time share its statement, and the turn of the first. */
-  #fly(digest: string, hasTurn: () => Promise<boolean>): Promise<Finding> {
-    const flight = this.#ask(digest, hasTurn).finally(() => this.#flights.delete(digest));
-    this.#flights.set(digest, flight);
+  #fly(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Finding> {
+    const [current] = digests;
+    const flight = this.#ask(digests, hasTurn).finally(() => this.#flights.delete(current));
+    this.#flights.set(current, flight);
     return flight;
   }
 
-  async #ask(digest: string, hasTurn: () => Promise<boolean>): Promise<Finding> {
-    if (!(await hasTurn())) return await this.#share(digest);
-    return (await this.#lookUp([digest])).get(digest) ?? null;
+  async #ask(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Finding> {
+    if (!(await hasTurn())) return await this.#share(digests);
+    return (await this.#lookUp([digests])).get(digests[0]) ?? null;
   }
 
-  #share(digest: string): Promise<Finding> {
+  #share(digests: KeyDigests): Promise<Finding> {
     if (this.#sharing.size >= SHARING_MAX) throw crowded();
     if (this.#sharing.size === 0) setTimeout(() => void this.#lookUpShared(), SHARED_EVERY_MS);
-    const waiting = Promise.withResolvers<Finding>();
-    this.#sharing.set(digest, waiting);
+    const waiting = { ...Promise.withResolvers<Finding>(), digests };
+    this.#sharing.set(digests[0], waiting);
     return waiting.promise;
   }
 
@@ -70,36 +84,63 @@ export class KeyDirectory {
     const sharing = this.#sharing;
     this.#sharing = new Map();
     try {
-      const found = await this.#lookUp([...sharing.keys()]);
+      const found = await this.#lookUp([...sharing.values()].map(({ digests }) => digests));
       for (const [digest, { resolve }] of sharing) resolve(found.get(digest) ?? null);
     } catch (error) {
       for (const { reject } of sharing.values()) reject(error);
     }
   }
 
-  async #lookUp(digests: readonly string[]): Promise<ReadonlyMap<string, KeyIdentity>> {
+  /** What the keys lead to, by their current digests. */
+  async #lookUp(wanted: readonly KeyDigests[]): Promise<ReadonlyMap<string, KeyIdentity>> {
+    const rows = await this.#rows(wanted.flat());
+    const untilMs = this.options.now() + UNKNOWN_MS;
+    const found = new Map<string, KeyIdentity>();
+    for (const digests of wanted) {
+      const [current] = digests;
+      const stored = digests.find((digest) => rows.has(digest));
+      const identity = stored === undefined ? undefined : rows.get(stored);
+      if (stored === undefined || identity === undefined) {
+        remember(this.#unknownUntilMs, current, untilMs);
+        continue;
+      }
+      remember(this.#known, current, identity);
+      found.set(current, identity);
+      if (stored !== current) void this.#move(identity.keyId, stored, current);
+    }
+    return found;
+  }
+
+  async #rows(digests: readonly string[]): Promise<ReadonlyMap<string, KeyIdentity>> {
+    const { database } = this.options;
     const fields = {
       digest: keys.digest,
       keyId: keys.id,
       accountId: accounts.id,
       bucket: accounts.bucket,
     };
-    const rows = await this.database.answered(
-      this.database.db
+    const rows = await database.answered(
+      database.db
         .select(fields)
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
         .where(inArray(keys.digest, [...digests]))
         .execute(),
     );
-    const found = new Map(rows.map(({ digest, ...identity }) => [digest, identity]));
-    const untilMs = this.now() + UNKNOWN_MS;
-    for (const digest of digests) {
-      const identity = found.get(digest);
-      if (identity === undefined) remember(this.#unknownUntilMs, digest, untilMs);
-      else remember(this.#known, digest, identity);
+    return new Map(rows.map(({ digest, ...identity }) => [digest, identity]));
+  }
+
+  /** Nobody waits for it: the key is found by either digest until the earlier pepper is dropped. */
+  async #move(keyId: string, from: string, to: string): Promise<void> {
+    const { database, pepper, onNotMoved } = this.options;
+    try {
+      await database.db
+        .update(keys)
+        .set({ digest: to, pepper })
+        .where(and(eq(keys.id, keyId), eq(keys.digest, from), isNull(keys.revokedAt)));
+    } catch (error) {
+      onNotMoved(error, keyId);
     }
-    return found;
   }
 }
 

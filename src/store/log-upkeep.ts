@@ -1,8 +1,18 @@
-// Upkeep of the request log: its monthly partitions, and the IP hashes that must not grow old.
+// Upkeep of the request log: its monthly partitions, those that are kept no longer, and the IP
+// hashes that must not grow old.
 
 import type { Database } from "./database.ts";
+import { codeOf } from "./sql-errors.ts";
 
 const PAGES_A_CHUNK = 256;
+/** The flush waits as long as the drop waits for those who read the log. */
+const LOCK_WAIT_MS = 2_000;
+const IS_LOCKED = "55P03";
+
+/** Somebody reads the log: nothing was dropped. */
+export class LogIsRead extends Error {
+  override readonly name = "LogIsRead";
+}
 
 export class LogUpkeep {
   /** Up to when this process cleared the hashes: older months have none left. */
@@ -16,6 +26,40 @@ export class LogUpkeep {
       const start = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + step, 1));
       const day = start.toISOString().slice(0, 10);
       await this.database.sql`SELECT ensure_request_log_partition(${day}::date)`;
+    }
+  }
+
+  /** Whether a message from before a time is not settled yet. */
+  async hasWaitingMail(before: Date): Promise<boolean> {
+    const rows = await this.database.sql`
+      SELECT FROM mail_messages
+      WHERE settled_at IS NULL AND created_at < ${before.toISOString()} LIMIT 1`;
+    return rows.length > 0;
+  }
+
+  /**
+   * Drops the tables of all months before one such as `2026-08`, also those that were detached, and
+   * returns the months. All of them go, or none.
+   * @throws LogIsRead
+   */
+  async dropMonths(before: string): Promise<readonly string[]> {
+    const { sql } = this.database;
+    try {
+      return await sql.begin(async (tx) => {
+        await tx`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
+        const tables = await tx`
+          SELECT relname AS name FROM pg_class
+          WHERE relkind = 'r' AND relname ~ '^request_log_[0-9]{6}$'
+            AND relname < ${`request_log_${before.replace("-", "")}`}
+            AND pg_table_is_visible(oid)
+          ORDER BY relname`;
+        const names = tables.map((row) => String(row.name));
+        for (const name of names) await tx`DROP TABLE ${tx(name)}`;
+        return names.map((name) => name.replace(/^.*_(\d{4})(\d{2})$/, "$1-$2"));
+      });
+    } catch (error) {
+      if (codeOf(error) !== IS_LOCKED) throw error;
+      throw new LogIsRead("The log is being read, so no month was dropped; try again");
     }
   }
 

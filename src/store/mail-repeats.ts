@@ -36,9 +36,17 @@ const CLAIM_MS = 15_000;
 export class MailRepeats {
   constructor(readonly database: Database) {}
 
-  /** Claims the key, or says what it has led to. `claim` is a new UUID. */
-  async begin(key: RepeatKey, claim: string): Promise<RepeatState> {
+  /**
+   * Claims the key, or says what it has led to. `claim` is a new UUID. `earlier` is the same key
+   * under secrets that are being replaced: what it led to moves to the current one.
+   */
+  async begin(
+    key: RepeatKey,
+    claim: string,
+    earlier: readonly RepeatKey[] = [],
+  ): Promise<RepeatState> {
     const { sql } = this.database;
+    for (const before of earlier) if (await this.#isTaken(before, key)) return { kind: "pending" };
     const { accountId, digest, fingerprint } = key;
     const won = await sql`
       INSERT INTO mail_repeats AS r (account, digest, fingerprint, claim, claimed_until)
@@ -59,6 +67,24 @@ export class MailRepeats {
     if (!Buffer.from(fingerprint).equals(row.fingerprint)) return { kind: "reused" };
     if (row.message === null) return { kind: "pending" };
     return { kind: "message", id: fromUuid("message", row.message) };
+  }
+
+  /** Moves a key that led to a message; true while another request is making its message. */
+  async #isTaken(before: RepeatKey, key: RepeatKey): Promise<boolean> {
+    const { sql } = this.database;
+    await sql`
+      UPDATE mail_repeats r SET digest = ${key.digest},
+        fingerprint = CASE WHEN r.fingerprint = ${before.fingerprint} THEN ${key.fingerprint}
+          ELSE r.fingerprint END
+      FROM accounts a WHERE a.id = ${key.accountId} AND r.account = a.number
+        AND r.digest = ${before.digest} AND r.message IS NOT NULL
+        AND NOT EXISTS (
+          SELECT FROM mail_repeats o WHERE o.account = a.number AND o.digest = ${key.digest})`;
+    const taken = await sql`
+      SELECT FROM mail_repeats r JOIN accounts a ON a.number = r.account
+      WHERE a.id = ${key.accountId} AND r.digest = ${before.digest}
+        AND r.message IS NULL AND r.claimed_until > now()`;
+    return taken.length > 0;
   }
 
   /**

@@ -38,7 +38,47 @@ async function checkServer(server: Redis): Promise<string[]> {
       );
     }
   }
+  if ((await settingOf(server, "maxmemory")) === "0") {
+    warnings.push(
+      "Redis has no 'maxmemory': when it has taken all memory of its machine it is killed, and " +
+        "every call fails until it has loaded its data; set a limit (docs/operating.md)",
+    );
+  }
   return warnings;
+}
+
+/** Redis answers and takes no write; the message is for the operator. */
+export class RedisTakesNoWrite extends Error {
+  override readonly name = "RedisTakesNoWrite";
+}
+
+/** How the errors begin that Redis answers before it looks at what a command would write. */
+const REFUSALS = {
+  OOM: "Redis is full: it has reached its maxmemory",
+  MISCONF: "Redis cannot write to its disk",
+  READONLY: "Redis is a replica and takes no writes",
+  NOREPLICAS: "Redis has too few replicas",
+  CLUSTERDOWN: "Redis Cluster does not serve all slots",
+};
+
+/**
+ * Proves that Redis takes writes, on every server that has one of the keys. Writing no bytes to a
+ * key that does not exist passes all that keeps a write out, and changes neither memory nor disk:
+ * whoever asks often costs nothing (D-156).
+ * @throws RedisTakesNoWrite
+ */
+export async function checkWrites(
+  redis: Redis | Cluster,
+  keys: readonly [string, ...string[]],
+): Promise<void> {
+  const probed = "nodes" in redis ? keys : [keys[0]];
+  try {
+    await Promise.all(probed.map((key) => redis.setrange(key, 0, "")));
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : "";
+    const refusal = Object.entries(REFUSALS).find(([code]) => message.startsWith(`${code} `));
+    throw refusal === undefined ? cause : new RedisTakesNoWrite(refusal[1], { cause });
+  }
 }
 
 async function settingOf(server: Redis, setting: string): Promise<string | null> {

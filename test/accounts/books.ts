@@ -7,6 +7,7 @@ import { type Database, openDatabase } from "../../src/store/database.ts";
 import { Payments } from "../../src/store/payments.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { createTestDatabase } from "../support/services.ts";
+import { WORLD_PEPPER } from "../support/world.ts";
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
@@ -26,7 +27,7 @@ export interface Books extends AsyncDisposable {
 export async function openBooks(): Promise<Books> {
   const own = await createTestDatabase();
   const database = openDatabase(own.url);
-  const accounts = new Accounts({ database, random, keyPepper: "test pepper" });
+  const accounts = new Accounts({ database, random, keyPepper: WORLD_PEPPER });
   const payments = new Payments({ database, random });
   const repository = new WalletRepository(database);
   const away = () => Promise.reject(new Error("Redis is away"));

@@ -28,13 +28,13 @@ import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { accounts, keys, operations, payments } from "../../src/store/account-schema.ts";
 import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { endpointOf, undocumented } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import { ScriptedMaps } from "../support/scripted-maps.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
+import { keyDirectory } from "../support/world.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
 import { ScriptedSearch } from "./scripted-search.ts";
@@ -144,7 +144,7 @@ export class Harness implements AsyncDisposable {
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
-      keys: new KeyDirectory(database, Date.now),
+      keys: keyDirectory(database, PEPPER),
       anonymous: new AnonymousWindow(actors.scripts),
       catalogue: () => catalogue,
       chat,
@@ -154,7 +154,7 @@ export class Harness implements AsyncDisposable {
         ...stores.mail,
         domain: MAIL_DOMAIN,
         waitMs: mailWaitMs,
-        secret: PEPPER,
+        secrets: [PEPPER],
         random,
       },
       pauses: { isPaused: (target) => paused.has(target) },
@@ -163,7 +163,7 @@ export class Harness implements AsyncDisposable {
       random,
       log,
       trustedProxies: [],
-      keyPepper: PEPPER,
+      keyPeppers: [PEPPER],
       ipHashSecret: "ip secret of the tests",
       docsTryIt: false,
       ...options,

@@ -11,7 +11,7 @@ import { type MailWorker, startMailWorker } from "../../workers/mail-worker.ts";
 import { eventually } from "../support/eventually.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 import { realClock } from "./fake-clock.ts";
-import { type AccountOptions, Harness, MAIL_DOMAIN, type TestAccount } from "./harness.ts";
+import { type AccountOptions, Harness, MAIL_DOMAIN, PEPPER, type TestAccount } from "./harness.ts";
 
 export interface MailHarness extends AsyncDisposable {
   readonly api: Harness;
@@ -46,7 +46,7 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
   const { stores, log } = api.parts;
   const worker = await startMailWorker({
     config: {
-      keyPepper: "pepper of the tests",
+      secrets: { KEY_PEPPER: [PEPPER], IP_HASH_SECRET: ["ip secret of the tests"] },
       queueRedisUrl: stores.server.url,
       mail: {
         domain: MAIL_DOMAIN,

@@ -3,12 +3,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AccountActors } from "../../actors/account-actors.ts";
 import { type Database, openDatabase, PostgresSilent } from "../../src/store/database.ts";
-import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { eventually } from "../support/eventually.ts";
 import { type PrivateStore, startPrivatePostgres } from "../support/services.ts";
-import { balances, openAccount, openWorld, silent, usd, type World } from "../support/world.ts";
+import {
+  balances,
+  keyDirectory,
+  openAccount,
+  openWorld,
+  silent,
+  usd,
+  WORLD_PEPPER,
+  type World,
+} from "../support/world.ts";
 import { chatBody, errorOf, Harness } from "./harness.ts";
 import { wholeReply } from "./scripted-chat.ts";
 
@@ -34,8 +42,8 @@ beforeAll(async () => {
       log: silent,
       processId: "proc_silent",
     }),
-    keys: new KeyDirectory(database, Date.now),
-    keyPepper: "test pepper",
+    keys: keyDirectory(database, WORLD_PEPPER),
+    keyPeppers: [WORLD_PEPPER],
   });
   api.chat.reply = async () => wholeReply("Hello");
 });

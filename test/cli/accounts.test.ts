@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
-import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { Unfinished } from "../../src/store/unfinished.ts";
-import { ask, openWorld, usd, type World } from "../support/world.ts";
-import { CLI_PEPPER, type Cli, cliOf, jsonOf } from "./run-cli.ts";
+import { ask, keyDirectory, openWorld, usd, WORLD_PEPPER, type World } from "../support/world.ts";
+import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
@@ -161,9 +160,9 @@ describe("key", () => {
     );
     expect(made).toMatchObject({ account: id, name: "ci", scopes: ["models", "search"] });
     expect(isWellFormedKey("gateway", made.key)).toBe(true);
-    const digest = keyDigest(made.key, CLI_PEPPER);
-    const directory = new KeyDirectory(world.database, Date.now);
-    expect(await directory.find(digest, async () => true)).toMatchObject({
+    const digest = keyDigest(made.key, WORLD_PEPPER);
+    const directory = keyDirectory(world.database, WORLD_PEPPER);
+    expect(await directory.find([digest], async () => true)).toMatchObject({
       keyId: made.id,
       accountId: id,
     });

@@ -2,12 +2,9 @@
 
 import { join } from "node:path";
 import { testRedisUrl } from "../support/services.ts";
-import type { World } from "../support/world.ts";
+import { WORLD_PEPPER, type World } from "../support/world.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-
-/** The pepper that the tool makes keys with. */
-export const CLI_PEPPER = "test pepper of sixteen";
 
 export interface CliOutcome {
   readonly code: number;
@@ -47,7 +44,7 @@ export async function startCli(
       PATH: process.env.PATH ?? "",
       REDIS_URL: await testRedisUrl(),
       DATABASE_URL: world.databaseUrl,
-      KEY_PEPPER: CLI_PEPPER,
+      KEY_PEPPER: WORLD_PEPPER,
       IP_HASH_SECRET: "test secret of sixteen",
       ...options.env,
     },

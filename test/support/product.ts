@@ -273,9 +273,10 @@ async function startAll(programs: readonly Program[], options: StartOptions = {}
 
 /** The stores as the command-line tool opens them. */
 export function openOperator(redisUrl: string, databaseUrl: string): Stores {
-  const { KEY_PEPPER: keyPepper, IP_HASH_SECRET: ipHashSecret } = SECRETS;
+  const { KEY_PEPPER, IP_HASH_SECRET } = SECRETS;
+  const secrets = { KEY_PEPPER: [KEY_PEPPER], IP_HASH_SECRET: [IP_HASH_SECRET] } as const;
   const dataDirectory = testDataDirectory();
-  const config = { redisUrl, databaseUrl, keyPepper, ipHashSecret, dataDirectory };
+  const config = { redisUrl, databaseUrl, secrets, dataDirectory };
   return openStores({ config, now: Date.now, random, warn: () => {} });
 }
 

@@ -8,8 +8,10 @@ import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { PlanName, Scope } from "../../src/core/limits.ts";
 import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
+import { secretId } from "../../src/core/secrets.ts";
 import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
+import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { Payments } from "../../src/store/payments.ts";
 import { openRedis } from "../../src/store/redis.ts";
@@ -18,6 +20,18 @@ import { flushJournal } from "../../workers/log-flush.ts";
 import { createTestDatabase, testRedisUrl } from "./services.ts";
 
 export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+/** What the keys of every world are digested with. */
+export const WORLD_PEPPER = "test pepper of sixteen";
+
+/** Finds keys that were digested with one pepper. */
+export function keyDirectory(database: Database, pepper: string): KeyDirectory {
+  const onNotMoved = (error: unknown) => {
+    throw error;
+  };
+  const id = secretId("KEY_PEPPER", pepper);
+  return new KeyDirectory({ database, now: Date.now, pepper: id, onNotMoved });
+}
 
 export const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -59,7 +73,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const process = () => new AccountActors({ ...actorDeps, processId: newId("process", random) });
   const accounts = process();
   const ledger = new Ledger(database);
-  const store = new Accounts({ database, random, keyPepper: "test pepper" });
+  const store = new Accounts({ database, random, keyPepper: WORLD_PEPPER });
   return {
     redis,
     database,

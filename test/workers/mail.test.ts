@@ -149,7 +149,7 @@ test("a bounce marks its message, and nothing else is taken", async () => {
     domain: "b.test",
     host: "127.0.0.1",
     port: 0,
-    secret: "secret",
+    secrets: ["secret"],
     messages,
     log: silent,
   });

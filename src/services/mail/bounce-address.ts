@@ -2,6 +2,7 @@
 
 import { base32 } from "../../core/base32.ts";
 import { fromUuid, toUuid } from "../../core/ids.ts";
+import type { SecretList } from "../../core/secrets.ts";
 
 const TAG_BYTES = 10;
 const LOCAL = /^bounce\+([0-9a-f]{32})-([a-z2-7]{16})$/i;
@@ -16,11 +17,15 @@ export function bounceAddress(messageId: string, secret: string, domain: string)
  * The message whose return path this is, or null for anything that we did not make. Mail servers
  * may have changed its case.
  */
-export function bouncedMessage(address: string, secret: string, domain: string): string | null {
+export function bouncedMessage(
+  address: string,
+  secrets: SecretList,
+  domain: string,
+): string | null {
   const at = address.lastIndexOf("@");
   if (address.slice(at + 1).toLowerCase() !== domain) return null;
   const [, hex = "", tag = ""] = LOCAL.exec(address.slice(0, at).toLowerCase()) ?? [];
-  if (hex === "" || signature(hex, secret) !== tag) return null;
+  if (!secrets.some((secret) => signature(hex, secret) === tag)) return null;
   return fromUuid("message", hex);
 }
 

@@ -36,14 +36,12 @@ export async function findRepeat(
   given: { readonly idempotencyKey: string; readonly content: MailContent },
 ): Promise<Repeat> {
   const { accountId } = call.identity;
-  const key: RepeatKey = {
-    accountId,
-    digest: digestOf(room, `key ${accountId} ${given.idempotencyKey}`),
-    fingerprint: digestOf(room, `body ${JSON.stringify(given.content)}`),
-  };
+  const [current, ...previous] = room.secrets;
+  const key = repeatKey(current, accountId, given);
+  const earlier = previous.map((secret) => repeatKey(secret, accountId, given));
   const endMs = deps.clock.monotonicMs() + room.waitMs;
   while (deps.clock.monotonicMs() < endMs) {
-    const state = await room.repeats.begin(key, newUuid(room)).catch((cause) => {
+    const state = await room.repeats.begin(key, newUuid(room), earlier).catch((cause) => {
       throw notStored(cause);
     });
     if (state.kind === "mine") return state;
@@ -102,8 +100,18 @@ function reused(): ApiError {
   return new ApiError("idempotency_key_reused", message);
 }
 
-function digestOf({ secret }: MailServices, text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256", secret).update(text).digest();
+/** What is stored of an idempotency key and of the body that came with it. */
+function repeatKey(
+  secret: string,
+  accountId: string,
+  given: { readonly idempotencyKey: string; readonly content: MailContent },
+): RepeatKey {
+  const digestOf = (text: string) => new Bun.CryptoHasher("sha256", secret).update(text).digest();
+  return {
+    accountId,
+    digest: digestOf(`key ${accountId} ${given.idempotencyKey}`),
+    fingerprint: digestOf(`body ${JSON.stringify(given.content)}`),
+  };
 }
 
 function newUuid({ random }: MailServices): string {

@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
+import type { SecretList } from "../../core/secrets.ts";
 import type { ContentKeys } from "../../store/content-keys.ts";
 import type { MailMessage, MailMessages } from "../../store/mail-messages.ts";
 import type { MailNotices, MailQueue } from "../../store/mail-queue.ts";
@@ -18,7 +19,7 @@ export interface MailServices {
   /** How long a request waits for the mail server. */
   readonly waitMs: number;
   /** Keys the digests of what callers give. */
-  readonly secret: string;
+  readonly secrets: SecretList;
   readonly random: RandomBytes;
 }
 

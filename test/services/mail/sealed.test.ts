@@ -28,14 +28,14 @@ test("a return path leads to its message, in any case, and only where we signed 
   const id = newId("message", random);
   const address = bounceAddress(id, "secret", "b.test");
   expect(address.indexOf("@")).toBeLessThanOrEqual(64);
-  expect(bouncedMessage(address, "secret", "b.test")).toBe(id);
-  expect(bouncedMessage(address.toUpperCase(), "secret", "b.test")).toBe(id);
-  expect(bouncedMessage(address, "another", "b.test")).toBeNull();
-  expect(bouncedMessage(address, "secret", "c.test")).toBeNull();
+  expect(bouncedMessage(address, ["secret"], "b.test")).toBe(id);
+  expect(bouncedMessage(address.toUpperCase(), ["secret"], "b.test")).toBe(id);
+  expect(bouncedMessage(address, ["another"], "b.test")).toBeNull();
+  expect(bouncedMessage(address, ["secret"], "c.test")).toBeNull();
   const other = bounceAddress(newId("message", random), "secret", "b.test");
   const mixed = address.slice(0, 39) + other.slice(39);
-  expect(bouncedMessage(mixed, "secret", "b.test")).toBeNull();
-  expect(bouncedMessage("bounce@b.test", "secret", "b.test")).toBeNull();
+  expect(bouncedMessage(mixed, ["secret"], "b.test")).toBeNull();
+  expect(bouncedMessage("bounce@b.test", ["secret"], "b.test")).toBeNull();
 });
 
 test("a message costs $0.0010 and $0.0005 for each recipient, and nothing without any", () => {

@@ -4,14 +4,15 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 import type { Log } from "../../../core/log.ts";
+import type { SecretList } from "../../../core/secrets.ts";
 import { bouncedMessage } from "../bounce-address.ts";
 
 export interface BounceListenerOptions {
   readonly domain: string;
   readonly host: string;
   readonly port: number;
-  /** What the return paths were signed with. */
-  readonly secret: string;
+  /** What the return paths were signed with; bounces come days later. */
+  readonly secrets: SecretList;
   readonly messages: { bounce(messageId: string): Promise<boolean> };
   readonly log: Pick<Log, "info" | "warn">;
 }
@@ -28,8 +29,8 @@ const QUIET_MS = 30_000;
 
 /** Starts it; a port that is taken rejects. Only a return path of ours is a recipient here. */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
-  const { domain, secret, messages, log } = options;
-  const messageOf = (address: string) => bouncedMessage(address, secret, domain);
+  const { domain, secrets, messages, log } = options;
+  const messageOf = (address: string) => bouncedMessage(address, secrets, domain);
   const server = new SMTPServer({
     name: domain,
     authOptional: true,

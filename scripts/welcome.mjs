@@ -1,0 +1,42 @@
+// What `npm start` says once everything runs.
+
+import { join, relative } from "node:path";
+
+/**
+ * Prints where Farebox is and what to try first.
+ * @param {{ baseUrl: string, home: string, showLogs: boolean, key: string }} started
+ */
+export function welcome({ baseUrl, home, showLogs, key }) {
+  const body =
+    '{"model":"farebox-guide","messages":[{"role":"user","content":"What is Farebox?"}]}';
+  const headers = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
+  const logs = showLogs ? "" : `\n  Logs       ${shown(join(home, "logs"))}/api.log, worker.log`;
+  console.log(`
+Farebox is running. Ctrl-C stops it; the next start finds its data again.
+
+  Base URL   ${baseUrl}
+  Key        ${key}
+  Data       ${shown(home)}${logs}
+
+Try it:
+
+curl ${baseUrl}/v1/chat/completions ${headers} -d '${body}'
+
+Or with the OpenAI SDK (npm install openai), in a file ask.mjs:
+
+import OpenAI from "openai";
+const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: "${key}" });
+const messages = [{ role: "user", content: "How is a call paid for?" }];
+const reply = await client.chat.completions.create({ model: "farebox-guide", messages });
+console.log(reply.choices[0].message.content, reply.svc);
+`);
+}
+
+/**
+ * A path as it is seen from here, when it is below.
+ * @param {string} path
+ */
+export function shown(path) {
+  const short = relative(process.cwd(), path);
+  return short === "" || short.startsWith("..") ? path : short;
+}

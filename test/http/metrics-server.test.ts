@@ -1,0 +1,64 @@
+// Where /metrics is served: a port that was named is that port or an error, any other may move.
+
+import { expect, test } from "bun:test";
+import { freePort } from "../../scripts/processes.mjs";
+import { createRegistry, MetricsPortTaken, serveMetrics } from "../../src/http/metrics-server.ts";
+import { loadServerConfig } from "../../src/settings/config.ts";
+import { startProduct } from "../support/product.ts";
+import { Program } from "../support/program.ts";
+import { silent } from "../support/world.ts";
+
+const SETTINGS = {
+  REDIS_URL: "redis://127.0.0.1:1",
+  DATABASE_URL: "postgres://127.0.0.1:1/none",
+  KEY_PEPPER: "a pepper of sixteen",
+  IP_HASH_SECRET: "a secret of sixteen",
+};
+
+const HOST = "127.0.0.1";
+const registry = createRegistry("api");
+
+test("a named port that is taken is an error that names variable and port", async () => {
+  using other = Bun.serve({ port: 0, hostname: HOST, fetch: () => new Response("other") });
+  const named = { host: HOST, port: other.port ?? 0, isNamed: true };
+  expect(() => serveMetrics(registry, named, silent)).toThrow(MetricsPortTaken);
+  expect(() => serveMetrics(registry, named, silent)).toThrow(
+    `METRICS_PORT ${other.port} cannot be listened on at 127.0.0.1`,
+  );
+});
+
+test("a default port that is taken gives way to a free one", async () => {
+  using other = Bun.serve({ port: 0, hostname: HOST, fetch: () => new Response("other") });
+  const metrics = serveMetrics(
+    registry,
+    { host: HOST, port: other.port ?? 0, isNamed: false },
+    silent,
+  );
+  expect(metrics.port).not.toBe(other.port ?? 0);
+  await metrics.stop();
+});
+
+test("METRICS_HOST is where metrics are listened for, and METRICS_PORT counts as named", () => {
+  const { metrics } = loadServerConfig(9464, SETTINGS);
+  expect(metrics).toEqual({ host: "127.0.0.1", port: 9464, isNamed: false });
+  const env = { ...SETTINGS, METRICS_HOST: "0.0.0.0", METRICS_PORT: "9999" };
+  expect(loadServerConfig(9464, env).metrics).toEqual({
+    host: "0.0.0.0",
+    port: 9999,
+    isNamed: true,
+  });
+});
+
+test("an API whose named metrics port is taken does not start, and says so", async () => {
+  await using product = await startProduct({ apis: 1, workers: 0 });
+  using other = Bun.serve({ port: 0, hostname: HOST, fetch: () => new Response("other") });
+  const { options } = product.api(0);
+  const logFile = `${options.logFile}.second`;
+  const second = new Program({ ...options, logFile });
+  const env = { PORT: String(await freePort()), METRICS_PORT: String(other.port) };
+  await expect(second.start({ env })).rejects.toThrow(
+    `METRICS_PORT ${other.port} cannot be listened on`,
+  );
+  const last = (await Bun.file(logFile).text()).trimEnd().split("\n").at(-1);
+  expect(last).toStartWith("METRICS_PORT");
+});

@@ -1,0 +1,63 @@
+// Lets whole months of the request log go. The ledger stays: balances are proven by it alone.
+
+import { findOverdueLease } from "../actors/inspection.ts";
+import type { RedisClient } from "../actors/script.ts";
+import { AdministrationError } from "../src/core/errors.ts";
+import { BUCKETS, DAY_MS } from "../src/core/limits.ts";
+import { addMonths, monthOf, startOfMonth } from "../src/core/months.ts";
+import type { LogUpkeep } from "../src/store/log-upkeep.ts";
+import type { RejectedEntries } from "../src/store/rejected-entries.ts";
+
+export interface DropDeps {
+  readonly upkeep: Pick<LogUpkeep, "dropMonths" | "hasWaitingMail">;
+  readonly rejected: Pick<RejectedEntries, "countOpen">;
+  readonly redis: RedisClient;
+  readonly now: () => number;
+  /** Moves the journal to Postgres; answers how many buckets could not be moved. */
+  readonly flush: () => Promise<number>;
+}
+
+export interface RetentionDeps extends DropDeps {
+  /** How many whole months are kept besides this one; 0 keeps all. */
+  readonly keepMonths: number;
+}
+
+/** No call lasts so long: of a month that ended earlier, only what crashed is still open. */
+const CALL_MS_MAX = DAY_MS;
+
+/**
+ * Drops the log of all months before `before`, such as `2026-08`, and returns them. Refuses while a
+ * call of them may still be settled: its log row would come back alone, and look like a loss.
+ * @throws AdministrationError
+ */
+export async function dropLogBefore(deps: DropDeps, before: string): Promise<readonly string[]> {
+  const nowMs = deps.now();
+  const end = startOfMonth(before);
+  if (before > monthOf(nowMs)) throw refused(`${monthOf(nowMs)} is not over`);
+  if (nowMs - end.getTime() < CALL_MS_MAX) {
+    throw refused("the last of these months ended less than a day ago; calls may be open");
+  }
+  if ((await deps.flush()) > 0) throw refused("the journal could not be moved to Postgres");
+  if ((await deps.rejected.countOpen()) > 0) {
+    throw refused("there are rejected entries; see farebox journal rejected");
+  }
+  if (await deps.upkeep.hasWaitingMail(end)) throw refused("mail of these months waits");
+  const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+  const overdue = await Promise.all(
+    buckets.map((bucket) => findOverdueLease(deps.redis, bucket, end.getTime() + CALL_MS_MAX)),
+  );
+  if (overdue.some((lease) => lease !== null && lease.holds > 0)) {
+    throw refused("calls of a process that died are not settled yet; a worker settles them");
+  }
+  return await deps.upkeep.dropMonths(before);
+}
+
+/** Drops what is older than is kept. */
+export async function keepLogMonths(deps: RetentionDeps): Promise<readonly string[]> {
+  if (deps.keepMonths === 0) return [];
+  return await dropLogBefore(deps, addMonths(monthOf(deps.now()), -deps.keepMonths));
+}
+
+function refused(why: string): AdministrationError {
+  return new AdministrationError("wrong_state", `No month of the log was dropped: ${why}.`);
+}
