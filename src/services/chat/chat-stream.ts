@@ -15,7 +15,6 @@ import { servedInstead } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
 import { TokenMeter, textOf } from "./token-meter.ts";
-import { countPrompt } from "./tokens.ts";
 
 export type StreamEvent =
   | {
@@ -270,7 +269,8 @@ export class ChatStream implements BatchTaker {
   }
 
   #countPrompt(): Promise<number> {
-    this.#promptTokens ??= countPrompt(this.#parts.request);
+    const { request, call } = this.#parts;
+    this.#promptTokens ??= this.#deps.tokens.countPrompt(call.identity.accountId, request);
     return this.#promptTokens;
   }
 

@@ -40,7 +40,9 @@ export async function completeChat(
     served = await firstAnswer(deps, call, { models, signal }, (model) =>
       deps.chat.complete(model, requestFor(model), { account, signal }),
     );
-    usage = served.result.usage ?? (await countUsage(chat.request, served.result));
+    usage =
+      served.result.usage ??
+      (await countUsage(deps.tokens, account, { request: chat.request, reply: served.result }));
     cost = exactCost(served.model.bands, usage);
   } catch (error) {
     return await giveBack(deps, call, hold, error);

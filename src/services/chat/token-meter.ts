@@ -3,21 +3,31 @@
 
 import type { TokenUsage } from "../../core/pricing.ts";
 import type { ChatDelta, ChatReply, ChatRequest } from "./providers/provider.ts";
-import { countPrompt, countTokens } from "./tokens.ts";
+import type { TokenCounter } from "./token-counter.ts";
+import { countTokens } from "./tokens.ts";
 
 /** Without a place to cut, pending text is kept up to this length and then cut anywhere. */
 const UNCUT_LENGTH_MAX = 16 * 1024;
 
 /** Usage by our tokenizer of a reply that came whole. */
-export async function countUsage(request: ChatRequest, reply: ChatReply): Promise<TokenUsage> {
-  let completionTokens = 0;
-  for (const { message } of reply.choices) {
-    completionTokens += countTokens(message.content ?? "") + countTokens(message.refusal ?? "");
-    for (const { function: called } of message.tool_calls ?? []) {
-      completionTokens += countTokens(called.name) + countTokens(called.arguments);
-    }
-  }
-  return { promptTokens: await countPrompt(request), cachedTokens: 0, completionTokens };
+export async function countUsage(
+  tokens: TokenCounter,
+  account: string,
+  { request, reply }: { readonly request: ChatRequest; readonly reply: ChatReply },
+): Promise<TokenUsage> {
+  const texts = reply.choices.flatMap(({ message }) => [
+    message.content ?? "",
+    message.refusal ?? "",
+    ...(message.tool_calls ?? []).flatMap(({ function: called }) => [
+      called.name,
+      called.arguments,
+    ]),
+  ]);
+  const [promptTokens, completionTokens] = await Promise.all([
+    tokens.countPrompt(account, request),
+    tokens.countTexts(account, texts),
+  ]);
+  return { promptTokens, cachedTokens: 0, completionTokens };
 }
 
 /** Counts the tokens of text that was streamed. */

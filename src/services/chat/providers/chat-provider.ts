@@ -62,7 +62,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const reply: ChatReply =
         server.kind === "guide"
-          ? await deps.guide.complete(request, { signal })
+          ? await deps.guide.complete(request, options)
           : await completeUpstream(
               callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
             );
@@ -82,7 +82,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
-          ? deps.guide.stream(request, { signal })
+          ? deps.guide.stream(request, options)
           : streamUpstream(
               callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
             );
