@@ -252,7 +252,7 @@ describe("the hold of a chat call", () => {
     expect(codes).toEqual(["key_budget_exceeded", "monthly_limit_reached", "key_budget_exceeded"]);
   });
 
-  test("is taken by the bytes of a prompt above 256 KB, which is charged by its tokens", async () => {
+  test("is taken by bytes above 256 KB of prompt, and charged by tokens", async () => {
     const content = "word ".repeat(60_000);
     const messages = [{ role: "user", content }];
     // It has 60,000 tokens, which would fit, in 300,000 bytes, which do not.

@@ -9,10 +9,11 @@ import { CHAT } from "../../core/limits.ts";
 import type { NanoUsd } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
-import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
+import { ChatStream } from "./chat-stream.ts";
 import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
 import type { ChatUsage, ServedReply } from "./providers/provider.ts";
+import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./token-meter.ts";
 
 export interface Completion extends Omit<Answered<ServedReply>, "result"> {
@@ -75,7 +76,9 @@ export async function openChatStream(
     );
     const batches = pullable(result);
     const { lane } = result;
-    return new ChatStream(deps, { call, request, model, tried, lane, hold, interruption, batches });
+    const { maxTokens } = requestFor(model);
+    const served = { model, tried, lane, batches, maxTokens };
+    return new ChatStream(deps, { call, request, hold, interruption, ...served });
   } catch (error) {
     interruption.stopListening();
     const { reason } = interruption;
