@@ -14,6 +14,7 @@ import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import { APPLICATION, GATEWAY, type GatewayDeps, PROGRAM } from "./routes.ts";
+import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
 import type { ChatProvider } from "./services/chat/providers/provider.ts";
 import type { TokenCounter } from "./services/chat/token-counter.ts";
 import type { MailServices } from "./services/mail/mail-services.ts";
@@ -102,8 +103,9 @@ function addRoute(
 /** What both surfaces are given alike. */
 function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
   const { accounts, chat, tokens, search, maps, clock, log } = deps;
+  const abandoned = new AbandonedStreams(clock);
   return {
-    calls: { accounts, chat, tokens, search, maps, clock, log },
+    calls: { accounts, chat, tokens, abandoned, search, maps, clock, log },
     keys: deps.keys,
     anonymous: deps.anonymous,
     catalogue: deps.catalogue,

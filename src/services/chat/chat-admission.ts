@@ -11,6 +11,7 @@ import { CHAT } from "../../core/limits.ts";
 import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
 import { priceVersionOf } from "../../core/price-version.ts";
 import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../../core/pricing.ts";
+import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { affordableModels, type Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import {
@@ -28,6 +29,7 @@ import { promptTokensMax, templateTokensMax } from "./tokens.ts";
 export interface ChatCallDeps extends CallDeps {
   readonly chat: ChatProvider;
   readonly tokens: TokenCounter;
+  readonly abandoned: AbandonedStreams;
 }
 
 export interface ChatCall {

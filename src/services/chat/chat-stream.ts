@@ -9,6 +9,7 @@ import { type ApiError, OK, toApiError } from "../../core/errors.ts";
 import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
 import { ZERO } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
+import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import { servedInstead } from "./model-fallback.ts";
@@ -47,6 +48,8 @@ export interface ChatStreamParts {
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: Batches;
+  /** Lets the next stream of the key begin, should it have to wait for this one. */
+  readonly turn: StreamTurn;
   /** The output tokens that the model was asked for. */
   readonly maxTokens: number;
 }
@@ -119,6 +122,7 @@ export class ChatStream implements BatchTaker {
     }
     this.#usage.meter.add(this.#unread);
     this.#unread = [];
+    if (this.#usage.meter.started) this.#parts.turn.end();
     this.#waitsFor = "upstream";
     if (!this.#limit.isDue) this.#goOn();
     else this.#limit.isReached().then((isReached) => this.#goOn(isReached), this.#onUncounted);
@@ -239,9 +243,12 @@ export class ChatStream implements BatchTaker {
     errorCode: string | null,
     countUsage: () => Promise<ChatUsage | null>,
   ): Promise<StreamResult> {
-    const { call, model, lane, hold, interruption } = this.#parts;
+    const { call, model, lane, hold, interruption, turn } = this.#parts;
     this.#callOffWatch();
     interruption.stopListening();
+    const isByClient = interruption.reason?.error === null;
+    if (isByClient && !this.#usage.meter.started) turn.abandon();
+    turn.end();
     let usage: ChatUsage | null = null;
     try {
       usage = await countUsage();

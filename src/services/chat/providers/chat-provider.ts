@@ -41,13 +41,14 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
   const ask = <Result>(
     model: ModelEntry,
-    options: ChatOptions,
+    { account, signal, around = (request) => request() }: ChatOptions,
     attempt: (route: ServedRoute) => Promise<Result>,
   ) =>
     fallback.first({
       candidates: routesOf(model, deps.catalogue()),
-      attempt,
-      ...options,
+      attempt: (route) => around(() => attempt(route)),
+      account,
+      signal,
       subject: model.id,
       message: `The model '${model.id}' does not answer right now`,
     });
