@@ -15,7 +15,9 @@ import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import { APPLICATION, GATEWAY, type GatewayDeps, PROGRAM } from "./routes.ts";
+import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
 import type { ChatProvider } from "./services/chat/providers/provider.ts";
+import type { TokenCounter } from "./services/chat/token-counter.ts";
 import type { MailServices } from "./services/mail/mail-services.ts";
 import type { MapsProvider } from "./services/maps/providers/provider.ts";
 import type { SearchProvider } from "./services/search/providers/provider.ts";
@@ -28,6 +30,7 @@ export interface AppDeps {
   /** The catalogue of this moment; it may be another one at the next call. */
   readonly catalogue: () => Catalogue;
   readonly chat: ChatProvider;
+  readonly tokens: TokenCounter;
   readonly search: SearchProvider;
   readonly maps: MapsProvider;
   readonly mail: MailServices;
@@ -100,9 +103,10 @@ function addRoute(
 
 /** What both surfaces are given alike. */
 function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
-  const { accounts, chat, search, maps, clock, log } = deps;
+  const { accounts, chat, tokens, search, maps, clock, log } = deps;
+  const abandoned = new AbandonedStreams(clock);
   return {
-    calls: { accounts, chat, search, maps, clock, log },
+    calls: { accounts, chat, tokens, abandoned, search, maps, clock, log },
     keys: deps.keys,
     anonymous: deps.anonymous,
     catalogue: deps.catalogue,

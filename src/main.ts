@@ -18,6 +18,7 @@ import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-s
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
+import { TokenCounter } from "./services/chat/token-counter.ts";
 import { warmTokenizer } from "./services/chat/tokens.ts";
 import { openEmbeddedMaps } from "./services/maps/providers/embedded/embedded-maps.ts";
 import { createMapsProvider } from "./services/maps/providers/maps-provider.ts";
@@ -125,6 +126,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     now: clock.now,
   });
+  const tokens = new TokenCounter({ clock, log });
   const { queueRedisUrl } = config;
   const rejected = new RejectedEntries(database);
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
@@ -138,7 +140,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     }),
     anonymous: new AnonymousWindow(accounts.scripts),
     catalogue: () => catalogue.current(),
-    chat: createChatProvider({ ...upstreams, guide: createGuide({ documents: documentation }) }),
+    chat: createChatProvider({
+      ...upstreams,
+      guide: createGuide({ documents: documentation, tokens }),
+    }),
+    tokens,
     search: createSearchProvider({
       ...upstreams,
       servers: () => catalogue.current().search.servers,
@@ -188,6 +194,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await settleOpenCalls(accounts, log);
     accounts.stop();
     index.close();
+    tokens.close();
     catalogue.close();
     embeddedMaps[Symbol.dispose]();
     await pauses.stop();

@@ -60,6 +60,19 @@ export function affordablePromptTokens(bands: readonly PriceBand[], available: N
   return affordableQuantity(available, mostExpensive(bands, inputPrice));
 }
 
+/** How many output tokens of a call with this prompt `available` pays for, by their exact cost. */
+export function outputTokensWithin(
+  bands: readonly PriceBand[],
+  { promptTokens, cachedTokens }: Pick<TokenUsage, "promptTokens" | "cachedTokens">,
+  available: NanoUsd,
+): number {
+  const band = bandOf(bands, promptTokens);
+  return affordableQuantity(available, band.output, [
+    [promptTokens - cachedTokens, band.input],
+    [cachedTokens, band.cachedInput ?? band.input],
+  ]);
+}
+
 function bandOf(bands: readonly PriceBand[], promptTokens: number): PriceBand {
   const band = bands.find(
     (row) => row.promptTokensMax === null || promptTokens <= row.promptTokensMax,

@@ -225,6 +225,55 @@ describe("a stream to its end", () => {
   });
 });
 
+describe("a stream that costs all that is held", () => {
+  for (const include_usage of [false, true]) {
+    const how = include_usage ? "with" : "without";
+    test(`ends with "length" and is charged the hold, ${how} include_usage`, async () => {
+      const account = await api.account();
+      let sent = 0;
+      api.chat.batches = async function* () {
+        for (; ; sent += 1) yield textBatch("word ");
+      };
+      const fields = { stream: true, max_tokens: 5, stream_options: { include_usage } };
+      const frames = await new Frames(await api.post(account, chatBody(fields))).rest();
+      expect(frames.pop()).toBe("[DONE]");
+      const chunks = frames.map((frame) => JSON.parse(frame));
+      const reasons = chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? []);
+      expect(reasons).toEqual(["length"]);
+      expect(sent).toBeLessThan(100);
+      expect(api.chat.open).toBe(0);
+      // The bound of "Hello" is 5 bytes and twice 16 tokens of a template.
+      expect(await spent(account)).toBe(usd("0.000047"));
+      expect(chunks.at(-1)).toMatchObject({ svc: { cost_usd: 0.000047 } });
+      expect(await lastOutcome(account)).toMatchObject({ status: 200, errorCode: null });
+    });
+  }
+
+  test("ends within a batch, too, of which no more is sent", async () => {
+    const account = await api.account();
+    const deltas = Array.from({ length: 600 }, () => textBatch("word ").deltas).flat();
+    api.chat.batches = () => batchesOf([{ deltas, usage: null }, endBatch(null)]);
+    const response = await api.post(account, chatBody({ stream: true, max_tokens: 5 }));
+    const frames = await new Frames(response).rest();
+    expect(frames.length).toBeLessThan(100);
+    expect(frames.at(-2)).toContain('"finish_reason":"length"');
+    expect(await spent(account)).toBe(usd("0.000047"));
+  });
+
+  test("is sent whole as long as it costs less, in however many batches", async () => {
+    const account = await api.account();
+    const deltas = Array.from({ length: 600 }, () => textBatch("word ").deltas).flat();
+    const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 1_200 };
+    api.chat.batches = () =>
+      batchesOf([{ deltas, usage: null }, { deltas, usage: null }, endBatch(usage)]);
+    const response = await api.post(account, chatBody({ stream: true, max_tokens: 1_300 }));
+    const frames = await new Frames(response).rest();
+    expect(frames).toHaveLength(1_202);
+    expect(frames.at(-2)).toContain('"finish_reason":"stop"');
+    expect(await lastOutcome(account)).toMatchObject({ completionTokens: 1_200 });
+  });
+});
+
 describe("a stream that breaks off", () => {
   test("charges what was sent when the upstream fails, and says so without [DONE]", async () => {
     const account = await api.account();
@@ -377,7 +426,9 @@ describe("the time limits of a stream", () => {
 
   test("a client that does not read is cut off, and what it never took costs nothing", async () => {
     const account = await api.account();
-    const batch = textBatch("word ".repeat(13_000));
+    // Much to send and little to pay for, so that the hold does not end it.
+    const delta = { content: "word ", role: "assistant".repeat(7_000) };
+    const batch = { deltas: [{ index: 0, delta, finish_reason: null }], usage: null };
     let sent = 0;
     api.chat.batches = async function* () {
       for (; ; sent++) yield batch;

@@ -24,6 +24,7 @@ import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
 import { type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
+import { TokenCounter } from "../../src/services/chat/token-counter.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { accounts, keys, operations, payments } from "../../src/store/account-schema.ts";
 import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
@@ -141,6 +142,7 @@ export class Harness implements AsyncDisposable {
     const chat = new ScriptedChat();
     const search = new ScriptedSearch();
     const maps = new ScriptedMaps();
+    const tokens = new TokenCounter({ clock: realClock, log });
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
@@ -148,6 +150,7 @@ export class Harness implements AsyncDisposable {
       anonymous: new AnonymousWindow(actors.scripts),
       catalogue: () => catalogue,
       chat,
+      tokens,
       search,
       maps,
       mail: {
@@ -172,6 +175,7 @@ export class Harness implements AsyncDisposable {
     const port = app.server?.port ?? 0;
     const stop = async () => {
       await app.stop(true);
+      tokens.close();
       await stores.close();
     };
     const pendingRequests = () => app.server?.pendingRequests ?? 0;

@@ -50,6 +50,12 @@ describe("without max_tokens the upstream is asked for", () => {
     expect(limitAsked()).toBe(4096);
   });
 
+  test("4096 of a prompt that is too long to be counted first", async () => {
+    const account = await api.account({ paid: "5" });
+    await api.post(account, chatBody({ messages: words(120_000) }));
+    expect(limitAsked()).toBe(4096);
+  });
+
   test("no more than is held, where the balance is ample and where it is short", async () => {
     for (const paid of ["5", "0.0095"]) {
       const account = await api.account({ paid });

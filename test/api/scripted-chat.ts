@@ -46,13 +46,16 @@ export class ScriptedChat implements ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
-    this.#note(model, request, options);
-    this.open++;
-    try {
-      return { ...(await this.reply(request, options)), lane: LANE };
-    } finally {
-      this.open--;
-    }
+    const { around = (ask) => ask() } = options;
+    return await around(async () => {
+      this.#note(model, request, options);
+      this.open++;
+      try {
+        return { ...(await this.reply(request, options)), lane: LANE };
+      } finally {
+        this.open--;
+      }
+    });
   }
 
   async stream(

@@ -11,6 +11,7 @@ import { CHAT } from "../../core/limits.ts";
 import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
 import { priceVersionOf } from "../../core/price-version.ts";
 import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../../core/pricing.ts";
+import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { affordableModels, type Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import {
@@ -21,11 +22,14 @@ import {
   withRoom,
 } from "./output-limit.ts";
 import type { ChatProvider, ChatRequest } from "./providers/provider.ts";
-import { countPrompt, promptTokensMax, templateTokensMax } from "./tokens.ts";
+import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./token-counter.ts";
+import { promptTokensMax, templateTokensMax } from "./tokens.ts";
 
 /** What the chat use cases need. */
 export interface ChatCallDeps extends CallDeps {
   readonly chat: ChatProvider;
+  readonly tokens: TokenCounter;
+  readonly abandoned: AbandonedStreams;
 }
 
 export interface ChatCall {
@@ -53,6 +57,9 @@ const MODELS_NAMED_MAX = 5;
 /** By how much another model's tokenizer may count more tokens than ours. */
 const TOKENIZER_MARGIN = 1.3;
 
+const BY_BYTES =
+  `A prompt of more than ${ESTIMATED_BYTES_MAX / 1024} KB is held at one token a byte, ` +
+  "and charged by its tokens";
 const WHAT_IS_LEFT: Partial<Record<ErrorCode, string>> = {
   key_budget_exceeded: "The monthly budget of the key has",
   monthly_limit_reached: "The monthly limit of the account has",
@@ -70,13 +77,13 @@ export async function admitChat(
   const loose = planOf(chat.models, looseTokens, mostOf);
   const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
   if (first.verdict === "admitted") {
-    const length = lengthWithin(loose.models, request, looseTokens);
+    const length = lengthWithin(deps, call, { models: loose.models, request, looseTokens });
     return await underHold(deps, call, request, { ...loose, hold: first.hold, length });
   }
   if (first.verdict === "refused") throw first.error;
 
   const spendable = await spendableBy(deps, call, chat, first.funds);
-  const length = await tightLength(chat, looseTokens, spendable);
+  const length = await tightLength(deps, call, { chat, looseTokens, spendable });
   const promptTokens = length.bound;
   const outputTokens = (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length));
   const affordable = affordableModels(chat.models, { promptTokens, outputTokens, spendable });
@@ -95,7 +102,8 @@ export async function admitChat(
     if (free > ZERO) throw new ApiError(code, freeMessage(model, tight.bound, there, free, chat));
   }
   const fitting = affordableOutputTokens(model.bands, promptTokens, there);
-  throw new ApiError(code, moneyMessage(code, tight.bound, there, fitting));
+  const message = moneyMessage(code, tight.bound, there, fitting);
+  throw new ApiError(code, looseTokens > ESTIMATED_BYTES_MAX ? `${message}. ${BY_BYTES}` : message);
 }
 
 /** Models that may be asked, and the most that any of them can cost. */
@@ -120,14 +128,25 @@ function planOf(
 
 /** The prompt is counted only where a model's context decides how long the reply may be. */
 async function lengthWithin(
-  models: Models,
-  request: ChatRequest,
-  looseTokens: number,
+  { tokens }: ChatCallDeps,
+  { identity }: Call,
+  prompt: {
+    readonly models: Models;
+    readonly request: ChatRequest;
+    readonly looseTokens: number;
+  },
 ): Promise<PromptLength> {
-  if (!needsCount(models, request, looseTokens)) return { counted: 0, bound: looseTokens };
+  const { models, request, looseTokens } = prompt;
+  if (!needsCount(models, request, looseTokens)) return uncounted(looseTokens);
   const most = Math.max(...models.map(({ contextTokens }) => contextTokens));
-  const counted = await countPrompt(request, most);
+  const counted = await tokens.estimatePrompt(identity.accountId, request, most);
+  if (counted === null) return uncounted(looseTokens);
   return { counted, bound: tightBound(request, counted, looseTokens) };
+}
+
+/** Where the bound in bytes has to do. A reply may then take half of a context at least. */
+function uncounted(looseTokens: number): PromptLength {
+  return { counted: 0, bound: looseTokens };
 }
 
 /** A call under its hold, or its refusal where no context has room for a reply. */
@@ -189,18 +208,27 @@ function viewOf({ accounts }: ChatCallDeps, { identity }: Call): Promise<Account
   return accounts.of(identity.accountId, identity.bucket).view(identity.keyId);
 }
 
-/** By counting, unless so many tokens are there that no output would fit whatever their number. */
+/**
+ * By counting, unless the prompt cannot be counted now (D-170), or so many tokens are there that no
+ * output would fit whatever their number.
+ */
 async function tightLength(
-  chat: ChatCall,
-  loose: number,
-  spendable: Spendable,
+  { tokens }: ChatCallDeps,
+  { identity }: Call,
+  prompt: {
+    readonly chat: ChatCall;
+    readonly looseTokens: number;
+    readonly spendable: Spendable;
+  },
 ): Promise<PromptLength> {
+  const { chat, looseTokens, spendable } = prompt;
   const payable = Math.max(
     ...chat.models.map((model) => affordablePromptTokens(model.bands, spendable(model))),
   );
-  const counted = await countPrompt(chat.request, payable);
-  if (counted > payable) return { counted, bound: loose };
-  return { counted, bound: tightBound(chat.request, counted, loose) };
+  const counted = await tokens.estimatePrompt(identity.accountId, chat.request, payable);
+  if (counted === null) return uncounted(looseTokens);
+  if (counted > payable) return { counted, bound: looseTokens };
+  return { counted, bound: tightBound(chat.request, counted, looseTokens) };
 }
 
 function tightBound(request: ChatRequest, counted: number, loose: number): number {

@@ -13,7 +13,10 @@ answer is a stream of server-sent events: each has a chunk as its \`data\`, and 
 \`[DONE]\`. The frame before it carries \`usage\` and \`svc\`: it is the one with the
 \`finish_reason\`, or with \`stream_options.include_usage\` one more, whose \`choices\` are empty. A
 stream that breaks off ends with an event that carries an \`error\`, and without \`[DONE]\`; what
-was streamed is charged.`;
+was streamed is charged. A stream whose text costs all that was held for it ends with the
+\`finish_reason\` \`length\`. A caller who leaves a stream before its first token pays nothing, but
+a key that does so more than 20 times a minute gets its streams one at a time. A reply that is not
+streamed is charged also if its caller has left: as the model reports it, or by its prompt.`;
 
 /** SPEC 4.2. */
 export const chat = endpoint({

@@ -63,6 +63,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #hasRole = false;
   /** The finish_reason that has come, once it has. */
   #finish: string | null = null;
+  #hasSentFinish = false;
 
   constructor(stream: ChatStream, facts: CompletionMeta) {
     this.#stream = stream;
@@ -106,6 +107,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
       case "error":
         return dataFrame(errorBody(event.error, this.#facts.surface));
       case "end":
+        if (event.isCut) this.#finish ??= "length";
         return this.#end(event.usage, event.settlement);
     }
   }
@@ -116,7 +118,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
     const bill = `],"usage":${usage},${svc}}\n\n${DONE_FRAME}`;
     if (!this.#facts.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
     // Its finish_reason went out when it came, unless none did.
-    const finish = this.#finish === null ? this.#frame(finishChoice(null)) : "";
+    const finish = this.#hasSentFinish ? "" : this.#frame(finishChoice(this.#finish));
     return `${finish}${this.#head}${bill}`;
   }
 
@@ -135,6 +137,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
           `{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}`,
         );
       } else if (finish_reason === null || this.#facts.hasUsageFrame) {
+        this.#hasSentFinish ||= finish_reason !== null;
         frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason, logprobs }));
       } else if (fields > 0) {
         // What comes with the finish_reason need not wait as well.

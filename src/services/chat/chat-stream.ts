@@ -3,19 +3,22 @@
 
 import type { Hold, Settlement } from "../../../actors/account.ts";
 import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
-import type { Interruption, InterruptionReason } from "../../calls/interruption.ts";
+import type { Interruption } from "../../calls/interruption.ts";
 import { settle } from "../../calls/settling.ts";
-import { ApiError, OK, toApiError } from "../../core/errors.ts";
+import { type ApiError, OK, toApiError } from "../../core/errors.ts";
 import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
 import { ZERO } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
+import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import { servedInstead } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
-import { TokenMeter, textOf } from "./token-meter.ts";
-import { countPrompt } from "./tokens.ts";
+import { NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
+import { StreamLimit } from "./stream-limit.ts";
+import { StreamUsage } from "./stream-usage.ts";
+import { textOf } from "./token-meter.ts";
 
 export type StreamEvent =
   | {
@@ -23,7 +26,13 @@ export type StreamEvent =
       readonly deltas: readonly ChatDelta[];
       readonly fingerprint: string | null;
     }
-  | { readonly kind: "end"; readonly usage: ChatUsage; readonly settlement: Settlement }
+  | {
+      readonly kind: "end";
+      readonly usage: ChatUsage;
+      readonly settlement: Settlement;
+      /** Whether it ended here because it had cost all that was held. */
+      readonly isCut: boolean;
+    }
   /** The stream broke off; what was sent until then is charged. */
   | { readonly kind: "error"; readonly error: ApiError };
 
@@ -39,6 +48,10 @@ export interface ChatStreamParts {
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: Batches;
+  /** Lets the next stream of the key begin, should it have to wait for this one. */
+  readonly turn: StreamTurn;
+  /** The output tokens that the model was asked for. */
+  readonly maxTokens: number;
 }
 
 interface StreamResult {
@@ -47,17 +60,6 @@ interface StreamResult {
 }
 
 const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
-
-/** The upstream sent nothing for 90 seconds (SPEC 4.2). */
-export const SILENT_UPSTREAM: InterruptionReason = reason(
-  "stream_idle",
-  `The model sent nothing for ${CHAT.streamIdleMs / 1000} seconds`,
-);
-const TOO_LONG = reason(
-  "stream_too_long",
-  `The stream reached its limit of ${CHAT.streamMaxMs / 60_000} minutes`,
-);
-const NOT_READING: InterruptionReason = { code: "client_not_reading", error: null };
 
 /** Takes what a stream brings. Each `pull` is answered by exactly one of these, maybe at once. */
 export interface StreamTaker {
@@ -71,13 +73,14 @@ export interface StreamTaker {
 export class ChatStream implements BatchTaker {
   readonly #deps: ChatCallDeps;
   readonly #parts: ChatStreamParts;
-  readonly #meter = new TokenMeter();
+  readonly #usage: StreamUsage;
+  readonly #limit: StreamLimit;
   readonly #openedMs: number;
   /** What the last event carried; it counts as sent once the reader asks for more. */
   #unread: readonly ChatDelta[] = [];
-  #usage: ChatUsage | null = null;
+  /** The part of a batch that was not handed over yet. */
+  #backlog: ChatBatch | null = null;
   #firstTokenMs: number | null = null;
-  #promptTokens: Promise<number> | null = null;
   #waitsFor: "upstream" | "client" = "client";
   /** When the last event was handed over, or the stream opened. */
   #deliveredMs: number;
@@ -92,6 +95,11 @@ export class ChatStream implements BatchTaker {
   constructor(deps: ChatCallDeps, parts: ChatStreamParts) {
     this.#deps = deps;
     this.#parts = parts;
+    const account = parts.call.identity.accountId;
+    const usage = new StreamUsage({ tokens: deps.tokens, account, request: parts.request });
+    this.#usage = usage;
+    const { meter } = usage;
+    this.#limit = new StreamLimit({ ...parts, meter, promptUsage: () => usage.prompt() });
     this.#openedMs = deps.clock.monotonicMs();
     this.#deliveredMs = this.#openedMs;
     this.#checkpointMs = this.#openedMs;
@@ -112,11 +120,21 @@ export class ChatStream implements BatchTaker {
       taker.onEnd();
       return;
     }
-    this.#meter.add(this.#unread);
+    this.#usage.meter.add(this.#unread);
     this.#unread = [];
+    if (this.#usage.meter.started) this.#parts.turn.end();
     this.#waitsFor = "upstream";
-    if (this.#parts.interruption.reason === null) this.#parts.batches.pull(this);
-    else this.#conclude(this.#afterInterruption());
+    if (!this.#limit.isDue) this.#goOn();
+    else this.#limit.isReached().then((isReached) => this.#goOn(isReached), this.#onUncounted);
+  }
+
+  /** Hands over what comes next, unless the stream has cost all that is held. */
+  #goOn(isReached = false): void {
+    const backlog = this.#backlog;
+    if (this.#parts.interruption.reason !== null) this.#conclude(this.#afterInterruption());
+    else if (isReached) this.#conclude(this.#cut());
+    else if (backlog === null) this.#parts.batches.pull(this);
+    else this.#deliver(backlog);
   }
 
   onBatch(batch: ChatBatch): void {
@@ -125,7 +143,7 @@ export class ChatStream implements BatchTaker {
       this.#conclude(this.#afterInterruption());
       return;
     }
-    this.#usage = batch.usage ?? this.#usage;
+    this.#usage.reported = batch.usage ?? this.#usage.reported;
     if (batch.deltas.length > 0) this.#deliver(batch);
     else batches.pull(this);
   }
@@ -145,7 +163,12 @@ export class ChatStream implements BatchTaker {
     this.#parts.interruption.clientGone();
   }
 
-  #deliver({ deltas, fingerprint = null }: ChatBatch): void {
+  #deliver(batch: ChatBatch): void {
+    const { fingerprint = null } = batch;
+    const count = this.#limit.first(batch.deltas);
+    const isWhole = count === batch.deltas.length;
+    const deltas = isWhole ? batch.deltas : batch.deltas.slice(0, count);
+    this.#backlog = isWhole ? null : { ...batch, deltas: batch.deltas.slice(count) };
     const nowMs = this.#deps.clock.monotonicMs();
     this.#unread = deltas;
     this.#waitsFor = "client";
@@ -153,12 +176,14 @@ export class ChatStream implements BatchTaker {
     if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
     }
-    if (this.#meter.started && nowMs - this.#checkpointMs >= LEASE_RENEWAL_MS) {
+    if (this.#usage.meter.started && nowMs - this.#checkpointMs >= LEASE_RENEWAL_MS) {
       this.#checkpointMs = nowMs;
       void this.#checkpoint();
     }
     this.#taker?.onEvent({ kind: "deltas", deltas, fingerprint });
   }
+
+  readonly #onUncounted = (error: unknown): void => this.onFailure(error);
 
   /** Hands over the last event, once the call is settled; after it comes only the end. */
   #conclude(ending: Promise<StreamEvent | null>): void {
@@ -176,21 +201,30 @@ export class ChatStream implements BatchTaker {
   }
 
   async #complete(): Promise<StreamEvent> {
-    const { usage, settlement } = await this.#finish(null, () => this.#wholeUsage());
-    return { kind: "end", usage, settlement };
+    const { usage, settlement } = await this.#finish(null, () => this.#usage.whole());
+    return { kind: "end", usage, settlement, isCut: false };
+  }
+
+  /** Ends a stream that has cost all that is held; the upstream is not heard any further. */
+  async #cut(): Promise<StreamEvent> {
+    const { batches, call } = this.#parts;
+    batches.cancel();
+    this.#deps.log.warn({ requestId: call.requestId }, "A stream cost more than its hold");
+    const { usage, settlement } = await this.#finish(null, () => this.#usage.streamed());
+    return { kind: "end", usage, settlement, isCut: true };
   }
 
   async #fail(error: ApiError): Promise<StreamEvent> {
     const { requestId } = this.#parts.call;
     this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
-    await this.#finish(error.code, () => this.#streamedUsage());
+    await this.#finish(error.code, () => this.#usage.streamed());
     return { kind: "error", error };
   }
 
   /** Ends the call when the upstream is still sending, or the client not reading. */
   #onInterrupt(): void {
     const { batches, interruption } = this.#parts;
-    void this.#finish(interruption.reason?.code ?? null, () => this.#streamedUsage());
+    void this.#finish(interruption.reason?.code ?? null, () => this.#usage.streamed());
     // Lets the provider tidy up, even if it stands between two batches.
     batches.cancel();
     if (interruption.reason === NOT_READING) this.onCut();
@@ -209,9 +243,12 @@ export class ChatStream implements BatchTaker {
     errorCode: string | null,
     countUsage: () => Promise<ChatUsage | null>,
   ): Promise<StreamResult> {
-    const { call, model, lane, hold, interruption } = this.#parts;
+    const { call, model, lane, hold, interruption, turn } = this.#parts;
     this.#callOffWatch();
     interruption.stopListening();
+    const isByClient = interruption.reason?.error === null;
+    if (isByClient && !this.#usage.meter.started) turn.abandon();
+    turn.end();
     let usage: ChatUsage | null = null;
     try {
       usage = await countUsage();
@@ -232,46 +269,16 @@ export class ChatStream implements BatchTaker {
     return { usage: usage ?? NO_USAGE, settlement };
   }
 
-  /** The upstream's word on the whole reply, or our own count. */
-  async #wholeUsage(): Promise<ChatUsage> {
-    if (this.#usage !== null) return this.#usage;
-    return {
-      promptTokens: await this.#countPrompt(),
-      cachedTokens: 0,
-      completionTokens: this.#meter.tokens(),
-    };
-  }
-
-  /** What was sent of a reply that broke off: nothing is charged before its first token. */
-  async #streamedUsage(): Promise<ChatUsage | null> {
-    if (!this.#meter.started) return null;
-    const completionTokens = this.#meter.tokens();
-    if (this.#usage === null) {
-      return { promptTokens: await this.#countPrompt(), cachedTokens: 0, completionTokens };
-    }
-    return {
-      ...this.#usage,
-      completionTokens: Math.min(completionTokens, this.#usage.completionTokens),
-    };
-  }
-
   /** Tells the lease what was streamed so far, should this process die. */
   async #checkpoint(): Promise<void> {
     const { call, model, hold } = this.#parts;
     try {
-      const completionTokens = this.#meter.settledTokens();
-      const promptTokens = this.#usage?.promptTokens ?? (await this.#countPrompt());
+      const usage = await this.#usage.settled();
       if (this.#result !== null) return;
-      const usage = { promptTokens, cachedTokens: 0, completionTokens };
       hold.checkpoint(exactCost(model.bands, usage));
     } catch (error) {
       this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
     }
-  }
-
-  #countPrompt(): Promise<number> {
-    this.#promptTokens ??= countPrompt(this.#parts.request);
-    return this.#promptTokens;
   }
 
   /** One timer for both limits: it is set again, not moved, as batches go by. */
@@ -289,8 +296,4 @@ export class ChatStream implements BatchTaker {
       this.#callOffWatch = this.#deps.clock.after(delayMs, () => this.#watch());
     }
   }
-}
-
-function reason(code: string, message: string): InterruptionReason {
-  return { code, error: new ApiError("upstream_unreachable", message) };
 }

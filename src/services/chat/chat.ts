@@ -1,18 +1,21 @@
 // The life of a chat call: admit, ask the upstream, settle.
 
-import type { Settlement } from "../../../actors/account.ts";
+import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
 import { type Call, outcomeOf } from "../../calls/call.ts";
 import { Interruption } from "../../calls/interruption.ts";
-import { giveBack, settle } from "../../calls/settling.ts";
-import { OK } from "../../core/errors.ts";
+import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
+import { DISCONNECTED, OK } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
-import type { NanoUsd } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
+import type { StreamTurn } from "./abandoned-streams.ts";
+import type { ModelEntry } from "./catalogue.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
-import { ChatStream, SILENT_UPSTREAM } from "./chat-stream.ts";
+import { ChatStream } from "./chat-stream.ts";
 import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
+import { Parting } from "./parting.ts";
 import { pullable } from "./providers/batches.ts";
 import type { ChatUsage, ServedReply } from "./providers/provider.ts";
+import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./token-meter.ts";
 
 export interface Completion extends Omit<Answered<ServedReply>, "result"> {
@@ -22,8 +25,9 @@ export interface Completion extends Omit<Answered<ServedReply>, "result"> {
 }
 
 /**
- * A reply that comes whole. A caller who leaves while the upstream works pays nothing; once the
- * reply is there it is charged, whether or not it can still be delivered.
+ * A reply that comes whole. It is charged once a server has accepted the request, whether or not
+ * the caller is still there: as the server reports it, or by its prompt where the server is not
+ * waited for any longer.
  */
 export async function completeChat(
   deps: ChatCallDeps,
@@ -31,26 +35,51 @@ export async function completeChat(
   chat: ChatCall,
 ): Promise<Completion> {
   const { hold, models, requestFor } = await admitChat(deps, call, chat);
-  const { signal } = call;
   const account = call.identity.accountId;
+  const parting = new Parting(deps.clock, call.signal);
+  const { signal, around } = parting;
+  let [asked] = models;
   let served: Answered<ServedReply>;
   let usage: ChatUsage;
-  let cost: NanoUsd;
   try {
-    served = await firstAnswer(deps, call, { models, signal }, (model) =>
-      deps.chat.complete(model, requestFor(model), { account, signal }),
-    );
-    usage = served.result.usage ?? (await countUsage(chat.request, served.result));
-    cost = exactCost(served.model.bands, usage);
+    served = await firstAnswer(deps, call, { models, signal }, (model) => {
+      asked = model;
+      return deps.chat.complete(model, requestFor(model), { account, signal, around });
+    });
+    const { result: reply } = served;
+    usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
   } catch (error) {
+    if (parting.wasInVain) return await chargePrompt(deps, call, { hold, model: asked, chat });
     return await giveBack(deps, call, hold, error);
+  } finally {
+    parting.end();
   }
-  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const { lane } = served.result;
-  const outcome = { ...end, ...usage, ...servedInstead(served), lane };
-  const settlement = await settle(deps, { hold, cost, outcome });
   const { model, tried, result: reply } = served;
+  const outcome = { ...endOf(deps, call), ...usage, ...servedInstead(served), lane: reply.lane };
+  const cost = exactCost(model.bands, usage);
+  const settlement = await settle(deps, { hold, cost, outcome });
   return { model, tried, reply, usage, settlement };
+}
+
+/** Charges the prompt of a request that a server worked on long after its caller had left. */
+async function chargePrompt(
+  deps: ChatCallDeps,
+  call: Call,
+  asked: { readonly hold: Hold; readonly model: ModelEntry; readonly chat: ChatCall },
+): Promise<never> {
+  const { hold, model, chat } = asked;
+  const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
+  const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
+  const outcome = { ...endOf(deps, call), ...usage, model: model.id };
+  await settle(deps, { hold, cost: exactCost(model.bands, usage), outcome });
+  throw clientLeft();
+}
+
+/** How a charged call ended: its reply may have come too late for its caller. */
+function endOf(deps: ChatCallDeps, call: Call): Outcome {
+  const { status, code: errorCode } = DISCONNECTED;
+  const end = call.signal.aborted ? { status, errorCode } : { status: OK, errorCode: null };
+  return outcomeOf(deps, call, end);
 }
 
 /** A stream whose first batch is there, so that what failed before it is a plain error. */
@@ -64,18 +93,24 @@ export async function openChatStream(
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
     interruption.interrupt(SILENT_UPSTREAM),
   );
+  let turn: StreamTurn | null = null;
   try {
     const { signal } = interruption;
-    const account = call.identity.accountId;
+    const { accountId: account, keyId } = call.identity;
     const { request } = chat;
+    turn = await deps.abandoned.turn(keyId, signal);
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
       deps.chat.stream(one, requestFor(one), { account, signal }),
     );
     const batches = pullable(result);
     const { lane } = result;
-    return new ChatStream(deps, { call, request, model, tried, lane, hold, interruption, batches });
+    const { maxTokens } = requestFor(model);
+    const served = { model, tried, lane, batches, maxTokens };
+    return new ChatStream(deps, { call, request, hold, interruption, turn, ...served });
   } catch (error) {
     interruption.stopListening();
+    if (call.signal.aborted) turn?.abandon();
+    turn?.end();
     const { reason } = interruption;
     return await giveBack(deps, call, hold, reason?.error ?? error);
   } finally {

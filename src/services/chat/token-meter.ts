@@ -3,52 +3,74 @@
 
 import type { TokenUsage } from "../../core/pricing.ts";
 import type { ChatDelta, ChatReply, ChatRequest } from "./providers/provider.ts";
-import { countPrompt, countTokens } from "./tokens.ts";
+import type { TokenCounter } from "./token-counter.ts";
 
 /** Without a place to cut, pending text is kept up to this length and then cut anywhere. */
-const UNCUT_LENGTH_MAX = 16 * 1024;
+const UNCUT_LENGTH_MAX = 1024;
 
 /** Usage by our tokenizer of a reply that came whole. */
-export async function countUsage(request: ChatRequest, reply: ChatReply): Promise<TokenUsage> {
-  let completionTokens = 0;
-  for (const { message } of reply.choices) {
-    completionTokens += countTokens(message.content ?? "") + countTokens(message.refusal ?? "");
-    for (const { function: called } of message.tool_calls ?? []) {
-      completionTokens += countTokens(called.name) + countTokens(called.arguments);
-    }
-  }
-  return { promptTokens: await countPrompt(request), cachedTokens: 0, completionTokens };
+export async function countUsage(
+  tokens: TokenCounter,
+  account: string,
+  { request, reply }: { readonly request: ChatRequest; readonly reply: ChatReply },
+): Promise<TokenUsage> {
+  const texts = reply.choices.flatMap(({ message }) => [
+    message.content ?? "",
+    message.refusal ?? "",
+    ...(message.tool_calls ?? []).flatMap(({ function: called }) => [
+      called.name,
+      called.arguments,
+    ]),
+  ]);
+  const [promptTokens, completionTokens] = await Promise.all([
+    tokens.countPrompt(account, request),
+    tokens.countTexts(account, texts),
+  ]);
+  return { promptTokens, cachedTokens: 0, completionTokens };
 }
 
-/** Counts the tokens of text that was streamed. */
+/** Counts the tokens of text that was streamed. Counts that overlap add up in their order. */
 export class TokenMeter {
-  #counted = 0;
+  readonly #count: (text: string) => Promise<number>;
   #pending = "";
+  /** All that was counted so far. */
+  #counted: Promise<number> = Promise.resolve(0);
+  /** True once the client has been sent a token. */
+  started = false;
+
+  /** `count` says how many tokens a text has. */
+  constructor(count: (text: string) => Promise<number>) {
+    this.#count = count;
+  }
 
   /** Takes in the text of deltas that the client has been sent. */
   add(deltas: readonly ChatDelta[]): void {
     for (const delta of deltas) this.#pending += textOf(delta);
+    this.started ||= this.#pending !== "";
   }
 
-  /** True once the client has been sent a token. */
-  get started(): boolean {
-    return this.#counted > 0 || this.#pending !== "";
+  /** Characters that were not counted yet. */
+  get uncounted(): number {
+    return this.#pending.length;
   }
 
   /** Tokens up to the last place where a cut changes nothing; never more than were streamed. */
-  settledTokens(): number {
-    const cut = cutOf(this.#pending);
-    if (cut > 0) {
-      this.#counted += countTokens(this.#pending.slice(0, cut));
-      this.#pending = this.#pending.slice(cut);
-    }
-    return this.#counted;
+  settledTokens(): Promise<number> {
+    return this.#countTo(cutOf(this.#pending));
   }
 
   /** All tokens so far. */
-  tokens(): number {
-    this.#counted += countTokens(this.#pending);
-    this.#pending = "";
+  tokens(): Promise<number> {
+    return this.#countTo(this.#pending.length);
+  }
+
+  #countTo(end: number): Promise<number> {
+    const text = this.#pending.slice(0, end);
+    if (text === "") return this.#counted;
+    this.#pending = this.#pending.slice(end);
+    this.#counted = Promise.all([this.#counted, this.#count(text)]).then(
+      ([before, tokens]) => before + tokens,
+    );
     return this.#counted;
   }
 }

@@ -50,9 +50,14 @@ export async function countPrompt(
   request: ChatRequest,
   tokensMax = Number.POSITIVE_INFINITY,
 ): Promise<number> {
+  return (await countInPieces(promptPieces(request), tokensMax)) + templateTokens(request);
+}
+
+/** The tokens of pieces of text, letting other work in between; ends early above `tokensMax`. */
+export async function countInPieces(pieces: readonly string[], tokensMax: number): Promise<number> {
   let tokens = 0;
   let length = 0;
-  for (const piece of partsOf(request).flatMap(piecesOf)) {
+  for (const piece of pieces) {
     length += piece.length;
     if (length > PIECE_LENGTH) {
       length = piece.length;
@@ -61,7 +66,17 @@ export async function countPrompt(
     tokens += countTokens(piece);
     if (tokens > tokensMax) return tokens;
   }
-  return tokens + request.messages.length * TEMPLATE_TOKENS;
+  return tokens;
+}
+
+/** The texts of a prompt in pieces that take little time each. */
+export function promptPieces(request: ChatRequest): string[] {
+  return partsOf(request).flatMap(piecesOf);
+}
+
+/** What a usual chat template puts around the messages of a prompt. */
+export function templateTokens({ messages }: ChatRequest): number {
+  return messages.length * TEMPLATE_TOKENS;
 }
 
 /**
@@ -155,7 +170,8 @@ function textsOf(message: ChatMessage): string[] {
   return [message.content ?? "", message.name ?? "", ...calls];
 }
 
-function piecesOf(text: string): string[] {
+/** A text in pieces of at most 16 K characters, cut between two characters. */
+export function piecesOf(text: string): string[] {
   if (text.length <= PIECE_LENGTH) return [text];
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {

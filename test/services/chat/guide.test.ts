@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,9 @@ import type {
   ChatMessage,
   ChatRequest,
 } from "../../../src/services/chat/providers/provider.ts";
+import { TokenCounter } from "../../../src/services/chat/token-counter.ts";
 import { countPromptTokens, countTokens } from "../../../src/services/chat/tokens.ts";
+import { realClock } from "../../api/fake-clock.ts";
 
 const README = `# Farebox
 
@@ -60,7 +62,11 @@ const documents: GuideDocument[] = [
   { name: "docs/money.md", text: MONEY },
   { name: "docs/settings.md", text: SETTINGS },
 ];
-const guide = createGuide({ documents });
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const tokens = new TokenCounter({ clock: realClock, log });
+afterAll(() => tokens.close());
+const guide = createGuide({ documents, tokens });
+const account = "acct_1";
 const signal = new AbortController().signal;
 
 function requestOf(question: string, more: Partial<ChatRequest> = {}): ChatRequest {
@@ -69,12 +75,12 @@ function requestOf(question: string, more: Partial<ChatRequest> = {}): ChatReque
 }
 
 async function ask(question: string, more: Partial<ChatRequest> = {}): Promise<string> {
-  const { choices } = await guide.complete(requestOf(question, more), { signal });
+  const { choices } = await guide.complete(requestOf(question, more), { account, signal });
   return choices[0]?.message.content ?? "";
 }
 
 async function streamed(request: ChatRequest): Promise<ChatBatch[]> {
-  return await Array.fromAsync(guide.stream(request, { signal }));
+  return await Array.fromAsync(guide.stream(request, { account, signal }));
 }
 
 function textOf(batches: readonly ChatBatch[]): string {
@@ -143,7 +149,7 @@ describe("an answer", () => {
 
   test("is the same each time, streamed or not, and ignores tools", async () => {
     const request = requestOf("refunds and holds", { parameters: { tools: [{ name: "x" }] } });
-    const whole = await guide.complete(request, { signal });
+    const whole = await guide.complete(request, { account, signal });
     const batches = await streamed(request);
     expect(textOf(batches)).toBe(whole.choices[0]?.message.content ?? "");
     expect(batches.at(-1)?.usage).toEqual(whole.usage);
@@ -161,9 +167,9 @@ describe("an answer", () => {
   });
 
   test("without any document says what it is", async () => {
-    const empty = createGuide({ documents: [] });
+    const empty = createGuide({ documents: [], tokens });
     for (const question of ["What is Farebox?", "holds"]) {
-      const { choices } = await empty.complete(requestOf(question), { signal });
+      const { choices } = await empty.complete(requestOf(question), { account, signal });
       expect(choices[0]?.message.content).toContain("I am no language model");
     }
   });
@@ -173,7 +179,7 @@ describe("limits", () => {
   test("max_tokens is kept to the token, and told", async () => {
     for (const maxTokens of [1, 2, 7, 20]) {
       const request = requestOf("How do holds work?", { maxTokens });
-      const { choices, usage } = await guide.complete(request, { signal });
+      const { choices, usage } = await guide.complete(request, { account, signal });
       expect(choices[0]?.finish_reason).toBe("length");
       expect(usage?.completionTokens).toBeLessThanOrEqual(maxTokens);
       const whole = await ask("How do holds work?");
@@ -193,7 +199,7 @@ describe("limits", () => {
 
   test("the usage counts real tokens of prompt and answer", async () => {
     const request = requestOf("How do holds work?");
-    const { choices, usage } = await guide.complete(request, { signal });
+    const { choices, usage } = await guide.complete(request, { account, signal });
     expect(usage).toEqual({
       promptTokens: countPromptTokens(request.messages, ""),
       cachedTokens: 0,
@@ -204,7 +210,7 @@ describe("limits", () => {
   test("a prompt above the context length is refused", async () => {
     const request = requestOf("word ".repeat(GUIDE_CONTEXT_TOKENS + 10));
     const refused = { code: "invalid_parameter" };
-    expect(guide.complete(request, { signal })).rejects.toMatchObject(refused);
+    expect(guide.complete(request, { account, signal })).rejects.toMatchObject(refused);
     expect(streamed(request)).rejects.toMatchObject(refused);
   });
 });
@@ -236,12 +242,17 @@ describe("a stream", () => {
 
   test("ends with the caller's abort, before or within it", async () => {
     const caller = new AbortController();
-    const batches = guide.stream(requestOf("How do holds work?"), { signal: caller.signal });
+    const batches = guide.stream(requestOf("How do holds work?"), {
+      account,
+      signal: caller.signal,
+    });
     const iterator = batches[Symbol.asyncIterator]();
     await iterator.next();
     caller.abort(new Error("gone"));
     expect(iterator.next()).rejects.toThrow("gone");
-    expect(guide.complete(requestOf("holds"), { signal: caller.signal })).rejects.toThrow("gone");
+    expect(guide.complete(requestOf("holds"), { account, signal: caller.signal })).rejects.toThrow(
+      "gone",
+    );
   });
 });
 
@@ -281,6 +292,7 @@ describe("documents", () => {
 
   test("the project's own pages answer what newcomers ask", async () => {
     const own = createGuide({
+      tokens,
       documents: await loadGuideDocuments(join(import.meta.dir, "../../..")),
     });
     const asked: Record<string, string> = {
@@ -290,7 +302,7 @@ describe("documents", () => {
       "Who owns SQL?": "From docs/ARCHITECTURE.md",
     };
     for (const [question, start] of Object.entries(asked)) {
-      const { choices } = await own.complete(requestOf(question), { signal });
+      const { choices } = await own.complete(requestOf(question), { account, signal });
       expect(choices[0]?.message.content).toStartWith(start);
     }
   });

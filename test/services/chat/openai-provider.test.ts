@@ -7,6 +7,7 @@ import {
   type UpstreamCall,
 } from "../../../src/services/chat/providers/openai-provider.ts";
 import type { ChatRequest } from "../../../src/services/chat/providers/provider.ts";
+import { streamBytesMax } from "../../../src/services/chat/providers/streamed-reply.ts";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
 import {
   idle,
@@ -421,6 +422,35 @@ describe("a route fails", () => {
       await eventually("the connection is closed", () => upstream.open <= 2);
     });
   }
+
+  test("by bytes that no honest stream of its tokens has, and reads no further", async () => {
+    const delta = { reasoning: "a".repeat(60_000) };
+    const frame = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+    let sentBytes = 0;
+    let wasCancelled = false;
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        new Response(
+          new ReadableStream({
+            pull(controller) {
+              sentBytes += frame.length;
+              controller.enqueue(new TextEncoder().encode(frame));
+            },
+            cancel() {
+              wasCancelled = true;
+            },
+          }),
+        ),
+    });
+    const provider = { ...PATIENT, baseUrl: `http://127.0.0.1:${server.port}/v1` };
+    const failure = await rejection(outcome(callOf("flood", { provider }), true));
+    expect(failure).toBeInstanceOf(RouteFailure);
+    await eventually("the server was told", () => wasCancelled);
+    expect(sentBytes).toBeGreaterThan(streamBytesMax(REQUEST.maxTokens));
+    expect(sentBytes).toBeLessThan(64 * 1024 * 1024);
+  });
 
   test("by a server that floods it with usage and says nothing", async () => {
     const call = callOf("usage-flood", { provider: { firstByteTimeoutMs: 100 } });

@@ -12,43 +12,60 @@ const piece = fc.oneof(
 );
 
 describe("TokenMeter", () => {
-  test("settledTokens() is never more than the tokens that were streamed", () => {
-    fc.assert(
-      fc.property(fc.array(piece, { minLength: 1, maxLength: 30 }), (pieces) => {
-        const meter = new TokenMeter();
+  test("settledTokens() is never more than the tokens that were streamed", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 30 }), async (pieces) => {
+        const meter = new TokenMeter(async (text) => countTokens(text));
         let streamed = "";
         for (const text of pieces) {
           meter.add([delta(text)]);
           streamed += text;
-          expect(meter.settledTokens()).toBeLessThanOrEqual(countTokens(streamed));
+          expect(await meter.settledTokens()).toBeLessThanOrEqual(countTokens(streamed));
         }
-        expect(meter.tokens()).toBe(countTokens(streamed));
+        expect(await meter.tokens()).toBe(countTokens(streamed));
       }),
       { numRuns: 2_000 },
     );
   });
 
-  test("a no-break space is space: text is not cut beside it", () => {
+  test("a no-break space is space: text is not cut beside it", async () => {
     for (const text of ["\u00a0 \u00a0 pellentesque", "a\u00a0 b"]) {
-      const meter = new TokenMeter();
+      const meter = new TokenMeter(async (text) => countTokens(text));
       meter.add([delta(text)]);
-      meter.settledTokens();
-      expect(meter.tokens()).toBe(countTokens(text));
+      await meter.settledTokens();
+      expect(await meter.tokens()).toBe(countTokens(text));
     }
   });
 
-  test("counts names and arguments of tool calls", () => {
-    const meter = new TokenMeter();
+  test("counts names and arguments of tool calls", async () => {
+    const meter = new TokenMeter(async (text) => countTokens(text));
     const call = { index: 0, function: { name: "get_fare", arguments: '{"from":' } };
     meter.add([{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }]);
-    expect(meter.tokens()).toBe(countTokens('get_fare{"from":'));
+    expect(await meter.tokens()).toBe(countTokens('get_fare{"from":'));
   });
 
   test("has not started before the first token", () => {
-    const meter = new TokenMeter();
+    const meter = new TokenMeter(async (text) => countTokens(text));
     meter.add([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }]);
     expect(meter.started).toBe(false);
     meter.add([delta("a")]);
     expect(meter.started).toBe(true);
+  });
+
+  test("adds up counts that overlap, whichever ends first", async () => {
+    const texts: string[] = [];
+    const counts: ((tokens: number) => void)[] = [];
+    const meter = new TokenMeter((text) => {
+      texts.push(text);
+      return new Promise((resolve) => counts.push(resolve));
+    });
+    meter.add([delta("One two three")]);
+    const settled = meter.settledTokens();
+    meter.add([delta(" four")]);
+    const all = meter.tokens();
+    expect(texts).toEqual(["One two", " three four"]);
+    counts[1]?.(2);
+    counts[0]?.(2);
+    expect([await settled, await all]).toEqual([2, 4]);
   });
 });

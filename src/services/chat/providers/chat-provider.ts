@@ -41,13 +41,14 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
   const ask = <Result>(
     model: ModelEntry,
-    options: ChatOptions,
+    { account, signal, around = (request) => request() }: ChatOptions,
     attempt: (route: ServedRoute) => Promise<Result>,
   ) =>
     fallback.first({
       candidates: routesOf(model, deps.catalogue()),
-      attempt,
-      ...options,
+      attempt: (route) => around(() => attempt(route)),
+      account,
+      signal,
       subject: model.id,
       message: `The model '${model.id}' does not answer right now`,
     });
@@ -62,7 +63,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const reply: ChatReply =
         server.kind === "guide"
-          ? await deps.guide.complete(request, { signal })
+          ? await deps.guide.complete(request, options)
           : await completeUpstream(
               callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
             );
@@ -82,7 +83,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
-          ? deps.guide.stream(request, { signal })
+          ? deps.guide.stream(request, options)
           : streamUpstream(
               callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
             );

@@ -7,13 +7,16 @@ import { ApiError } from "../../../core/errors.ts";
 import type { GuideDocument, Passage } from "../../../core/markdown-passages.ts";
 import type { TokenUsage } from "../../../core/pricing.ts";
 import { GUIDE_CONTEXT_TOKENS } from "../catalogue.ts";
-import { countPrompt, firstTokens } from "../tokens.ts";
+import type { TokenCounter } from "../token-counter.ts";
+import { firstTokens, promptTokensMax } from "../tokens.ts";
 import { GuideIndex, type Hit, wordsOf } from "./guide-index.ts";
 import type { ChatBatch, ChatReply, ChatRequest } from "./provider.ts";
 
 export type { GuideDocument } from "../../../core/markdown-passages.ts";
 
 interface GuideOptions {
+  /** The caller's account. */
+  readonly account: string;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
 }
@@ -33,27 +36,36 @@ const QUOTE_LENGTH_MAX = 900;
 /** How much of a long message is looked at, at its end and at its start. */
 const QUESTION_LENGTH = 400;
 const WORDS_A_BATCH = 4;
+/** A longer prompt is refused uncounted: usual text has four bytes a token. */
+const PROMPT_BYTES_MAX = 16 * GUIDE_CONTEXT_TOKENS;
 
 const WHAT_IT_IS = "I am no language model: I quote Farebox's documentation.";
 const HELP =
   `${WHAT_IT_IS} Ask how calls are paid for, about keys, limits, errors, settings, models or how ` +
   "Farebox is built, in a few plain words.";
 
-/** A guide to these documents; the first one should say what Farebox is. */
-export function createGuide({ documents }: { documents: readonly GuideDocument[] }): Guide {
+export interface GuideDeps {
+  /** What it quotes; the first one should say what Farebox is. */
+  readonly documents: readonly GuideDocument[];
+  readonly tokens: TokenCounter;
+}
+
+/** A guide to these documents. */
+export function createGuide({ documents, tokens }: GuideDeps): Guide {
   const index = new GuideIndex(documents);
 
-  async function complete(request: ChatRequest, { signal }: GuideOptions): Promise<ChatReply> {
-    const { text, finishReason, usage } = await reply(index, request, signal);
+  async function complete(request: ChatRequest, options: GuideOptions): Promise<ChatReply> {
+    const { text, finishReason, usage } = await reply({ index, tokens }, request, options);
     const message = { role: "assistant", content: text } as const;
     return { choices: [{ index: 0, message, finish_reason: finishReason }], usage };
   }
 
   async function* stream(
     request: ChatRequest,
-    { signal }: GuideOptions,
+    options: GuideOptions,
   ): AsyncGenerator<ChatBatch, void, undefined> {
-    const { text, finishReason, usage } = await reply(index, request, signal);
+    const { signal } = options;
+    const { text, finishReason, usage } = await reply({ index, tokens }, request, options);
     const [first = "", ...rest] = inFewWords(text);
     yield batch({ role: "assistant", content: first });
     for (const content of rest) {
@@ -87,22 +99,28 @@ interface Reply {
   readonly usage: TokenUsage;
 }
 
-async function reply(index: GuideIndex, request: ChatRequest, signal: AbortSignal): Promise<Reply> {
+async function reply(
+  { index, tokens }: { readonly index: GuideIndex; readonly tokens: TokenCounter },
+  request: ChatRequest,
+  { account, signal }: GuideOptions,
+): Promise<Reply> {
   signal.throwIfAborted();
   // It never looks at tools, so they are not in its prompt.
-  const promptTokens = await countPrompt({ ...request, parameters: {} }, GUIDE_CONTEXT_TOKENS);
+  const prompt = { ...request, parameters: {} };
+  const isShort = promptTokensMax(prompt) <= PROMPT_BYTES_MAX;
+  const promptTokens = isShort ? await tokens.countPrompt(account, prompt) : null;
   signal.throwIfAborted();
-  if (promptTokens > GUIDE_CONTEXT_TOKENS) {
+  if (promptTokens === null || promptTokens > GUIDE_CONTEXT_TOKENS) {
     const problem = `messages must have at most ${GUIDE_CONTEXT_TOKENS} tokens for this model`;
     throw new ApiError("invalid_parameter", problem);
   }
   const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
   const whole = beforeStop(answer(index, question), request.parameters.stop);
-  const { text, tokens, cut } = firstTokens(whole, request.maxTokens);
+  const start = firstTokens(whole, request.maxTokens);
   return {
-    text,
-    finishReason: cut ? "length" : "stop",
-    usage: { promptTokens, cachedTokens: 0, completionTokens: tokens },
+    text: start.text,
+    finishReason: start.cut ? "length" : "stop",
+    usage: { promptTokens, cachedTokens: 0, completionTokens: start.tokens },
   };
 }
 

@@ -14,7 +14,7 @@ import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
 import type { ChatReply, ChatRequest } from "./provider.ts";
 import { Silence } from "./silence.ts";
-import { StreamedReply } from "./streamed-reply.ts";
+import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import {
   codeOf,
   readChoices,
@@ -91,7 +91,10 @@ class UpstreamStream extends Batches {
   constructor(call: UpstreamCall) {
     super();
     this.#call = call;
-    this.#reply = new StreamedReply(wantsLogprobs(call.request));
+    this.#reply = new StreamedReply({
+      hasLogprobs: wantsLogprobs(call.request),
+      bytesMax: streamBytesMax(call.request.maxTokens),
+    });
     this.#silence = new Silence(call.signal, call.provider);
   }
 

@@ -106,6 +106,8 @@ export interface ChatOptions {
   readonly account: string;
   /** Aborted when the caller is gone or a time limit struck; the upstream request ends with it. */
   readonly signal: AbortSignal;
+  /** Runs every request to a server; it may refuse to. Left out, nothing is around them. */
+  readonly around?: <Result>(ask: () => Promise<Result>) => Promise<Result>;
 }
 
 /**

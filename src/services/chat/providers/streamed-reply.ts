@@ -13,14 +13,29 @@ import {
   ToolCallIndexes,
 } from "./upstream-json.ts";
 
-/** Each token has a chunk of its own around it, and reasoning is not limited. */
-const STREAM_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * What a stream may have in bytes: each token has a chunk of its own around it, of some 300 bytes,
+ * and of some 3,000 with logprobs. Reasoning is not limited by every server (D-173).
+ */
+const BYTES = { base: 16 * 1024 * 1024, token: 8 * 1024, max: 256 * 1024 * 1024 };
+
+/** More bytes than any honest stream of at most so many output tokens has. */
+export function streamBytesMax(maxTokens: number): number {
+  return Math.min(BYTES.max, BYTES.base + maxTokens * BYTES.token);
+}
+
+export interface StreamedReplyOptions {
+  readonly hasLogprobs: boolean;
+  /** A stream that has more fails. */
+  readonly bytesMax: number;
+}
 
 /** What has come of a streamed reply. */
 export class StreamedReply {
   readonly #reader = new SseReader();
   readonly #toolCalls = new ToolCallIndexes();
   readonly #hasLogprobs: boolean;
+  readonly #bytesMax: number;
   #bytesRead = 0;
   #hasText = false;
   /** What is wrong with what came after the last batch, or null. */
@@ -32,8 +47,9 @@ export class StreamedReply {
   /** True once [DONE] has come. */
   isDone = false;
 
-  constructor(hasLogprobs: boolean) {
+  constructor({ hasLogprobs, bytesMax }: StreamedReplyOptions) {
     this.#hasLogprobs = hasLogprobs;
+    this.#bytesMax = bytesMax;
   }
 
   /** What these bytes bring, or null. A failure after it is kept in `failure`. */
@@ -42,7 +58,7 @@ export class StreamedReply {
     this.hasSpoken = false;
     this.#bytesRead += bytes.byteLength;
     try {
-      if (this.#bytesRead > STREAM_BYTES_MAX) throw tooLarge();
+      if (this.#bytesRead > this.#bytesMax) throw tooLarge();
       for (const event of this.#reader.push(bytes)) {
         if (event === "") continue;
         this.isDone = event === "[DONE]";

@@ -1,0 +1,147 @@
+// `bun bench/neighbour.ts`: what a neighbour can do to a customer's small calls. One Free key sends
+// 20 calls of 3.9 MB, four at a time, all refused for money, while another account calls on.
+// That is what such a key may send in a minute, so a minute is what the two are compared over.
+
+import { temporaryFolder } from "../scripts/processes.mjs";
+import { createAccount, createKey } from "../src/accounts/administration.ts";
+import { recordPayment } from "../src/accounts/payments.ts";
+import { usd } from "../src/core/money.ts";
+import { Accounts } from "../src/store/accounts.ts";
+import { Payments } from "../src/store/payments.ts";
+import { makeCallers, random, SECRETS, type Stores, startApi, startStores } from "./farebox.ts";
+import { BUN } from "./launch.ts";
+import { startUpstream } from "./targets.ts";
+
+const QUIET_MS = 20_000;
+const DISTURBED_MS = 60_000;
+const WARM_UP_CALLS = 300;
+const LARGE_CALLS = 20;
+const LARGE_AT_ONCE = 4;
+const LARGE_BYTES = 3_900_000;
+/** Pays for almost all tokens of a large prompt: counting them ends only near its end. */
+const LARGE_BUDGET = usd("0.14");
+const RATIO_AIM = 3;
+
+interface Attack {
+  readonly url: string;
+  readonly key: string;
+}
+
+async function main(): Promise<void> {
+  const [attack] = process.argv.slice(2);
+  if (attack !== undefined) return await sendLarge(JSON.parse(attack) as Attack);
+  await using cleanup = new AsyncDisposableStack();
+  const folder = temporaryFolder("farebox-neighbour-");
+  cleanup.defer(() => folder.remove());
+  const stores = await startStores(`${folder.path}/home`);
+  cleanup.defer(() => stores.stop());
+  const upstream = await startUpstream(folder.path);
+  cleanup.defer(() => upstream.stop());
+  const [victim] = await makeCallers(stores, { accountCount: 1, keysAnAccount: 1 });
+  if (victim === undefined) throw new Error("No account was made");
+  const place = { logFolder: folder.path, upstreamUrl: upstream.url };
+  const api = await startApi(stores, place, [victim.secret]);
+  cleanup.defer(() => api.stop());
+  const { url } = api.target;
+  const key = await freeKey(stores);
+  await timesOf(url, victim.secret, (calls) => calls < WARM_UP_CALLS);
+  const during = (ms: number) => {
+    const endMs = performance.now() + ms;
+    return () => performance.now() < endMs;
+  };
+  const quiet = await timesOf(url, victim.secret, during(QUIET_MS));
+  const command = [BUN, import.meta.path, JSON.stringify({ url, key } satisfies Attack)];
+  const attacker = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  cleanup.defer(() => attacker.kill());
+  const begun = performance.now();
+  let attackMs: number | null = null;
+  const exited = attacker.exited.then(() => {
+    attackMs = performance.now() - begun;
+  });
+  const atOnce = await timesOf(url, victim.secret, () => attackMs === null);
+  const after = await timesOf(url, victim.secret, during(DISTURBED_MS - (attackMs ?? 0)));
+  await exited;
+  console.log(await attacker.stdout.text());
+  report({ quiet, atOnce, minute: [...atOnce, ...after], attackMs: attackMs ?? Number.NaN });
+}
+
+/** A key of a Free account that has paid a little, so that it can hold something. */
+async function freeKey({ database, actors }: Stores): Promise<string> {
+  const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
+  const payments = new Payments({ database, random });
+  const deps = { accounts, payments, actors, now: Date.now, onDelayed: console.error };
+  const { id } = await createAccount(deps, { surface: "gateway", email: null });
+  await recordPayment(deps, id, { amount: usd("4"), paidAt: new Date() });
+  const terms = { name: "large", scopes: ["models"], ipAllowlist: [] } as const;
+  return (await createKey(deps, id, { ...terms, monthlyLimit: LARGE_BUDGET })).key;
+}
+
+/** How long each call took, in milliseconds, one after the other for as long as `goesOn` says. */
+async function timesOf(
+  url: string,
+  key: string,
+  goesOn: (calls: number) => boolean,
+): Promise<number[]> {
+  const times: number[] = [];
+  const body = bodyOf("Hello");
+  while (goesOn(times.length)) {
+    const begun = performance.now();
+    const response = await fetch(url, { method: "POST", headers: headersOf(key), body });
+    await response.bytes();
+    if (!response.ok) throw new Error(`A small call was answered ${response.status}`);
+    times.push(performance.now() - begun);
+  }
+  return times;
+}
+
+async function sendLarge({ url, key }: Attack): Promise<void> {
+  const body = bodyOf("word ".repeat(LARGE_BYTES / 5));
+  const statuses: number[] = [];
+  const sendInTurn = async () => {
+    for (let sent = 0; sent < LARGE_CALLS / LARGE_AT_ONCE; sent += 1) {
+      const response = await fetch(url, { method: "POST", headers: headersOf(key), body });
+      await response.bytes();
+      statuses.push(response.status);
+    }
+  };
+  await Promise.all(Array.from({ length: LARGE_AT_ONCE }, sendInTurn));
+  const answers = [...new Set(statuses)].join(", ");
+  console.log(`${statuses.length} calls of 3.9 MB were answered ${answers}`);
+}
+
+function bodyOf(content: string): string {
+  return JSON.stringify({ model: "plain", messages: [{ role: "user", content }], max_tokens: 50 });
+}
+
+function headersOf(key: string): Record<string, string> {
+  return { "content-type": "application/json", authorization: `Bearer ${key}` };
+}
+
+function report(run: {
+  readonly quiet: readonly number[];
+  /** While large calls were under way. */
+  readonly atOnce: readonly number[];
+  /** In the whole minute that they count in. */
+  readonly minute: readonly number[];
+  readonly attackMs: number;
+}): void {
+  const row = (name: string, times: readonly number[]) => {
+    const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
+    console.log(
+      `${name}: ${times.length} calls, p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`,
+    );
+    return p99;
+  };
+  console.log(`The large calls took ${(run.attackMs / 1_000).toFixed(1)} s`);
+  const quiet = row("quiet", run.quiet);
+  row("while they run", run.atOnce);
+  const ratio = row("in their minute", run.minute) / quiet;
+  console.log(`p99 in their minute / quiet: ${ratio.toFixed(1)} (aim: below ${RATIO_AIM})`);
+}
+
+function percentile(times: readonly number[], part: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+await main();

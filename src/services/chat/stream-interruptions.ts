@@ -1,0 +1,22 @@
+// Why a stream is ended before its time.
+
+import type { InterruptionReason } from "../../calls/interruption.ts";
+import { ApiError } from "../../core/errors.ts";
+import { CHAT } from "../../core/limits.ts";
+
+/** The upstream sent nothing for 90 seconds (SPEC 4.2). */
+export const SILENT_UPSTREAM: InterruptionReason = reason(
+  "stream_idle",
+  `The model sent nothing for ${CHAT.streamIdleMs / 1000} seconds`,
+);
+/** It went on for 15 minutes (SPEC 4.2). */
+export const TOO_LONG = reason(
+  "stream_too_long",
+  `The stream reached its limit of ${CHAT.streamMaxMs / 60_000} minutes`,
+);
+/** The client did not read what it was sent. */
+export const NOT_READING: InterruptionReason = { code: "client_not_reading", error: null };
+
+function reason(code: string, message: string): InterruptionReason {
+  return { code, error: new ApiError("upstream_unreachable", message) };
+}

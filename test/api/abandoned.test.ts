@@ -1,0 +1,158 @@
+// What becomes of calls whose caller leaves before the answer: a plain one is charged once a server
+// has accepted it, a stream is free before its first token, and nobody can make a habit of that.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ApiError } from "../../src/core/errors.ts";
+import { usd } from "../../src/core/money.ts";
+import type { ChatReply } from "../../src/services/chat/providers/provider.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { chatBody, costOf, Harness, type TestAccount, until } from "./harness.ts";
+import { batchesOf, endBatch, silence, textBatch, USAGE, wholeReply } from "./scripted-chat.ts";
+
+const clock = new FakeClock();
+let api: Harness;
+beforeAll(async () => {
+  api = await Harness.start({ clock });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+beforeEach(() => {
+  api.chat.aborted = 0;
+  api.chat.requests.length = 0;
+});
+afterEach(async () => {
+  await until(() => api.openCalls === 0, "every hold was resolved");
+  await until(() => api.chat.open === 0, "every upstream request ended");
+  await until(() => clock.pending === 0, "every timer was called off");
+});
+
+const STREAM = chatBody({ stream: true });
+
+/** Sends a call and leaves once the upstream has it. */
+async function leave(account: TestAccount, body = chatBody()): Promise<void> {
+  const leaving = new AbortController();
+  const { open } = api.chat;
+  const response = api.post(account, body, { signal: leaving.signal });
+  await until(() => api.chat.open === open + 1, "the upstream was asked");
+  leaving.abort();
+  await response.catch(() => {});
+}
+
+describe("a plain call that is left", () => {
+  test("is charged what the upstream reports", async () => {
+    const account = await api.account({ paid: "1" });
+    const reply = Promise.withResolvers<ChatReply>();
+    api.chat.reply = () => reply.promise;
+    await leave(account);
+    await until(() => clock.pending > 0, "the service heard of it");
+    reply.resolve(wholeReply("Hello"));
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(api.chat.aborted).toBe(0);
+    expect((await api.view(account)).paid).toBe(usd("0.99998"));
+    const [entry] = await api.journal(account);
+    expect(entry?.end).toMatchObject({ status: 499, errorCode: "client_disconnected", ...USAGE });
+  });
+
+  test("is charged its prompt where the upstream works on for a minute", async () => {
+    const account = await api.account({ paid: "1" });
+    api.chat.reply = (_request, { signal }) => silence(signal);
+    await leave(account);
+    await until(() => clock.pending > 0, "the service heard of it");
+    clock.advance(59_999);
+    expect(api.openCalls).toBe(1);
+    clock.advance(1);
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(api.chat.aborted).toBe(1);
+    const [entry] = await api.journal(account);
+    const { promptTokens = 0 } = entry?.end ?? {};
+    expect(promptTokens).toBeGreaterThan(0);
+    expect(entry?.end).toMatchObject({ status: 499, completionTokens: 0 });
+    const { paid } = await api.view(account);
+    expect(usd("1") - paid).toBe(costOf(Number(promptTokens), 0));
+  });
+
+  test("is free where the upstream did not accept it", async () => {
+    const account = await api.account({ paid: "1" });
+    const reply = Promise.withResolvers<ChatReply>();
+    api.chat.reply = () => reply.promise;
+    const errors = api.errors.length;
+    await leave(account);
+    await until(() => clock.pending > 0, "the service heard of it");
+    reply.reject(new ApiError("upstream_unreachable", "No"));
+    await until(() => api.openCalls === 0, "the hold was given back");
+    expect((await api.view(account)).paid).toBe(usd("1"));
+    const [entry] = await api.journal(account);
+    expect(entry?.end).toMatchObject({ status: 499, errorCode: "client_disconnected" });
+    expect(api.chat.requests).toHaveLength(1);
+    expect(api.errors.length).toBe(errors);
+  });
+});
+
+describe("streams that are left before their first token", () => {
+  const silent = () => {
+    api.chat.batches = async function* (_request, { signal }) {
+      yield* [];
+      await silence(signal);
+    };
+  };
+
+  /** An account of which a key has left 21 streams within a minute. */
+  async function restless(): Promise<TestAccount> {
+    const account = await api.account({ paid: "5" });
+    silent();
+    for (let count = 0; count < 21; count += 1) {
+      await leave(account, STREAM);
+      await until(() => api.openCalls === 0, "the hold was given back");
+    }
+    expect((await api.view(account)).paid).toBe(usd("5"));
+    return account;
+  }
+
+  test("more than 20 a minute slow the key to one at a time", async () => {
+    const account = await restless();
+    const asked = api.chat.requests.length;
+    const leaving = new AbortController();
+    const first = api.post(account, STREAM, { signal: leaving.signal });
+    await until(() => api.chat.requests.length === asked + 1, "the first was asked");
+    const second = api.post(account, STREAM);
+    await until(() => api.openCalls === 2, "the second has its hold");
+    expect(api.chat.requests.length).toBe(asked + 1);
+    api.chat.batches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
+    leaving.abort();
+    await first.catch(() => {});
+    expect(await (await second).text()).toEndWith("data: [DONE]\n\n");
+  });
+
+  test("a stream with its first token lets the next one begin", async () => {
+    const account = await restless();
+    const asked = api.chat.requests.length;
+    api.chat.batches = async function* (_request, { signal }) {
+      yield textBatch("Hello");
+      await silence(signal);
+    };
+    const leaving = new AbortController();
+    const open = () => api.post(account, STREAM, { signal: leaving.signal });
+    const responses = await Promise.all([open(), open()]);
+    expect(api.chat.requests.length).toBe(asked + 2);
+    leaving.abort();
+    for (const response of responses) await response.text().catch(() => "");
+  });
+
+  test("slow no other key, and not after a minute", async () => {
+    const account = await restless();
+    const other = await api.account({ paid: "5" });
+    const open = (one: TestAccount, signal: AbortSignal) => api.post(one, STREAM, { signal });
+    const leaving = new AbortController();
+    const asked = api.chat.requests.length;
+    const both = [open(other, leaving.signal), open(other, leaving.signal)];
+    await until(() => api.chat.requests.length === asked + 2, "both of the other key were asked");
+    leaving.abort();
+    await Promise.allSettled(both);
+    await until(() => api.openCalls === 0, "the holds were given back");
+    clock.advance(60_000);
+    const later = new AbortController();
+    const two = [open(account, later.signal), open(account, later.signal)];
+    await until(() => api.chat.requests.length === asked + 4, "both were asked");
+    later.abort();
+    await Promise.allSettled(two);
+  });
+});

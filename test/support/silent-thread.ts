@@ -1,0 +1,7 @@
+// A thread that hears everything and answers nothing.
+
+declare const self: Worker;
+
+self.onmessage = () => {};
+
+export {};
