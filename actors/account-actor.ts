@@ -1,5 +1,6 @@
-// The only code that touches an account's keys. One per account and process; the scripts it runs
-// decide between processes, so it holds no balance: only the access document.
+// The only code that touches an account's keys. Each process has one actor per account. Two
+// processes may have one for the same account: the scripts decide between them, so an actor keeps
+// no balance, only the access document.
 
 import {
   type AccessDocument,
@@ -27,13 +28,13 @@ import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 export interface ActorDeps extends UpkeepDeps {
   /** The holds of this process. */
   readonly leases: ProcessLeases;
-  /** Told of a settlement that could not be delivered; it is tried again by itself. */
+  /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   readonly onSettleRetry: (requestId: string, error: unknown) => void;
-  /** What the Free plan grants each month; zero grants nothing. */
+  /** What the Free plan grants each month; zero turns the grant off. */
   readonly allowance: NanoUsd;
 }
 
-/** Far above any number of times that a document can change under one request. */
+/** Sanity limit: a document never changes this often during one request. */
 const ATTEMPTS_MAX = 20;
 
 interface Access {
@@ -41,7 +42,7 @@ interface Access {
   readonly document: AccessDocument;
 }
 
-/** An admission that is under way: the request, and what was decided before Redis is asked. */
+/** An admission in progress: the request, and what was decided before Redis runs the script. */
 interface Attempt {
   readonly request: AdmissionRequest;
   readonly access: Access;
@@ -92,7 +93,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       }
       const nowMs = this.deps.clock.now();
       if (looks > 0 && lacksAllowance(access.document, nowMs)) {
-        // The document is read again first, so that no key that was revoked meanwhile brings it.
+        // Read the document again first: a key that was revoked meanwhile must not trigger the
+        // grant.
         looks -= 1;
         if (looks === 0) await this.#grantAllowance();
         await this.#refresh();
@@ -198,8 +200,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       isOpen = reply.verdict === "ok";
       return reply;
     } catch (error) {
-      // Redis may have run the script, or may run it yet: what it held must not wait for its
-      // lease.
+      // Redis may have run the script, or may still run it. Release the hold without waiting for
+      // the lease to end.
       void releaseWhenBack(this, ref, limits);
       throw error;
     } finally {
@@ -244,7 +246,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return { account: this.accountId, keys: this.keys, keyId, requestId, owner };
   }
 
-  /** Grants what the Free plan owes, if anything still is; calls at the same time share a grant. */
+  /** Grants the allowance of the Free plan if it is still due. Concurrent calls share one grant. */
   #grantAllowance(): Promise<void> {
     this.#granting ??= this.#grant().finally(() => {
       this.#granting = null;
@@ -253,8 +255,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   /**
-   * The month is that of Redis's clock, by which the credit will end. It is applied before the
-   * document says that it was granted: if the process dies in between, the next call repeats it.
+   * The month is taken from Redis's clock, which also decides when the credit ends. The credit is
+   * applied before the document says that it was granted: if the process dies in between, the next
+   * call repeats the grant.
    */
   async #grant(): Promise<void> {
     const { allowance, repository } = this.deps;
@@ -265,7 +268,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     await fromPostgres(this.configure());
   }
 
-  /** Reads the document that Redis has, so that a key made or revoked elsewhere is known here. */
+  /**
+   * Reads the document that Redis has, to learn of keys that another process created or revoked.
+   */
   async #refresh(): Promise<Access> {
     const { wallet, document } = await this.state();
     return this.#adopt(wallet.version, document);

@@ -1,4 +1,4 @@
-// All account actors of this process: activated on first use, passivated when idle.
+// All account actors of this process: created on first use, dropped when idle.
 
 import { FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
@@ -14,9 +14,9 @@ import { RedisClock } from "./redis-clock.ts";
 import type { RedisClient, ScriptTime } from "./script.ts";
 import { type OpenScriptClient, ScriptRunner } from "./script-runner.ts";
 
-/** An actor without open calls is forgotten after so many renewal rounds without use. */
+/** An actor without open calls is dropped after this many renewal rounds without use. */
 const IDLE_ROUNDS = 60;
-/** Every call would say it. */
+/** Without this interval, every refused call would write the same line. */
 const REFUSAL_LOG_MS = 10_000;
 
 export interface AccountActorsDeps {
@@ -24,13 +24,16 @@ export interface AccountActorsDeps {
   readonly repository: WalletRepository;
   readonly now: () => number;
   readonly log: Pick<Log, "warn" | "error">;
-  /** Names this process in Redis; random, so that no two processes ever have one name. */
+  /** Names this process in Redis. It is random, because two processes must never share a name. */
   readonly processId: string;
-  /** Another client for scripts than `redis`, which a Cluster and Sentinel need. */
+  /**
+   * Opens another client for scripts than `redis`. Without it, `redis` runs them: a Cluster and
+   * Sentinel need that.
+   */
   readonly openScripts?: OpenScriptClient;
-  /** What the Free plan grants each month; only who admits calls needs to say it. */
+  /** What the Free plan grants each month; needed only by a process that admits calls. */
   readonly allowance?: NanoUsd;
-  /** Only tests give a time; scripts then believe it instead of Redis. */
+  /** Only tests set it; scripts then use this time instead of Redis's. */
   readonly scriptTime?: () => ScriptTime;
 }
 
@@ -76,8 +79,8 @@ export class AccountActors implements Actors {
   }
 
   /**
-   * Puts a bucket under a new epoch, so that its wallets are built anew from Postgres. Where an
-   * epoch is given and no longer in force, somebody else has done so.
+   * Puts a bucket under a new epoch; its wallets are then rebuilt from Postgres. If `epoch` is
+   * given but no longer in force, another process has already done this, and nothing happens.
    */
   async rebuild(bucket: number, epoch?: number): Promise<void> {
     const force = epoch === undefined ? { bucket } : { bucket, epoch };
@@ -97,17 +100,17 @@ export class AccountActors implements Actors {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
-    void this.#tell(retractProcess);
+    void this.#notify(retractProcess);
   }
 
-  /** Says which layouts this process knows, for `farebox migrate --finish`. */
+  /** Announces which layouts this process knows, for `farebox migrate --finish`. */
   #announce(): Promise<void> {
-    return this.#tell(announceProcess);
+    return this.#notify(announceProcess);
   }
 
-  async #tell(say: typeof announceProcess): Promise<void> {
+  async #notify(send: typeof announceProcess): Promise<void> {
     const { redis, processId, log } = this.deps;
-    await say(redis, processId).catch((error) =>
+    await send(redis, processId).catch((error) =>
       log.warn({ err: error }, "Redis was not told whether this process serves"),
     );
   }
@@ -119,7 +122,7 @@ export class AccountActors implements Actors {
     this.deps.log.error({ err: error }, "Calls are refused");
   }
 
-  /** One round: renews the leases of this process, and forgets actors that nobody used for long. */
+  /** One round: renews the leases of this process, and drops actors that were idle for long. */
   async renewLeases(): Promise<void> {
     this.#round += 1;
     for (const [accountId, { actor, usedInRound }] of this.#actors) {

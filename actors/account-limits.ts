@@ -1,11 +1,12 @@
-// What limits a call of an account: its tier or plan, its holder's own cap, and the call itself.
+// The limits of a call: from the account's tier or plan, from the account holder's own cap, and
+// from the call itself.
 
 import type { AccessDocument } from "../src/core/access.ts";
 import type { Tier } from "../src/core/limits.ts";
 import { min, type NanoUsd } from "../src/core/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
 
-/** What a call counts against: what it says itself, and what the plan lets all keys together do. */
+/** The limits in time of a call: its own, and the plan's limit for all keys together. */
 export function limitsOf(input: AdmissionRequest, tier: Tier): readonly Limit[] {
   const own = input.limits?.(tier) ?? [];
   const max = tier.accountRequestsPerMinute;

@@ -1,4 +1,4 @@
-// What the rest of the program sees of an account: admission, a hold, and how it is resolved.
+// What the rest of the program can do with an account: admit a call, and resolve its hold.
 
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import type { CallMetadata, Outcome } from "../src/core/journal.ts";
@@ -9,25 +9,25 @@ export type { KeyIdentity } from "../src/core/keys.ts";
 export type { CallMetadata, Outcome };
 
 /**
- * What an account's calls count against in time, beside the request window of the key. A window of
- * `requests` counts every request that all such windows let through; a `minute` (any 60 s) and a
- * `day` (of UTC) count what was admitted, and what a settlement gives back of it is free again.
+ * A limit in time, besides the request window of the key. A window of `requests` counts each
+ * request that no such window refuses. A `minute` (any 60 s) and a `day` (UTC) count admitted calls
+ * only; what a settlement gives back can be used again.
  */
 export interface Limit {
-  /** What is counted; it names the count in Redis, so it is one for the whole account. */
+  /** What is counted. It is part of the Redis key, so the account has one count per name. */
   readonly name: string;
   readonly kind: "requests" | "minute" | "day";
   readonly max: number;
   readonly weight: number;
-  /** What a call is refused with that would pass it. */
+  /** The error code of a call that would exceed the limit. */
   readonly code: ErrorCode;
 }
 
 export interface AdmissionRequest {
-  /** The request id; it names the hold and makes a resent admission harmless. */
+  /** The request id. It names the hold, and makes it harmless to send an admission twice. */
   readonly requestId: string;
   readonly keyId: string;
-  /** The scope that the key must have, or null where any valid key will do. */
+  /** The scope that the key must have; null if any valid key is enough. */
   readonly scope: Scope | null;
   readonly clientIp: string;
   readonly metadata: CallMetadata;
@@ -36,21 +36,27 @@ export interface AdmissionRequest {
   readonly freeEligible: boolean;
   /** Whether the call takes one of the account's stream slots. */
   readonly stream: boolean;
-  /** No upstream serves it and it ends at once: it needs no place among the open calls. */
+  /** The call uses no upstream and ends at once: it does not count as an open call. */
   readonly isBrief?: boolean;
-  /** What else the call counts against in an account of this tier. */
+  /** Further limits of the call, for an account of this tier. */
   readonly limits?: (tier: Tier) => readonly Limit[];
   /**
-   * A refusal that is already known: it is counted and logged, and the window's 429 outranks it.
+   * A refusal decided before admission. It is counted and logged; a full request window (429) takes
+   * precedence.
    */
   readonly refusal?: ApiError;
-  /** Asks again before refusing for money: counted, but neither refused nor logged if short. */
+  /**
+   * The caller will try again before refusing for money: if the balance is short, the request is
+   * counted, but not refused or logged.
+   */
   readonly tentative?: boolean;
-  /** The second try of a call whose first was answered `short`: the window counted it then. */
+  /**
+   * The second try of a call whose first try returned `short`: the window has already counted it.
+   */
   readonly counted?: boolean;
   /**
-   * The hold shall outlive this process: it lives for 60 s, and on for as long as others put that
-   * off (detached-hold.ts).
+   * The hold outlives this process: it lives for 60 s, and longer if its deadline is extended
+   * (detached-hold.ts).
    */
   readonly isDetached?: boolean;
   /** Milliseconds since the request arrived, for the log row of a refusal. */
@@ -63,9 +69,9 @@ export interface RateLimits {
   readonly resetSeconds: number;
 }
 
-/** What a refusal for money lets the caller know. */
+/** What the caller may learn from a refusal for money. */
 export interface Funds {
-  /** What the call could have held: balances, cap and budget considered. */
+  /** The most that the call could have held, given balances, cap and budget. */
   readonly spendable: NanoUsd;
 }
 
@@ -75,22 +81,25 @@ export type Admission =
       readonly verdict: "refused";
       readonly error: ApiError;
       readonly rate: RateLimits;
-      /** Set when the refusal is one for money (402): the call can say what would fit. */
+      /** Set when the refusal is about money (402), to tell the caller which amount would fit. */
       readonly funds: Funds | null;
     }
-  /** Only for a tentative admission: the bound does not fit. The request was counted. */
+  /** Only for a tentative admission: the upper bound does not fit. The request was counted. */
   | { readonly verdict: "short"; readonly funds: Funds };
 
 export interface Settlement {
   /** The exact amount charged; never above the hold. */
   readonly charged: NanoUsd;
-  /** The part of it that free credit paid. */
+  /** The part that free credit paid. */
   readonly free: NanoUsd;
-  /** What the account can still spend or hold; null where Redis has not answered yet. */
+  /** What the account can still spend or hold; null if Redis has not replied yet. */
   readonly left: NanoUsd | null;
 }
 
-/** What another process needs to settle a hold: plain data, kept where the hold's work is kept. */
+/**
+ * What another process needs to settle a hold. Plain data, stored next to the work that it pays
+ * for.
+ */
 export interface DetachedHold {
   readonly requestId: string;
   readonly keyId: string;
@@ -102,29 +111,34 @@ export interface DetachedHold {
   readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
 }
 
-/** A reserved upper bound. Leaving the scope without settling releases it. */
+/** A reserved upper bound. If the scope ends without a settlement, the hold is released. */
 export interface Hold extends AsyncDisposable {
   readonly id: string;
   readonly amount: NanoUsd;
-  /** The part of it that free credit pays. */
+  /** The part that free credit pays. */
   readonly free: NanoUsd;
-  /** Aborted when the key was revoked, the account stopped, or the lease was lost. */
+  /**
+   * Aborted when the key was revoked, the account was suspended or closed, or the lease was lost.
+   */
   readonly signal: AbortSignal;
-  /** The cost streamed so far; the next lease renewal carries it as the checkpoint. */
+  /** Reports the cost streamed so far; the next lease renewal stores it as the checkpoint. */
   checkpoint(cost: NanoUsd): void;
   /**
-   * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` says by
-   * name what goes back to the limits of a minute or a day.
+   * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` says, by
+   * the name of a minute or day limit, how much to give back.
    */
   settle(
     cost: NanoUsd,
     outcome: Outcome,
     unused?: Readonly<Record<string, number>>,
   ): Promise<Settlement>;
-  /** Returns the whole hold and all it counted, and writes the log row. Idempotent. */
+  /** Returns the whole hold, gives back all it counted, and writes the log row. Idempotent. */
   release(outcome: Outcome): Promise<void>;
   readonly detached: DetachedHold;
-  /** Leaves the hold to whoever has its terms: this process no longer settles or releases it. */
+  /**
+   * Hands the hold over to any process that has its terms; this process no longer settles or
+   * releases it.
+   */
   detach(): void;
 }
 
@@ -135,13 +149,13 @@ export interface AccountView {
   readonly state: "active" | "suspended" | "closed";
   readonly tier: Tier;
   readonly tierInputs: TierInputs;
-  /** Available, without what is held. */
+  /** Available: held amounts are not included. */
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
   readonly freeExpiresAtMs: number | null;
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;
-  /** What reversed payments left to be paid. */
+  /** What reversed payments left unpaid. */
   readonly owed: NanoUsd;
   readonly openStreams: number;
   /** Open calls, streams included. */
@@ -165,8 +179,8 @@ export interface AccountView {
 /** The only way to an account's money and limits. Obtained from `AccountActors.of(identity)`. */
 export interface Account {
   /**
-   * Decides on one call in one script. Never throws for a refusal; throws `service_unavailable`
-   * when Redis (or, for a wallet that must be rebuilt, Postgres) does not answer: nothing was
+   * Decides on one call in one script. Never throws for a refusal. Throws `service_unavailable`
+   * when Redis does not reply, or Postgres does not when the wallet must be rebuilt; nothing was
    * charged. A key that was revoked meanwhile is refused with `invalid_api_key`.
    */
   admit(input: AdmissionRequest): Promise<Admission>;

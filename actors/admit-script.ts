@@ -20,13 +20,13 @@ import {
 import { inSeconds, limitKeys } from "./window.ts";
 
 export interface AdmitArgs extends Timed, OfAccount {
-  /** The time of Redis as far as this process knows it: saves the script working the month out. */
+  /** Redis's time as this process estimates it. It spares the script computing the month. */
   readonly aboutMs: number;
   readonly version: number;
   readonly keyId: string;
   readonly requestId: string;
   readonly owner: string;
-  /** Of a hold that belongs to no process; 0 for one that does. */
+  /** For a hold that belongs to no process; otherwise 0. */
   readonly deadlineMs: number;
   readonly refusal: ErrorCode | null;
   readonly limit: number;
@@ -37,7 +37,7 @@ export interface AdmitArgs extends Timed, OfAccount {
   readonly callLimit: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
-  /** `tentative` may be answered `short` and is counted; `second` follows such an answer. */
+  /** `tentative` counts the request and may return `short`; `second` follows such a reply. */
   readonly attempt: "only" | "tentative" | "second";
   /** Account, key and metadata between tabs. */
   readonly text: string;
@@ -63,9 +63,9 @@ export type AdmitReply =
       readonly nowMs: number;
       readonly rate: RateLimits;
       readonly spendable: NanoUsd;
-      /** Until what refused the call counts less. */
+      /** How long until the exceeded limit has room again. */
       readonly retrySeconds: number;
-      /** Whether it was the limit of open calls. */
+      /** True if the limit of open calls refused the call. */
       readonly byOpenCalls: boolean;
     };
 
@@ -125,7 +125,9 @@ function packNumbers(a: AdmitArgs): Buffer {
 
 let current = { month: 0, startMs: 0, endMs: 0 };
 
-/** The UTC month of a time, with its bounds; the same one for a month. */
+/**
+ * The UTC month of a time and its bounds. Cached: the same object as long as the month is the same.
+ */
 function monthAround(ms: number): typeof current {
   if (ms >= current.startMs && ms < current.endMs) return current;
   const time = new Date(ms);

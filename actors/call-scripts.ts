@@ -1,4 +1,4 @@
-// The verbs of an admitted call as typed scripts; the header of each .lua file is its contract.
+// Scripts for admitted calls, typed. The header of each .lua file is its contract.
 
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { Limit, Settlement } from "./account.ts";
@@ -23,19 +23,24 @@ import {
 } from "./script.ts";
 import { limitKeys } from "./window.ts";
 
-/** A settled call's answer is kept this long for a client library that sends the script again. */
+/**
+ * How long the reply of a settled call is kept for a client library that sends the script twice.
+ */
 const REPEAT_MS = 300_000;
-/** An expired call's answer is kept for an owner that comes back; longer than any call may run. */
+/**
+ * How long the reply of an expired call is kept for an owner that returns. Longer than any call may
+ * run.
+ */
 const LATE_MS = 3_600_000;
 
-/** A hold, by everything that names it. */
+/** Everything that identifies a hold. */
 export interface HoldRef extends OfAccount {
   readonly keyId: string;
   readonly requestId: string;
   readonly owner: string;
 }
 
-/** What a script touches that resolves a hold. */
+/** The keys of a script that resolves a hold. */
 function holdKeys(hold: {
   readonly keys: AccountKeys;
   readonly keyId: string;
@@ -55,7 +60,7 @@ function holdKeys(hold: {
 
 type SettleReply = Settlement | null;
 
-/** Null when there is no such hold any more. */
+/** Null if the hold no longer exists. */
 function parseSettlement(raw: RawReply): SettleReply {
   if (!(raw instanceof Buffer)) return null;
   const [charged = 0, free = 0, left = -1] = unpack(raw);
@@ -68,16 +73,16 @@ function parseSettlement(raw: RawReply): SettleReply {
 
 export interface SettleArgs extends HoldRef {
   readonly cost: NanoUsd;
-  /** An Outcome by `outcomeText`. */
+  /** An Outcome in the form of `outcomeText`. */
   readonly outcome: string;
 }
 
 export interface SettleOpenArgs extends SettleArgs {
-  /** What goes back to the limits that the call counted against. */
+  /** What to give back to the limits that the call counted against. */
   readonly unused: readonly (Pick<Limit, "name" | "kind"> & { readonly count: number })[];
 }
 
-/** Null when there is no such hold any more: see `settleLate`. */
+/** Returns null if the hold no longer exists: then use `settleLate`. */
 export const settle: Script<SettleOpenArgs, SettleReply> = {
   name: "settle",
   lua: settleLua,
@@ -128,7 +133,7 @@ export const settleLate: Script<SettleLateArgs, SettleReply> = {
 };
 
 export interface SweepArgs extends Timed, HoldRef {
-  /** An Outcome by `outcomeText`. */
+  /** An Outcome in the form of `outcomeText`. */
   readonly outcome: string;
 }
 
@@ -146,7 +151,7 @@ export interface OwnerRef extends Timed {
   readonly owner: string;
 }
 
-/** Takes away the lease of a process that is gone and has no hold left. */
+/** Removes the lease of a process that is gone and has no hold left. */
 export const forgetOwner: Script<OwnerRef, "ok" | "kept"> = {
   name: "forget_owner",
   lua: forgetOwnerLua,
@@ -162,11 +167,11 @@ export interface RenewArgs extends OwnerRef {
 }
 
 export interface RenewReply {
-  /** False when the sweep took the lease, with every hold of that time. */
+  /** False if the sweep removed the lease and resolved every hold of that time. */
   readonly hadLease: boolean;
   /** Counts the changes of access documents in this bucket. */
   readonly documents: number;
-  /** Streams whose holds are gone. */
+  /** Streams that no longer have a hold. */
   readonly lost: readonly string[];
 }
 
@@ -191,7 +196,10 @@ export interface ExtendArgs extends OwnerRef {
   readonly requestIds: readonly string[];
 }
 
-/** Puts off the deadlines of holds without a process; answers those that are gone. */
+/**
+ * Extends the deadlines of holds without a process; returns the requests that have no hold any
+ * more.
+ */
 export const extend: Script<ExtendArgs, readonly string[]> = {
   name: "extend",
   lua: extendLua,
@@ -211,7 +219,7 @@ export interface ViewReply {
   readonly key: KeyState | null;
 }
 
-/** Null when the wallet is not here. */
+/** Returns null if Redis has no such wallet. */
 export const view: Script<Timed & OfAccount & { readonly keyId: string }, ViewReply | null> = {
   name: "view",
   lua: viewLua,

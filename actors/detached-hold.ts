@@ -1,6 +1,6 @@
-// A hold whose call outlives the process that took it, such as that of a message which no mail
-// server takes yet. It belongs to MAIL_OWNER and lives until a deadline: any process that has its
-// terms puts that off and resolves it, through the scripts that every hold goes through.
+// A hold that outlives the process that took it, such as the hold of a message that waits for a
+// mail server. It belongs to MAIL_OWNER and lives until a deadline. Any process that has its terms
+// can extend the deadline and resolve the hold, with the same scripts as for every hold.
 
 import { metadataText, outcomeText } from "../src/core/journal.ts";
 import { type NanoUsd, nano } from "../src/core/money.ts";
@@ -10,21 +10,23 @@ import { extend } from "./call-scripts.ts";
 import { MAIL_OWNER } from "./keys.ts";
 import { settleOnce, unusedOf, weightsOf } from "./open-hold.ts";
 
-/** How long a detached hold lives after its deadline was put off: several rounds of doing so. */
+/**
+ * How long a detached hold lives after an extension: long enough to miss several rounds of them.
+ */
 export const DETACHED_LEASE_MS = 300_000;
-/** A script that renews more would keep Redis from others for too long. */
+/** Extending more in one script would block Redis for too long. */
 const RENEWED_AT_ONCE = 500;
 
 export interface DetachedEnding {
   readonly cost: NanoUsd;
   readonly outcome: Outcome;
-  /** By name, what goes back to the limits that the call counted against; all of it by default. */
+  /** How much to give back to each limit of the call, by name; everything by default. */
   readonly unused?: Readonly<Record<string, number>>;
 }
 
 /**
- * Settles a hold by its terms. The first settlement counts: another one within five minutes is
- * answered as the first was, a later one charges nothing.
+ * Settles a hold by its terms. Only the first settlement charges: a repeat within five minutes
+ * returns the first result, a later one charges nothing.
  */
 export async function settleDetached(
   actor: AccountActor,
@@ -47,7 +49,7 @@ export async function settleDetached(
   return await settleOnce(actor, call, { text, admittedAtMs, cap, budget });
 }
 
-/** Puts off the deadlines of an account's detached holds. Those that are gone stay so. */
+/** Extends the deadlines of an account's detached holds. Holds that are gone stay gone. */
 export async function renewDetached(
   { keys, scripts, scriptTime }: AccountActor,
   requestIds: readonly string[],
@@ -72,7 +74,7 @@ export function termsToText({ cap, budget, ...terms }: DetachedHold): string {
   });
 }
 
-/** Reads what `termsToText` wrote, and what the first layout wrote, which had `facts`. */
+/** Reads the output of `termsToText`, and that of the first layout, which had `facts`. */
 export function termsOfText(text: string): DetachedHold {
   const { cap, budget, facts, ...terms } = JSON.parse(text);
   return {

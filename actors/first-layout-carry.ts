@@ -1,5 +1,5 @@
-// What the first layout counted and held that goes on under this one: holds of waiting mail,
-// request windows, limits, and stored answers.
+// Takes over what stays valid from the first layout: holds of waiting mail, request windows,
+// limits, and stored replies.
 
 import type { WalletRepository } from "../src/store/wallet-repository.ts";
 import type { FoundKey } from "./first-layout-keys.ts";
@@ -12,7 +12,7 @@ import { pack, type RedisClient, runUnloaded } from "./script.ts";
 import { hydrate } from "./wallet-scripts.ts";
 import { OPERATIONS_AT_ONCE, spendingOf } from "./wallet-upkeep.ts";
 
-/** The workers, which put the holds of mail off, may start much later than the step ends. */
+/** Workers extend the holds of mail, but may start much later than this step ends. */
 const MAIL_HOLD_LIFE_MS = 86_400_000;
 
 export interface CarryDeps {
@@ -26,7 +26,9 @@ export interface MailHolds {
   readonly mail: readonly FirstLayoutHold[];
 }
 
-/** Builds the wallets of accounts with waiting mail and holds its money there; says how often. */
+/**
+ * Builds the wallets of accounts with waiting mail and takes their holds again; returns how many.
+ */
 export async function carryMail(
   deps: CarryDeps,
   { number }: BucketKeys,
@@ -61,7 +63,7 @@ async function hydrateUnloaded(
   await runUnloaded(redis, hydrate, {
     ...record,
     ...{ account, keys, nowMs: 0, epoch, evictions },
-    // The workers apply what one script cannot.
+    // The workers apply the operations that one script cannot.
     pending: pending.slice(0, OPERATIONS_AT_ONCE),
     spending: spendingOf(record.months),
   });
@@ -71,8 +73,8 @@ const CARRIED = ["{b*}:window:*", "{b*}:limit:*", "{b*}:op:*"];
 const FORGOTTEN = ["{b*}:wallet:*", "{b*}:holds:acct_*"];
 
 /**
- * Takes over what was counted and answered, and removes the wallets and holds of before. `epochs`
- * has the buckets by the epoch that they had.
+ * Takes over counts and stored replies, and removes the old wallets and holds. `epochs` maps each
+ * bucket to its old epoch.
  */
 export async function carryKeys(
   redis: RedisClient,
@@ -103,7 +105,7 @@ async function carryKey(redis: RedisClient, key: FoundKey, epoch: number): Promi
 
 async function carryAnswer(redis: RedisClient, name: string, epoch: number): Promise<void> {
   const text = (await redis.getBuffer(name))?.toString("latin1") ?? "";
-  // Written by an earlier run of this step.
+  // An earlier run of this step wrote it.
   if (text === "" || text.startsWith("D") || text.startsWith("X")) return;
   const answer = answerOf(text, { epoch, newEpoch: epoch + 1 });
   if (answer === null) {

@@ -1,4 +1,4 @@
-// The names of the first layout's keys, those that differ from today's (keys.ts).
+// The names of the first layout's keys, where they differ from today's (keys.ts).
 
 import { accountOfWallet } from "./keys.ts";
 import type { RedisClient } from "./script.ts";
@@ -8,7 +8,9 @@ export function firstLayoutKeys(bucket: number) {
   return {
     /** Epoch and number of the last entry. */
     meta: `${tag}:meta`,
-    /** Where `meta` is moved, so that no process of the earlier release changes anything. */
+    /**
+     * `meta` is renamed to this, so processes of the earlier release can no longer change anything.
+     */
     fencedMeta: `${tag}:first-layout`,
     journal: `${tag}:journal`,
     wallet: (account: string) => `${tag}:wallet:${account}`,
@@ -16,18 +18,18 @@ export function firstLayoutKeys(bucket: number) {
   };
 }
 
-/** A key found by a scan, by what its name says. */
+/** A key found by a scan, with the parts of its name. */
 export interface FoundKey {
   readonly name: string;
   readonly bucket: number;
   readonly kind: string;
-  /** An account, key or request. */
+  /** The id of an account, key or request. */
   readonly id: string;
 }
 
 const SCAN_COUNT = 1_000;
 
-/** All keys of these patterns on every server, page by page; some may come twice. */
+/** All keys that match these patterns on every server, page by page; some may appear twice. */
 export async function* scanFirstLayout(
   redis: RedisClient,
   patterns: readonly string[],

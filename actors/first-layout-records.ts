@@ -1,5 +1,5 @@
-// What the first layout kept as text: journal entries, holds and counters, read as what they are
-// now. Nothing here is needed once no home of that layout is left.
+// Reads what the first layout stored as text: journal entries, holds and counters. This file can be
+// removed once no installation uses that layout.
 
 import type { JournalEntry, JournalType } from "../src/core/journal.ts";
 import { metadataText, outcomeText } from "../src/core/journal.ts";
@@ -8,12 +8,12 @@ import { min, type NanoUsd, nano, ZERO } from "../src/core/money.ts";
 import { HOLD_EXPIRED_OUTCOME } from "./hold-expired.ts";
 import type { StreamEntry } from "./journal.ts";
 
-/** Fields of an entry's text, which stand between tabs. */
+/** Number of tab-separated fields of an entry. */
 const ENTRY_FIELDS = 17;
 const HOLD = /^(\d+) (\d+) (\d+) (\d) (\d+) (\d+) (\S+) (.*)$/s;
 const MINUTE_MS = 60_000;
 
-/** The types of before; a credit is an operation now. */
+/** The entry types of the first layout. A credit is an operation now. */
 const TYPES: Readonly<Record<string, JournalType>> = {
   call: "call",
   expired: "expired",
@@ -33,11 +33,11 @@ export interface FirstLayoutHold {
   readonly checkpoint: NanoUsd;
   readonly admittedMs: number;
   readonly key: string;
-  /** CallMetadata by `metadataText`. */
+  /** CallMetadata in the form of `metadataText`. */
   readonly metadata: string;
 }
 
-/** What of a wallet changes when its holds end; balances are what is available. */
+/** The parts of a wallet that change when its holds end. Balances are what is available. */
 export interface FirstLayoutWallet {
   readonly account: string;
   readonly seq: number;
@@ -49,8 +49,8 @@ export interface FirstLayoutWallet {
 }
 
 /**
- * An entry of the old stream. Entries were numbered 1, 2, 3 … over all epochs; here their number is
- * one less, as journals count now. `position` numbers an entry that does not say its own.
+ * An entry of the old stream. Entries were numbered 1, 2, 3 … over all epochs; journals count from
+ * 0 now, so one is subtracted. An entry without a number of its own gets `position`.
  */
 export function readFirstLayoutEntry(
   content: Buffer,
@@ -61,7 +61,7 @@ export function readFirstLayoutEntry(
   try {
     return { number: own, content, entry: parseEntry(fields, epoch), fault: null };
   } catch (error) {
-    // What cannot be read is rejected by its content: it must not stop the entries after it.
+    // An unreadable entry is rejected with its content: it must not block the entries after it.
     const fault = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { number: own, content, entry: null, fault };
   }
@@ -101,7 +101,7 @@ function parseEntry(fields: readonly string[], epoch: number): JournalEntry {
   };
 }
 
-/** Metadata was an object with the same names, and knew no version of prices. */
+/** In the first layout, metadata was an object with the same names, without a price version. */
 function metadataOf(facts: string): string {
   return metadataText({ ...JSON.parse(facts), priceVersion: null });
 }
@@ -147,15 +147,15 @@ const NO_MONEY = {
 } as const;
 
 /**
- * The entries by which holds end whose processes are gone: each is settled to its checkpoint, as
- * the sweep of before did it. Free credit that ended while it was held lapses.
+ * The entries that end the holds of dead processes: each is settled to its checkpoint, as the sweep
+ * of the first layout did. Free credit that ended while it was held expires.
  */
 export function endingsOf(
   wallet: FirstLayoutWallet,
   holds: readonly FirstLayoutHold[],
 ): EntryFields[] {
   const { account, freeSinceMs } = wallet;
-  // Owned balances: what a hold gives back was owned all along.
+  // Owned balances include held amounts, so returning a hold does not change them.
   let paidAfter: bigint = wallet.paid + wallet.heldPaid;
   let freeAfter: bigint = wallet.free + wallet.heldFree;
   let seq = wallet.seq;
@@ -208,7 +208,7 @@ function negative(amount: bigint): NanoUsd {
   return nano(-amount);
 }
 
-/** The summary rows of a bucket's counters of refused requests, the present minute's too. */
+/** The summary rows of a bucket's counters of refused requests, including the current minute's. */
 export function summariesOf(counters: Readonly<Record<string, string>>): EntryFields[] {
   return Object.keys(counters)
     .sort()
@@ -231,7 +231,7 @@ export function summariesOf(counters: Readonly<Record<string, string>>): EntryFi
     });
 }
 
-/** Entries made here, numbered from `first` on, as the ledger takes them. */
+/** Turns entries made here into stream entries that the ledger accepts, numbered from `first`. */
 export function asStreamEntries(
   entries: readonly EntryFields[],
   { epoch, first }: { readonly epoch: number; readonly first: number },
@@ -244,15 +244,16 @@ export function asStreamEntries(
 }
 
 /**
- * A stored answer of a request as it is kept now, by records.lua; null for one that nobody will ask
- * for again. What the sweep took is in Postgres by then, so it counts under the new epoch too.
+ * Converts a stored reply of a request to the format of records.lua; null for one that no client
+ * will request again. What the sweep took is in Postgres by then, so it counts under the new epoch
+ * too.
  */
 export function answerOf(
   text: string,
   { epoch, newEpoch }: { readonly epoch: number; readonly newEpoch: number },
 ): readonly [letter: "D" | "X", ...numbers: readonly number[]] | null {
   const [verdict, ...words] = text.split(" ");
-  // What was left to spend is empty where no wallet said it.
+  // Empty if no wallet knew what was left to spend.
   const numbers = words.map((word) => (word === "" ? -1 : Number(word)));
   if (verdict === "done") return ["D", numbers[0] ?? 0, numbers[1] ?? 0, numbers[2] ?? -1];
   const isInForce = verdict === "expired" && numbers[5] === epoch;

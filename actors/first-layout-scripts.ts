@@ -1,5 +1,5 @@
-// The scripts that take over what the first layout counted and held; the header of each .lua file
-// is its contract.
+// Scripts that take over counts and holds of the first layout. The header of each .lua file is its
+// contract.
 
 import type { NanoUsd } from "../src/core/money.ts";
 import { toDouble } from "../src/core/money.ts";
@@ -13,7 +13,7 @@ import { type OfAccount, pack, type Script, verdictOf } from "./script.ts";
 export interface CarryHoldArgs extends OfAccount {
   readonly keyId: string;
   readonly requestId: string;
-  /** CallMetadata by `metadataText`. */
+  /** CallMetadata in the form of `metadataText`. */
   readonly metadata: string;
   readonly paid: NanoUsd;
   readonly free: NanoUsd;

@@ -1,12 +1,12 @@
-// The step from the first layout of Redis to this one, while nothing else runs (docs/upgrading.md).
-// Everything that is not in Postgres goes there: the journal, the holds of processes that are gone,
-// settled to their checkpoints, and the counters of refused requests. Then each bucket gets a new
-// epoch, under which wallets are built from Postgres when they are next used. Holds of waiting
-// mail, limits, windows and stored answers are taken over.
+// Upgrades Redis from the first layout to this one, while nothing else runs (docs/upgrading.md).
+// First, everything that Postgres lacks is written to it: the journal, the holds of dead processes
+// (settled to their checkpoints), and the counters of refused requests. Then each bucket gets a new
+// epoch, and its wallets are built from Postgres when they are next used. Holds of waiting mail,
+// limits, windows and stored replies are taken over.
 //
-// It can be killed anywhere and started again. The entries made here have numbers that follow the
-// journal's and come out the same each time, so the ledger takes each once; what is written to
-// Redis is written once; and the key that marks a bucket as one of the first layout goes last.
+// The upgrade can be killed at any point and started again. The entries made here are numbered
+// after those of the journal, the same way in each run, so the ledger takes each once. Redis gets
+// each record once. The key that marks a bucket as one of the first layout is removed last.
 
 import { nano } from "../src/core/money.ts";
 import type { FirstLayoutBucket, FirstLayoutRepository } from "../src/store/first-layout.ts";
@@ -33,13 +33,13 @@ export interface FirstLayoutDeps {
   readonly firstLayout: FirstLayoutRepository;
   readonly repository: WalletRepository;
   readonly ledger: Ledger;
-  /** Told what an operator should know. */
+  /** Called with messages for the operator. */
   readonly warn: (line: string) => void;
 }
 
 export interface FirstLayoutReport {
   readonly buckets: number;
-  /** Journal entries that were moved to Postgres, endings of holds and summaries included. */
+  /** Journal entries moved to Postgres, including ends of holds and summaries. */
   readonly entries: number;
   /** Holds of waiting mail that were taken over. */
   readonly mailHolds: number;
@@ -54,25 +54,25 @@ export interface HoldsOfAccount {
 
 /** What a bucket of the first layout has in Redis. */
 interface OldBucket extends FirstLayoutBucket {
-  /** The number of its last entry; null where Redis lost the bucket, or is older than Postgres. */
+  /** The number of its last entry; null if Redis lost the bucket or is older than Postgres. */
   readonly lastEntry: number | null;
   readonly accounts: readonly HoldsOfAccount[];
 }
 
 interface FlushedBucket extends OldBucket {
   readonly moved: number;
-  /** False where only Postgres counts. */
+  /** False if only Postgres can be trusted. */
   readonly isSound: boolean;
-  /** How many entries of its epoch must be in Postgres by now. */
+  /** How many entries of its epoch must be in Postgres when the flush ends. */
   readonly until: number;
 }
 
 const ENTRIES_A_PAGE = 1_000;
 const BUCKETS_AT_ONCE = 6;
-/** No bucket was ever under it. */
+/** Less than every epoch. */
 const NO_EPOCH = -1;
 
-/** Brings all buckets of the first layout to this one. Does nothing where there are none. */
+/** Upgrades all buckets of the first layout. Does nothing if there are none. */
 export async function upgradeFirstLayout(deps: FirstLayoutDeps): Promise<FirstLayoutReport> {
   let report: FirstLayoutReport = { buckets: 0, entries: 0, mailHolds: 0 };
   if ((await deps.firstLayout.buckets()).length === 0) return report;
@@ -84,7 +84,7 @@ export async function upgradeFirstLayout(deps: FirstLayoutDeps): Promise<FirstLa
 
 async function upgradeAlone(deps: FirstLayoutDeps): Promise<FirstLayoutReport> {
   const { redis, firstLayout } = deps;
-  // Read again: another process may have done it while this one waited.
+  // Read again: another process may have finished while this one waited for the lock.
   const stored = await firstLayout.buckets();
   await Promise.all(stored.map(({ bucket }) => fence(redis, bucket)));
   const buckets = await readBuckets(deps, stored);
@@ -109,7 +109,7 @@ async function upgradeAlone(deps: FirstLayoutDeps): Promise<FirstLayoutReport> {
   };
 }
 
-/** Runs over all items, so many at a time, and answers in their order. */
+/** Runs over all items, at most so many at a time, and returns the results in their order. */
 async function atMost<Item, Result>(
   count: number,
   items: readonly Item[],
@@ -122,7 +122,7 @@ async function atMost<Item, Result>(
   return results;
 }
 
-/** Without its meta, every script of the earlier release refuses a bucket. */
+/** Scripts of the earlier release refuse a bucket without its meta. */
 async function fence(redis: RedisClient, bucket: number): Promise<void> {
   const { meta, fencedMeta } = firstLayoutKeys(bucket);
   if ((await redis.exists(meta)) === 1) await redis.renamenx(meta, fencedMeta);
@@ -164,7 +164,7 @@ async function readBuckets(
   return buckets;
 }
 
-/** Null for a wallet that is not there, or of another epoch: its holds are void. */
+/** Null if the wallet is missing or of another epoch: its holds are invalid. */
 async function readHolds(
   redis: RedisClient,
   place: { readonly account: string; readonly bucket: number; readonly epoch: number },
@@ -199,7 +199,7 @@ function byRequest([a]: readonly [string, string], [b]: readonly [string, string
   return a < b ? -1 : 1;
 }
 
-/** Moves to Postgres what it does not have: the journal, then the entries that end it. */
+/** Moves to Postgres what it lacks: the journal, then the entries that end it. */
 async function flushBucket(deps: FirstLayoutDeps, bucket: OldBucket): Promise<FlushedBucket> {
   const { epoch, lastEntry, accounts } = bucket;
   const nothing = { ...bucket, accounts: [], moved: 0, isSound: false, until: 0 };
@@ -230,7 +230,7 @@ async function flushBucket(deps: FirstLayoutDeps, bucket: OldBucket): Promise<Fl
 }
 
 /**
- * The ledger leaves out a bucket that another transaction holds, such as one of a run that was
+ * The ledger skips a bucket that another transaction has locked, such as one of a run that was
  * killed a moment ago.
  */
 async function checkFlushed(
@@ -244,7 +244,7 @@ async function checkFlushed(
   }
 }
 
-/** Null where the journal contradicts the ledger: then it is void, as for the flush. */
+/** Null if the journal contradicts the ledger: it is then invalid, as in the flush. */
 async function write(
   { ledger, warn }: FirstLayoutDeps,
   { bucket, epoch }: FirstLayoutBucket,
@@ -258,13 +258,13 @@ async function write(
   }
   const [conflict] = conflicts;
   if (conflict === undefined) return moved;
-  // Entries are missing in between: only a person can tell which store is right.
+  // Entries are missing in between: only a person can decide which store is right.
   if (conflict.error.name === "JournalGap") throw conflict.error;
   warn(`Bucket ${bucket} is built from Postgres alone: ${conflict.error.message}`);
   return null;
 }
 
-/** The key by which a bucket is known to be of the first layout goes last. */
+/** The key that marks the bucket as one of the first layout is removed last. */
 async function forgetBucket(redis: RedisClient, bucket: number): Promise<void> {
   const { meta, fencedMeta, journal } = firstLayoutKeys(bucket);
   const { leases, refused } = bucketKeys(bucket);

@@ -1,11 +1,11 @@
-// How the log shows a call whose owner died: nobody knows how it ended.
+// How the log shows a call whose process died: its real outcome is unknown.
 
 import { ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
 
 export const HOLD_EXPIRED = "hold_expired";
 
-/** An Outcome by `outcomeText`. */
+/** An Outcome in the form of `outcomeText`. */
 export const HOLD_EXPIRED_OUTCOME = outcomeText({
   status: ERRORS.internal_error.status,
   errorCode: HOLD_EXPIRED,

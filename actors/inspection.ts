@@ -1,4 +1,4 @@
-// Reads what Redis holds, for an audit. Nothing here changes anything or builds a wallet.
+// Reads what Redis has, for an audit. Nothing here changes a record or builds a wallet.
 
 import { BUCKETS } from "../src/core/limits.ts";
 import { type JournalPlace, type StreamEntry, streamEntry, writtenUntil } from "./journal.ts";
@@ -29,7 +29,7 @@ import { withShared } from "./shared-lua.ts";
 export interface InspectedHold {
   readonly request: string;
   readonly owner: string;
-  /** When its process's lease ends, or the hold's own deadline; null where neither leads to it. */
+  /** When its process's lease ends, or the hold's own deadline; null if it has neither. */
   readonly leaseMs: number | null;
   /** Null when the record cannot be read. */
   readonly record: HoldRecord | null;
@@ -41,13 +41,13 @@ export interface AccountInspection {
   readonly bucket: BucketRecord | null;
   /** How many journal entries were ever written in the bucket's epoch. */
   readonly written: number;
-  /** Of whatever epoch; null when there is none. */
+  /** Of any epoch; null if there is none. */
   readonly wallet: Wallet | null;
   readonly document: string | null;
-  /** By key id; a key that made no call has none. */
+  /** By key id; a key without a call is missing. */
   readonly keys: ReadonlyMap<string, KeyState>;
   readonly holds: readonly InspectedHold[];
-  /** The journal from the place that was asked for on. */
+  /** The journal from the requested place on. */
   readonly tail: readonly StreamEntry[];
 }
 
@@ -73,15 +73,15 @@ export interface InspectionQuestion {
   readonly after: JournalPlace;
   /** Journal entries at most. */
   readonly count: number;
-  /** Only tests give a time. */
+  /** Only tests set a time. */
   readonly now: ScriptTime;
 }
 
 const SOURCE = withShared(inspectLua);
-/** How often an owner of holds may come while they are counted. */
+/** How often to start again because a new owner of holds appeared during the read. */
 const TRIES_MAX = 10;
 
-/** Everything of an account at one instant, with the journal entries from a place on. */
+/** Everything about an account at one instant, with the journal entries from a place on. */
 export async function inspectAccount(
   redis: RedisClient,
   question: InspectionQuestion,
@@ -112,7 +112,8 @@ async function inspectHolds(
     ...owners.map((owner) => holdsKey(bucket, owner)),
   ];
   const args = [pack(now, keyIds.length, count), id, `${after.epoch}-${after.entry}`, ...owners];
-  // By its source: an audit must not depend on, or set off, the comparison that loading brings.
+  // Sent by source: loading the library would compare Redis with Postgres, and an audit must not
+  // cause that.
   const reply = (await asBytes(redis).evalBuffer(
     SOURCE,
     names.length,
@@ -139,7 +140,7 @@ async function inspectHolds(
 
 type Nested = readonly RawReply[];
 
-/** How every bucket stands. Read the cursors first: a count of entries only grows. */
+/** The state of every bucket. Read the cursors first: a count of entries only grows. */
 export async function inspectBuckets(redis: RedisClient): Promise<BucketInspection[]> {
   const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
   return await Promise.all(

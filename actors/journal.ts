@@ -9,9 +9,9 @@ import type { RedisClient } from "./script.ts";
 export interface StreamEntry {
   /** 0, 1, 2 … in each epoch of a bucket. */
   readonly number: number;
-  /** As it stands in the stream. */
+  /** The bytes in the stream. */
   readonly content: Buffer;
-  /** Null where this release cannot read it. */
+  /** Null if this release cannot read it. */
   readonly entry: JournalEntry | null;
   /** Why it could not be read. */
   readonly fault: string | null;
@@ -25,14 +25,15 @@ export interface JournalPage {
   readonly entries: readonly StreamEntry[];
 }
 
-/** A place in a journal: the first `entry` entries of the epoch come before it. */
+/** A place in a journal, after the first `entry` entries of the epoch. */
 export interface JournalPlace {
   readonly epoch: number;
   readonly entry: number;
 }
 
 /**
- * The entries of the epoch from `place` on, at most `count`. @throws UnknownRecord, UnknownLayout
+ * The entries of the epoch from `place` on, at most `count`.
+ * @throws UnknownRecord, UnknownLayout
  */
 export async function readJournal(
   redis: RedisClient,
@@ -45,12 +46,14 @@ export async function readJournal(
   const [record, last, entries] = await Promise.all([
     redis.getBuffer(keys.bucket),
     redis.xrevrange(keys.events, "+", "-", "COUNT", 1),
-    // An id without a number is the last of its epoch: a bucket may be rebuilt between the two.
+    // An id without a number means the last of its epoch: the bucket may be rebuilt between the
+    // reads.
     redis.xrangeBuffer(keys.events, from, `${place.epoch}`, "COUNT", count),
   ]);
   const parsed = record === null ? null : parseBucket(record);
   const items = entries.map(([id, fields]) => streamEntry(id.toString(), fields[1]));
-  // An entry is no fault if it is of a layout that was put in force since the record was read.
+  // An unreadable entry may be of a layout that came into force after the record was read. That is
+  // not a fault of the entry: checking the record again throws UnknownLayout.
   if (items.some(({ fault }) => fault !== null)) {
     const again = await redis.getBuffer(keys.bucket);
     if (again !== null) parseBucket(again);
@@ -58,7 +61,7 @@ export async function readJournal(
   return { bucket: parsed, written: writtenUntil(last[0]?.[0], parsed), entries: items };
 }
 
-/** Forgets the entries before a place; they must be in Postgres. The newest one always stays. */
+/** Removes the entries before a place; they must be in Postgres. The newest entry always stays. */
 export async function trimJournal(
   redis: RedisClient,
   bucket: number,
@@ -67,13 +70,13 @@ export async function trimJournal(
   await redis.xtrim(bucketKeys(bucket).events, "MINID", "~", `${epoch}-${Math.max(0, entry - 1)}`);
 }
 
-/** The count of entries of the epoch, by the id of the newest one. */
+/** The number of entries written in the epoch, from the id of the newest one. */
 export function writtenUntil(newestId: string | undefined, bucket: BucketRecord | null): number {
   const [epoch, number] = (newestId ?? "").split("-");
   return bucket !== null && Number(epoch) === bucket.epoch ? Number(number) + 1 : 0;
 }
 
-/** An entry as XRANGE answers it. */
+/** An entry as XRANGE returns it. */
 export function streamEntry(id: string, content: Buffer | undefined): StreamEntry {
   const number = Number(id.split("-")[1]);
   try {

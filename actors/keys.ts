@@ -1,18 +1,18 @@
-// The names of everything an account has in Redis. All keys of a bucket share one hash tag, so that
-// a script may touch any of them together on Redis Cluster.
+// The names of an account's keys in Redis. All keys of a bucket share one hash tag, so one script
+// can use them together on Redis Cluster.
 
 import { BUCKETS } from "../src/core/limits.ts";
 
 /** The keys of one bucket. */
 export interface BucketKeys {
   readonly number: number;
-  /** Layout, epoch, evictions and changes of documents (records.ts). */
+  /** Layout, epoch, evictions and document changes (records.ts). */
   readonly bucket: string;
-  /** Processes with holds here, by the time at which their lease ends. */
+  /** Processes with holds here, with the time at which their lease ends. */
   readonly leases: string;
   /** Refused requests of the current minutes, counted by account, key and minute. */
   readonly refused: string;
-  /** The stream of what happened, until it is in Postgres. */
+  /** The journal: a stream of entries, kept until Postgres has them. */
   readonly events: string;
 }
 
@@ -22,7 +22,7 @@ export interface AccountKeys extends BucketKeys {
   readonly document: string;
 }
 
-/** Who holds what no process holds: messages that wait for a mail server. */
+/** The owner of holds that belong to no process: those of messages that wait for a mail server. */
 export const MAIL_OWNER = "mail";
 
 export function bucketKeys(bucket: number): BucketKeys {
@@ -45,7 +45,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
   };
 }
 
-/** What an API key spends, and its request window. */
+/** Spending of an API key, and its request window. */
 export function keyStateKey(bucket: number, keyId: string): string {
   return `{b${bucket}}:key:${keyId}`;
 }
@@ -55,12 +55,12 @@ export function holdsKey(bucket: number, owner: string): string {
   return `{b${bucket}}:holds:${owner}`;
 }
 
-/** What counts against one of an account's other limits. */
+/** The count for one of an account's limits in time. */
 export function limitKey({ bucket, account }: { bucket: number; account: string }, name: string) {
   return `{b${bucket}}:limit:${account}:${name}`;
 }
 
-/** The stored answer of a request's last script. */
+/** The stored reply of a request's last script. */
 export function opKey(bucket: number, requestId: string): string {
   return `{b${bucket}}:op:${requestId}`;
 }
@@ -70,7 +70,7 @@ export function anonymousWindowKey(caller: string): string {
   return `caller:${caller}`;
 }
 
-/** What a serving process says of itself (layout-upgrade.ts). */
+/** Announces a serving process (layout-upgrade.ts). */
 export function processKey(processId: string): string {
   return `process:${processId}`;
 }

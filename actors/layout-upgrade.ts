@@ -1,6 +1,7 @@
-// Raising the layout in force. Each process that serves says in Redis which layouts it knows, every
-// few seconds: it is Redis that matters, so a process that is cut off from Postgres is seen too.
-// Safety does not depend on it. A process that was missed refuses the buckets, in words.
+// Raises the layout in force. Every few seconds, each serving process announces in Redis which
+// layouts it knows. The announcement is in Redis and not in Postgres, because a process that lost
+// Postgres still uses Redis. Safety does not depend on it: a process that was overlooked refuses
+// the buckets with a clear error.
 
 import { BUCKETS } from "../src/core/limits.ts";
 import { bucketKeys, KEY_PATTERN, PROCESS_PATTERN, processKey, WALLET_PATTERN } from "./keys.ts";
@@ -17,7 +18,7 @@ import {
 } from "./script.ts";
 import { removeOtherLibraries } from "./script-library.ts";
 
-/** A process that was not heard of for so long is gone. */
+/** A process that has not announced itself for this long is gone. */
 const ANNOUNCED_MS = 60_000;
 const SCAN_COUNT = 1_000;
 
@@ -45,7 +46,7 @@ const rewrite: Script<RewriteArgs, "ok"> = {
   reply: () => "ok",
 };
 
-/** Processes run that do not know the layout that is to be in force. */
+/** Some running processes do not know the layout that is to come into force. */
 export class EarlierReleaseRuns extends Error {
   override readonly name = "EarlierReleaseRuns";
 
@@ -57,17 +58,17 @@ export class EarlierReleaseRuns extends Error {
   }
 }
 
-/** Says that a process serves, and what it knows. */
+/** Announces a serving process and the layouts that it knows. */
 export async function announceProcess(redis: RedisClient, processId: string): Promise<void> {
   await redis.set(processKey(processId), `${LAYOUT_MIN} ${LAYOUT_MAX}`, "PX", ANNOUNCED_MS);
 }
 
-/** Says that it no longer does. */
+/** Withdraws the announcement of a process. */
 export async function retractProcess(redis: RedisClient, processId: string): Promise<void> {
   await redis.del(processKey(processId));
 }
 
-/** The layouts in force, by bucket; null for one that is not set up. */
+/** The layout in force in each bucket; null if the bucket is not set up. */
 export async function layoutsInForce(redis: RedisClient): Promise<(number | null)[]> {
   const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
   return await Promise.all(
@@ -78,13 +79,13 @@ export async function layoutsInForce(redis: RedisClient): Promise<(number | null
   );
 }
 
-/** @throws UnknownLayout where a bucket's layout is none that this release knows. */
+/** @throws UnknownLayout if a bucket has a layout that this release does not know. */
 export async function checkLayouts(redis: RedisClient): Promise<void> {
   for (const layout of await layoutsInForce(redis)) if (layout !== null) checkLayout(layout);
 }
 
 /**
- * Puts this release's layout in force in all buckets, and returns in how many it was not.
+ * Puts this release's layout in force in all buckets. Returns how many had an older one.
  * @throws EarlierReleaseRuns, UnknownLayout
  */
 export async function raiseLayouts(redis: RedisClient): Promise<number> {
@@ -99,12 +100,12 @@ export async function raiseLayouts(redis: RedisClient): Promise<number> {
     await Promise.all(lower.map((bucket) => runUnloaded(redis, raiseLayout, { bucket })));
   }
   await Promise.all(serversOf(redis).map(removeOtherLibraries));
-  // Also where an earlier run ended in between.
+  // Always, because an earlier run may have ended in between.
   if (LAYOUT_MIN < LAYOUT_MAX) await rewriteAll(redis);
   return lower.length;
 }
 
-/** The processes that serve and do not know this release's layout. */
+/** Serving processes that do not know this release's layout. */
 async function earlierProcesses(redis: RedisClient): Promise<string[]> {
   const earlier = new Set<string>();
   for await (const names of scan(redis, PROCESS_PATTERN)) {
@@ -117,8 +118,8 @@ async function earlierProcesses(redis: RedisClient): Promise<string[]> {
 }
 
 /**
- * Idle wallets and keys would otherwise keep the older layout, and no later release could stop
- * reading it. Holds end by themselves.
+ * Idle wallets and keys would otherwise keep the older layout, and later releases would have to
+ * read it forever. Holds end without help.
  */
 async function rewriteAll(redis: RedisClient): Promise<void> {
   for (const [kind, pattern] of [
@@ -138,7 +139,7 @@ async function rewriteAll(redis: RedisClient): Promise<void> {
   }
 }
 
-/** Names of keys on every server, page by page; some may come twice. */
+/** Names of keys on every server, page by page; some may appear twice. */
 async function* scan(redis: RedisClient, pattern: string): AsyncGenerator<readonly string[]> {
   for (const server of serversOf(redis)) {
     let cursor = "0";

@@ -1,13 +1,13 @@
-// Versions of the layout in Redis (docs/upgrading.md). Every record begins with the one it was
-// written in, and a bucket's record names the one in force: what all processes write. A release
-// reads the layout before its own too, so that old and new processes can run side by side;
-// `farebox migrate --finish` raises it once only new ones run.
+// Versions of the layout in Redis (docs/upgrading.md). Every record begins with the version it was
+// written in. A bucket's record names the version in force, which all processes write. A release
+// also reads the version before its own, so old and new processes can run side by side; `farebox
+// migrate --finish` raises the version once only new ones run.
 
-/** What this release reads; lua/records.lua says the same. */
+/** The layouts that this release reads. lua/records.lua has the same numbers. */
 export const LAYOUT_MIN = 2;
 export const LAYOUT_MAX = 2;
 
-/** Redis is in a layout that this release does not know: a newer release raised it. */
+/** Redis has a layout that this release does not know: a newer release raised it. */
 export class UnknownLayout extends Error {
   override readonly name = "UnknownLayout";
 

@@ -1,5 +1,5 @@
-// A hold in the hands of its owner. It is resolved exactly once, whatever happens to the
-// connection.
+// An open hold, for the process that owns it. It is resolved exactly once, even if the connection
+// to Redis is lost.
 
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
@@ -23,15 +23,15 @@ import {
 import type { ScriptTime } from "./script.ts";
 import type { ScriptRunner } from "./script-runner.ts";
 
-/** What a hold needs of the account that it belongs to. */
+/** What a hold needs from its account. */
 export interface HoldAccount {
   readonly scripts: ScriptRunner;
   readonly scriptTime: () => ScriptTime;
-  /** Builds the wallet where Redis does not hold it. */
+  /** Builds the wallet if Redis does not have it. */
   ensureWallet(): Promise<void>;
-  /** Told once the hold is resolved, or left to others. */
+  /** Called when the hold is resolved, or handed over. */
   closed(hold: OpenHold): void;
-  /** Told of a settlement that could not be delivered; it is tried again by itself. */
+  /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   onSettleRetry(requestId: string, error: unknown): void;
 }
 
@@ -49,13 +49,16 @@ interface HoldTerms {
   readonly budget: NanoUsd | null;
 }
 
-/** How a hold ends, as the script is told it. */
+/** How a hold ends, in the form that the script takes. */
 type Ending = Pick<SettleOpenArgs, "cost" | "outcome" | "unused">;
 
-/** A settlement is tried again until Redis takes it; by then the lease decides. */
+/** A settlement is retried this often; after that the lease ends and the sweep decides. */
 const RETRIES_MAX = 600;
 const RETRY_MS = 1_000;
-/** An admission that was given up may still be on its way; after so long the lease ends anyway. */
+/**
+ * An admission that was given up may still reach Redis. After this many attempts the lease has
+ * ended anyway.
+ */
 const RELEASES_MAX = 60;
 
 const ABANDONED_OUTCOME: Outcome = {
@@ -64,7 +67,7 @@ const ABANDONED_OUTCOME: Outcome = {
   latencyMs: 0,
   ...NOTHING_COUNTED,
 };
-/** How the log shows a call that nobody ended. */
+/** How the log shows a call that nobody settled or released. */
 export const ABANDONED = outcomeText(ABANDONED_OUTCOME);
 
 export class OpenHold implements Hold {
@@ -107,12 +110,12 @@ export class OpenHold implements Hold {
   }
 
   get signal(): AbortSignal {
-    // Only streams ask for it.
+    // Created on demand: only streams need it.
     this.#aborted ??= new AbortController();
     return this.#aborted.signal;
   }
 
-  /** Tells the call that it must not go on. */
+  /** Aborts the call. */
   abort(reason: ApiError): void {
     this.#aborted ??= new AbortController();
     this.#aborted.abort(reason);
@@ -143,7 +146,7 @@ export class OpenHold implements Hold {
     await this.release(ABANDONED_OUTCOME);
   }
 
-  /** What the script will answer for a hold that is still there: free credit pays first. */
+  /** What the script will return for a hold that still exists: free credit pays first. */
   #computed(cost: NanoUsd): Settlement {
     const charged = min(cost, this.amount);
     return { charged, free: min(charged, this.terms.free), left: null };
@@ -160,7 +163,7 @@ export class OpenHold implements Hold {
     }
   }
 
-  /** Keeps trying; the lease is renewed meanwhile, so the hold waits for its settlement. */
+  /** Retries the settlement. The lease is renewed meanwhile, so the hold stays open for it. */
   async #deliverLater(ending: Ending): Promise<void> {
     for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
       await Bun.sleep(RETRY_MS);
@@ -183,7 +186,9 @@ export class OpenHold implements Hold {
   }
 }
 
-/** Settles a hold, late where it is gone: the sweep expired it, or its wallet was rebuilt. */
+/**
+ * Settles a hold. If it is gone (the sweep expired it, or its wallet was rebuilt), settles late.
+ */
 export async function settleOnce(
   account: Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet">,
   call: SettleOpenArgs,
@@ -192,7 +197,7 @@ export async function settleOnce(
   const { scripts } = account;
   const settled = await scripts.run(settle, call);
   if (settled !== null) return settled;
-  // What is due is taken from the wallet, which may have been evicted meanwhile.
+  // The wallet pays what is due, and may have been evicted meanwhile.
   await account.ensureWallet();
   const args = { ...call, ...late, nowMs: account.scriptTime() };
   const settledLate = await scripts.run(settleLate, args);
@@ -201,8 +206,8 @@ export async function settleOnce(
 }
 
 /**
- * Releases what an admission without an answer may have held, as soon as Redis is back. Where it
- * held nothing, nothing happens. If this process dies first, its lease ends it.
+ * Releases the hold that an admission without a reply may have taken, as soon as Redis is back. If
+ * there is none, nothing happens. If this process dies first, the lease ends the hold.
  */
 export async function releaseWhenBack(
   account: Pick<HoldAccount, "scripts" | "onSettleRetry">,
@@ -221,12 +226,12 @@ export async function releaseWhenBack(
   }
 }
 
-/** All that a call counts. */
+/** Everything that a call counts. */
 export function weightsOf(limits: DetachedHold["limits"]): Readonly<Record<string, number>> {
   return Object.fromEntries(limits.map(({ name, weight }) => [name, weight]));
 }
 
-/** What goes back, for the script; a request that was counted stays so. */
+/** What to give back, in the form that the script takes. Counted requests are never given back. */
 export function unusedOf(
   limits: DetachedHold["limits"],
   unused: Readonly<Record<string, number>>,

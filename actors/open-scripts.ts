@@ -1,13 +1,13 @@
-// The client that runs scripts against a single server, at half the CPU of the general one.
+// The client that runs scripts on a single server, at half the CPU cost of ioredis.
 
 import { RespClient } from "./resp-client.ts";
 import type { OpenScriptClient } from "./script-runner.ts";
 
-/** A script that Redis does not answer within this time failed; it may still have run. */
+/** If Redis does not reply within this time, the script failed; it may still have run. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Opens the client for a URL that names one server; a Cluster or Sentinel needs ioredis. */
+/** Opens the client for a URL of one server; a Cluster or Sentinel needs ioredis. */
 export function scriptsOfOneServer(url: string, onError: (error: Error) => void): OpenScriptClient {
   return (connected) =>
     new RespClient({

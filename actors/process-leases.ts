@@ -1,5 +1,6 @@
-// The holds of this process. Redis keeps them for as long as the process renews one lease in each
-// bucket where it has any; a process that is gone stops, and the sweep resolves what it left.
+// The holds of this process. The process renews one lease in each bucket where it has holds, and
+// Redis keeps them for as long as it does. When a process dies, its leases end, and the sweep
+// resolves its holds.
 
 import type { ApiError } from "../src/core/errors.ts";
 import { LEASE_MS } from "../src/core/limits.ts";
@@ -13,20 +14,23 @@ import { leaseLost } from "./refusal.ts";
 import type { ScriptTime } from "./script.ts";
 import type { ScriptRunner } from "./script-runner.ts";
 
-/** Rounds of renewal after which the holds in Redis are compared with the open calls. */
+/** After this many rounds of renewal, the holds in Redis are compared with the open calls. */
 const ROUNDS_A_COMPARISON = 12;
 
-/** The account of an open hold, as far as a renewal needs it. */
+/** The account of an open hold, reduced to what a renewal needs. */
 export interface LeasedAccount {
-  /** Why a call with this key must not go on, by the newest access document; null if it may. */
+  /**
+   * Returns why a call with this key must stop, by the newest access document, or null if it may
+   * continue.
+   */
   checkAccess(): Promise<(keyId: string) => ApiError | null>;
 }
 
 interface Bucket {
   readonly keys: BucketKeys;
-  /** By request; null while its admission is under way. */
+  /** By request; null while the admission is in progress. */
   readonly open: Map<string, { readonly hold: OpenHold; readonly account: LeasedAccount } | null>;
-  /** The count of document changes that the open calls were checked by. */
+  /** The count of document changes when the open calls were last checked. */
   documents: number | null;
   rounds: number;
 }
@@ -34,7 +38,7 @@ interface Bucket {
 export interface ProcessLeasesDeps {
   readonly scripts: ScriptRunner;
   readonly scriptTime: () => ScriptTime;
-  /** Names this process in Redis: another one at each start. */
+  /** Names this process in Redis; different after each start. */
   readonly owner: string;
   readonly log: Pick<Log, "error" | "warn">;
 }
@@ -57,7 +61,9 @@ export class ProcessLeases {
     return calls;
   }
 
-  /** Notes that an admission is under way: its hold is no stranger when it is found in Redis. */
+  /**
+   * Registers an admission in progress, so a comparison does not take its hold for an unknown one.
+   */
   opening(bucket: number, requestId: string): void {
     let entry = this.#buckets.get(bucket);
     if (entry === undefined) {
@@ -76,8 +82,8 @@ export class ProcessLeases {
   }
 
   /**
-   * One round: renews the lease of every bucket with open calls, ends calls whose hold is gone or
-   * whose key was revoked, and now and then releases holds that no open call knows.
+   * One round: renews the lease of every bucket with open calls, aborts calls that lost their hold
+   * or had their key revoked, and from time to time releases holds that belong to no open call.
    */
   async renew(): Promise<void> {
     const rounds = [...this.#buckets].map(([number, bucket]) =>
@@ -92,7 +98,7 @@ export class ProcessLeases {
     bucket.rounds += 1;
     const isTimeToCompare = bucket.rounds % ROUNDS_A_COMPARISON === 0;
     if (bucket.open.size === 0) {
-      // The lease ends by itself; the next admission begins a new one.
+      // The lease ends without help; the next admission begins a new one.
       if (isTimeToCompare && (await this.#compare(bucket)) && bucket.open.size === 0) {
         this.#buckets.delete(number);
       }
@@ -114,7 +120,7 @@ export class ProcessLeases {
     if (isTimeToCompare || !reply.hadLease) await this.#compare(bucket);
   }
 
-  /** Ends the open calls whose keys or accounts must no longer be served. */
+  /** Aborts the open calls of keys or accounts that must no longer be served. */
   async #checkAccess(bucket: Bucket, documents: number): Promise<void> {
     const holds = Map.groupBy(
       [...bucket.open.values()].filter((call) => call !== null),
@@ -133,8 +139,8 @@ export class ProcessLeases {
   }
 
   /**
-   * Compares the holds that Redis has with the open calls. True where Redis has none that nobody
-   * knows.
+   * Compares the holds in Redis with the open calls, and releases unknown ones. True if there were
+   * none.
    */
   async #compare(bucket: Bucket): Promise<boolean> {
     const { scripts, owner } = this.deps;
@@ -149,7 +155,10 @@ export class ProcessLeases {
     return strangers.length === 0;
   }
 
-  /** Gives back a hold that no call knows: its admission was sent twice, or answered too late. */
+  /**
+   * Releases a hold that belongs to no call: its admission was sent twice, or its reply came too
+   * late.
+   */
   async #release(bucket: Bucket, requestId: string): Promise<void> {
     const { scripts, owner, log } = this.deps;
     const { number } = bucket.keys;
@@ -170,7 +179,10 @@ export class ProcessLeases {
   }
 }
 
-/** Streams, and calls whose settlement waits for Redis: the sweep must charge what was told. */
+/**
+ * Streams, and calls with a settlement that waits for Redis: the sweep must charge the reported
+ * cost.
+ */
 function streamsOf({ open }: Bucket): OpenHold[] {
   const streams: OpenHold[] = [];
   for (const call of open.values()) {

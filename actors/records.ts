@@ -1,5 +1,5 @@
-// The packed records of Redis: little-endian doubles, then text. This file and lua/records.lua are
-// the only ones that know their layout; test/actors/records.test.ts holds one against the other.
+// The packed records of Redis: little-endian doubles, then text. Only this file and lua/records.lua
+// know their layout; test/actors/records.test.ts checks that the two agree.
 
 import type { JournalEntry, JournalType, OperationKind } from "../src/core/journal.ts";
 import { OPERATION_KINDS } from "../src/core/journal.ts";
@@ -10,13 +10,13 @@ import { checkLayout, isKnownLayout } from "./layouts.ts";
 export interface BucketRecord {
   readonly layout: number;
   readonly epoch: number;
-  /** Wallets that left, and documents that came while their wallet was not here. */
+  /** Counts evicted wallets, and documents that arrived while their wallet was not in Redis. */
   readonly evictions: number;
-  /** Changes of access documents of all the bucket's accounts. */
+  /** Counts changes of access documents over all the bucket's accounts. */
   readonly documents: number;
 }
 
-/** An account's wallet. Balances are what is available: held amounts are not in them. */
+/** An account's wallet. Balances are what is available: they do not include held amounts. */
 export interface Wallet {
   readonly layout: number;
   readonly epoch: number;
@@ -28,13 +28,15 @@ export interface Wallet {
   readonly free: NanoUsd;
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;
-  /** What reversed payments left to be paid; above zero only while `paid` is zero. */
+  /** What reversed payments left unpaid; above zero only while `paid` is zero. */
   readonly owed: NanoUsd;
   /** The number of the last operation applied. */
   readonly operations: number;
-  /** When free credit ends; 0 where it has no end. */
+  /** When free credit ends; 0 if it never does. */
   readonly freeExpiresMs: number;
-  /** When the present free credit came; what is held of an older one lapses on its release. */
+  /**
+   * When the current free credit came; what is held of an older one expires when it is released.
+   */
   readonly freeSinceMs: number;
   readonly streams: number;
   /** Open calls, streams included. */
@@ -61,7 +63,7 @@ export interface KeyState {
   readonly window: WindowRecord;
 }
 
-/** 61 counters of one second each; `total` is the sum of those that still count. */
+/** 61 counters of one second each. `total` is the sum of those inside the window. */
 export interface WindowRecord {
   /** The newest second that counted anything, and the oldest. */
   readonly lastSecond: number;
@@ -70,7 +72,7 @@ export interface WindowRecord {
   readonly counts: readonly number[];
 }
 
-/** An open hold, as its owner's hash has it. */
+/** An open hold, as stored in the hash of its owner. */
 export interface HoldRecord {
   readonly layout: number;
   readonly epoch: number;
@@ -78,10 +80,10 @@ export interface HoldRecord {
   readonly free: NanoUsd;
   readonly month: number;
   readonly isStream: boolean;
-  /** The cost streamed so far: what the sweep charges. */
+  /** The cost streamed so far; the sweep charges it. */
   readonly checkpoint: NanoUsd;
   readonly admittedMs: number;
-  /** Of a hold that belongs to no process: when it may be swept; 0 for one that does. */
+  /** When the sweep may resolve a hold that belongs to no process; 0 for all others. */
   readonly deadlineMs: number;
   readonly account: string;
   readonly key: string;
@@ -179,7 +181,7 @@ export function parseHold(bytes: Buffer): HoldRecord {
   };
 }
 
-/** The types of a journal entry by their number in the record; only ever add at the end. */
+/** The types of journal entries. Their index is stored in records: add new ones only at the end. */
 const TYPES: readonly JournalType[] = [
   "call",
   "expired",
@@ -192,8 +194,8 @@ const TYPES: readonly JournalType[] = [
 ];
 
 /**
- * An entry of the stream. `seq`, `month`, `operation` and `kind` are 0 in the record where they are
- * null here. @throws UnknownRecord
+ * Reads an entry of the stream. A record has 0 where `seq`, `month`, `operation` or `kind` is null.
+ * @throws UnknownRecord
  */
 export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
   const [epoch = "", number = ""] = streamId.split("-");
@@ -264,7 +266,7 @@ function textAfter(bytes: Buffer, fields: number): string {
   return bytes.toString("utf8", fields * BYTES);
 }
 
-/** A whole number of nano-USD; a fraction in a record is a fault that BigInt refuses. */
+/** A whole number of nano-USD; anything else in a record is a fault. */
 function money(value: number): NanoUsd {
   if (!Number.isSafeInteger(value)) throw new UnknownRecord(`${value} is no amount`);
   return nanoOf(value);

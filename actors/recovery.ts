@@ -1,6 +1,6 @@
-// Makes Redis agree with Postgres, bucket by bucket. Runs whenever a Redis server is met that does
-// not remember it: it was just started, promoted or replaced, and may be older than Postgres, or
-// empty. Nothing is served from it before this returns.
+// Makes Redis agree with Postgres, bucket by bucket. Runs for every Redis server that does not
+// remember such a comparison: it was just started, promoted or replaced, and may be empty or older
+// than Postgres. No call is served from that server before this returns.
 
 import type { AccountDocument } from "../src/store/documents.ts";
 import type { Cursor, WalletRepository } from "../src/store/wallet-repository.ts";
@@ -22,27 +22,26 @@ export interface RecoveryDeps {
   readonly repository: WalletRepository;
   readonly onRecovered: (buckets: readonly number[]) => void;
   /**
-   * A bucket that is rebuilt although its numbers agree: its journal contradicts the ledger. With
-   * an
-   * epoch only if that is still in force, so that of many who find this out one rebuilds it.
+   * Rebuilds this bucket although its numbers agree, because its journal contradicts the ledger. If
+   * `epoch` is set, only while it is in force: of many processes that find the fault, one rebuilds.
    */
   readonly force?: { readonly bucket: number; readonly epoch?: number };
 }
 
 /**
- * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch,
- * so that its wallets are built anew from Postgres. A bucket that agrees is left as it is, but for
- * access documents that it may have lost. Throws when Redis or Postgres does not answer.
+ * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch;
+ * its wallets are then rebuilt from Postgres. A bucket that agrees stays as it is, except for
+ * access documents that it may have lost. Throws when Redis or Postgres does not reply.
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   const { redis, repository } = deps;
   let recovered: readonly number[] = [];
-  // A newer release serves from these; this one refuses them when they are used.
+  // A newer release serves these buckets; this one refuses them when they are used.
   const unknown = new Set<number>();
   await repository.recovery({
     async rebuild(cursors, newEpoch) {
-      // The cursors were read first: a bucket's entry number only grows, so one that is lower is
-      // older.
+      // Read after the cursors: a bucket's entry number only grows, so a lower one means an older
+      // Redis.
       const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
       const raised: Cursor[] = [];
       for (const [index, cursor] of cursors.entries()) {
@@ -78,7 +77,7 @@ async function readState(
   bucket: number,
 ): Promise<BucketState | "unknown layout" | null> {
   const keys = bucketKeys(bucket);
-  // The record first: entries of its epoch only become more meanwhile.
+  // Read the record first: the number of entries in its epoch can only grow meanwhile.
   const bytes = await redis.getBuffer(keys.bucket);
   if (bytes === null) return null;
   const record = knownBucket(bytes);
@@ -87,7 +86,7 @@ async function readState(
   return { epoch: record.epoch, written: writtenUntil(newest?.[0], record) };
 }
 
-/** Null for a record of a layout that this release does not know. */
+/** Null if this release does not know the record's layout. */
 function knownBucket(bytes: Buffer): BucketRecord | null {
   try {
     return parseBucket(bytes);

@@ -1,12 +1,12 @@
 import type { RedisClient, ScriptTime } from "./script.ts";
 
-/** Follows the time of Redis, as its replies tell it, between replies by this machine's clock. */
+/** Estimates Redis's time: the time of its last reply, advanced by this machine's clock. */
 export class RedisClock {
   #offsetMs = 0;
 
   constructor(readonly localNow: () => number) {}
 
-  /** Milliseconds since the epoch on Redis's clock. */
+  /** Milliseconds since 1970 on Redis's clock. */
   now(): number {
     return this.localNow() + this.#offsetMs;
   }
@@ -16,7 +16,7 @@ export class RedisClock {
   }
 }
 
-/** The time by which Redis decides, or the one that a test gives. */
+/** Redis's time, or the time that a test sets. */
 export async function timeOf(redis: RedisClient, given: ScriptTime): Promise<number> {
   if (given > 0) return given;
   const [seconds, microseconds] = await redis.time();

@@ -1,4 +1,4 @@
-// What a refusal that a script decided says to the caller.
+// Turns refusals of the scripts into errors for the caller.
 
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import type { Tier } from "../src/core/limits.ts";
@@ -6,7 +6,7 @@ import { toDecimal } from "../src/core/money.ts";
 import type { AdmissionRequest } from "./account.ts";
 import type { AdmitReply } from "./admit-script.ts";
 
-/** The refusals that more money, or a later month, would undo. */
+/** Refusals that more money, or a new month, would lift. */
 export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "key_budget_exceeded",
   "monthly_limit_reached",
@@ -14,7 +14,8 @@ export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * The error of a refusal: the caller's own where it was known before, else one that gives figures.
+ * The error of a refusal: the one that the caller passed in if it applies, otherwise one with
+ * figures.
  */
 export function refusalError(
   reply: Extract<AdmitReply, { verdict: "refused" }>,
@@ -42,7 +43,7 @@ export function refusalError(
     const message = `The ${tier.name} ${tier.kind} may have ${tier.streams} streams open at once`;
     return new ApiError(code, message, { retryAfterSeconds: 1 });
   }
-  const limit = input.limits?.(tier).find((one) => one.code === code);
+  const limit = input.limits?.(tier).find((limit) => limit.code === code);
   if (limit !== undefined) {
     const { max, name, kind } = limit;
     const message = `The ${tier.name} ${tier.kind} allows ${max} ${name} a ${kind}`;
@@ -51,27 +52,27 @@ export function refusalError(
   if (code === "payment_required") return paymentRequired();
   if (code === "account_inactive") return inactive("suspended");
   const needed = toDecimal(input.bound);
-  const there = toDecimal(reply.spendable);
-  return new ApiError(code, `The call may cost up to $${needed}; $${there} can be spent now`);
+  const spendable = toDecimal(reply.spendable);
+  return new ApiError(code, `The call may cost up to $${needed}; $${spendable} can be spent now`);
 }
 
-/** The lease of a call's hold ran out, or its wallet was rebuilt. */
+/** The lease of a call's hold ended, or its wallet was rebuilt. */
 export function leaseLost(): ApiError {
   return new ApiError("service_unavailable", "The hold of this call was lost");
 }
 
-/** A reversed payment left something to be paid (SPEC 7). */
+/** A reversed payment left an unpaid amount (SPEC 7). */
 function paymentRequired(): ApiError {
   const message = "A reversed payment left a balance to settle; the next top-up pays it";
   return new ApiError("payment_required", message);
 }
 
-/** The account was suspended or closed under a running call. */
+/** The account was suspended or closed during the call. */
 export function inactive(state: string): ApiError {
   return new ApiError("account_inactive", `This account is ${state}`);
 }
 
-/** The key is in no access document. */
+/** No access document has the key. */
 export function invalidKey(): ApiError {
   return new ApiError("invalid_api_key", "This API key is wrong or was revoked");
 }

@@ -1,5 +1,6 @@
-// A client for one Redis server that runs scripts and does little else, at half of a general
-// client's CPU. It sends nothing twice: whoever asked decides what a lost connection means.
+// A client for one Redis server that does little more than run scripts, at half of a general
+// client's CPU cost. It never resends a command: the caller decides what to do about a lost
+// connection.
 
 import type { Socket, TLSOptions } from "bun";
 import { ConnectionLost, type Part, RespConnection } from "./resp-connection.ts";
@@ -10,18 +11,18 @@ export type Command = (...parts: readonly Part[]) => Promise<Reply>;
 export interface RespClientOptions {
   /** `redis://`, `rediss://` for TLS, or `unix://` and a path; with user, password and database. */
   readonly url: string;
-  /** A command without an answer for so long is rejected, at most a quarter later. */
+  /** A command without a reply is rejected after this time, or up to a quarter later. */
   readonly commandTimeoutMs: number;
-  /** How long connecting may take, AUTH included. */
+  /** The time limit for connecting, AUTH included. */
   readonly connectTimeoutMs: number;
-  /** Certificates to trust, for TLS. */
+  /** Certificates to trust for TLS. */
   readonly tls?: TLSOptions;
   /**
-   * Runs on every new connection before anything else is sent on it, for example to find out
-   * whether it is still the same server. If it throws, the connection is given up.
+   * Runs on every new connection before any other command, for example to check that it is still
+   * the same server. If it throws, the connection is closed.
    */
   readonly onConnect?: (command: Command) => Promise<void>;
-  /** Told why a connection was lost or could not be made. */
+  /** Called when a connection was lost or could not be made. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -32,7 +33,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Ticks that make up the time of a command: one clock for all of them. */
+/** A command's time limit in ticks. All commands share one clock. */
 const TICKS = 4;
 const CLOSED = "The Redis client is closed";
 const KEEP_ALIVE_MS = 30_000;
@@ -45,11 +46,11 @@ export class RespClient implements ScriptClient {
   readonly #server: RedisServer;
   readonly #clock: Timer;
   #tick = 0;
-  /** The connection that commands go to; null until one is ready. */
+  /** The connection that takes commands; null until one is ready. */
   #ready: RespConnection | null = null;
-  /** The connection that is open, ready or not. */
+  /** The open connection, ready or not. */
   #open: RespConnection | null = null;
-  /** Commands that came while no connection was ready; none of them was sent. */
+  /** Commands that came while no connection was ready; none was sent. */
   #waiting: Waiting[] = [];
   #failures = 0;
   #retry: Timer | null = null;
@@ -103,7 +104,7 @@ export class RespClient implements ScriptClient {
     );
     const begin = (socket: Socket<undefined>) => {
       if (isOver || this.#isClosed) return void socket.terminate();
-      // A router that has forgotten an idle connection is found out before a call needs it.
+      // Detects an idle connection that a router has dropped before a call needs it.
       socket.setKeepAlive(true, KEEP_ALIVE_MS);
       connection = new RespConnection(socket, this.#tick);
       this.#open = connection;
@@ -136,11 +137,13 @@ export class RespClient implements ScriptClient {
       "unix" in address
         ? Bun.connect({ ...options, ...address })
         : Bun.connect({ ...options, ...address });
-    // What it rejects with is what `connectError` is told.
+    // `connectError` receives the same error; `end` handles it once.
     opening.catch(end);
   }
 
-  /** Who we are and which database; then the connection is ready, and what waits is sent. */
+  /**
+   * Logs in and selects the database; then the connection is ready, and waiting commands are sent.
+   */
   async #greet(connection: RespConnection, accepted: () => void): Promise<void> {
     const { user, password, database } = this.#server;
     const command: Command = (...parts) =>
@@ -149,7 +152,7 @@ export class RespClient implements ScriptClient {
       });
     if (password !== "") await command("AUTH", ...(user === "" ? [] : [user]), password);
     if (database !== "") await command("SELECT", database);
-    // A server that needs a password and was given none says so now.
+    // A server that needs a password replies with an error if none was configured.
     await command("PING");
     accepted();
     await this.#options.onConnect?.(command);
@@ -159,14 +162,14 @@ export class RespClient implements ScriptClient {
     for (const { parts, ...pending } of this.#waiting.splice(0)) connection.send(parts, pending);
   }
 
-  /** A connection is over, or could not be made: another one is tried after a while. */
+  /** Handles a connection that ended or failed: another attempt follows after a delay. */
   #end(connection: RespConnection | null, error: Error): void {
     const wasReady = connection !== null && connection === this.#ready;
     if (connection === this.#open) this.#open = null;
     if (wasReady) this.#ready = null;
     connection?.end("The connection to Redis was lost", error);
     if (this.#isClosed) return;
-    // A command may wait for one more connection, but not without limit.
+    // A command may wait for one more connection attempt, but not forever.
     if (!wasReady) this.#rejectWaiting("Redis is not reachable", error);
     this.#failures += 1;
     const delayMs = Math.min(RECONNECT_STEP_MS * this.#failures, RECONNECT_MAX_MS);
@@ -196,7 +199,7 @@ interface RedisServer {
   readonly usesTls: boolean;
   readonly user: string;
   readonly password: string;
-  /** Empty for the first one. */
+  /** Empty for database 0. */
   readonly database: string;
 }
 

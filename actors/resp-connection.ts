@@ -1,5 +1,5 @@
-// One connection to a Redis server: commands out, their replies in, in order. What is sent in one
-// turn of the event loop leaves in one write.
+// One connection to a Redis server: sends commands, and matches replies to them in order. Commands
+// of one turn of the event loop go out in one write.
 
 import type { Socket } from "bun";
 import { ReplyReader } from "./resp-reader.ts";
@@ -7,13 +7,13 @@ import type { Reply } from "./script-client.ts";
 
 export type Part = string | Buffer;
 
-/** The connection ended, or was never there. */
+/** The connection ended, or there was none. */
 export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 
   constructor(
     message: string,
-    /** Whether the command may have run all the same. */
+    /** Whether Redis may have run the command. */
     readonly mayHaveRun: boolean,
     cause?: unknown,
   ) {
@@ -25,33 +25,33 @@ export class CommandTimeout extends Error {
   override readonly name = "CommandTimeout";
 }
 
-/** A command whose reply somebody waits for. */
+/** A command that waits for its reply. */
 export interface Pending {
-  /** The tick of the clock when it was asked for. */
+  /** The tick of the clock when the command was given. */
   readonly tick: number;
   resolve(reply: Reply): void;
   reject(error: Error): void;
 }
 
 const OUT_BYTES = 64 * 1024;
-/** A buffer that grew larger than this is given back once it is empty. */
+/** A larger buffer is replaced by a small one once it is empty. */
 const OUT_BYTES_KEPT = 1024 * 1024;
-/** Answered commands are taken off the list this many at a time. */
+/** Commands with replies are removed from the list this many at a time. */
 const ANSWERED_KEPT = 1024;
 
 export class RespConnection {
   readonly #socket: Socket<undefined>;
   readonly #reader = new ReplyReader((reply) => this.#answer(reply));
-  /** Commands without a reply, from `#next` on, the oldest first. */
+  /** Commands without a reply, oldest first, from index `#next` on. */
   #pending: Pending[] = [];
   #next = 0;
-  /** Commands whose time has run out, up to here; their replies are still to come. */
+  /** Commands before this index have timed out; their replies are still to come. */
   #expired = 0;
   #out = Buffer.allocUnsafe(OUT_BYTES);
   #outStart = 0;
   #outEnd = 0;
   #isScheduled = false;
-  /** The socket takes no more until it says so. */
+  /** True while the socket accepts no more data. */
   #isBlocked = false;
   #heardTick: number;
   #isEnded = false;
@@ -70,11 +70,11 @@ export class RespConnection {
     this.#pending.push(pending);
     if (this.#isScheduled || this.#isBlocked) return;
     this.#isScheduled = true;
-    // After all sockets of this turn were read, so that their commands share one write.
+    // Runs after all sockets of this turn were read, so their commands share one write.
     setImmediate(this.#flush);
   }
 
-  /** Takes in bytes of the server. Throws a ProtocolError. */
+  /** Handles bytes from the server. Throws a ProtocolError. */
   receive(bytes: Buffer, tick: number): void {
     this.#heardTick = tick;
     this.#reader.push(bytes);
@@ -85,7 +85,10 @@ export class RespConnection {
     this.#flush();
   }
 
-  /** Rejects what waits for more than `ticks`; hangs up if the server is silent for twice that. */
+  /**
+   * Rejects commands that waited for more than `ticks`; closes the connection if the server was
+   * silent for twice that time.
+   */
   expire(tick: number, ticks: number): void {
     this.#expired = Math.max(this.#expired, this.#next);
     for (; this.#expired < this.#pending.length; this.#expired += 1) {
@@ -98,7 +101,7 @@ export class RespConnection {
     if (tick - Math.max(oldest.tick, this.#heardTick) > 2 * ticks) this.#socket.terminate();
   }
 
-  /** Ends the connection: nobody knows which of the open commands ran. */
+  /** Ends the connection. It is unknown which of the open commands ran. */
   end(message: string, cause?: unknown): void {
     this.#isEnded = true;
     this.#socket.terminate();
@@ -116,7 +119,7 @@ export class RespConnection {
     const length = this.#outEnd - this.#outStart;
     if (this.#isBlocked || length === 0) return;
     const written = this.#socket.write(this.#out, this.#outStart, length);
-    // A closed socket takes nothing, and its end is told by its own event.
+    // A closed socket takes nothing; its close event handles that.
     this.#outStart += Math.max(0, written);
     this.#isBlocked = this.#outStart < this.#outEnd;
     if (this.#isBlocked) return;
@@ -140,8 +143,8 @@ export class RespConnection {
     this.#next = 0;
   }
 
-  // The length of a text is taken for its number of bytes; only if that was wrong, because it was
-  // no ASCII, the command is written again.
+  // Assumes that a text has as many bytes as characters. If it is not ASCII, that is wrong, and the
+  // command is encoded again.
   #encode(parts: readonly Part[]): void {
     const used = this.#outEnd - this.#outStart;
     let text = `*${parts.length}\r\n`;
@@ -162,9 +165,9 @@ export class RespConnection {
     this.#encode(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
   }
 
-  /** False if the text was no ASCII. */
+  /** False if the text was not ASCII. */
   #writeText(text: string): boolean {
-    // No UTF-16 unit takes more than three bytes of UTF-8.
+    // A UTF-16 unit takes at most three bytes in UTF-8.
     this.#reserve(text.length * 3);
     const written = this.#out.write(text, this.#outEnd);
     this.#outEnd += written;

@@ -1,9 +1,9 @@
-// Replies of a Redis server from the bytes of its connection (RESP2), which may be cut anywhere. No
-// byte is looked at more often than twice, however large a reply is or how small the pieces are.
+// Parses the replies of a Redis server (RESP2) from its bytes, which may be split anywhere. No byte
+// is read more than twice, however large a reply is or how small the pieces are.
 
 import type { Reply } from "./script-client.ts";
 
-/** What Redis answered a command that it refused; the message begins with a code. */
+/** An error reply of Redis; the message begins with a code. */
 export class ReplyError extends Error {
   override readonly name = "ReplyError";
 }
@@ -19,7 +19,7 @@ const ZERO = 48;
 const [STATUS, ERROR, INTEGER, BULK, ARRAY] = ["+", "-", ":", "$", "*"].map((type) =>
   type.charCodeAt(0),
 );
-/** No line of a reply is longer, but for errors, which are a few hundred bytes. */
+/** The longest line. Only errors may be long, and they are a few hundred bytes. */
 const LINE_LENGTH_MAX = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -30,12 +30,12 @@ interface OpenArray {
 
 export class ReplyReader {
   readonly #onReply: (reply: Reply) => void;
-  /** Arrays whose items have not all arrived, the innermost last. */
+  /** Arrays with items still missing, the innermost last. */
   readonly #open: OpenArray[] = [];
   /** Bytes from the first incomplete element on. */
   #bytes: Buffer = NOTHING;
   #at = 0;
-  /** Pieces of a long element, joined once all of it is there. */
+  /** Pieces of a long element, joined when it is complete. */
   #pieces: Buffer[] = [];
   #missing = 0;
 

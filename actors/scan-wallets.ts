@@ -5,13 +5,13 @@ import type { RedisClient } from "./script.ts";
 export interface ScannedWallet {
   readonly accountId: string;
   readonly bucket: number;
-  /** When a call last used it; 0 when none did. */
+  /** When a call last used it; 0 if none did. */
   readonly usedMs: number;
 }
 
 const SCAN_COUNT = 500;
 
-/** All wallets, page by page, on every server; one that comes or goes meanwhile may be missed. */
+/** All wallets on every server, page by page; may miss one that appears or disappears meanwhile. */
 export async function* scanWallets(redis: RedisClient): AsyncGenerator<ScannedWallet[]> {
   const servers = "nodes" in redis ? redis.nodes("master") : [redis];
   for (const server of servers) {

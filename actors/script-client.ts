@@ -1,19 +1,19 @@
-// What running a script needs of a Redis client. Two clients offer it: ioredis for every kind of
-// deployment, and `RespClient` for a single server, at less CPU a command.
+// What a Redis client must offer to run scripts. There are two: ioredis for every kind of
+// deployment, and `RespClient` for a single server, at less CPU per command.
 
 import type { Cluster, Redis } from "ioredis";
 
-/** Text is Buffer too: a reply may hold packed records, which are no UTF-8. */
+/** Text is a Buffer too: a reply may contain packed records, which are not UTF-8. */
 export type Reply = Buffer | number | null | Error | readonly Reply[];
 
 export interface ScriptClient {
   /**
-   * Calls a function of a library that the server has. Rejects with an Error whose message begins
-   * with the server's code (`ERR Function not found`), or with what kept the server from answering;
-   * the function may then have run.
+   * Calls a function of a library that the server has. Rejects with an Error: either its message
+   * begins with the server's code (`ERR Function not found`), or the server sent no reply. In the
+   * second case the function may have run.
    */
   fcall(name: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply>;
-  /** Ends the connection, where the client has one of its own. */
+  /** Ends the connection if the client has its own. */
   close?(): void;
 }
 

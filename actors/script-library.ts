@@ -1,10 +1,10 @@
-// All scripts as one library of Redis functions. Redis runs it once, when it is loaded, and keeps
-// its functions. A script that is sent by its digest makes each function that it shares with others
-// anew in every run, which took a third of its time.
+// All scripts as one library of Redis functions. Redis runs the library once, when it is loaded,
+// and keeps its functions. A script sent by its digest instead creates every shared function anew
+// in each run, which took a third of its time.
 //
-// A library outlives a restart of Redis, in the append-only file and on replicas, but what its
-// functions remember does not. So they remember whether this server was compared with Postgres, and
-// answer `recover` until it was.
+// The library survives a restart of Redis, in the append-only file and on replicas, but its
+// variables do not. One variable says whether this server was compared with Postgres; until it was,
+// every script replies `recover`.
 
 import { admit } from "./admit-script.ts";
 import { extend, forgetOwner, renew, settle, settleLate, sweep, view } from "./call-scripts.ts";
@@ -42,7 +42,7 @@ export class ScriptLibrary {
   constructor(shared: string, scripts: readonly ScriptDefinition[]) {
     this.#shared = shared;
     this.#scripts = scripts;
-    // Function names are unique on a server, so those of two releases must differ.
+    // Function names are unique on a server, so two releases must use different ones.
     const all = JSON.stringify([VERIFICATION, shared, scripts]);
     this.#version = new Bun.CryptoHasher("sha256").update(all).digest("hex").slice(0, 12);
     this.name = `${NAME_PREFIX}${this.#version}`;
@@ -61,7 +61,7 @@ export class ScriptLibrary {
     ].join("\n");
   }
 
-  /** The same with another text of what is shared and of each script, for tests. */
+  /** The same library with changed shared code and scripts, for tests. */
   changed(change: (lua: string) => string): ScriptLibrary {
     const scripts = this.#scripts.map((script) => ({ ...script, lua: change(script.lua) }));
     return new ScriptLibrary(change(this.#shared), scripts);
@@ -82,8 +82,8 @@ export class ScriptLibrary {
   }
 
   /**
-   * Lets the scripts run on a server that was verified while it had this run id. False where it was
-   * started anew since.
+   * Lets the scripts run if the server still has the run id with which it was verified. False if it
+   * was restarted since.
    */
   async verified(server: RedisServer, runId: string): Promise<boolean> {
     return (await server.fcall(this.functionOf("verified"), 0, runId)) === 1;
@@ -102,10 +102,13 @@ export class ScriptLibrary {
   }
 }
 
-/** What the processes of this release run. */
+/** The library that processes of this release run. */
 export const SCRIPT_LIBRARY = new ScriptLibrary(SHARED_LUA, SCRIPTS);
 
-/** Takes the libraries of other releases from a server; a process that uses one loads it again. */
+/**
+ * Removes the libraries of other releases from a server; a process that still uses one loads it
+ * again.
+ */
 export async function removeOtherLibraries(server: RedisServer): Promise<void> {
   const pattern = `${NAME_PREFIX}*`;
   const listed = (await server.function("LIST", "LIBRARYNAME", pattern)) as readonly string[][];
@@ -114,7 +117,7 @@ export async function removeOtherLibraries(server: RedisServer): Promise<void> {
   await Promise.all(others.map((name) => server.function("DELETE", name)));
 }
 
-/** Names a server from one start to the next. */
+/** Identifies a server until it is restarted. */
 export async function runIdOf(server: RedisServer): Promise<string> {
   return /run_id:(\w+)/.exec(await server.info("server"))?.[1] ?? "";
 }

@@ -1,5 +1,5 @@
-// Runs scripts. A server that does not know them, or was not compared with Postgres since it
-// started, is compared first by the caller's `verify`.
+// Runs scripts. If a server does not know them, or was not compared with Postgres since it started,
+// the caller's `verify` compares it first.
 
 import { ApiError } from "../src/core/errors.ts";
 import { UnknownLayout } from "./layouts.ts";
@@ -22,13 +22,13 @@ export type OpenScriptClient = (connected: (replication: string) => Promise<void
 
 export interface ScriptRunnerOptions {
   readonly openClient?: OpenScriptClient | undefined;
-  /** A test's scripts. */
+  /** The scripts of a test. */
   readonly library?: ScriptLibrary;
-  /** Told of a bucket that is in a layout which this release does not know. */
+  /** Called for a bucket with a layout that this release does not know. */
   readonly onUnknownLayout?: (error: UnknownLayout) => void;
 }
 
-/** How often a Redis that starts anew all the time is compared for one call. */
+/** How often one call compares a Redis that keeps restarting. */
 const VERIFICATIONS_MAX = 3;
 
 export class ScriptRunner {
@@ -40,9 +40,9 @@ export class ScriptRunner {
   #serverId: string | null = null;
 
   constructor(
-    /** For everything but scripts. */
+    /** For everything except scripts. */
     readonly redis: RedisClient,
-    /** Makes every bucket of Redis agree with Postgres; throws when it cannot be known. */
+    /** Makes every bucket of Redis agree with Postgres; throws if that fails. */
     readonly verify: () => Promise<void>,
     { openClient, library = SCRIPT_LIBRARY, onUnknownLayout = () => {} }: ScriptRunnerOptions = {},
   ) {
@@ -54,17 +54,17 @@ export class ScriptRunner {
       this.#client = new IoredisScriptClient(redis);
       if ("nodes" in redis) return;
       redis.on("ready", () => this.#askServer(redis));
-      // A client that is connected already: the next server is compared with this one.
+      // The client is already connected: record this server, to recognise another one later.
       if (redis.status === "ready") this.#askServer(redis);
     }
   }
 
-  /** Ends the client of the scripts, where it is one of its own. */
+  /** Ends the client of the scripts if it is a separate one. */
   close(): void {
     this.#client.close?.();
   }
 
-  /** Runs a script. A Redis that does not answer is `service_unavailable`. */
+  /** Runs a script. Throws `service_unavailable` if Redis does not reply. */
   async run<Input, Reply>(script: Script<Input, Reply>, input: Input): Promise<Reply> {
     const name = this.#library.functionOf(script.name);
     const keys = script.keys(input);
@@ -89,7 +89,9 @@ export class ScriptRunner {
     throw unavailable(unknown);
   }
 
-  /** Gives Redis the scripts and compares it with Postgres; callers at the same time share one. */
+  /**
+   * Loads the scripts into Redis and compares it with Postgres; concurrent callers share one run.
+   */
   prepare(): Promise<void> {
     this.#preparing ??= this.#loadAndVerify().finally(() => {
       this.#preparing = null;
@@ -108,7 +110,7 @@ export class ScriptRunner {
     }
   }
 
-  /** False where a server was started anew meanwhile: what was compared is then another one. */
+  /** False if a server was restarted meanwhile: the comparison then says nothing about it. */
   async #verifyOnce(): Promise<boolean> {
     const servers = serversOf(this.redis);
     await Promise.all(servers.map((server) => this.#library.load(server)));
@@ -122,15 +124,15 @@ export class ScriptRunner {
 
   #askServer(redis: RedisServer): void {
     const asking = async () => this.#connected(await redis.info("replication"));
-    // A server that cannot be asked fails the next script too, which says so.
+    // If this fails, the next script fails too and reports it.
     asking().catch(() => {
       this.#serverId = "";
     });
   }
 
   /**
-   * A failback to an older server that has our scripts shows only in its replication id: another
-   * one is compared with Postgres before any script runs on it.
+   * After a failback to an older server that has our scripts, only the replication id is different.
+   * A server with another id is compared with Postgres before any script runs on it.
    */
   async #connected(replication: string): Promise<void> {
     const id = /master_replid:(\w+)/.exec(replication)?.[1] ?? "";
@@ -144,13 +146,15 @@ function isUnknownFunction(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("ERR Function not found");
 }
 
-/** What `read_bucket` of records.lua says of a layout that it does not know. */
+/** Recognises the error of `read_bucket` in records.lua for an unknown layout. */
 function unknownLayoutOf(error: unknown): UnknownLayout | null {
   const layout = error instanceof Error ? /\bLAYOUT (\d+) is in force/.exec(error.message) : null;
   return layout === null ? null : new UnknownLayout(Number(layout[1]));
 }
 
-/** Paid calls fail closed: what cannot be decided is refused, and nothing is charged. */
+/**
+ * Paid calls fail closed: if no decision is possible, the call is refused and nothing is charged.
+ */
 export function unavailable(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   return new ApiError("service_unavailable", "The service cannot take calls right now", {
@@ -159,7 +163,7 @@ export function unavailable(cause: unknown): ApiError {
   });
 }
 
-/** A Postgres that does not answer is no mistake of ours: the call can be tried again. */
+/** Turns a failure of Postgres into `service_unavailable`: the caller can try again. */
 export function fromPostgres<Value>(reading: Promise<Value>): Promise<Value> {
   return reading.catch((error) => {
     throw unavailable(error);

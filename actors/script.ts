@@ -14,12 +14,12 @@ export function serversOf(redis: RedisClient): readonly RedisServer[] {
   return "nodes" in redis ? redis.nodes("master") : [redis];
 }
 
-/** A reply with its bulk strings as bytes. */
+/** A reply with bulk strings as bytes. */
 export type RawReply = Buffer | number | string | null | readonly RawReply[];
 
 export type ScriptArgument = string | number | Buffer;
 
-/** What ioredis has beside `eval` and its types do not: bulk strings as bytes. */
+/** Methods of ioredis that its types lack: bulk strings as bytes. */
 interface ByteScripts {
   evalBuffer(source: string, count: number, ...rest: ScriptArgument[]): Promise<RawReply>;
 }
@@ -28,7 +28,7 @@ export function asBytes(redis: RedisClient): ByteScripts {
   return redis as unknown as ByteScripts;
 }
 
-/** A test's clock; 0 is the time of Redis, and all that production uses. */
+/** A test's clock; 0 means the time of Redis, which production always uses. */
 export type ScriptTime = number;
 
 export interface Timed {
@@ -47,25 +47,25 @@ export interface Script<Input, Reply> extends ScriptDefinition {
 }
 
 /**
- * `no-writes`: the script only reads. `allow-oom`: it runs although Redis has no memory left, for
- * what it resolves needs none or frees some.
+ * `no-writes`: the script only reads. `allow-oom`: Redis runs it even without memory left, because
+ * it needs none or frees some.
  */
 export type ScriptFlag = "no-writes" | "allow-oom";
 
 /** A script without its types. */
 export interface ScriptDefinition {
   readonly name: string;
-  /** Its body. What it may use besides is in shared-lua.ts. */
+  /** The body. It may use the functions of shared-lua.ts. */
   readonly lua: string;
   readonly flags: readonly ScriptFlag[];
 }
 
-/** Numbers as one argument of little-endian doubles, which a script unpacks at once. */
+/** Packs numbers into one argument of little-endian doubles, which a script unpacks in one step. */
 export function pack(...numbers: readonly number[]): Buffer {
   return Buffer.from(new Float64Array(numbers).buffer);
 }
 
-/** What `pack` wrote, or a script. */
+/** Reads what `pack` or a script packed. */
 export function unpack(bytes: Buffer): readonly number[] {
   const numbers: number[] = new Array(bytes.length / 8);
   for (let at = 0; at < numbers.length; at++) numbers[at] = bytes.readDoubleLE(8 * at);
@@ -77,13 +77,13 @@ export function verdictOf(raw: RawReply): string | null {
   return Array.isArray(raw) ? String(raw[0]) : null;
 }
 
-/** A part of a reply as bytes; an assertion, for the scripts are ours. */
+/** A part of a reply as bytes. Anything else is a bug in our scripts. */
 export function bytesOf(part: RawReply | undefined): Buffer {
   if (part instanceof Buffer) return part;
   throw new Error("A script answered no bytes where bytes were due");
 }
 
-/** Runs a script by its source: for what is needed before a server is verified. */
+/** Runs a script by its source, before a server is verified. */
 export async function runUnloaded<Input, Reply>(
   redis: RedisClient,
   script: Script<Input, Reply>,

@@ -1,4 +1,4 @@
-// The verbs of a wallet outside a call as typed scripts; each .lua file's header is its contract.
+// Scripts for wallets outside of calls, typed. The header of each .lua file is its contract.
 
 import type { Operation } from "../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
@@ -66,7 +66,7 @@ export interface KeySpending {
 export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months" | "keys"> {
   readonly epoch: number;
   readonly evictions: number;
-  /** The operations that follow, in order. */
+  /** The operations after these, in order. */
   readonly pending: readonly Operation[];
   readonly spending: readonly KeySpending[];
 }

@@ -1,5 +1,5 @@
-// What keeps an account's wallet in Redis true to Postgres: building it, the operations that it
-// lacks, newer access documents, and its eviction.
+// Keeps an account's wallet in Redis consistent with Postgres: builds it, applies missing
+// operations and newer access documents, and evicts it.
 
 import { ApiError } from "../src/core/errors.ts";
 import { ZERO } from "../src/core/money.ts";
@@ -23,15 +23,15 @@ import {
 export interface UpkeepDeps {
   readonly scripts: ScriptRunner;
   readonly repository: WalletRepository;
-  /** The time of Redis, so that a wrong clock of this machine decides nothing. */
+  /** Redis's time, so a wrong clock on this machine has no effect. */
   readonly clock: RedisClock;
-  /** What scripts are given as their time: 0 (Redis's own) except in tests. */
+  /** The time that scripts receive: 0 (Redis's own) except in tests. */
   readonly scriptTime: () => ScriptTime;
 }
 
-/** Far above any number of times that a wallet can change under one request. */
+/** Sanity limit: a wallet never changes this often during one request. */
 const ATTEMPTS_MAX = 20;
-/** Operations that one script applies; more would keep Redis from others for too long. */
+/** One script applies at most this many operations; more would block Redis for too long. */
 export const OPERATIONS_AT_ONCE = 200;
 
 export class WalletUpkeep {
@@ -45,7 +45,7 @@ export class WalletUpkeep {
     this.keys = accountKeys(accountId, bucket);
   }
 
-  /** The wallet as it stands, built first where Redis does not hold it. */
+  /** The current wallet; built first if Redis does not have it. */
   async state(keyId = ""): Promise<ViewReply> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const reply = await this.deps.scripts.run(view, { ...this.subject(), keyId });
@@ -58,7 +58,7 @@ export class WalletUpkeep {
     throw new ApiError("service_unavailable", "The account could not be read; try again");
   }
 
-  /** Builds the wallet from Postgres, with the operations that its ledger does not have yet. */
+  /** Builds the wallet from Postgres, including operations that the ledger does not have yet. */
   async hydrate(): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const { scripts, repository } = this.deps;
@@ -88,7 +88,7 @@ export class WalletUpkeep {
     throw new ApiError("service_unavailable", "The account could not be rebuilt; try again");
   }
 
-  /** Applies every operation of Postgres that the wallet lacks, in order, each exactly once. */
+  /** Applies every operation in Postgres that the wallet lacks, in order, each exactly once. */
   async applyOperations(): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const { scripts, repository } = this.deps;
@@ -109,7 +109,7 @@ export class WalletUpkeep {
     throw new ApiError("service_unavailable", "The operations could not be applied; try again");
   }
 
-  /** Hands the newest access document to Redis, where every process finds it at its next call. */
+  /** Gives Redis the newest access document; every process finds it there at its next call. */
   async configure(): Promise<void> {
     const { scripts, repository } = this.deps;
     const stored = await fromPostgres(repository.readDocument(this.accountId));
@@ -118,7 +118,10 @@ export class WalletUpkeep {
     await repository.markApplied(this.accountId, stored.version);
   }
 
-  /** Removes the wallet from Redis if it is idle and Postgres has all of it. True when it went. */
+  /**
+   * Removes the wallet from Redis if it is idle and Postgres has all of it. Returns whether it was
+   * removed.
+   */
   async evict(idleMs: number): Promise<boolean> {
     const record = await this.deps.repository.readWallet(this.accountId);
     if (record === null) return false;
@@ -127,14 +130,14 @@ export class WalletUpkeep {
     return reply === "ok";
   }
 
-  /** Takes expired free credit out of the balance, with its ledger entry. */
+  /** Removes expired free credit from the balance, with a ledger entry. */
   async expireFree(): Promise<void> {
     if ((await this.deps.scripts.run(expireFree, this.subject())) === "ok") return;
     await this.hydrate();
     await this.deps.scripts.run(expireFree, this.subject());
   }
 
-  /** What every script of this account is given. */
+  /** The arguments that every script of this account takes. */
   subject(): { account: string; keys: AccountKeys; nowMs: ScriptTime } {
     return { account: this.accountId, keys: this.keys, nowMs: this.deps.scriptTime() };
   }

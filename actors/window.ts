@@ -1,5 +1,5 @@
-// Counting against limits in time: the window of callers without an account, and what scripts of
-// accounts share. The contract of each script is the header of its .lua file.
+// Counts against limits in time: the window of callers without an account, and helpers for the
+// scripts of accounts. The header of each .lua file is the contract of its script.
 
 import type { Limit } from "./account.ts";
 import { limitKey } from "./keys.ts";
@@ -11,7 +11,7 @@ export function inSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
-/** The keys of what an account's calls count against. */
+/** The keys of the limits that a call counts against. */
 export function limitKeys(
   { account, keys }: OfAccount,
   limits: readonly Pick<Limit, "name">[],

@@ -1,11 +1,11 @@
-// Finishes what a process left half done between Postgres and Redis: access documents and
-// operations that Redis was not given, and free credit whose time is over while nobody calls.
+// Finishes what a process left unfinished between Postgres and Redis: access documents and
+// operations that Redis lacks, and the expiry of free credit on accounts without calls.
 
 import type { Log } from "../src/core/log.ts";
 import type { AccountPlace } from "../src/store/accounts.ts";
 import type { Unfinished } from "../src/store/unfinished.ts";
 
-/** An account's actor, as far as this worker needs it. */
+/** An account's actor, reduced to what this worker needs. */
 export interface UnfinishedWallet {
   configure(): Promise<void>;
   applyOperations(): Promise<void>;
@@ -17,7 +17,7 @@ export interface CompleterDeps {
   readonly accounts: { of(accountId: string, bucket: number): UnfinishedWallet };
   readonly log: Pick<Log, "error">;
   readonly now: () => number;
-  /** An operation younger than this is left to the process that books it. */
+  /** Younger operations are left to the process that recorded them. */
   readonly graceMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface Completed {
 }
 
 /**
- * Brings Redis up to what Postgres has. One account that fails does not keep the others waiting.
+ * Gives Redis everything that Postgres has. If one account fails, the others are still completed.
  */
 export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   const nowMs = deps.now();
@@ -43,7 +43,7 @@ export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   return { applied, expired, failed };
 }
 
-/** Returns for how many accounts it worked. */
+/** Returns the number of accounts completed. */
 async function forEach(
   deps: CompleterDeps,
   places: readonly AccountPlace[],

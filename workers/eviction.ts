@@ -1,12 +1,11 @@
-// Takes wallets that nobody uses out of Redis. Postgres has all of them; the next call brings its
-// wallet back.
+// Removes idle wallets from Redis. Postgres has all of them, and the next call rebuilds its wallet.
 
 import { timeOf } from "../actors/redis-clock.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/script.ts";
 import type { Log } from "../src/core/log.ts";
 
-/** An account's actor, as far as this worker needs it. */
+/** An account's actor, reduced to what this worker needs. */
 export interface IdleWallet {
   evict(idleMs: number): Promise<boolean>;
 }
@@ -16,13 +15,13 @@ export interface EvictionDeps {
   readonly accounts: { of(accountId: string, bucket: number): IdleWallet };
   readonly idleMs: number;
   readonly log: Pick<Log, "error">;
-  /** Only tests give a time. */
+  /** Only tests set a time. */
   readonly scriptTime?: () => ScriptTime;
 }
 
 const AT_ONCE = 16;
 
-/** Evicts every wallet that is idle and fully flushed. Returns how many went. */
+/** Evicts every wallet that is idle and fully flushed. Returns how many were removed. */
 export async function evictIdle(deps: EvictionDeps): Promise<number> {
   const nowMs = await timeOf(deps.redis, deps.scriptTime?.() ?? 0);
   let evicted = 0;
@@ -37,7 +36,7 @@ export async function evictIdle(deps: EvictionDeps): Promise<number> {
   return evicted;
 }
 
-/** True when the wallet went. */
+/** Returns whether the wallet was removed. */
 async function evict(deps: EvictionDeps, { accountId, bucket }: ScannedWallet): Promise<boolean> {
   try {
     return await deps.accounts.of(accountId, bucket).evict(deps.idleMs);

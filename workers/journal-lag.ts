@@ -1,4 +1,5 @@
-// How far Postgres is behind the journals: how many entries, and how long the oldest has waited.
+// Measures how far Postgres is behind the journals: how many entries wait, and for how long the
+// oldest has waited.
 
 import { type JournalPage, readJournal } from "../actors/journal.ts";
 import type { RedisClient } from "../actors/script.ts";
@@ -9,7 +10,7 @@ export interface JournalLagDeps {
   readonly redis: RedisClient;
   readonly ledger: Pick<Ledger, "cursors">;
   readonly now: () => number;
-  /** Calls back after so many milliseconds, unless it is called off. */
+  /** Calls `run` after `delayMs`; the returned function cancels it. */
   readonly after: (delayMs: number, run: () => void) => () => void;
 }
 
@@ -18,17 +19,17 @@ export interface Lag {
   readonly oldestSeconds: number;
 }
 
-/** Postgres may be what is slow: the cursors known before say enough then. */
+/** Postgres may be the slow part: after this time, the cursors of the last reading are used. */
 const CURSORS_MS_MAX = 2_000;
 
 export class JournalLag {
   #cursors: readonly BucketCursor[] = [];
-  /** Since when this process has seen a bucket's next entry wait. */
+  /** Since when this process has seen the next entry of each bucket wait. */
   readonly #waiting = new Map<number, { readonly place: string; readonly sinceMs: number }>();
 
   constructor(readonly deps: JournalLagDeps) {}
 
-  /** Null before Postgres has answered for the first time. */
+  /** Null until Postgres has answered for the first time. */
   async measure(): Promise<Lag | null> {
     await this.#readCursors();
     if (this.#cursors.length === 0) return null;
@@ -57,7 +58,7 @@ export class JournalLag {
       const cursors = await Promise.race([this.deps.ledger.cursors(), late.promise]);
       if (cursors !== null) this.#cursors = cursors;
     } catch {
-      // That Postgres is away is what the figures of the cursors before will show.
+      // If Postgres is away, the growing figures of the old cursors show it.
     } finally {
       callOff();
     }
@@ -77,14 +78,17 @@ function isBehind({ bucket, written }: JournalPage, cursor: BucketCursor): boole
   return bucket?.epoch === cursor.epoch && written > cursor.entry;
 }
 
-/** About when an entry was written, as far as it says; a call is named by its beginning. */
+/**
+ * About when an entry was written. A call's entry has the time of its admission, so its latency is
+ * added.
+ */
 function writtenAtMs({ type, atMs, outcome }: JournalEntry, nowMs: number): number {
   if (type === "expired" || type === "late") return nowMs;
   if (type !== "call") return atMs;
   try {
     return atMs + (Number(parseOutcome(outcome).latencyMs) || 0);
   } catch {
-    // What is wrong with the entry is for the flush to say.
+    // The flush reports what is wrong with the entry.
     return nowMs;
   }
 }

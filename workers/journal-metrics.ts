@@ -1,4 +1,4 @@
-// Figures that the journal tells as it passes: each authenticated call is one entry of it.
+// Metrics counted from the journal: each authenticated call is one entry of it.
 
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";
@@ -14,7 +14,7 @@ export interface JournalMetrics {
 
 export interface JournalMetricsDeps {
   readonly registry: Registry;
-  /** Null while it is not known. */
+  /** Null while it is unknown. */
   readonly lag: () => Promise<Lag | null>;
   readonly openRejections: () => Promise<number>;
   readonly log: Pick<Log, "warn">;
@@ -52,7 +52,7 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
     if (log === null) return;
     const service = String(log.service);
     charged.inc({ service }, Number(log.cost) / 1e9);
-    // The sweep wrote a row for this call before: it counts once.
+    // The sweep has already written a row for this call, and each call counts once.
     if (entry.type === "late") return;
     calls.inc({ service, status: String(log.status) }, Number(log.requests));
     latency.observe({ service }, Number(log.latency_ms) / 1_000);
@@ -71,7 +71,7 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
   };
 }
 
-/** Gauges of what waits or is open, read whenever somebody asks for the metrics. */
+/** Gauges of waiting entries and open rejections, read at each request for the metrics. */
 function watchJournal({ registry, lag, openRejections, log }: JournalMetricsDeps): void {
   const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
     new Gauge({
@@ -83,7 +83,7 @@ function watchJournal({ registry, lag, openRejections, log }: JournalMetricsDeps
           const value = await read();
           if (value !== null) this.set(value);
         } catch (error) {
-          // The last value stays; the other metrics must not wait for a store that is away.
+          // The gauge keeps its last value; a store that is away must not delay the other metrics.
           log.warn({ metric: name, err: error }, "A metric could not be read");
         }
       },

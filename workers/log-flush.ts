@@ -17,25 +17,31 @@ export interface FlushDeps {
   readonly scripts: Pick<ScriptRunner, "redis" | "prepare">;
   readonly ledger: Ledger;
   readonly log: Log;
-  /** How long entries stay in Redis after they are in Postgres, should Postgres come back older. */
+  /**
+   * How long entries stay in Redis after they are in Postgres, in case an older Postgres is
+   * restored.
+   */
   readonly keepMs: number;
-  /** Puts a bucket that is still in this epoch under a new one: its wallets are built anew. */
+  /** Puts a bucket that is still in this epoch under a new one; its wallets are then rebuilt. */
   readonly rebuild: (bucket: number, epoch: number) => Promise<void>;
-  /** Told of every bucket whose journal and ledger disagree. */
+  /** Called for every bucket with a journal that contradicts the ledger. */
   readonly onFork: (bucket: number) => void;
-  /** Told of the entries that were written. */
+  /** Called with the entries that were written. */
   readonly onWritten?: (entries: WriteOutcome["written"]) => void;
-  /** Told of the entries that were rejected. */
+  /** Called with the entries that were rejected. */
   readonly onRejected?: (entries: WriteOutcome["rejected"]) => void;
 }
 
 const ENTRIES_A_BUCKET = 1_000;
-/** So many entries before the cursor are read again: one with money shows whose journal it is. */
+/**
+ * This many entries before the cursor are read again: if one with money differs from the ledger,
+ * the journal is another one.
+ */
 const WITNESSES = 8;
 
 /**
- * Flushes what every bucket has by now, and returns the number of entries moved. A bucket where
- * something is wrong keeps no other waiting; it throws once the others are done.
+ * Flushes every bucket as of now, and returns the number of entries moved. A bucket with a fault
+ * does not stop the others; after all of them, it throws.
  */
 export async function flushJournal(deps: FlushDeps): Promise<number> {
   let moved = 0;
@@ -50,7 +56,8 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
     if (failures.length > 0) {
       throw new AggregateError(failures, "Buckets could not be flushed", { cause: failures[0] });
     }
-    // A page that was not full was its bucket's end: under load there is always something new.
+    // A page that was not full reached the end of its bucket. Under load there is always something
+    // new.
     const isAtEnd = batches.every(({ entries }) => entries.length < ENTRIES_A_BUCKET);
     if (isAtEnd || outcome === null || outcome.moved === 0) {
       await trim(deps);
@@ -61,7 +68,7 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
 
 interface Batches {
   readonly batches: readonly BucketBatch[];
-  /** What went wrong with other buckets. */
+  /** Errors of other buckets. */
   readonly failures: unknown[];
 }
 
@@ -100,7 +107,7 @@ function batchOf({ entries }: JournalPage, { bucket, epoch, entry }: BucketCurso
   };
 }
 
-/** False for a journal of another epoch, or one that is shorter than what Postgres has of it. */
+/** False if the journal is of another epoch, or shorter than what Postgres has of it. */
 function agrees({ bucket, written }: JournalPage, cursor: BucketCursor): boolean {
   return bucket?.epoch === cursor.epoch && written >= cursor.entry;
 }
@@ -145,13 +152,13 @@ async function handleConflict(
   { bucket, epoch, error }: BucketConflict,
 ): Promise<void> {
   deps.onFork(bucket);
-  // Entries that are missing in between mean that Postgres was put back further than the journal is
-  // kept: only a person can tell which of the two is right, so the bucket waits.
+  // Entries are missing in between: Postgres was restored to a time before the oldest entry of the
+  // journal. Only a person can decide which of the two is right, so the bucket waits.
   if (error instanceof JournalGap) {
     deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
     return;
   }
-  // Entries that contradict the ledger are void. Rebuilding the bucket from the ledger costs the
+  // Entries that contradict the ledger are invalid. Rebuilding the bucket from the ledger costs the
   // operator the debits that were not flushed, and no customer a credit.
   deps.log.error(
     { bucket, err: error },
@@ -160,10 +167,10 @@ async function handleConflict(
   await deps.rebuild(bucket, epoch);
 }
 
-/** What this process trimmed of each Redis: an idle bucket needs no second time. */
+/** How far this process trimmed each Redis, because an idle bucket does not need it twice. */
 const trimmed = new WeakMap<object, Map<number, string>>();
 
-/** Entries leave Redis once they have been in Postgres for `keepMs`. */
+/** Entries are removed from Redis after they have been in Postgres for `keepMs`. */
 async function trim({ scripts: { redis }, ledger, keepMs }: FlushDeps): Promise<void> {
   if (!Number.isFinite(keepMs)) return;
   const done = trimmed.get(redis) ?? new Map<number, string>();

@@ -1,5 +1,5 @@
-// Finds messages that nobody works on any more: whose job is gone, whose worker died between the
-// mail server and the account, or whose hold would run out while they wait.
+// Finds messages that nobody works on: the job is gone, the worker died between the mail server and
+// the account, or the hold would expire while the message waits.
 
 import { renewDetached } from "../actors/detached-hold.ts";
 import type { Log } from "../src/core/log.ts";
@@ -10,13 +10,13 @@ import { type DeliveryDeps, settleEnded } from "./mail-delivery.ts";
 export interface MailCompleterDeps
   extends Pick<DeliveryDeps, "accounts" | "deliveries" | "keys" | "queue"> {
   readonly log: Pick<Log, "error">;
-  /** What changed so recently is left to the process that is at it. */
+  /** A message that changed more recently is left to the process that works on it. */
   readonly graceMs: number;
 }
 
 const DUE_AT_ONCE = 1_000;
 
-/** Has forgotten messages delivered and settled. Safe to run on several workers at once. */
+/** Delivers and settles forgotten messages. Several workers may run this at the same time. */
 export async function completeMail(deps: MailCompleterDeps): Promise<void> {
   const { deliveries, queue, graceMs } = deps;
   for (const { id, attempt } of await deliveries.due(graceMs, DUE_AT_ONCE)) {
@@ -33,7 +33,7 @@ export async function completeMail(deps: MailCompleterDeps): Promise<void> {
   }
 }
 
-/** Keeps the holds of waiting messages alive. Must run well within a lease. */
+/** Keeps the holds of waiting messages alive. Must run several times within a lease. */
 export async function renewMailHolds(deps: MailCompleterDeps): Promise<void> {
   const byAccount = new Map<string, OpenMessage[]>();
   for (const message of await deps.deliveries.open(deps.graceMs)) {
@@ -50,7 +50,7 @@ export async function renewMailHolds(deps: MailCompleterDeps): Promise<void> {
   }
 }
 
-/** Forgets idempotency keys that are kept no longer. */
+/** Deletes idempotency keys when their time is over. */
 export async function expireRepeats(repeats: Pick<MailRepeats, "expire">): Promise<void> {
   await repeats.expire();
 }

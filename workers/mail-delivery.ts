@@ -1,4 +1,4 @@
-// One attempt to deliver a message, and what follows from how it went.
+// One attempt to deliver a message, and what follows from its result.
 
 import type { Outcome } from "../actors/account.ts";
 import type { AccountActor } from "../actors/account-actor.ts";
@@ -29,19 +29,19 @@ export interface DeliveryDeps {
   readonly build: BuildMime;
   readonly accounts: { of(accountId: string, bucket: number): AccountActor };
   readonly mailDomain: string;
-  /** The envelope's sender: where a bounce of this message comes back to. */
+  /** The envelope sender: the address that receives a bounce of this message. */
   readonly returnPath: (messageId: string, sender: string) => string;
-  /** How long a worker keeps a message to itself; longer than any conversation with the server. */
+  /** How long a worker claims a message; longer than any conversation with the server. */
   readonly claimMs: number;
   readonly retryDelayMs: (attempts: number) => number;
-  /** Told how each attempt ended. */
+  /** Called with the result of each attempt. */
   readonly onAttempt: (outcome: Delivery["kind"]) => void;
   readonly log: Pick<Log, "info" | "warn">;
 }
 
 const RECORD_AGAIN_MS = 250;
 
-/** Makes the attempt that is due, if there is one and no other worker makes it. */
+/** Makes the attempt that is due, unless there is none or another worker makes it. */
 export async function deliver(deps: DeliveryDeps, id: string): Promise<void> {
   const claim = await deps.deliveries.claim(id, deps.claimMs);
   if (claim === null) return;
@@ -102,15 +102,15 @@ async function putOff(
 
 async function end(deps: DeliveryDeps, claim: Claim, ending: DeliveryResult): Promise<void> {
   const ended = await record(deps, claim, ending);
-  // Where it goes on under another worker, its key is still needed.
+  // If another worker continues with it, its key is still needed.
   if (ended === null) return;
   await settleEnded(deps, ended);
   await deps.keys.destroy(claim.id);
 }
 
 /**
- * Records how a message ended, for as long as it is this worker's: what a mail server took must not
- * be sent again because Postgres was away for a moment.
+ * Records how a message ended, while this worker has claimed it. Retries if Postgres is away: a
+ * message that a mail server accepted must not be sent twice.
  */
 async function record(
   deps: DeliveryDeps,
@@ -130,7 +130,7 @@ async function record(
 
 type SettleDeps = Pick<DeliveryDeps, "accounts" | "deliveries" | "queue">;
 
-/** Charges what the server took, or gives the hold back, and tells who waits. */
+/** Charges for the accepted recipients or releases the hold, and notifies waiting requests. */
 export async function settleEnded(deps: SettleDeps, ended: EndedMessage): Promise<void> {
   const actor = deps.accounts.of(ended.accountId, ended.bucket);
   const outcome = outcomeOf(ended);
@@ -143,12 +143,12 @@ export async function settleEnded(deps: SettleDeps, ended: EndedMessage): Promis
   await deps.queue.notify(ended.id);
 }
 
-/** SPEC 8.3 counts what was accepted. */
+/** SPEC 8.3 counts accepted recipients. */
 function unusedOf({ recipients, accepted }: EndedMessage): Readonly<Record<string, number>> {
   return { [MAIL_COUNTS.recipients]: recipients - accepted };
 }
 
-/** The log row of the request, as its caller was answered. */
+/** The log row of the request, with the status that the caller received. */
 function outcomeOf({ failure, status, toldQueued, tookMs }: EndedMessage): Outcome {
   const row = { ...NOTHING_COUNTED, latencyMs: tookMs };
   const answer = status === "failed" ? ERRORS.mail_rejected.status : OK;

@@ -1,5 +1,5 @@
 // The mail part of the worker process: the mail server or the sink, the queue's worker, the jobs
-// that complete what was forgotten, and the listener for bounces.
+// that complete forgotten messages, and the listener for bounces.
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
@@ -44,9 +44,9 @@ export interface MailWorker {
 }
 
 const COMPLETE_EVERY_MS = 5_000;
-/** Thrice in the lease that an admission gives. */
+/** Three times within the lease that an admission gives. */
 const RENEW_EVERY_MS = 20_000;
-/** A conversation begins with a connection, a greeting and a login, each with a time limit. */
+/** A conversation begins with a connection, a greeting and a login. Each has a time limit. */
 const OPENING_STEPS = 4;
 const SINK_TIMEOUT_MS = 10_000;
 

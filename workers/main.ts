@@ -1,7 +1,7 @@
-// The worker process: BullMQ runs each job on its schedule, on one of however many workers there
-// are. A job that is skipped or run twice does no harm: each does "everything that is due". The
-// journal flush and the sweep run on timers of every worker: they must go on when the queue's Redis
-// is full, since they are what makes room.
+// The worker process. BullMQ runs each scheduled job on one of the workers, however many there are.
+// It does no harm to skip a job or to run it twice, because each does everything that is due. The
+// journal flush and the sweep run on timers in every worker instead: they free memory, so they must
+// run even if the queue's Redis is full.
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import type { Registry } from "prom-client";
@@ -38,12 +38,12 @@ import { sweepExpired } from "./sweep.ts";
 
 const METRICS_PORT = 9465;
 const QUEUE = "farebox";
-/** A hash tag, so that the queue works on Redis Cluster. */
+/** With a hash tag, the queue works on Redis Cluster. */
 const PREFIX = "{farebox-jobs}";
 const KEEP_SCHEDULES_MS = 30_000;
 const CLOSE_MS_MAX = 10_000;
 
-/** A change that another process is just making is left to it for so long. */
+/** For this long, a change is left to the process that is making it. */
 const GRACE_MS = 5_000;
 
 async function main(): Promise<void> {
@@ -76,7 +76,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   });
   const parts = { config, log, accounts, database };
   const jobs = { ...schedule(parts), ...mail.jobs };
-  // Whatever else waits, the log must have a place for its rows.
+  // The log must have a partition for its rows before anything else runs.
   await jobs["request-log-partitions"].run();
 
   accounts.start();
@@ -95,8 +95,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   worker.on("failed", (job, error) => log.error({ job: job?.name, err: error }, "A job failed"));
   worker.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
   queue.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
-  // A queue whose Redis is full or away when this starts, or loses its data later, gets its
-  // schedules without a restart.
+  // Repeats until it succeeds: the queue's Redis may be full or away at the start, or lose its data
+  // later. The schedules then come back without a restart.
   const keep = () => {
     keepSchedules(queue, jobs).catch((error) => log.warn({ err: error }, "No schedule was kept"));
   };
@@ -127,7 +127,7 @@ interface Parts {
 /** Jobs that BullMQ ran in earlier releases. */
 const ON_TIMERS = ["log-flush", "sweep"] as const;
 
-/** What every worker does by its own clock. */
+/** The jobs that every worker runs on its own timers. */
 function timedJobs({
   config,
   log,
@@ -183,7 +183,7 @@ async function flushOnce({ config, log, accounts, database }: Parts): Promise<nu
   return conflicts;
 }
 
-/** What one of the workers does when the queue says so. */
+/** The jobs that the queue gives to one of the workers. */
 function schedule({ config, log, accounts, database }: Parts) {
   const { scripts } = accounts;
   const unfinished = new Unfinished(database);
@@ -230,7 +230,7 @@ async function keepSchedules(
   jobs: Readonly<Record<string, ScheduledJob>>,
 ): Promise<void> {
   const opts = { removeOnComplete: true, removeOnFail: 100 };
-  // The queue of an earlier release has schedules of jobs that run on timers now.
+  // The queue of an earlier release has schedules for jobs that run on timers now.
   for (const name of ON_TIMERS) await queue.removeJobScheduler(name);
   for (const [name, { everyMs }] of Object.entries(jobs)) {
     await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
@@ -259,7 +259,7 @@ try {
     (of) => error instanceof of,
   );
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
-  // As the log shows it: what the runtime prints of an error may hold the address of a store.
+  // Log the error in the log's own format: the runtime's output may contain the address of a store.
   else createLog("worker", "info").error({ err: error }, "The worker could not start");
   process.exit(1);
 }

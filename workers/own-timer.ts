@@ -1,14 +1,14 @@
-// Jobs that must run while the queue does not: its Redis may be the one that is full or away.
+// For jobs that must run even if the queue cannot, because its Redis is full or away.
 
 import type { Log } from "../src/core/log.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface OwnTimer {
-  /** Resolves when the run that is under way has ended; none begins after it. */
+  /** Starts no more runs; resolves when the current one has ended. */
   stop(): Promise<void>;
 }
 
-/** Runs a job again and again, `everyMs` after it ended: two runs never overlap. */
+/** Runs a job again and again, each time `everyMs` after the last run ended: runs never overlap. */
 export function runOnTimer(
   name: string,
   { everyMs, run }: ScheduledJob,

@@ -8,8 +8,8 @@ export interface PartitionsDeps {
 const MONTHS_AHEAD = 3;
 
 /**
- * Makes the request log's partitions of this month and the next three. The flush makes any other
- * that an entry needs.
+ * Creates the request log's partitions for this month and the next three. The flush creates any
+ * other that an entry needs.
  */
 export async function makePartitions({ upkeep, now }: PartitionsDeps): Promise<void> {
   await upkeep.ensurePartitions(new Date(now()), MONTHS_AHEAD);

@@ -1,4 +1,4 @@
-/** A job and how often it is due. */
+/** A job and how often it runs. */
 export interface ScheduledJob {
   readonly everyMs: number;
   readonly run: () => Promise<unknown>;

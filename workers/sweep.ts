@@ -1,4 +1,4 @@
-// Resolves the holds whose owner is gone, and sums up refused requests of ended minutes.
+// Resolves holds without a live owner, and summarises refused requests of past minutes.
 
 import { forgetOwner, sweep } from "../actors/call-scripts.ts";
 import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
@@ -12,7 +12,7 @@ import { BUCKETS } from "../src/core/limits.ts";
 
 export interface SweepDeps {
   readonly scripts: ScriptRunner;
-  /** Only tests give a time. */
+  /** Only tests set a time. */
   readonly scriptTime?: () => ScriptTime;
 }
 
@@ -23,12 +23,12 @@ export interface Swept {
   readonly summaries: number;
 }
 
-/** Holds read at a time; each is then resolved by a script of its own. */
+/** Holds are read in pages of this size; each is then resolved by its own script. */
 const HOLDS_A_PAGE = 200;
 
 /**
- * Sweeps every bucket once. Safe to run from several processes at the same time. Where a bucket's
- * server does not answer the others are swept all the same, and then it throws.
+ * Sweeps every bucket once. Several processes may run this at the same time. If the server of a
+ * bucket does not reply, the others are still swept; then it throws.
  */
 export async function sweepExpired(deps: SweepDeps): Promise<Swept> {
   const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
@@ -57,7 +57,7 @@ async function sweepBucket(deps: SweepDeps, bucket: number): Promise<Swept> {
     expired += await sweepOwner(deps, keys, owner, () => true);
     await scripts.run(forgetOwner, { nowMs: given, keys, owner });
   }
-  // What no process holds has a deadline in each record.
+  // In a hold that belongs to no process, the record has the deadline.
   const isDue = (hold: HoldRecord) => hold.deadlineMs <= nowMs;
   expired += await sweepOwner(deps, keys, MAIL_OWNER, isDue);
   return { expired, summaries: await scripts.run(summarise, { nowMs: given, keys }) };

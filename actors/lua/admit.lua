@@ -5,13 +5,13 @@
 -- ARGV  1 packed: now_ms or 0, month, its first ms, its first ms after, version, window limit,
 --         bound, free credit may pay (0/1), takes a stream slot (0/1), stream limit, open call
 --         limit, cap, key budget or -1, lease_ms, deadline_ms of a hold without a process or 0,
---         refusal outranks the window (0/1), attempt (0 only, 1 tentative, 2 second), refused
---         rows a minute
+--         refusal precedes the window (0/1), attempt (0 only, 1 tentative, 2 second), refused
+--         requests a minute that get rows of their own
 --       2 request  3 account, key and metadata between tabs  4 owner  5 refusal code or ''
 --       6 latency of a refusal, ms  7.. of each limit: kind, limit, weight, code (see limits.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, epoch
---       { 'recover' } the bucket is not set up; { 'hydrate' } the wallet is not here
---       { 'stale', version, document } decide again by this document
+--       { 'recover' } the bucket is not set up; { 'hydrate' } Redis has no such wallet
+--       { 'stale', version, document } try again with this document
 --       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1) } refused; no money was changed
@@ -32,7 +32,7 @@ end
 local now = now_ms(given)
 if now < month_start or now >= month_end then month = month_of(now) end
 roll(w, month)
--- A clock that jumped back by months counts in the last month seen.
+-- If the clock jumped back by months, count in the last month seen.
 if month < w.month and not is_month_before(month, w.month) then month = w.month end
 local k = read_key(key_key, bucket.epoch)
 roll(k, w.month)
@@ -40,7 +40,7 @@ local window = k.window
 if open_window(window, now) then write_key(key_key, bucket.epoch, k) end
 local limits = #KEYS > 9 and read_limits(KEYS, ARGV, 10, 7, now) or nil
 
--- What this call could hold: balances, the account's cap and the key's budget considered.
+-- What this call could hold, limited by the balances, the account's cap and the key's budget.
 local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
 local usable_free = eligible == 1 and not free_is_over and w.free or 0
 local cap_room = cap - month_use(w, month)
@@ -50,12 +50,12 @@ local spendable = max(0, min(w.paid + usable_free, cap_room, budget_room))
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
 if limits then full, exceeded = check_limits(limits, full) end
--- Counted before: by the first try, or by this one when it was sent before.
+-- True if the first try has counted this request, or if this try was sent before and counted it.
 local is_counted = attempt == 2 or (attempt == 1 and full and redis.call('GET', op) == 'S')
 local window_full = full and not is_counted
 local code, refused_by = nil, ''
 if refusal == 'account_inactive' then code = refusal
--- Cannot happen (SPEC 3.1); should it be found, nothing is served until a person has looked.
+-- Cannot happen (SPEC 3.1). If it does, nothing is served until an operator has found the reason.
 elseif w.paid < 0 or w.free < 0 then code = 'account_inactive'
 elseif w.owed > 0 then code = 'payment_required'
 elseif refusal ~= '' and outranks == 1 then code = refusal
@@ -74,7 +74,7 @@ end
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
 if for_money and attempt == 1 and redis.call('HEXISTS', holds, request) == 0 then
-  -- It is counted here, so that the window also bounds how often a prompt is tokenised.
+  -- The first try counts the request, so the window also limits how often a prompt is tokenised.
   if not redis.call('GET', op) then
     redis.call('SET', op, 'S', 'PX', 60000)
     if not is_counted then
@@ -86,7 +86,7 @@ if for_money and attempt == 1 and redis.call('HEXISTS', holds, request) == 0 the
 end
 
 if code then
-  -- A client library may send a script twice; the second must hear what the first decided.
+  -- A client library may send a script twice; the second run must return the first one's decision.
   local held = redis.call('HGET', holds, request)
   if not held then
     local before = redis.call('GET', op)
@@ -128,7 +128,7 @@ local hold = {
   checkpoint = 0, admitted = now, deadline = deadline_ms > 0 and now + deadline_ms or 0,
   text = text,
 }
--- Sent again, it finds its hold.
+-- An admission that was sent before finds its hold.
 if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
   hold = parse_hold(redis.call('HGET', holds, request))
   local most, remaining, resets = closest_window(window, limit, limits, now)
@@ -142,7 +142,7 @@ if free_is_over then
     return fault
   end
 end
--- The lease of this process in this bucket, which keeps its holds from the sweep.
+-- The lease of this process in this bucket: it keeps the process's holds from the sweep.
 if deadline_ms == 0 then
   local lease = redis.call('HGET', KEYS[6], ARGV[4])
   if not lease or tonumber(lease) < now + lease_ms / 2 then

@@ -1,10 +1,9 @@
--- Applies one operation. The operations of an account are numbered 1, 2, 3 ... in Postgres and
--- applied in that order, so the last number applied is all that is needed to apply each exactly
--- once.
+-- Applies one operation. Postgres numbers the operations of an account 1, 2, 3 ..., and they are
+-- applied in that order. So the number of the last one is enough to apply each exactly once.
 --
 -- KEYS  1 bucket  2 wallet  3 events
 -- ARGV  1 packed: now_ms or 0, number, amount, expires_ms or 0  2 account  3 kind  4 balance
--- Reply { 'ok' }  { 'already' }  { 'gap' } another one comes first  { 'recover' }  { 'hydrate' }
+-- Reply { 'ok' }  { 'already' }  { 'gap' } an earlier one is missing  { 'recover' }  { 'hydrate' }
 
 local given, number, signed_amount, expires = unpack_record('<dddd', ARGV[1])
 local bucket = read_bucket(KEYS[1])

@@ -1,11 +1,11 @@
--- Takes a hold of the first layout that belongs to no process over into a wallet that was just
--- built from Postgres: there its money is still available.
+-- Takes over a hold of the first layout that belongs to no process. The wallet was just built from
+-- Postgres, where the money of the hold still counts as available.
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 holds
 -- ARGV  1 packed: now_ms or 0, paid, free, month, takes a stream slot (0/1), checkpoint,
---         admitted_ms, how long it lives, ms  2 request  3 account, key and metadata between tabs
--- Reply { 'ok' } it is there  { 'hydrate' } the wallet is not here  { 'short' } the wallet does not
---         have its money
+--         admitted_ms, lifetime in ms  2 request  3 account, key and metadata between tabs
+-- Reply { 'ok' } the hold exists  { 'hydrate' } Redis has no such wallet
+--       { 'short' } the wallet does not have its money
 
 local given, paid, free, month, stream, checkpoint, admitted, life_ms =
   unpack_record('<dddddddd', ARGV[1])

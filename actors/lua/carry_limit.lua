@@ -1,5 +1,4 @@
--- Writes what the first layout counted against one of an account's limits as it is counted now,
--- under the same name.
+-- Converts the count of one of an account's limits from the first layout, under the same name.
 --
 -- KEYS  1 limit
 -- ARGV  none

@@ -1,4 +1,4 @@
--- Takes the request window that a key had in the first layout over into its present record.
+-- Takes over a key's request window of the first layout into its current record.
 --
 -- KEYS  1 bucket  2 the window of the first layout  3 key
 -- ARGV  none

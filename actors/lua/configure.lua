@@ -1,17 +1,16 @@
--- Gives a wallet a newer access document; every process learns of it at its next admission, and by
--- the bucket's count of changes at its next renewal.
+-- Gives a wallet a newer access document. Every process finds out at its next admission, or at its
+-- next renewal by the bucket's count of changes.
 --
 -- KEYS  1 bucket  2 wallet  3 document
 -- ARGV  1 packed: version  2 document
--- Reply { 'ok' } it is there, or a newer one is  { 'absent' } no wallet here: hydration will bring
--- it
+-- Reply { 'ok' } Redis has this document or a newer one
+--       { 'absent' } Redis has no such wallet: hydration will bring the document
 
 local bucket = read_bucket(KEYS[1])
 if not bucket then return { 'absent' } end
 local w = read_wallet(KEYS[2], bucket.epoch)
 if not w then
-  -- Who is building the wallet at this moment may have read the document before: it must read
-  -- again.
+  -- A process that builds the wallet now may have read the old document: make it read again.
   bucket.evictions = bucket.evictions + 1
   write_bucket(KEYS[1], bucket)
   return { 'absent' }

@@ -1,4 +1,4 @@
--- Counts one request of a caller without an account in a window of 61 one-second slots.
+-- Counts one request of a caller without an account, in a window of 61 one-second slots.
 --
 -- KEYS  1 window
 -- ARGV  1 packed: now_ms or 0, limit

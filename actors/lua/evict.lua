@@ -1,6 +1,6 @@
--- Removes a wallet that is idle and of which Postgres has every entry. One of an older epoch is
--- void: nobody will use it again. What still counts in the windows of its keys stays: requests that
--- are refused count there and do not use the wallet.
+-- Removes a wallet that is idle and has every entry in Postgres, or that is of an older epoch and
+-- so no longer used. A key's window stays while it counts anything: refused requests count there
+-- and do not use the wallet.
 --
 -- KEYS  1 bucket  2 wallet  3 document  4.. keys of the account
 -- ARGV  1 packed: now_ms or 0, seq in Postgres, idle_ms
@@ -21,7 +21,7 @@ for i = 4, #KEYS do
   if k.window.total == 0 then
     redis.call('DEL', KEYS[i])
   else
-    -- No epoch is 0: what the key spent is read from Postgres again.
+    -- No epoch is 0, so the key's spending will be read from Postgres again.
     write_key(KEYS[i], 0, k)
     redis.call('PEXPIRE', KEYS[i], SLOTS * 1000)
   end

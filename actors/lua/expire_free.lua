@@ -1,4 +1,4 @@
--- Takes free credit whose time is over out of a balance that nobody uses.
+-- Removes expired free credit from the balance of an account that makes no calls.
 --
 -- KEYS  1 bucket  2 wallet  3 events
 -- ARGV  1 packed: now_ms or 0  2 account

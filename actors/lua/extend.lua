@@ -1,4 +1,4 @@
--- Puts off the deadline of holds that belong to no process.
+-- Extends the deadlines of holds that belong to no process.
 --
 -- KEYS  1 bucket  2 holds
 -- ARGV  1 packed: now_ms or 0, how long from now, ms  2.. requests

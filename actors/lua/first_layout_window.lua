@@ -1,5 +1,5 @@
--- A window of the first layout, put before the scripts that take one over: a hash with a field for
--- each slot, 'second * 10^6 + count'. Answers nil where there is none.
+-- A window of the first layout, for the scripts that take one over: a hash with a field for each
+-- slot, 'second * 10^6 + count'. Returns nil if there is none.
 local function first_layout_window(key)
   local last = tonumber(redis.call('HGET', key, 'last') or '')
   local first = tonumber(redis.call('HGET', key, 'first') or '')

@@ -1,5 +1,5 @@
--- Takes away the lease of a process that is gone and has no hold left. Its hash is empty at the
--- same instant, so no hold is ever without a lease that leads the sweep to it.
+-- Removes the lease of a process that is gone and has no hold left. The script checks both at one
+-- instant, so a hold never lacks the lease that leads the sweep to it.
 --
 -- KEYS  1 leases  2 holds
 -- ARGV  1 packed: now_ms or 0  2 owner

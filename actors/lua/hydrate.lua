@@ -1,8 +1,9 @@
--- Builds a wallet from Postgres, with the operations that its ledger does not have yet, so that no
--- call ever meets it without them. Refused when the wallet is here already, or when one was evicted
--- or its document changed since Postgres was read: what was read may then be out of date.
+-- Builds a wallet from Postgres and applies the operations that its ledger does not have yet, so no
+-- call sees the wallet without them. Does nothing if the wallet exists already. Asks to read
+-- Postgres again if, since that was read, a wallet was evicted or a document changed in this
+-- bucket: what was read may be out of date.
 --
--- KEYS  1 bucket  2 wallet  3 document  4 events  5.. the keys that spent anything
+-- KEYS  1 bucket  2 wallet  3 document  4 events  5.. the keys with spending
 -- ARGV  1 packed: now_ms or 0, epoch, evictions, seq, paid, free, owed, free_expires_ms or 0,
 --         operations, version, how many operations follow
 --       2 account  3 document  4.. of each operation: kind, balance, packed number, amount,
@@ -35,8 +36,8 @@ for i = 5, #KEYS do
   key_states[i] = k
 end
 
--- The holds of the wallet before this one are void: what they held is there again, and pays first
--- what is owed. Its entry is the first write, so that nothing is written if the journal refuses it.
+-- The holds of the wallet before this one are invalid, so their money is available again, and first
+-- pays what is owed. That entry is the first write: if the journal refuses it, nothing is written.
 local fault = repay(KEYS[4], w, { at = now, text = ARGV[2] .. '\t' })
 if fault then return fault end
 redis.call('SET', KEYS[3], ARGV[3])
@@ -50,7 +51,7 @@ for i = 0, pending - 1 do
     expires = expires,
   })
   if fault then return fault end
-  -- Each is written with its entry: should the next one be refused, this one stands.
+  -- Write the wallet after each operation: if the journal refuses the next one, this one stays.
   write_wallet(KEYS[2], w)
 end
 return { 'ok' }

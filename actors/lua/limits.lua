@@ -1,8 +1,8 @@
--- What a call counts against besides the window of its key: put after wallet.lua. The limits
--- are the `keys` of a script from `first_key` on, each with some of its `args` from `first_arg` on.
---   requests  a window in which every request counts that all such windows let through
---   minute    a window in which only admitted calls count
---   day       a UTC day in which only admitted calls count
+-- Limits in time, besides the request window of a key; loaded after wallet.lua. The limits are the
+-- `keys` of a script from `first_key` on; each has some of its `args` from `first_arg` on.
+--   requests  a window that counts every request which no such window refuses
+--   minute    a window that counts only admitted calls
+--   day       a UTC day that counts only admitted calls
 
 local DAY_MS = 86400000
 local NO_LIMITS = {}
@@ -30,7 +30,7 @@ local function write_day(key, day, used)
   redis.call('SET', key, pack('<dd', day, used), 'PX', 2 * DAY_MS)
 end
 
--- Of each limit four `args`: kind, limit, weight, error code.
+-- Each limit has four `args`: kind, limit, weight, error code.
 local function read_limits(keys, args, first_key, first_arg, now)
   local limits = {}
   for i = first_key, #keys do
@@ -41,7 +41,7 @@ local function read_limits(keys, args, first_key, first_arg, now)
     }
     if limit.kind == 'day' then
       local day, used = read_day(limit.key)
-      -- A clock that jumps back stays in the last day seen, so that no day is counted anew.
+      -- If the clock jumps back, stay in the last day seen: no day must be counted anew.
       limit.day = max(floor(now / DAY_MS), day)
       limit.used = limit.day == day and used or 0
       limit.resets = (limit.day + 1) * DAY_MS - now
@@ -67,8 +67,8 @@ local function count_limit(limit)
   end
 end
 
--- Whether a window of requests is full, the key's or one of these, and the first other limit that
--- the call would exceed.
+-- Returns whether a window of requests is full (the key's or one of these), and the first other
+-- limit that the call would exceed.
 local function check_limits(limits, full)
   local exceeded = nil
   for _, l in ipairs(limits) do
@@ -88,7 +88,7 @@ local function count_request(window, limits)
   end
 end
 
--- Counts a call that is admitted against all that counts only such.
+-- Counts an admitted call against the limits that count only those.
 local function count_admitted(limits)
   for _, l in ipairs(limits) do
     if l.kind ~= 'requests' then count_limit(l) end
@@ -106,8 +106,8 @@ local function closest_window(window, limit, limits, now)
   return most, max(0, most - total), resets
 end
 
--- Takes back what a call counted when it was admitted, as far as that still counts. Of each limit
--- two `args`: kind, how much to take back.
+-- Gives back what a call counted at its admission, if that still counts. Each limit has two `args`:
+-- kind, how much to give back.
 local function uncount_limits(keys, args, first_key, first_arg, admitted)
   for i = first_key, #keys do
     local a = first_arg + 2 * (i - first_key)
@@ -118,7 +118,7 @@ local function uncount_limits(keys, args, first_key, first_arg, admitted)
     else
       local window = read_window(key)
       local second = floor(admitted / 1000)
-      -- A slot belongs to another second once the window has moved past it.
+      -- After the window has moved on, the slot belongs to another second.
       local counts = second > window.last - SLOTS and second <= window.last
       local taken = counts and min(back, count_at(window, second)) or 0
       if taken > 0 then

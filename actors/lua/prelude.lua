@@ -1,16 +1,15 @@
--- Numbers and time, for every script. This file, records.lua, wallet.lua and limits.lua stand
--- before the scripts in one library, which Redis runs once, when it is loaded.
+-- Numbers and time, for every script. This file, records.lua, wallet.lua and limits.lua come before
+-- the scripts in one library. Redis runs the library once, when it is loaded.
 --
 -- Money is a whole number of nano-USD below 2^53, so Lua's doubles add it exactly. It enters and
 -- leaves in packed records of little-endian doubles, never as text.
 
--- Set by `begin` of records.lua: while a library is loaded, Redis keeps these from it.
+-- Set by `begin` of records.lua: Redis does not offer these while it loads a library.
 local floor, min, max, pack, unpack_record
 
 local AMOUNT_MAX = 9007199254740991
 
--- Stops the script, before its first write, for anything that is no whole amount in range: that is
--- a fault of our own.
+-- Stops the script, before its first write, if `n` is not a whole amount in range: our own bug.
 local function amount(n)
   if n < 0 or n > AMOUNT_MAX or n % 1 ~= 0 then
     error(string.format('not an amount: %.3f', n))
@@ -24,7 +23,7 @@ local function whole(n)
   return string.format('%d', n)
 end
 
--- Milliseconds of Redis, or the time that a test gives; 0 stands for none.
+-- Milliseconds on Redis's clock, or the time that a test sets; 0 means none.
 local function now_ms(given)
   if given > 0 then return given end
   local time = redis.call('TIME')

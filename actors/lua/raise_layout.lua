@@ -1,4 +1,4 @@
--- Puts a layout in force in a bucket: what is written from here on is of that layout.
+-- Puts a layout in force in a bucket: from now on, records are written in it.
 --
 -- KEYS  1 bucket
 -- ARGV  1 packed: layout

@@ -1,13 +1,13 @@
--- The packed records of a bucket: put after the prelude. This file and actors/records.ts are the
--- only ones that know the layout of a record.
+-- The packed records of a bucket; loaded after the prelude. Only this file and actors/records.ts
+-- know the layout of a record.
 
--- The layouts that this release reads (actors/layouts.ts), and the one that it writes: what the
--- bucket has in force, or the lowest where there is no bucket yet, which every process knows that
--- may run beside this one.
+-- The layouts that this release reads (actors/layouts.ts), and the one that it writes. That is the
+-- layout in force in the bucket. Without a bucket it is the lowest, because every process that may
+-- run beside this one knows it.
 local LAYOUT_MIN, LAYOUT_MAX = 2, 2
 local in_force
 
--- What every script begins with: nothing of the script before it may be left.
+-- Every script begins with this: it resets what the script before it set.
 local function begin()
   if not floor then
     floor, min, max = math.floor, math.min, math.max
@@ -22,12 +22,12 @@ local KEY_STATE, KEY_STATE_BYTES = '<dddddddddd', 80
 local HOLD, HOLD_BYTES = '<ddddddddd', 72
 local ENTRY = '<dddddddddddddd'
 
--- Types of journal entries by their number in the record; only ever add at the end.
+-- Types of journal entries. The numbers are stored in records: add new ones only at the end.
 local CALL, EXPIRED, LATE, REFUSED, SUMMARY, OPERATION, FREE_EXPIRED, REPAYMENT =
   0, 1, 2, 3, 4, 5, 6, 7
 
--- The bucket's own record; nil where the bucket is not set up. A layout that this release does not
--- know stops the script: what it would write could not be read by the release that wrote it.
+-- The bucket's own record; nil if the bucket is not set up. A layout that this release does not
+-- know stops the script: the release that wrote it could not read what this one would write.
 local function read_bucket(key)
   local bytes = redis.call('GET', key)
   if not bytes then return nil end
@@ -43,7 +43,7 @@ local function write_bucket(key, b)
   redis.call('SET', key, pack(BUCKET, in_force, b.epoch, b.evictions, b.documents))
 end
 
--- A wallet of the bucket's epoch; nil where there is none: it must be hydrated first.
+-- A wallet of the bucket's epoch; nil if there is none, and it must be hydrated first.
 local function read_wallet(key, epoch)
   local bytes = redis.call('GET', key)
   if not bytes then return nil end
@@ -66,8 +66,8 @@ local function write_wallet(key, w)
     w.calls, w.month, w.spent, w.held, w.previous_spent, w.previous_held, w.used))
 end
 
--- A request window: 61 slots of one second. The oldest slot counts whole, so no 60 s, however they
--- are cut, hold more than the limit.
+-- A request window: 61 slots of one second. The oldest slot counts fully, so no span of 60 s can
+-- exceed the limit.
 local SLOTS = 61
 
 local function empty_slots()
@@ -90,10 +90,10 @@ local function set_count(window, second, count)
   window.slots = string.sub(slots, 1, at) .. pack('<H', count) .. string.sub(slots, at + 3)
 end
 
--- Moves the window to `now`: what is older than its slots leaves it. A clock a little behind is
--- held at the last second seen. After a jump back beyond the window all that is counted counts as
--- of now, so that it leaves 61 s later at the latest: true is answered then, and the window must be
--- written even if it refuses the request.
+-- Moves the window to `now` and drops what is older than its slots. If the clock is a little
+-- behind, the last second seen counts. If it jumped back further than the window is long,
+-- everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in that
+-- case: the window must then be written even if it refuses the request.
 local function open_window(window, now)
   local second, last = floor(now / 1000), window.last
   local jumped_back = second < last - SLOTS
@@ -125,14 +125,14 @@ local function count_in_window(window, weight)
   set_count(window, window.last, count_at(window, window.last) + weight)
 end
 
--- Until the oldest counted request leaves the window: at most 60 s, which older client libraries
--- still follow.
+-- Time until the oldest counted request leaves the window. At most 60 s, because older client
+-- libraries do not wait longer.
 local function reset_ms(window, now)
   return min(60000, max((window.first + SLOTS) * 1000 - now, 1))
 end
 
--- What a key spends and its window. Spending of an older epoch is void, for the wallet of this one
--- brought its own; what was counted in the window was counted all the same.
+-- A key's spending and its window. Spending of an older epoch is invalid, because the current
+-- wallet brought its own. The window stays valid in every epoch.
 local function read_key(key, epoch)
   local bytes = redis.call('GET', key)
   if not bytes then
@@ -159,12 +159,12 @@ local function write_key(key, epoch, k)
     k.previous_spent, k.previous_held, window.last, window.first, window.total) .. window.slots)
 end
 
--- True where `month` is the one before `later`.
+-- True if `month` is the one before `later`.
 local function is_month_before(month, later)
   return later - month == 1 or later - month == 89
 end
 
--- Lets a wallet or key state go on to a later month.
+-- Moves a wallet or key state to a later month.
 local function roll(record, month)
   if month <= record.month then return end
   local follows = is_month_before(record.month, month)
@@ -173,7 +173,7 @@ local function roll(record, month)
   record.month, record.spent, record.held = month, 0, 0
 end
 
--- Adds to what a month spent and holds. Months before the last one are no longer counted.
+-- Adds to what a month spent and holds. Only the current month and the one before are counted.
 local function add_to_month(record, month, spent, held)
   roll(record, month)
   if month == record.month then
@@ -184,7 +184,7 @@ local function add_to_month(record, month, spent, held)
   end
 end
 
--- What a month has spent and holds together.
+-- What a month has spent and holds, together.
 local function month_use(record, month)
   if month == record.month then return record.spent + record.held end
   if is_month_before(month, record.month) then
@@ -193,7 +193,7 @@ local function month_use(record, month)
   return 0
 end
 
--- A hold: numbers, then `account key metadata` between tabs.
+-- A hold: numbers, then tab-separated `account key metadata`.
 local function hold_record(hold)
   return pack(HOLD, in_force, hold.epoch, hold.paid, hold.free, hold.month, hold.stream,
     hold.checkpoint, hold.admitted, hold.deadline) .. hold.text
@@ -209,9 +209,9 @@ local function parse_hold(bytes)
   }
 end
 
--- Appends an entry to the journal. Redis numbers the entries of an epoch: 0, 1, 2 ... Answers the
--- error, where there is one: a caller writes nothing before it, or takes that back. `w` gives the
--- balances after it; an entry without `seq` changed none.
+-- Appends an entry to the journal. Redis numbers the entries of an epoch: 0, 1, 2 ... Returns the
+-- error if there is one, so a caller must write nothing before it, or undo that. `w` has the
+-- balances after the entry; an entry without `seq` changed none.
 local function append(events, epoch, w, e)
   local balances = e.seq and w or nil
   local record = pack(ENTRY, in_force, e.type, e.at, e.seq or 0, e.paid_delta or 0,
@@ -229,7 +229,7 @@ local function next_seq(w)
   return w.seq
 end
 
--- The account that a hold's text names, and its key.
+-- The account in a hold's text, and the key.
 local function account_of(text)
   return string.match(text, '^([^\t]*)\t([^\t]*)')
 end

@@ -1,6 +1,6 @@
--- Sets a bucket up under a new epoch. Wallets and holds of an older epoch are void from here on:
--- each wallet is built anew from Postgres when it is next asked for. Leases stay: they lead the
--- sweep to the holds that are void.
+-- Sets a bucket up under a new epoch. Wallets and holds of older epochs become invalid; each wallet
+-- is rebuilt from Postgres when it is next used. Leases stay: they lead the sweep to the invalid
+-- holds.
 --
 -- KEYS  1 bucket  2 refused  3 events
 -- ARGV  1 packed: epoch
@@ -10,7 +10,7 @@ local epoch = unpack_record('<d', ARGV[1])
 local bucket = read_bucket(KEYS[1])
 if bucket and bucket.epoch >= epoch then return { 'newer' } end
 redis.call('DEL', KEYS[2], KEYS[3])
--- The count of documents goes on above that of any older epoch, even one that Redis lost: a process
--- that compares it with what it saw must find a change.
+-- Start the count of documents above that of any older epoch, even one that Redis lost: a process
+-- that compares it with its last value must find a change.
 write_bucket(KEYS[1], { epoch = epoch, evictions = 0, documents = epoch * 4294967296 })
 return { 'ok' }

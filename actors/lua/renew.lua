@@ -1,4 +1,5 @@
--- Renews the lease of a process in a bucket, with the cost that its streams have streamed so far.
+-- Renews the lease of a process in a bucket, and stores the cost that each of its streams has
+-- reached.
 --
 -- KEYS  1 bucket  2 leases  3 holds
 -- ARGV  1 packed: now_ms or 0, lease_ms  2 owner  3.. request, packed checkpoint, request, ...

@@ -1,4 +1,4 @@
--- Writes a wallet, or what a key spends, anew in the layout that its bucket has in force.
+-- Rewrites a wallet or a key's record in the layout that its bucket has in force.
 --
 -- KEYS  1 bucket  2 wallet or key
 -- ARGV  1 'wallet' or 'key'

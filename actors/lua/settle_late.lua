@@ -1,12 +1,12 @@
--- Settles a call whose hold is gone: the sweep expired it, or its wallet was rebuilt meanwhile.
--- Takes what is still due as far as balance, cap and budget allow; the rest is written off and
+-- Settles a call without a hold: the sweep expired the hold, or the wallet was rebuilt meanwhile.
+-- Takes what is still due as far as balance, cap and budget allow. The rest is written off and
 -- never owed.
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 op  5 events
 -- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, how long to keep the
---         answer for a repeat in ms
+--         reply for a repeat, ms
 --       2 request  3 account, key and metadata between tabs  4 outcome
--- Reply packed charged, charged_free, left (see settle): in all, what the sweep took included
+-- Reply packed charged, charged_free, left (see settle): totals, including what the sweep took
 --       { 'recover' } the bucket is not set up
 
 local given, admitted, cost, cap, budget, keep_ms = unpack_record('<dddddd', ARGV[1])
@@ -18,8 +18,8 @@ amount(cost)
 local now = now_ms(given)
 local w = read_wallet(KEYS[2], bucket.epoch)
 
--- What the sweep did. Under an older epoch it may never have reached Postgres: it is void like its
--- hold.
+-- What the sweep did. If that was in an older epoch, it may never have reached Postgres, and is
+-- invalid like its hold.
 local charged, charged_free, total, total_free, month = 0, 0, 0, 0, month_of(admitted)
 local was_swept = false
 local stored = redis.call('GET', KEYS[4])
@@ -32,7 +32,8 @@ if stored and string.sub(stored, 1, 1) == 'X' then
   end
 end
 
--- The sweep charged the last checkpoint, by our own count: what the call cost may be more or less.
+-- The sweep charged the last checkpoint, which is our own count: the call may have cost more or
+-- less.
 local due = min(cost, total) - charged
 local take_paid, take_free = 0, 0
 local k = w and read_key(KEYS[3], bucket.epoch)
@@ -63,7 +64,7 @@ local fault = append(KEYS[5], bucket.epoch, w, {
 })
 if fault then return fault end
 if taken ~= 0 then
-  -- Without its request: the sweep's own repayment may bear that already.
+  -- Without the request id: the sweep's own repayment may have it already.
   repay(KEYS[5], w, { at = now, text = ARGV[3] })
   write_wallet(KEYS[2], w)
   write_key(KEYS[3], bucket.epoch, k)

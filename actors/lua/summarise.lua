@@ -1,8 +1,8 @@
--- Turns the refused requests of ended minutes that were only counted into one log row a key and
--- minute.
+-- Writes one log row per key and minute for refused requests of past minutes that were only
+-- counted.
 --
 -- KEYS  1 bucket  2 refused  3 events
--- ARGV  1 packed: now_ms or 0, refused rows a minute that have rows of their own
+-- ARGV  1 packed: now_ms or 0, refused requests a minute that have rows of their own
 -- Reply { summary rows written }
 
 local given, rows_max = unpack_record('<dd', ARGV[1])

@@ -1,9 +1,9 @@
--- Resolves a hold whose owner is gone: a process whose lease ended, or nobody by the hold's own
--- deadline. It is settled to the last checkpoint.
+-- Resolves a hold without an owner: the lease of its process has ended, or, if it belongs to no
+-- process, its own deadline has passed. It is settled to the last checkpoint.
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 leases
--- ARGV  1 packed: now_ms or 0, how long to keep the answer in ms  2 request  3 owner  4 outcome
--- Reply { 'ok' }  { 'alive' } its owner is there  { 'gone' } nothing to resolve
+-- ARGV  1 packed: now_ms or 0, how long to keep the reply, ms  2 request  3 owner  4 outcome
+-- Reply { 'ok' }  { 'alive' } its owner is alive  { 'gone' } nothing to resolve
 
 local given, keep_ms = unpack_record('<dd', ARGV[1])
 local bytes = redis.call('HGET', KEYS[4], ARGV[2])

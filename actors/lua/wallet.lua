@@ -1,6 +1,7 @@
--- The arithmetic on a wallet: what ends a hold, and what operations do. Put after records.lua.
+-- The arithmetic on a wallet: how holds end, and what operations do. Loaded after records.lua.
 
--- How many open calls a hold counts as: one that belongs to no process waits, and nobody with it.
+-- How many open calls a hold counts as. A hold that belongs to no process counts as none: nobody
+-- waits for its reply.
 local function calls_of(hold)
   return hold.deadline > 0 and 0 or 1
 end
@@ -9,8 +10,8 @@ local function has_holds(w)
   return w.calls > 0 or w.held_paid > 0 or w.held_free > 0
 end
 
--- What reversed payments left owed is paid from paid credit as soon as there is any. Answers the
--- fault of the journal, where there is one.
+-- As soon as there is paid credit, it pays what reversed payments left owed. Returns the journal's
+-- fault if there is one.
 local function repay(events, w, entry)
   local repaid = min(w.owed, w.paid)
   if repaid <= 0 then return nil end
@@ -21,8 +22,8 @@ local function repay(events, w, entry)
   })
 end
 
--- Free credit whose time is over leaves the balance with a ledger entry of its own. Answers the
--- fault of the journal, where there is one; then nothing was written.
+-- Removes expired free credit from the balance, with a ledger entry. Returns the journal's fault if
+-- there is one; then nothing was written.
 local function expire_free(events, w, account, now)
   if w.free == 0 or w.free_expires == 0 or now < w.free_expires then return nil end
   local gone = w.free
@@ -32,9 +33,9 @@ local function expire_free(events, w, account, now)
   })
 end
 
--- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. Free credit that
--- ended while it was held goes, if a later one has begun, which would prolong it. `keys` names
--- wallet, key, holds and events; `call` gives id, type and outcome. If the journal does not take
+-- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. Held free credit
+-- that has ended is removed if newer free credit has come, which would otherwise prolong it. `keys`
+-- has wallet, key, holds and events; `call` has id, type and outcome. If the journal does not take
 -- the entry, nothing changes.
 local function resolve(keys, w, hold, cost, call)
   local total = hold.paid + hold.free
@@ -71,27 +72,27 @@ local function resolve(keys, w, hold, cost, call)
   return { charged = charged, free = charged_free, left = w.paid + w.free }
 end
 
--- Stored answers of a request, for a client library that sends its script again. The first letter
--- says of what: 'D' a settled call, 'X' a swept hold, 'R' a refusal, 'S' an admission that was
--- short.
+-- Stores the reply to a request, for a client library that sends its script again. The first letter
+-- says what it is for: 'D' a settled call, 'X' a swept hold, 'R' a refusal, 'S' an admission that
+-- was short.
 local function remember(op, answer, ms)
   redis.call('SET', op, 'D' .. answer, 'PX', ms)
 end
 
--- What a settled call is answered: charged, free, left. `left` is below 0 where no wallet says it.
+-- The reply to a settlement: charged, free, left. `left` is below 0 if there is no wallet.
 local function settled(done)
   return pack('<ddd', done.charged, done.free, done.left)
 end
 
--- What resolves a repeated settlement: the stored answer of the first, or nil.
+-- The reply to a repeated settlement: the stored one of the first, or nil.
 local function answer_again(op)
   local stored = redis.call('GET', op)
   if stored and string.sub(stored, 1, 1) == 'D' then return string.sub(stored, 2) end
   return nil
 end
 
--- Applies the next operation to a wallet, with its ledger entry, and lets what is owed be repaid.
--- Answers the fault of the journal, where there is one; then nothing was written.
+-- Applies the next operation to a wallet, with its ledger entry, and repays what is owed. Returns
+-- the journal's fault if there is one; then nothing was written.
 local function apply_operation(events, w, account, now, op)
   local gain = max(0, op.amount)
   amount(w.paid + w.held_paid + gain)
@@ -99,7 +100,7 @@ local function apply_operation(events, w, account, now, op)
   amount(w.owed + max(0, -op.amount))
   local paid_delta, free_delta, owed_delta = 0, 0, 0
   if op.balance == 'free' then
-    -- Free credit that ended goes before other free credit comes, which would prolong it.
+    -- Remove free credit that has ended before new free credit comes, which would prolong it.
     if w.free_expires > 0 and now >= w.free_expires then
       local fault = expire_free(events, w, account, now)
       if fault then return fault end
@@ -113,7 +114,7 @@ local function apply_operation(events, w, account, now, op)
     paid_delta = op.amount
   else
     paid_delta = -min(w.paid, -op.amount)
-    -- A negative adjustment stops at zero and leaves no debt.
+    -- A negative adjustment stops at zero and creates no debt.
     if op.kind == 'reversal' then owed_delta = paid_delta - op.amount end
   end
   w.paid, w.free, w.owed = w.paid + paid_delta, w.free + free_delta, w.owed + owed_delta

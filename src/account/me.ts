@@ -6,7 +6,7 @@ import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { ME_EXAMPLE, Me } from "./me-reply.ts";
 
-/** SPEC 4.8: any valid key, whatever its scopes. */
+/** SPEC 4.8: any valid key, with any scopes. */
 export const me = endpoint({
   id: "getAccount",
   surface: "gateway",
@@ -71,7 +71,7 @@ function balanceJson(view: AccountView): object {
   };
 }
 
-/** What still lacks for the next tier; null where no payment unlocks one. */
+/** What is missing for the next tier; null if no payment unlocks one. */
 function nextTierJson(view: AccountView): object | null {
   const next = nextTier(view.tier);
   if (next?.unlock == null) return null;
@@ -81,7 +81,7 @@ function nextTierJson(view: AccountView): object | null {
   return {
     name: next.name,
     paid_usd_missing: toJsonNumber(missing > ZERO ? missing : ZERO),
-    // Counted from the first payment, so until there is one all of them are left.
+    // Counted from the first payment; before it, all days remain.
     days_left: Math.max(0, Math.ceil(next.unlock.days - passedMs / DAY_MS)),
   };
 }

@@ -1,5 +1,5 @@
-// What an operator does to an account: the change is committed in Postgres, then given to Redis. A
-// process that dies in between, or a Redis that is away, leaves work for workers/completer.ts.
+// Changes that an operator makes to an account. Each is committed in Postgres, then given to Redis.
+// If the process dies in between, or Redis is away, workers/completer.ts finishes it.
 
 import { STATE_REASONS } from "../core/access.ts";
 import { AdministrationError } from "../core/errors.ts";
@@ -20,7 +20,7 @@ import { BalanceTooLarge } from "../store/balance-limit.ts";
 import { ReferenceReused } from "../store/operations.ts";
 import type { Payments } from "../store/payments.ts";
 
-/** The account's actor, as far as an operator needs it. */
+/** The account's actor, reduced to what an operator needs. */
 export interface Wallet {
   configure(): Promise<void>;
   applyOperations(): Promise<void>;
@@ -31,13 +31,13 @@ export interface AdministrationDeps {
   readonly payments: Payments;
   readonly actors: { of(accountId: string, bucket: number): Wallet };
   readonly now: () => number;
-  /** Called when Postgres has the change and Redis does not yet: the completer hands it over. */
+  /** Called when Postgres has the change and Redis does not yet; the completer will pass it on. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
 }
 
 export interface Done {
   readonly id: string;
-  /** False when Redis could not be told yet. */
+  /** False if Redis does not have the change yet. */
   readonly applied: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function createAccount(deps: AdministrationDeps, account: NewAccoun
 }
 
 /**
- * Does to an account what the action says; doing it again changes nothing.
+ * Makes the change of `action` to an account; repeating it changes nothing.
  * @throws AdministrationError
  */
 export async function changeAccount(
@@ -71,7 +71,10 @@ export async function changeAccount(
   return { id: account.id, applied: await apply(deps, account), account };
 }
 
-/** A new key; `key` is shown here and never again. @throws AdministrationError */
+/**
+ * A new key; `key` is shown here and never again.
+ * @throws AdministrationError
+ */
 export async function createKey(
   deps: AdministrationDeps,
   accountId: string,
@@ -99,8 +102,9 @@ export async function revokeKey(deps: AdministrationDeps, keyId: string): Promis
 }
 
 /**
- * Suspends an account whose balance was found below zero (SPEC 3.1). That cannot happen, so an
- * operator finds out why before resuming it. @throws AdministrationError
+ * Suspends an account with a balance below zero (SPEC 3.1). That cannot happen, so an operator must
+ * find the reason before resuming it.
+ * @throws AdministrationError
  */
 export async function suspendBelowZero(deps: AdministrationDeps, accountId: string): Promise<Done> {
   const suspended = { state: "suspended", stateReason: STATE_REASONS.negativeBalance } as const;
@@ -111,7 +115,7 @@ export async function suspendBelowZero(deps: AdministrationDeps, accountId: stri
   return { id: account.id, applied: await apply(deps, account) };
 }
 
-/** @throws AdministrationError when there is none of this id */
+/** @throws AdministrationError if no account has this id */
 export async function findAccount(
   deps: Pick<AdministrationDeps, "accounts">,
   accountId: string,
@@ -121,7 +125,10 @@ export async function findAccount(
   return account;
 }
 
-/** What decides the limits of one surface alone: a contract the tier, a plan itself. */
+/**
+ * The one surface on which a change makes sense: a contract gives a Gateway tier, a plan is of an
+ * application account.
+ */
 const SURFACE_OF: Partial<Record<AccountAction["kind"], Surface>> = {
   contract: "gateway",
   plan: "application",
@@ -159,7 +166,7 @@ function decide(
   }
 }
 
-/** An operator does not end a dispute: the account stays suspended while one is open. */
+/** An operator cannot end a dispute: while one is open, the account stays suspended. */
 function resumed(
   { id, state, stateReason }: AccountRow,
   hasOpenDispute: boolean,
@@ -176,7 +183,10 @@ function resumed(
   return { state: "active", stateReason: null };
 }
 
-/** Gives Redis what Postgres has. The change stands either way, so a failure is only reported. */
+/**
+ * Gives Redis what Postgres has. Postgres keeps the change in any case, so a failure is only
+ * reported.
+ */
 export async function apply(
   deps: AdministrationDeps,
   { id, bucket }: AccountPlace,
@@ -192,7 +202,7 @@ export async function apply(
   }
 }
 
-/** The outcome of a change, or the error of a store in words for the operator. */
+/** The result of a change. Turns an error of a store into words for the operator. */
 export async function explained<T>(
   account: Pick<AccountRow, "id">,
   change: Promise<T>,

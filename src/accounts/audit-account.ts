@@ -1,5 +1,5 @@
-// Proves one account: its ledger from its entries, its operations, payments and log from its
-// ledger, and its wallet in Redis from the ledger and the journal.
+// Audits one account: proves its ledger from its entries; its operations, payments and log from its
+// ledger; and its wallet in Redis from the ledger and the journal.
 
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
 import { UnknownRecord } from "../../actors/records.ts";
@@ -14,39 +14,39 @@ import { checkWallet, isInForce, toReplayEntry } from "./audit-wallet.ts";
 export interface AccountAuditDeps {
   readonly redis: RedisClient;
   readonly repository: AuditRepository;
-  /** An operation younger than this may still be on its way to Redis. */
+  /** A younger operation may still be on its way to Redis. */
   readonly graceMs: number;
-  /** Only tests give a time. */
+  /** Only tests set a time. */
   readonly scriptTime?: () => ScriptTime;
 }
 
 export interface AccountProof {
   readonly difference: AuditFinding | null;
-  /** Journal entries that Postgres refused. What they did is in no ledger. */
+  /** Journal entries that Postgres refused. No ledger has their effect. */
   readonly rejected: readonly AuditFinding[];
   readonly entries: number;
-  /** What the account owns, held amounts included. */
+  /** What the account owns, including held amounts. */
   readonly balance: bigint;
   readonly owed: bigint;
-  /** What operations gave. */
+  /** What operations gave in total. */
   readonly credited: bigint;
-  /** What operations took. */
+  /** What operations took in total. */
   readonly reversed: bigint;
-  /** What paid credit paid of what was owed. */
+  /** What paid credit repaid of the owed amount. */
   readonly repaid: bigint;
   readonly charged: bigint;
   readonly expired: bigint;
   readonly openHolds: number;
-  /** Whether Redis holds a wallet of the account now. */
+  /** True if Redis has a wallet of the account now. */
   readonly inRedis: boolean;
 }
 
-/** The journal is flushed first, so only what happens meanwhile is left in it. */
+/** The journal is flushed before, so it contains only what happens meanwhile. */
 const TAIL_MAX = 20_000;
 
 /**
- * The ledger is read as of one instant and Redis at a later one. What happened between is in the
- * journal after the snapshot's cursor, so the two can be compared exactly under any load.
+ * Compares the ledger at one instant with Redis at a later one. The journal after the snapshot's
+ * cursor has what happened in between, so the comparison is exact under any load.
  */
 export async function auditAccount(
   deps: AccountAuditDeps,
@@ -73,7 +73,7 @@ export async function auditAccount(
   });
 }
 
-/** What Redis holds of the account, or why it cannot be read. */
+/** What Redis has of the account, or why it cannot be read. */
 async function inspect(
   { redis, scriptTime }: AccountAuditDeps,
   place: AccountPlace,
@@ -110,7 +110,7 @@ function checkRedis(
   );
 }
 
-/** A rejected entry as a finding; one with money left a hole in the ledger. */
+/** A rejected entry as a finding. One with money left a hole in the ledger. */
 export function rejection(account: string | null, entry: RejectedEntry): AuditFinding {
   const { bucket, epoch, entry: number, seq, reason, ledgerWritten } = entry;
   const fact = `journal entry ${epoch}-${number}`;
@@ -138,7 +138,7 @@ async function replayLedger(
   return checkSpending(replay, snapshot.spending);
 }
 
-/** Passes over the places that rejected entries left empty. */
+/** Skips the numbers of rejected entries. */
 function skipHoles(replay: LedgerReplay, holes: Set<number>): void {
   while (holes.delete(replay.seq + 1)) replay.skip();
 }
@@ -192,7 +192,7 @@ function replayTail(
   return next === written ? null : say("journal entries in Redis", written, next);
 }
 
-/** Every operation that was not just booked is in the ledger or in the journal. */
+/** Checks that every operation, except very recent ones, is in the ledger or in the journal. */
 function checkApplied(
   replay: LedgerReplay,
   { operations, nowMs }: AuditSnapshot,
@@ -201,7 +201,7 @@ function checkApplied(
   const missing = operations.find(
     ({ number, createdAtMs }) => number > replay.operations && createdAtMs < nowMs - graceMs,
   );
-  // It may be in an entry that was rejected, which is named by itself.
+  // It may be in a rejected entry, which has its own finding.
   if (missing === undefined || replay.holes > 0) return null;
   const ageSeconds = Math.floor((nowMs - missing.createdAtMs) / 1000);
   const fact = `operation ${missing.number} (${missing.kind}, ${dollars(missing.amount)})`;

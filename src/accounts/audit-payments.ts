@@ -1,5 +1,5 @@
-// Proves an account's operations from its payments: what each one gave and took back by now is what
-// its row says, and nothing was credited that nobody paid.
+// Proves an account's operations from its payments: the sums that each payment gave and took back
+// must match its row, and nothing may be credited without a payment.
 
 import { type AuditFinding, dollars } from "../core/audit-finding.ts";
 import type { OperationKind } from "../core/journal.ts";
@@ -8,12 +8,12 @@ import { creditOf } from "../core/payment-credit.ts";
 import type { AuditSnapshot } from "../store/audit.ts";
 import type { Payment } from "../store/payments.ts";
 
-/** Kinds that an operation of a payment has, and no other paid one. */
+/** Kinds that only operations of payments have. */
 const OF_PAYMENTS: ReadonlySet<OperationKind> = new Set(["credit", "bonus", "reversal", "restore"]);
 
 type Facts = Pick<AuditSnapshot, "operations" | "payments" | "state" | "stateReason">;
 
-/** The first thing that does not follow from the payments; null where all does. */
+/** The first thing that does not follow from the payments; null if everything does. */
 export function checkOperations(account: string, facts: Facts): AuditFinding | null {
   return (
     checkNumbers(account, facts.operations) ??
@@ -53,7 +53,7 @@ function checkPayments(account: string, { operations, payments }: Facts): AuditF
   return null;
 }
 
-/** Nothing is credited, reversed or restored beyond what there is of the payment. */
+/** Checks each step: nothing is credited, reversed or restored beyond what the payment has. */
 function checkSteps(
   account: string,
   { id, amount, bonus }: Payment,
@@ -69,7 +69,10 @@ function checkSteps(
   return null;
 }
 
-/** Credit and bonus, less reversals, with restores, are what the row's amounts leave. */
+/**
+ * Checks the sum: credit and bonus, minus reversals, plus restores, equal what the row's amounts
+ * leave.
+ */
 function checkStanding(
   account: string,
   payment: Payment,
@@ -104,7 +107,7 @@ function describeSum(operations: readonly OperationFact[], sum: bigint): string 
   return `${dollars(sum)} by operations ${numbers}`;
 }
 
-/** While a dispute is open the account is not active; once none is, no dispute suspends it. */
+/** While a dispute is open the account must not be active; without one, no dispute suspends it. */
 function checkSuspension(
   account: string,
   { payments, state, stateReason }: Facts,

@@ -1,4 +1,4 @@
-// Holds an account's wallet in Redis against the ledger and the journal that is not in it yet.
+// Compares an account's wallet in Redis with the ledger and the journal entries not yet in it.
 
 import type { AccountInspection, InspectedHold } from "../../actors/inspection.ts";
 import type { HoldRecord, KeyState, Wallet } from "../../actors/records.ts";
@@ -8,14 +8,14 @@ import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
 import type { LedgerReplay, ReplayEntry } from "../core/ledger-replay.ts";
 import { LEASE_OVERDUE_MS } from "../core/limits.ts";
 
-/** What Postgres says of an account's access document. */
+/** An account's access document according to Postgres. */
 export interface DocumentFacts {
   readonly version: number;
   readonly appliedVersion: number;
   readonly document: string;
 }
 
-/** A journal entry as the ledger will have it; null for one that changed no balance. */
+/** A journal entry in the form that the ledger will store; null if it changed no balance. */
 export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
   const kind = ledgerKindOf(entry);
   if (entry.seq === null || kind === null) return null;
@@ -27,7 +27,9 @@ export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
   };
 }
 
-/** True when the bucket vouches for the wallet; any other is void, and rebuilt at its next use. */
+/**
+ * True if the wallet is of its bucket's epoch. Any other is invalid, and rebuilt when next used.
+ */
 export function isInForce({ wallet, bucket }: AccountInspection): boolean {
   return wallet !== null && wallet.epoch === bucket?.epoch;
 }
@@ -39,7 +41,7 @@ export function checkWallet(
   access: DocumentFacts,
 ): AuditFinding | null {
   const { wallet, bucket } = inspection;
-  // A hold of an older epoch is void, like the wallet that it was taken from.
+  // A hold of an older epoch is invalid, like the wallet that it was taken from.
   const holds = inspection.holds.filter(
     ({ record }) => record === null || record.epoch === bucket?.epoch,
   );
@@ -108,7 +110,7 @@ function checkBalances(
   const heldFree = holds.reduce((sum, { free }) => sum + free, 0n);
   const streams = holds.filter(({ isStream }) => isStream).length;
   const calls = holds.filter(({ deadlineMs }) => deadlineMs === 0).length;
-  // What was in a rejected entry is known by the balances after it, and by nothing else.
+  // The effect of a rejected entry is known only from the balances after it.
   const isWhole = replay.holes === 0;
   const counts = [
     ["ledger number", wallet.seq, replay.seq],
@@ -134,7 +136,7 @@ function checkBalances(
   return null;
 }
 
-/** What a wallet or a key spent and holds in a month; earlier months than two are not counted. */
+/** What a wallet or a key spent and holds in a month; only the last two months are stored. */
 function monthOfRecord(
   record: Wallet | KeyState | undefined,
   month: number,
@@ -144,7 +146,7 @@ function monthOfRecord(
   return { spent: record.previousSpent, held: record.previousHeld };
 }
 
-/** Spending and holds of the account and its keys, in this month and the one before. */
+/** Checks spending and holds of the account and its keys, in this month and the one before. */
 function checkMonths(
   replay: LedgerReplay,
   { nowMs, bucket, keys }: AccountInspection,
@@ -202,7 +204,7 @@ function checkMonth(
   return say(fact, dollars(expected.spent), dollars(found.spent));
 }
 
-/** A revoked key that Redis still knows would be money spent by somebody else. */
+/** If Redis still knew a revoked key, somebody else could spend the money. */
 function checkDocument(
   account: string,
   { version }: Wallet,

@@ -1,6 +1,5 @@
-// Proves the whole installation, or one account: the ledger from its entries, and Redis from the
-// ledger. It changes nothing but the journal's place: what waits in it is moved to the ledger
-// first.
+// Audits the whole installation, or one account: proves the ledger from its entries, and Redis from
+// the ledger. It changes nothing, except that it first moves waiting journal entries to the ledger.
 
 import {
   type BucketInspection,
@@ -19,22 +18,22 @@ import {
   rejection,
 } from "./audit-account.ts";
 
-/** A bucket whose journal does not fit the ledger. */
+/** A bucket with a journal that contradicts the ledger. */
 export interface JournalConflict {
   readonly bucket: number;
   readonly reason: string;
 }
 
 export interface AuditDeps extends AccountAuditDeps {
-  /** Moves what waits in the journal to the ledger; returns the buckets that it could not move. */
+  /** Moves waiting journal entries to the ledger; returns the buckets for which that failed. */
   readonly flush: () => Promise<readonly JournalConflict[]>;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 export interface AuditReport {
-  /** The first difference, or null: everything is proven but what was rejected. */
+  /** The first difference; null if everything is proven except rejected entries. */
   readonly difference: AuditFinding | null;
-  /** All journal entries that Postgres refused, of the accounts audited (D-111). */
+  /** All journal entries of the audited accounts that Postgres refused (D-111). */
   readonly rejected: readonly AuditFinding[];
   readonly accounts: number;
   readonly entries: number;
@@ -46,11 +45,14 @@ export interface AuditReport {
   readonly charged: bigint;
   readonly expired: bigint;
   readonly openHolds: number;
-  /** Accounts of which Redis holds a wallet. */
+  /** Accounts with a wallet in Redis. */
   readonly wallets: number;
 }
 
-/** A difference counts when it is still there after so many looks: others may be at work. */
+/**
+ * A difference counts only if it is found this many times in a row: others may be changing the
+ * account.
+ */
 const LOOKS = 4;
 const LOOK_AGAIN_MS = 250;
 const ACCOUNTS_AT_ONCE = 4;
@@ -71,10 +73,10 @@ const NOTHING: AuditReport = {
   wallets: 0,
 };
 
-/** Audits every account, or the one given. Stops at the first difference. */
+/** Audits every account, or the given one. Stops at the first difference. */
 export async function audit(deps: AuditDeps, only: AccountPlace | null): Promise<AuditReport> {
   const isLookedAt = (bucket: number) => only === null || only.bucket === bucket;
-  // Before the flush, which would mend a bucket that is older than the ledger.
+  // Before the flush: that would repair a bucket that is older than the ledger.
   const difference =
     (await lasting(deps, () => checkBuckets(deps, isLookedAt))) ??
     (await checkFlush(deps, isLookedAt)) ??
@@ -98,7 +100,7 @@ export async function audit(deps: AuditDeps, only: AccountPlace | null): Promise
   return report;
 }
 
-/** Looks again before it believes a difference: an account may be changed at this moment. */
+/** Checks again before it reports a difference: the account may be changing at this moment. */
 async function proveAccount(deps: AuditDeps, place: AccountPlace): Promise<AccountProof> {
   for (let look = 1; ; look += 1) {
     const proof = await auditAccount(deps, place);
@@ -138,7 +140,7 @@ async function checkBuckets(
   return null;
 }
 
-/** A bucket that Redis does not hold at all is rebuilt when it is next used. */
+/** A bucket that Redis lost completely is rebuilt when it is next used, so it is no finding. */
 function checkBucket(cursor: Cursor, found: BucketInspection): AuditFinding | null {
   const { bucket } = cursor;
   const say = (fact: string, expected: string, is: string): AuditFinding => {
@@ -156,7 +158,7 @@ function checkBucket(cursor: Cursor, found: BucketInspection): AuditFinding | nu
   return say("the number of journal entries in Redis", expected, `${found.written}`);
 }
 
-/** A process whose lease ended long ago has holds that the sweep must have missed. */
+/** If a lease ended long ago, the sweep must have missed its holds. */
 async function checkLeases(
   { redis }: AuditDeps,
   bucket: number,

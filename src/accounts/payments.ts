@@ -1,5 +1,5 @@
-// Payments, refunds, disputes and adjustments, whoever asks for them (docs/money.md). Each is
-// committed in Postgres under a reference, then given to Redis; repeating it changes nothing.
+// Payments, refunds, disputes and adjustments from any source (docs/money.md). Each is committed in
+// Postgres under a reference, then given to Redis; repeating it changes nothing.
 
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
@@ -22,19 +22,19 @@ import {
   findAccount,
 } from "./administration.ts";
 
-/** What of a payment is refunded: in all by now, or by this refund. */
+/** How much of a payment is refunded: the total by now, or the amount of this refund. */
 export type Refund =
   | { readonly target: NanoUsd }
   | {
-      /** All that is left when it is null. */
+      /** Null refunds all that is left. */
       readonly amount: NanoUsd | null;
-      /** With the same one of an account nothing is refunded twice. */
+      /** The same reference of an account never refunds twice. */
       readonly reference: string | null;
     };
 
 export interface Dispute {
   readonly state: DisputeState;
-  /** What of the payment's amount is disputed, or was lost; all that is left unless given. */
+  /** The part of the payment's amount that is disputed or was lost; by default all that is left. */
   readonly amount?: NanoUsd;
 }
 
@@ -45,7 +45,8 @@ export type Adjusted = Done & { readonly operation: OperationRow };
 const OPERATOR = "operator";
 
 /**
- * Books a payment and its credit. A reference that was used answers the payment booked under it.
+ * Records a payment and its credit. A reference that was used before returns the payment recorded
+ * under it.
  * @throws AdministrationError
  */
 export async function recordPayment(
@@ -59,8 +60,9 @@ export async function recordPayment(
 }
 
 /**
- * Takes back the credit of what is refunded, its part of the bonus included. A target below the
- * one before gives back what it took: a refund that failed. @throws AdministrationError
+ * Takes back the credit for a refund, including its part of the bonus. If the target is lower than
+ * the one before, a refund has failed: the difference is given back.
+ * @throws AdministrationError
  */
 export async function refundPayment(
   deps: AdministrationDeps,
@@ -74,9 +76,10 @@ export async function refundPayment(
 }
 
 /**
- * Opens a dispute, which takes back the whole payment's credit and suspends the account, or decides
- * it: won gives back, lost keeps what was lost away. A decided dispute is not opened again, so
- * that events may come in any order (D-105). @throws AdministrationError
+ * Opens or decides a dispute. An open dispute takes back all credit of the payment and suspends the
+ * account. A won one gives the credit back; a lost one does not give back what was lost. A decided
+ * dispute is not opened again, so events may arrive in any order (D-105).
+ * @throws AdministrationError
  */
 export async function disputePayment(
   deps: AdministrationDeps,
@@ -91,7 +94,10 @@ export async function disputePayment(
   });
 }
 
-/** Adds to the paid balance, or takes what is available of it. @throws AdministrationError */
+/**
+ * Adds to the paid balance, or takes from it what is available.
+ * @throws AdministrationError
+ */
 export async function adjustBalance(
   deps: AdministrationDeps,
   accountId: string,
@@ -100,7 +106,10 @@ export async function adjustBalance(
   return await adjust(deps, accountId, { kind: "adjustment", ...adjustment });
 }
 
-/** Forgives at most so much of what the account owes. @throws AdministrationError */
+/**
+ * Forgives up to this amount of what the account owes.
+ * @throws AdministrationError
+ */
 export async function forgiveOwed(
   deps: AdministrationDeps,
   accountId: string,
@@ -176,7 +185,10 @@ function disputed(payment: Payment, { state, amount }: Dispute): PaymentChange |
   return { dispute: state, disputed: next };
 }
 
-/** A provider may tell the end of a dispute first; a person who does is at the wrong payment. */
+/**
+ * A provider may report the end of a dispute before its start. An operator who does so has the
+ * wrong payment.
+ */
 function refuseUnlikely({ id, dispute, amount, refunded }: Payment, { state }: Dispute): void {
   if (dispute === null && state === "won") throw wrongState(`The payment ${id} has no dispute`);
   if (dispute === null && refunded === amount) {
@@ -188,7 +200,7 @@ function refuseUnpaid({ id, status }: Payment): void {
   if (status !== "succeeded") throw wrongState(`The payment ${id} is ${status} and gave no credit`);
 }
 
-/** A slip of an operator must not be costly: what is left is named. */
+/** Protects an operator from an expensive typing error: the message names what is left. */
 function refuseBeyond(payment: Payment, field: string, most: NanoUsd, amount: NanoUsd): void {
   if (amount <= most) return;
   const { id, refunded, disputed } = payment;

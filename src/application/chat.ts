@@ -44,7 +44,7 @@ export const applicationChat = endpoint({
   run: runChat,
 });
 
-/** What the account can still spend; null if the settlement has not been heard of yet. */
+/** What the account can still spend; null if the settlement has not been confirmed yet. */
 const creditsLeft: WantedChat["svcMembers"] = (_, { left }) =>
   `,"credits_left_usd":${left === null ? "null" : toDecimal(left)}`;
 

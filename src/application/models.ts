@@ -59,7 +59,7 @@ const ENTRY = {
   },
 };
 
-/** SPEC 4.10: any application key; what can be called now, and its price. */
+/** SPEC 4.10: any application key. The models that can be called now, with their prices. */
 export const applicationModels = endpoint({
   id: "listModels",
   surface: "application",
@@ -80,7 +80,7 @@ export const applicationModels = endpoint({
   },
 });
 
-/** One entry of the list: a model that is paused is not in it. */
+/** One entry of the list; a paused model is not in it. */
 export const applicationModel = endpoint({
   id: "getModel",
   surface: "application",
@@ -117,7 +117,7 @@ function oneJson({ catalogue, pauses }: ChatDeps, id: string): string {
   return JSON.stringify(entryJson(model));
 }
 
-/** The fields that clients of OpenRouter read stand beside those of SPEC 2.2. */
+/** The fields that clients of OpenRouter read are next to those of SPEC 2.2. */
 function entryJson(model: ModelEntry): object {
   const { input, output, cachedInput } = firstBand(model);
   return {
@@ -133,7 +133,9 @@ function entryJson(model: ModelEntry): object {
   };
 }
 
-/** As OpenRouter lists its own: a price of -1 is that of the model that will be chosen. */
+/**
+ * OpenRouter lists its own automatic model like this: a price of -1 means that of the chosen model.
+ */
 function autoJson({ models, auto }: ChatCatalogue): object {
   const lengths = [...models.values()].map(({ contextTokens }) => contextTokens);
   return {

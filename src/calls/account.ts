@@ -1,4 +1,4 @@
-// What the account holder may know of account and key, read as one call of its own.
+// What an account holder may read about account and key; reading it is a call of its own.
 
 import type { AccountView } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
@@ -6,7 +6,7 @@ import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
 import { type Call, type CallDeps, type CallTerms, NO_COST, outcomeOf, takeHold } from "./call.ts";
 import { release } from "./settling.ts";
 
-/** What keeps an account from spending more right now. */
+/** The limit that determines how much an account can spend right now. */
 export type SpendingLimit = "balance" | "tier_cap" | "own_cap" | "key_budget";
 
 export interface Spendable {
@@ -22,7 +22,7 @@ export async function viewAccount(deps: CallDeps, call: Call): Promise<AccountVi
   );
 }
 
-/** A call that any valid key may make and that costs nothing; it is counted and logged. */
+/** Runs a free call that any valid key may make; it is counted and logged. */
 export async function withoutCost<Result>(
   deps: CallDeps,
   call: Call,
@@ -42,7 +42,7 @@ export async function withoutCost<Result>(
   }
 }
 
-/** What a call could hold now, were its model one that free credit pays for, and what limits it. */
+/** What a call could hold now if free credit could pay for its model, and what limits that. */
 export function spendableOf(view: AccountView): Spendable {
   const rooms: Spendable[] = [
     { limit: "balance", amount: add(view.paid, view.free) },

@@ -1,4 +1,4 @@
-// One authenticated request as the use cases see it, and its way through admission.
+// One authenticated request as the use cases see it, and its admission.
 
 import type {
   AccountActors,
@@ -16,7 +16,7 @@ import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
 
-/** What every use case needs of the rest of the program; a service adds its provider. */
+/** What every use case needs from the rest of the program; a service adds its provider. */
 export interface CallDeps {
   readonly accounts: AccountActors;
   readonly clock: Clock;
@@ -34,11 +34,11 @@ export interface Call {
   readonly arrivedMs: number;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
-  /** What admission answered, for the headers of whatever the call ends in. */
+  /** The rate limits that admission returned, for the headers of the response. */
   rate: RateLimits | null;
 }
 
-/** What one kind of call asks of an account. */
+/** What a call requests from the account. */
 export interface CallTerms
   extends Pick<
     AdmissionRequest,
@@ -46,11 +46,11 @@ export interface CallTerms
   > {
   readonly service: CallMetadata["service"];
   readonly model: string | null;
-  /** Which version of its prices the call is charged by; left out where it has no price. */
+  /** The version of the prices that the call is charged by; omitted if it has no price. */
   readonly priceVersion?: string;
 }
 
-/** What a call asks that costs nothing and that no upstream serves. */
+/** The terms of a call that costs nothing and uses no upstream. */
 export const NO_COST = { bound: ZERO, freeEligible: true, stream: false, isBrief: true } as const;
 
 export interface AdmitOptions {
@@ -59,7 +59,7 @@ export interface AdmitOptions {
   readonly refusal?: ApiError;
 }
 
-/** Asks the account's actor once. The rate limits it answers stay with the call. */
+/** Asks the account's actor for admission, once. The call keeps the rate limits of the reply. */
 export async function admit(
   deps: CallDeps,
   call: Call,
@@ -93,7 +93,7 @@ export async function admit(
   return admission;
 }
 
-/** The hold of a call that is asked for once. Throws the refusal. */
+/** Admits a call in one try and returns its hold. Throws the refusal. */
 export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
   const admission = await admit(deps, call, terms);
   if (admission.verdict === "admitted") return admission.hold;
@@ -102,8 +102,8 @@ export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Pr
 }
 
 /**
- * Lets the account count and log a request that is already known to be refused, and throws the
- * refusal: this one, or one that comes before it in the error table.
+ * Refuses a request for a known reason. The account counts and logs it. Throws this refusal, or one
+ * that comes before it in the error table.
  */
 export async function refuse(
   deps: CallDeps,
@@ -124,7 +124,7 @@ export function elapsedMs(deps: CallDeps, call: Call): number {
   return Math.round(deps.clock.monotonicMs() - call.arrivedMs);
 }
 
-/** The log row of a call in which nothing was counted. */
+/** The log row of a call that counted nothing. */
 export function outcomeOf(
   deps: CallDeps,
   call: Call,

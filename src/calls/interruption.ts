@@ -1,12 +1,12 @@
-// Ends the upstream request of a call before its time, for the first reason that comes up.
+// Aborts the upstream request of a call, for the first reason that occurs.
 
 import type { Hold } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED } from "../core/errors.ts";
 
 export interface InterruptionReason {
-  /** How the log names it. */
+  /** How the log names the reason. */
   readonly code: string;
-  /** What the caller is told; null where nobody is there to hear it. */
+  /** The error for the caller; null if the caller is gone. */
   readonly error: ApiError | null;
 }
 
@@ -31,7 +31,7 @@ export class Interruption {
     else if (hold.signal.aborted) this.#onHoldLost();
   }
 
-  /** For the upstream request. */
+  /** The signal for the upstream request. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

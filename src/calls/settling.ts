@@ -1,4 +1,4 @@
-// Ends a hold so that a failure of Redis is logged but never changes what the caller gets.
+// Ends a hold. If Redis fails, that is logged and does not change what the caller receives.
 
 import type { Hold, Outcome, Settlement } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED, toApiError } from "../core/errors.ts";
@@ -12,8 +12,8 @@ export interface SettleRequest {
 }
 
 /**
- * Settles a hold. If that fails, the sweep settles it to this cost when its lease ends, so this
- * cost is what the caller is told.
+ * Settles a hold. If that fails, the sweep settles it to this cost when its lease ends, so the
+ * caller receives this cost in any case.
  */
 export async function settle(
   deps: CallDeps,
@@ -37,7 +37,7 @@ export async function release(deps: CallDeps, hold: Hold, outcome: Outcome): Pro
   }
 }
 
-/** Releases the hold of a failed call, and throws the error that it failed with. */
+/** Releases the hold of a failed call, and throws the error of the failure. */
 export async function giveBack(
   deps: CallDeps,
   call: Call,
@@ -53,7 +53,7 @@ export async function giveBack(
   throw error;
 }
 
-/** Nobody hears this; it only ends the handling of a request whose caller is gone. */
+/** The caller is gone and never receives this; it only ends the handling of the request. */
 export function clientLeft(): ApiError {
   return new ApiError("upstream_unreachable", "The caller left before the answer was there");
 }

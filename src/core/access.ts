@@ -1,5 +1,5 @@
-// The access document: what of an account decides whether a call may pass, in one versioned value.
-// Postgres is its source, Redis hands it out, and each process caches it parsed.
+// The access document: one versioned value with everything about an account that decides access. It
+// is stored in Postgres and handed out by Redis, and each process caches it parsed.
 
 import { BlockList, isIP } from "node:net";
 import { monthOf } from "./clock.ts";
@@ -10,8 +10,8 @@ import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
 export type AccountState = "active" | "suspended" | "closed";
 
 /**
- * Why an account is suspended or closed. A dispute suspends it while it is open; what a reversed
- * payment left owed is no suspension, but stands in the wallet (D-107).
+ * Why an account is suspended or closed. A dispute suspends it while it is open. An owed amount is
+ * not a suspension: it is stored in the wallet (D-107).
  */
 export const STATE_REASONS = {
   operator: "operator",
@@ -24,7 +24,7 @@ export interface AccessKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly monthlyLimit: NanoUsd | null;
-  /** Null where the key may be used from anywhere. */
+  /** Null if the key may be used from any address. */
   readonly allowlist: BlockList | null;
 }
 
@@ -33,13 +33,13 @@ export interface AccessDocument {
   readonly stateReason: string | null;
   readonly tierInputs: TierInputs;
   readonly ownCap: NanoUsd | null;
-  /** The last month whose allowance was granted, as 202611; 0 where none was. */
+  /** The last month with a granted allowance, as 202611; 0 if there is none. */
   readonly allowanceMonth: number;
   /** Only keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
 }
 
-/** The document as it is stored: JSON with money as decimal strings of nano-USD. */
+/** The document in its stored form: JSON, with money as decimal strings of nano-USD. */
 export interface StoredDocument {
   readonly state: AccountState;
   readonly state_reason: string | null;
@@ -47,7 +47,7 @@ export interface StoredDocument {
   readonly net_paid: string;
   readonly first_payment_ms: number | null;
   readonly own_cap: string | null;
-  /** Only of an application account. */
+  /** Only for an application account. */
   readonly plan?: PlanName;
   readonly allowance_month?: number;
   readonly keys: readonly {
@@ -59,7 +59,7 @@ export interface StoredDocument {
   }[];
 }
 
-/** Parses a stored document; it was written by this program, so a fault in it is an assertion. */
+/** Parses a stored document. This program wrote it, so a fault in it is a bug. */
 export function parseDocument(json: string): AccessDocument {
   const stored = JSON.parse(json) as StoredDocument;
   return {
@@ -89,22 +89,23 @@ export function parseDocument(json: string): AccessDocument {
 }
 
 /**
- * What an account paid in its lifetime may pass what one amount can be; no tier asks for so much.
+ * An account's lifetime payments may exceed AMOUNT_MAX; no tier needs that much, so they are
+ * capped.
  */
 function capped(netPaid: string): NanoUsd {
   const paid = BigInt(netPaid);
   return paid > AMOUNT_MAX ? AMOUNT_MAX : nano(paid);
 }
 
-/** Whether the Free plan owes the account the allowance of this UTC month (SPEC 8.6). */
+/** True if the Free plan still owes the account the allowance of this UTC month (SPEC 8.6). */
 export function lacksAllowance(document: AccessDocument, nowMs: number): boolean {
   const { state, tierInputs, allowanceMonth } = document;
   return tierInputs.plan === "free" && state === "active" && allowanceMonth < monthOf(nowMs);
 }
 
 /**
- * The state that an account's disputes bring about; null where they change nothing. What suspended
- * it for another reason stays, and so does its closing.
+ * The state that follows from an account's disputes; null if they change nothing. They do not end a
+ * suspension for another reason, or reopen a closed account.
  */
 export function stateByDisputes(
   { state, stateReason }: { readonly state: AccountState; readonly stateReason: string | null },
@@ -117,7 +118,7 @@ export function stateByDisputes(
   return isOver ? { state: "active", stateReason: null } : null;
 }
 
-/** A list of addresses and CIDR blocks. Throws a RangeError that names an entry that is neither. */
+/** A list of addresses and CIDR blocks. Throws a RangeError that names the first invalid entry. */
 export function allowlist(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {
@@ -134,7 +135,7 @@ export function allowlist(entries: readonly string[]): BlockList {
   return list;
 }
 
-/** True when the list has the address; IPv4 written as IPv6 is the same address. */
+/** True if the list contains the address; IPv4 written as IPv6 is the same address. */
 export function isListed(list: BlockList, ip: string): boolean {
   const family = isIP(ip);
   return family !== 0 && list.check(ip, family === 4 ? "ipv4" : "ipv6");
@@ -142,11 +143,14 @@ export function isListed(list: BlockList, ip: string): boolean {
 
 export interface AccessDecision {
   readonly tier: Tier;
-  /** The first of the error table's access rows that applies, or null. */
+  /** The first access row of the error table that applies, or null. */
   readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
-/** Whether this key may use this service from this address now, and by which tier (SPEC 5). */
+/**
+ * Decides whether this key may use this service from this address now, and with which tier (SPEC
+ * 5).
+ */
 export function decideAccess(
   document: AccessDocument,
   key: AccessKey,

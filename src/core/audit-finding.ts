@@ -1,21 +1,21 @@
-// What an audit found that should not be: one fact, what it must be and what it is.
+// One fault that an audit found: a fact, with its expected and its actual value.
 
 import { type NanoUsd, toDecimal } from "./money.ts";
 
 export interface AuditFinding {
-  /** The account, or null where the fact is one of a bucket or of the whole. */
+  /** The account; null if the fact is about a bucket or the whole installation. */
   readonly account: string | null;
   readonly bucket: number | null;
-  /** The ledger entry, where the fact is about one. */
+  /** The ledger entry, if the fact is about one. */
   readonly seq: number | null;
   readonly fact: string;
   readonly expected: string;
   readonly found: string;
-  /** The fact is a balance below zero, for which the account is suspended (SPEC 3.1). */
+  /** Set if a balance is below zero: the account is then suspended (SPEC 3.1). */
   readonly isBelowZero?: true;
 }
 
-/** The difference in one sentence. */
+/** The finding in one sentence. */
 export function describe({ account, bucket, seq, fact, expected, found }: AuditFinding): string {
   const place = [
     account,
@@ -26,7 +26,7 @@ export function describe({ account, bucket, seq, fact, expected, found }: AuditF
   return `${where}${fact}: expected ${expected}, found ${found}`;
 }
 
-/** An amount as an audit prints it; it may lie outside what an account may own. */
+/** An amount as an audit prints it; it may be outside the range of NanoUsd. */
 export function dollars(amount: bigint): string {
   return `$${toDecimal(amount as NanoUsd)}`;
 }

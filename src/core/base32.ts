@@ -1,6 +1,6 @@
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** RFC 4648 section 6, in lower case and without padding: text that survives a change of case. */
+/** RFC 4648 section 6, in lower case and without padding, so a change of case does no harm. */
 export function base32(bytes: Uint8Array): string {
   let text = "";
   let bits = 0;

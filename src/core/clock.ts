@@ -1,11 +1,11 @@
-// Time as the program sees it. The composition roots pass the real one in, tests their own.
+// Time as the program sees it. The composition roots pass in the real clock, tests their own.
 
 export interface Clock {
-  /** Milliseconds since 1970, for what is shown and stored. */
+  /** Milliseconds since 1970, for times that are shown or stored. */
   now(): number;
   /** Milliseconds that never go back, for durations. */
   monotonicMs(): number;
-  /** Calls `run` once after `delayMs`; the function it returns calls it off. */
+  /** Calls `run` once after `delayMs`; the returned function cancels that. */
   after(delayMs: number, run: () => void): () => void;
 }
 
@@ -21,7 +21,7 @@ export function nextMonthMs(ms: number): number {
   return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
 }
 
-/** The month before one, both as 202611. */
+/** The month before the given one, both as 202611. */
 export function monthBefore(month: number): number {
   return month % 100 === 1 ? month - 89 : month - 1;
 }

@@ -1,11 +1,13 @@
-// CSV by RFC 4180: every text in quotes, numbers bare, lines ended by CR LF.
+// CSV by RFC 4180: every text in quotes, numbers without, lines end with CR LF.
 
-/** A spreadsheet runs a cell that begins so as a formula. */
+/** A spreadsheet treats a cell that begins like this as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 export type CsvCell = string | number | { readonly decimal: string } | null;
 
-/** One line with its end. A text that a spreadsheet would run gets a ' before it. */
+/**
+ * One line with its line end. A text that a spreadsheet would run as a formula gets a ' before it.
+ */
 export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(cellText).join(",")}\r\n`;
 }

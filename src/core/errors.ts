@@ -1,5 +1,5 @@
-// The one table of what a caller can be told. Rows stand in the order the checks run (SPEC 7,
-// docs/decisions.md): when more than one applies, the first is the answer.
+// The one table of all errors that a caller can receive. Rows are in the order in which the checks
+// run (SPEC 7, docs/decisions.md): if several apply, the first one is the answer.
 
 import type { UnavailableCode } from "./services.ts";
 
@@ -14,7 +14,7 @@ type ErrorType =
 interface ErrorRow {
   readonly status: number;
   readonly type: ErrorType;
-  /** When it is answered, for the documentation: Markdown, half a sentence. */
+  /** When a caller receives it, for the documentation: Markdown, half a sentence. */
   readonly when: string;
 }
 
@@ -198,7 +198,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What a change of an account, a key or a payment can be refused with; no API key meets these. */
+/** Refusals of a change to an account, a key or a payment; API callers never receive them. */
 export const ADMINISTRATION_ERRORS = {
   not_found: { status: 404 },
   wrong_scope: { status: 400 },
@@ -228,7 +228,7 @@ export class AdministrationError extends Error {
   }
 }
 
-/** The codes that outrank the request window; a request refused by one of them is never a 429. */
+/** Codes that take precedence over the request window: such a refusal is never a 429. */
 export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = new Set(
   (Object.keys(ERRORS) as ErrorCode[]).slice(0, Object.keys(ERRORS).indexOf("rate_limit_exceeded")),
 );
@@ -236,15 +236,15 @@ export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = new Set(
 export interface ApiErrorOptions {
   /** Whole seconds after which the same request can succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** The field at fault, which the Application API names apart from the message. */
+  /** The field at fault; the Application API also returns it separately. */
   readonly param?: string;
   /** The methods that a 405 allows; becomes `Allow`. */
   readonly allow?: string;
-  /** What went wrong for us; it is logged and never shown to the caller. */
+  /** Our internal cause; it is logged and never sent to the caller. */
   readonly cause?: unknown;
 }
 
-/** A refusal that the caller is told. `message` is public; `cause` is only for the log. */
+/** A refusal for the caller. `message` is public; `cause` is only for the log. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly retryAfterSeconds: number | undefined;
@@ -271,21 +271,24 @@ export class ApiError extends Error {
   }
 }
 
-/** True for a string that is a row of the table, as scripts answer it. */
+/** True for a string that is a row of the table; scripts return such strings. */
 export function isErrorCode(value: string): value is ErrorCode {
   return Object.hasOwn(ERRORS, value);
 }
 
-/** The status of an answer that is none of the table's. */
+/** The status of a successful reply. */
 export const OK = 200;
 
-/** The status of a message that was taken and waits for the mail server. */
+/** The status of a message that was accepted and waits for the mail server. */
 export const ACCEPTED = 202;
 
-/** How the log names a caller who left before the answer; nobody is told it. */
+/** How the log shows a caller who disconnected before the reply. It is never sent. */
 export const DISCONNECTED = { status: 499, code: "client_disconnected" } as const;
 
-/** The error as the caller is told it: what nobody foresaw is our own fault, and stays hidden. */
+/**
+ * The error to send to the caller. An unexpected error is our own fault, and its details stay
+ * hidden.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError("internal_error", "Something went wrong on our side", { cause: error });

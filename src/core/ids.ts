@@ -14,13 +14,13 @@ export const PREFIXES = {
   completion: "chatcmpl",
   search: "search",
   message: "msg",
-  /** A process, as the owner of its holds in Redis. */
+  /** A process that owns holds in Redis. */
   process: "proc",
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;
 
-/** Sixteen random bytes; passed in from the composition root. */
+/** Returns `count` random bytes; passed in from the composition root. */
 export type RandomBytes = (count: number) => Uint8Array;
 
 /** A new id such as `acct_7n42DGM5Tflk9n8mt7Fhc7`; a completion id joins with "-" (SPEC 2.4). */
@@ -28,7 +28,7 @@ export function newId(kind: IdKind, random: RandomBytes): string {
   return withPrefix(kind, base62(random(16)));
 }
 
-/** An id whose first 48 bits are the time, so new rows go to the end of an index. */
+/** An id that begins with 48 bits of time, so new rows go to the end of an index. */
 export function newTimedId(kind: IdKind, random: RandomBytes, nowMs: number): string {
   const bytes = random(16);
   let time = nowMs;
@@ -61,7 +61,7 @@ const DIGIT_OF: readonly number[] = Array.from({ length: 128 }, (_, code) =>
   ALPHABET.indexOf(String.fromCharCode(code)),
 );
 
-/** The value of at most eight digits: more do not fit a plain number. */
+/** The value of at most eight digits: more would not fit a plain number. */
 function digitsOf(id: string, start: number, count: number): number {
   let value = 0;
   for (let at = start; at < start + count; at++) {
@@ -92,12 +92,12 @@ function withPrefix(kind: IdKind, body: string): string {
   return `${PREFIXES[kind]}${kind === "completion" ? "-" : "_"}${body}`;
 }
 
-/** Three digits at a time, in plain numbers: a loop over a bigint costs eight times as much. */
+/** Three digits at a time, in plain numbers: a loop over a bigint takes eight times as long. */
 const DIGITS = 3;
 const RADIX = 62 ** DIGITS;
 
 function base62(bytes: Uint8Array): string {
-  // Not through a DataView: to ask small bytes for their buffer moves them to the heap.
+  // Without a DataView: asking a small array for its buffer would move it to the heap.
   const limbs = [limb(bytes, 0), limb(bytes, 4), limb(bytes, 8), limb(bytes, 12)];
   let text = "";
   while (text.length < LENGTH) {

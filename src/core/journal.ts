@@ -1,9 +1,9 @@
-// What happened to an account, as the scripts write it and Postgres keeps it.
+// What happened to an account: entries that the scripts write and Postgres stores.
 
 import type { Scope } from "./limits.ts";
 import type { NanoUsd } from "./money.ts";
 
-/** What changes a balance and is no call (docs/money.md). */
+/** What changes a balance without being a call (docs/money.md). */
 export const OPERATION_KINDS = [
   "credit",
   "bonus",
@@ -14,7 +14,7 @@ export const OPERATION_KINDS = [
 ] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
 
-/** What a ledger entry is: an operation, a call's charge, or what follows from time and debts. */
+/** Kinds of ledger entries: an operation, a call's charge, or a consequence of time and debts. */
 export const LEDGER_KINDS = [
   ...OPERATION_KINDS,
   "charge",
@@ -29,7 +29,7 @@ export interface Operation {
   readonly number: number;
   readonly kind: OperationKind;
   readonly balance: "paid" | "free";
-  /** Nano-USD; below zero for what takes. */
+  /** Nano-USD; negative if the operation takes. */
   readonly amount: bigint;
   readonly expiresAtMs: number | null;
 }
@@ -42,7 +42,7 @@ export interface CallMetadata {
   readonly country: string | null;
   /** Keyed hash of the client IP, hex. */
   readonly ipHash: string | null;
-  /** Which version of the prices the call was admitted by; null where it has no price. */
+  /** The version of the prices at admission; null if the call has no price. */
   readonly priceVersion: string | null;
 }
 
@@ -57,13 +57,13 @@ export interface Outcome {
   readonly completionTokens: number;
   /** 1, or the queries of a batch (SPEC 2.8). */
   readonly requests: number;
-  /** Said where another model served than the one that the call was admitted for. */
+  /** Set if another model served the call than the one of its admission. */
   readonly model?: string;
-  /** The route that served it (SPEC 2.8); left out where nothing did. */
+  /** The route that served it (SPEC 2.8); omitted if none did. */
   readonly lane?: string;
 }
 
-/** What an outcome counts where nothing was served. */
+/** The counts of an outcome if nothing was served. */
 export const NOTHING_COUNTED = {
   firstTokenMs: null,
   promptTokens: 0,
@@ -75,38 +75,41 @@ export const NOTHING_COUNTED = {
 export type JournalType =
   /** A settled or released call. */
   | "call"
-  /** A call whose process is gone, settled to its last checkpoint. */
+  /** A call of a dead process, settled to its last checkpoint. */
   | "expired"
   /** The settlement of a call that had expired. */
   | "late"
   | "refused"
-  /** Refused requests of one key and minute beyond those with entries of their own. */
+  /** Refused requests of one key and minute that have no entries of their own. */
   | "summary"
-  /** An operation of Postgres that was applied. */
+  /** An operation from Postgres that was applied. */
   | "operation"
   | "free_expired"
-  /** Paid credit that came free and paid what a reversal had left owed. */
+  /** Available paid credit that paid what a reversal had left owed. */
   | "repayment";
 
-/** One entry of a bucket's journal. Money fields are zero where the type has no use for them. */
+/** One entry of a bucket's journal. Money fields are zero if the type does not use them. */
 export interface JournalEntry {
   readonly epoch: number;
   /** 0, 1, 2 … in each epoch of a bucket; the stream id is `<epoch>-<number>`. */
   readonly number: number;
   readonly type: JournalType;
   readonly account: string;
-  /** Empty where no key is concerned, as is `request`. */
+  /** Empty if the entry is about no key; the same for `request`. */
   readonly key: string;
   readonly request: string;
-  /** When a call was admitted; when anything else happened. */
+  /** When the call was admitted; for all other types, when it happened. */
   readonly atMs: number;
-  /** CallMetadata by `metadataText`; empty where no call is concerned. */
+  /** CallMetadata in the form of `metadataText`; empty if the entry is about no call. */
   readonly metadata: string;
-  /** Outcome by `outcomeText`; `code latency limit` of a refusal; a count in a summary. */
+  /**
+   * For a call, an Outcome in the form of `outcomeText`; for a refusal, `code latency limit`; for a
+   * summary, a count.
+   */
   readonly outcome: string;
-  /** Set when the entry has a place in the account's ledger: its next number there. */
+  /** The entry's number in the account's ledger; null if it is not part of the ledger. */
   readonly seq: number | null;
-  /** What an operation is; null for every other type. */
+  /** The kind of an operation; null for every other type. */
   readonly kind: OperationKind | null;
   readonly paidDelta: NanoUsd;
   readonly freeDelta: NanoUsd;
@@ -116,7 +119,7 @@ export interface JournalEntry {
   readonly owedAfter: NanoUsd;
   readonly month: number | null;
   readonly operation: number | null;
-  /** What the call had reserved; null where the first layout did not say. */
+  /** What the call had reserved; null for entries of the first layout, which did not record it. */
   readonly held: NanoUsd | null;
   readonly writtenOff: NanoUsd;
   readonly overrun: NanoUsd;
@@ -132,7 +135,7 @@ const LEDGER_KIND_OF_TYPE = {
   summary: null,
 } as const satisfies Record<Exclude<JournalType, "operation">, LedgerKind | null>;
 
-/** What an entry is in the ledger; null where it has no place there. */
+/** The kind of an entry in the ledger; null if it is not part of the ledger. */
 export function ledgerKindOf({
   type,
   kind,
@@ -140,18 +143,18 @@ export function ledgerKindOf({
   return type === "operation" ? kind : LEDGER_KIND_OF_TYPE[type];
 }
 
-/** Metadata as one text: a list in this order takes a third less room than an object. */
+/** Metadata as one text: a list in this order takes a third less space than an object. */
 export function metadataText(m: CallMetadata): string {
   return JSON.stringify([m.endpoint, m.service, m.model, m.country, m.ipHash, m.priceVersion]);
 }
 
-/** Reads what `metadataText` wrote. */
+/** Reads the output of `metadataText`. */
 export function parseMetadata(text: string): CallMetadata {
   const [endpoint, service, model, country, ipHash, priceVersion] = JSON.parse(text);
   return { endpoint, service, model, country, ipHash, priceVersion };
 }
 
-/** An outcome as one text, by the same rule as `metadataText`. */
+/** An outcome as one text, in the same way as `metadataText`. */
 export function outcomeText(o: Outcome): string {
   return JSON.stringify([
     o.status,
@@ -167,7 +170,7 @@ export function outcomeText(o: Outcome): string {
   ]);
 }
 
-/** Reads what `outcomeText` wrote. */
+/** Reads the output of `outcomeText`. */
 export function parseOutcome(text: string): Outcome {
   const [
     status,

@@ -1,6 +1,6 @@
-// API keys: prefix + 32 random base62 characters (190 bits) + 6 characters of CRC-32, so that a
-// typing error or a made-up key is refused without any look-up, and secret scanners can recognise
-// one.
+// API keys: prefix + 32 random base62 characters (190 bits) + 6 characters of CRC-32. The checksum
+// lets us refuse a mistyped or made-up key without a look-up, and lets secret scanners recognise a
+// key.
 
 import type { RandomBytes } from "./ids.ts";
 import type { SecretList } from "./secrets.ts";
@@ -9,12 +9,12 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
-/** SPEC 2.1: each surface has its own prefix, and a key of one is refused by the other. */
+/** SPEC 2.1: each surface has its own prefix, and refuses keys of the other. */
 export const KEY_PREFIXES = { gateway: "svc_live_", application: "svc_sk_" } as const;
 
 export type Surface = keyof typeof KEY_PREFIXES;
 
-/** What a key digest leads to; none of it ever changes, so it may be cached. */
+/** The identity that a key digest stands for. It never changes, so it may be cached. */
 export interface KeyIdentity {
   readonly accountId: string;
   readonly bucket: number;
@@ -28,7 +28,8 @@ export type KeyDigests = readonly [current: string, ...previous: string[]];
 export function newKey(surface: Surface, random: RandomBytes): string {
   let body = "";
   while (body.length < RANDOM_LENGTH) {
-    // 248 is the largest multiple of 62 in a byte: what lies above would favour some letters.
+    // 248 is the largest multiple of 62 in a byte; higher values would make some letters more
+    // likely.
     for (const byte of random(RANDOM_LENGTH)) {
       if (byte < 248 && body.length < RANDOM_LENGTH) body += ALPHABET[byte % 62];
     }
@@ -36,7 +37,7 @@ export function newKey(surface: Surface, random: RandomBytes): string {
   return KEY_PREFIXES[surface] + body + checksum(KEY_PREFIXES[surface] + body);
 }
 
-/** True when the text has the surface's prefix, the right length and a right checksum. */
+/** True if the text has the surface's prefix, the right length and the right checksum. */
 export function isWellFormedKey(surface: Surface, key: string): boolean {
   const prefix = KEY_PREFIXES[surface];
   if (!key.startsWith(prefix)) return false;
@@ -44,7 +45,9 @@ export function isWellFormedKey(surface: Surface, key: string): boolean {
   return checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
 }
 
-/** HMAC-SHA-256 of the key under the installation's pepper, in hex: all that is ever stored. */
+/**
+ * HMAC-SHA-256 of the key with the installation's pepper, in hex. Nothing else of a key is stored.
+ */
 export function keyDigest(key: string, pepper: string): string {
   return new Bun.CryptoHasher("sha256", pepper).update(key).digest("hex");
 }

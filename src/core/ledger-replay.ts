@@ -1,6 +1,6 @@
-// Replays an account's ledger from nothing and proves each entry from the one before it, by the
-// table of docs/money.md. What calls hold is not in the ledger; where an amount depends on it, the
-// replay proves its bounds.
+// Replays an account's ledger from its first entry and proves each entry from the one before it, by
+// the table of docs/money.md. The ledger does not have what calls hold; if an amount depends on
+// that, the replay proves its bounds.
 
 import { type AuditFinding, dollars } from "./audit-finding.ts";
 import { monthOf } from "./clock.ts";
@@ -17,7 +17,7 @@ export interface ReplayEntry {
   readonly freeAfter: bigint;
   readonly owedAfter: bigint;
   readonly request: string | null;
-  /** The key's id; null where there is none, or none of this account. */
+  /** The key's id; null if there is none, or if it is not a key of this account. */
   readonly key: string | null;
   readonly month: number | null;
   readonly operation: number | null;
@@ -32,7 +32,7 @@ export interface OperationFact {
   readonly amount: bigint;
   readonly expiresAtMs: number | null;
   readonly createdAtMs: number;
-  /** The payment's id; null where there is none, or none of this account. */
+  /** The payment's id; null if there is none, or if it is not a payment of this account. */
   readonly payment: string | null;
 }
 
@@ -43,25 +43,25 @@ export class LedgerReplay {
   owed = 0n;
   /** The number of the last operation applied. */
   operations = 0;
-  /** What operations gave, and what they took. */
+  /** What operations gave and took in total. */
   credited = 0n;
   reversed = 0n;
   repaid = 0n;
   charged = 0n;
   expired = 0n;
-  /** Entries that Postgres refused: what they did is known by the balances after them alone. */
+  /** Entries that Postgres refused. Their effect is known only from the balances after them. */
   holes = 0;
-  /** When the free credit ends that was applied so far; 0 where there was none. */
+  /** When the applied free credit ends; 0 if there was none. */
   freeExpiresAtMs = 0;
-  /** What was charged by `202611 key_…`. */
+  /** What was charged, by `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
-  /** What calls may still give back of free credit that ended before the present one began. */
+  /** What calls may still return of free credit that ended before the current one began. */
   #lapsing = 0n;
-  /** The repayment that must be the next entry; 0 where none is due. */
+  /** The repayment that must be the next entry; 0 if none is due. */
   #due = 0n;
-  /** How many operations the holes may hide. */
+  /** How many operations may be among the holes. */
   #hidden = 0;
-  /** True when the entry before was a hole. */
+  /** True if the entry before was a hole. */
   #isResuming = false;
   readonly #operations: ReadonlyMap<number, OperationFact>;
 
@@ -72,7 +72,7 @@ export class LedgerReplay {
     this.#operations = new Map(operations.map((operation) => [operation.number, operation]));
   }
 
-  /** Passes over an entry that Postgres refused. The next one says what the balances are. */
+  /** Skips an entry that Postgres refused. The next entry shows the balances after it. */
   skip(): void {
     this.seq += 1;
     this.holes += 1;
@@ -81,7 +81,7 @@ export class LedgerReplay {
     this.#isResuming = true;
   }
 
-  /** Takes the next entry; what is wrong with it, or null. */
+  /** Processes the next entry. Returns what is wrong with it, or null. */
   take(entry: ReplayEntry): AuditFinding | null {
     if (this.#isResuming) this.#resume(entry);
     this.#passHidden(entry);
@@ -99,7 +99,7 @@ export class LedgerReplay {
     return null;
   }
 
-  /** What is still missing after the last entry, or null. */
+  /** Returns what is missing after the last entry, or null. */
   end(): AuditFinding | null {
     if (this.#due === 0n) return null;
     return this.#wrong(this.seq + 1, "the repayment that is due", dollars(this.#due), "none");
@@ -108,7 +108,7 @@ export class LedgerReplay {
   #count(entry: ReplayEntry): void {
     const { kind, paidDelta, freeDelta, atMs } = entry;
     const taken = -(paidDelta + freeDelta);
-    // Nothing is available while anything is owed, so what came is all that there is.
+    // While anything is owed nothing is available, so the balance is exactly what was added.
     if (kind !== "free_expired") this.#due = paidDelta > 0n ? smaller(paidDelta, this.owed) : 0n;
     if (kind === "free_expired") {
       if (atMs < this.freeExpiresAtMs) this.#lapsing -= taken;
@@ -136,7 +136,7 @@ export class LedgerReplay {
     this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
   }
 
-  /** Takes from the first entry after a hole what the hole left. */
+  /** Restarts from the first entry after a hole. */
   #resume(entry: ReplayEntry): void {
     this.#isResuming = false;
     this.paid = entry.paidAfter - entry.paidDelta;
@@ -148,7 +148,7 @@ export class LedgerReplay {
     if (operation?.kind === "reversal") this.owed += operation.amount - entry.paidDelta;
   }
 
-  /** Operations may have been applied in the holes: no more than there are. */
+  /** Operations may have been applied in the holes, but not more than there are holes. */
   #passHidden({ operation }: ReplayEntry): void {
     const hidden = (operation ?? 0) - this.operations - 1;
     if (hidden <= 0 || hidden > this.#hidden) return;
@@ -164,7 +164,7 @@ export class LedgerReplay {
 
   #checkDue({ seq, kind, paidDelta }: ReplayEntry): AuditFinding | null {
     if (this.#due === 0n || (kind === "repayment" && -paidDelta === this.#due)) return null;
-    // What is given back of free credit that ended goes first.
+    // Free credit that has ended expires before anything else, when a call returns it.
     if (kind === "free_expired") return null;
     const found = kind === "repayment" ? dollars(-paidDelta) : `a ${kind}`;
     return this.#wrong(seq, "the repayment that is due", dollars(this.#due), found);
@@ -241,7 +241,8 @@ export class LedgerReplay {
       return this.#wrong(seq, "the key charged", "a key of this account", "none");
     }
     const takes = paidDelta <= 0n && freeDelta <= 0n;
-    // An owner that comes back after the sweep may have cost less than its last checkpoint.
+    // A call may have cost less than its last checkpoint, which the sweep charged before its
+    // process came back.
     const gives = entry.kind === "late_charge" && paidDelta >= 0n && freeDelta >= 0n;
     if (!(takes || gives) || paidDelta + freeDelta === 0n) {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;

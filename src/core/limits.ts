@@ -1,5 +1,4 @@
-// The limits of SPEC 8, and the durations that the specification leaves open. No other file holds
-// a limit.
+// The limits of SPEC 8, and the durations that it leaves open. No other file defines a limit.
 
 import { AMOUNT_MAX, type NanoUsd, usd } from "./money.ts";
 import { type Scope, scopesOfSurface, scopesOfTier } from "./services.ts";
@@ -16,12 +15,12 @@ export type PlanName = (typeof PLAN_NAMES)[number];
 export interface Tier {
   readonly kind: "tier" | "plan";
   readonly name: TierName | PlanName;
-  /** Of one API key. */
+  /** Per API key. */
   readonly requestsPerMinute: number;
-  /** Of all keys of the account together; null if only single keys are limited. */
+  /** For all keys of the account together; null if only single keys are limited. */
   readonly accountRequestsPerMinute: number | null;
   readonly streams: number;
-  /** Of the whole account, streams included; waiting mail does not count. */
+  /** For the whole account, streams included; waiting mail does not count. */
   readonly openCalls: number;
   readonly monthlyCap: NanoUsd;
   /** Payments and days since the first one that unlock the tier; null if they cannot. */
@@ -102,7 +101,7 @@ export const TIERS: readonly Tier[] = [
 ];
 
 const PLAN_KEY_REQUESTS_PER_MINUTE = 60;
-/** Never reached: a plan bounds its open calls. */
+/** Never reached: a plan's limit of open calls is lower. */
 const PLAN_STREAMS = 2_000;
 
 /** SPEC 8.6. Spending on a plan is limited only by the credits. */
@@ -122,15 +121,15 @@ export interface TierInputs {
   /** Lifetime payments net of refunds. */
   readonly netPaid: NanoUsd;
   readonly firstPaymentAtMs: number | null;
-  /** The tier that a contract grants, whatever was paid. */
+  /** The tier that a contract grants, independent of payments. */
   readonly contract: "enterprise" | null;
 }
 
 export const DAY_MS = 86_400_000;
 
 /**
- * The limits of an account at `nowMs`: its plan, or the tier that its contract or its payments give
- * it (SPEC 3.4, 8.1). Derived at each admission, never stored.
+ * The limits of an account at `nowMs`: its plan, or the tier that its contract or payments give it
+ * (SPEC 3.4, 8.1). Derived at each admission, never stored.
  */
 export function deriveTier(inputs: TierInputs, nowMs: number): Tier {
   if (inputs.plan !== null) return PLANS[inputs.plan];
@@ -218,7 +217,7 @@ export const SEARCH = {
   batchAtOnce: 8,
 } as const;
 
-/** The units of mail limits as refusals name them: "100 recipients a day". */
+/** The units of mail limits in messages of refusals: "100 recipients a day". */
 export const MAIL_COUNTS = { messages: "messages", recipients: "recipients" } as const;
 
 /** SPEC 4.6 and 8.4. */
@@ -234,7 +233,7 @@ export const MAIL = {
   /** How long a temporarily refused message is retried. */
   retryForMs: DAY_MS,
   idempotencyMs: 2 * DAY_MS,
-  /** Sealed content outlives the last attempt by two hours, in case a worker is late. */
+  /** Sealed content is kept for two hours after the last attempt, in case a worker is late. */
   contentKeyMs: DAY_MS + 7_200_000,
 } as const;
 
@@ -246,10 +245,12 @@ export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 /** How long a hold lives without its process, and how often the process renews its lease. */
 export const LEASE_MS = 60_000;
 export const LEASE_RENEWAL_MS = 5_000;
-/** A hold that is open this long after its lease ended is reported by the audit. */
+/** The audit reports a hold that is still open this long after its lease ended. */
 export const LEASE_OVERDUE_MS = 150_000;
 
-/** Refused calls logged one by one per key and minute; further ones share one summary row. */
+/**
+ * This many refused calls per key and minute have a log row each; the others share a summary row.
+ */
 export const REFUSED_ROWS_PER_MINUTE = 100;
 
 /** Accounts are spread over this many buckets; an installation must never change it. */

@@ -1,4 +1,4 @@
-// What the program needs of a logger; pino has this shape.
+// The part of a logger that the program uses; pino has this shape.
 
 export interface Log {
   info(fields: object, message: string): void;

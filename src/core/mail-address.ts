@@ -1,9 +1,9 @@
-// Mail addresses as a stranger may give them: one plain addr-spec, never anything that a mail
-// library could read as a list, a group, a comment or a command (RFC 5321 4.1.2, RFC 5322 3.4.1).
+// Mail addresses from untrusted input: one plain addr-spec, and nothing that a mail library could
+// read as a list, a group, a comment or a command (RFC 5321 4.1.2, RFC 5322 3.4.1).
 
 import { domainToASCII } from "node:url";
 
-/** An address whose domain is lower-case ASCII; its local part is as it was given. */
+/** An address with a lower-case ASCII domain; the local part is unchanged. */
 export interface MailAddress {
   readonly address: string;
   readonly domain: string;
@@ -14,13 +14,13 @@ const LOCAL_MAX = 64;
 const DOMAIN_MAX = 253;
 const ADDRESS_MAX = 254;
 
-// A dot-atom, without '%' and '!': to some servers these are routes to yet another address.
+// A dot-atom without '%' and '!': some servers read these as routes to another address.
 const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What may stand in a domain before it is made ASCII; nothing that IDNA would map to a dot. */
+/** Characters of a domain before it is converted to ASCII; none that IDNA would map to a dot. */
 const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
-/** The address, or the reason why it is none: "has no '@'". */
+/** The address, or why it is invalid: "has no '@'". */
 export function parseAddress(text: string): MailAddress | string {
   const at = text.lastIndexOf("@");
   if (at < 0) return "has no '@'";
@@ -49,12 +49,12 @@ export function isWithin(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
 
-/** The addresses in their order, each once; the domain's case never makes a second one. */
+/** The addresses in their order without duplicates; the case of a domain makes no difference. */
 export function distinct(addresses: readonly MailAddress[]): MailAddress[] {
   return [...new Map(addresses.map((one) => [one.address, one])).values()];
 }
 
-/** The domains of addresses, each once, sorted: all that is kept of them (SPEC 2.5). */
+/** The domains of addresses, each once, sorted. Only these are stored (SPEC 2.5). */
 export function domainsOf(addresses: readonly MailAddress[]): string[] {
   return [...new Set(addresses.map(({ domain }) => domain))].sort();
 }

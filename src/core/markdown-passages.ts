@@ -1,8 +1,8 @@
-// Takes a Markdown document apart into passages: the smallest pieces that make sense when quoted.
+// Splits a Markdown document into passages: the smallest pieces that make sense when quoted.
 
 /** A document that the guide quotes from. */
 export interface GuideDocument {
-  /** The path from the project's folder, as answers name it. */
+  /** The path relative to the project's folder, as replies name it. */
   readonly name: string;
   readonly text: string;
 }
@@ -11,9 +11,9 @@ export interface Passage {
   readonly document: string;
   /** Headings above it, the document's title first. */
   readonly headings: readonly string[];
-  /** What stands above the text wherever it is quoted: the head of its table, or nothing. */
+  /** Text that precedes every quote of this passage: the head of its table, or nothing. */
   readonly lead: string;
-  /** Markdown; the hard line breaks of paragraphs are gone. */
+  /** Markdown; hard line breaks inside paragraphs are removed. */
   readonly text: string;
   /** True for the first passage below a heading. */
   readonly isFirst: boolean;
@@ -34,7 +34,7 @@ interface Block {
   readonly lines: string[];
 }
 
-/** The passages of a document, in its order. */
+/** The passages of a document, in order. */
 export function passagesOf({ name, text }: GuideDocument): Passage[] {
   const headings: string[] = [];
   const passages: Passage[] = [];
@@ -68,7 +68,7 @@ export function passagesOf({ name, text }: GuideDocument): Passage[] {
   return passages;
 }
 
-/** Text without the marks of Markdown. */
+/** Text without Markdown formatting. */
 export function plain(text: string): string {
   return text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
 }
@@ -76,7 +76,7 @@ export function plain(text: string): string {
 function addLine(blocks: Block[], line: string): void {
   const last = blocks.at(-1);
   if (line.trim() === "") {
-    // An empty line ends whatever was there; an empty block says so.
+    // An empty line ends any block; an empty block marks that.
     if (last !== undefined && last.lines.length > 0) blocks.push({ kind: "paragraph", lines: [] });
     return;
   }
@@ -88,7 +88,7 @@ function addLine(blocks: Block[], line: string): void {
 function kindOf(line: string, last: Block | undefined): Kind {
   if (TABLE_ROW.test(line)) return "table";
   if (ITEM.test(line)) return "list";
-  // A line that goes on below an item belongs to it.
+  // A further line below an item belongs to the item.
   return last?.kind === "list" && last.lines.length > 0 ? "list" : "paragraph";
 }
 
@@ -102,7 +102,7 @@ function quotable(blocks: readonly Block[]): Quote[] {
     if (kind === "list") quotes.push(...listQuotes(lines));
     if (kind === "table") quotes.push(...tableQuotes(lines));
     if (kind === "code") {
-      // A program without the sentence above it would say nothing.
+      // A program is quoted with the sentence above it: alone it would explain nothing.
       const above = quotes.at(-1)?.lead === "" ? quotes.pop() : undefined;
       const code = lines.join("\n");
       quotes.push({ lead: "", text: above === undefined ? code : `${above.text}\n\n${code}` });
@@ -111,7 +111,7 @@ function quotable(blocks: readonly Block[]): Quote[] {
   return quotes.filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
 }
 
-// Below a program, a sentence that goes on from it is part of the same quote.
+// A sentence directly below a program joins the same quote.
 function addParagraph(quotes: Quote[], text: string): void {
   const last = quotes.at(-1);
   const goesOn = last !== undefined && /(?:```|~~~)$/.test(last.text) && /^\p{Ll}/u.test(text);
@@ -133,7 +133,7 @@ function listQuotes(lines: readonly string[]): Quote[] {
 }
 
 function tableQuotes(lines: readonly string[]): Quote[] {
-  // Cells that are padded to the width of their column only cost tokens.
+  // Padding to the width of a column would only cost tokens.
   const rows = lines.map((line) => line.trim().replace(/ {2,}/g, " ").replace(/-{3,}/g, "---"));
   const lead = rows.slice(0, 2).join("\n");
   const body = rows.slice(2);

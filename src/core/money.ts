@@ -1,5 +1,5 @@
-// Money is an integer count of nano-USD (1e-9 USD). It is a branded bigint, so that no other number
-// can take its place; this file is the only one that converts or multiplies it.
+// Money is an integer number of nano-USD (1e-9 USD). The type is a branded bigint, so other numbers
+// cannot be used in its place. Only this file converts or multiplies it.
 
 /** An exact amount in nano-USD. */
 export type NanoUsd = bigint & { readonly __unit: "nano-usd" };
@@ -11,9 +11,7 @@ export type PicoUsd = bigint & { readonly __unit: "pico-usd" };
 
 export const ZERO = 0n as NanoUsd;
 
-/**
- * The largest amount that a Lua number carries exactly: 2^53 - 1 nano-USD, about 9.0 million USD.
- */
+/** The largest amount that a Lua number holds exactly: 2^53 - 1 nano-USD, about 9.0 million USD. */
 export const AMOUNT_MAX = BigInt(Number.MAX_SAFE_INTEGER) as NanoUsd;
 
 const NANO_PER_USD = 1_000_000_000n;
@@ -31,13 +29,13 @@ export function nano(count: bigint | string): NanoUsd {
   return value as NanoUsd;
 }
 
-/** An amount from a double that carries it exactly; anything else is a RangeError. */
+/** Converts a double that holds an amount exactly; any other is a RangeError. */
 export function nanoOf(double: number): NanoUsd {
   if (!Number.isSafeInteger(double)) throw new RangeError(`${double} is no whole nano-USD`);
   return BigInt(double) as NanoUsd;
 }
 
-/** The double that carries an amount exactly. */
+/** Converts an amount to the double that holds it exactly. */
 export function toDouble(amount: NanoUsd): number {
   return Number(amount);
 }
@@ -127,12 +125,12 @@ export function subtract(a: NanoUsd, b: NanoUsd): NanoUsd {
   return nano(a - b);
 }
 
-/** `amount * part / whole`, rounded up to a whole nano-USD. None of them may be below zero. */
+/** `amount * part / whole`, rounded up to a whole nano-USD. No argument may be below zero. */
 export function proportionUp(amount: NanoUsd, part: NanoUsd, whole: NanoUsd): NanoUsd {
   return nano((amount * part + whole - 1n) / whole);
 }
 
-/** `amount * part / whole`, rounded down to a whole nano-USD. None of them may be below zero. */
+/** `amount * part / whole`, rounded down to a whole nano-USD. No argument may be below zero. */
 export function proportionDown(amount: NanoUsd, part: NanoUsd, whole: NanoUsd): NanoUsd {
   return nano((amount * part) / whole);
 }
@@ -149,7 +147,7 @@ function scaled(decimal: string, places: number): bigint {
   return match[1] === "-" ? -digits : digits;
 }
 
-// JSON.rawJSON is in JavaScriptCore but not yet in TypeScript's library types.
+// JavaScriptCore has JSON.rawJSON, but TypeScript's library types do not yet.
 function rawJson(literal: string): object {
   return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(literal);
 }

@@ -1,4 +1,4 @@
-// What each kind of operation may do to a balance and to what is owed (docs/money.md).
+// What each kind of operation may change in a balance and in the owed amount (docs/money.md).
 
 import { dollars } from "./audit-finding.ts";
 import type { OperationKind } from "./journal.ts";
@@ -9,7 +9,7 @@ interface Operation {
   readonly amount: bigint;
 }
 
-/** Owned amounts, held ones included. */
+/** Owned amounts, including held ones. */
 interface Before {
   readonly paid: bigint;
   readonly owed: bigint;
@@ -21,14 +21,14 @@ interface Effect {
   readonly owedAfter: bigint;
 }
 
-/** What an entry must be and is. */
+/** The expected and the actual effect of an entry. */
 interface WrongEffect {
   readonly fact: string;
   readonly expected: string;
   readonly found: string;
 }
 
-/** What of an entry does not follow from its operation; null where all does. */
+/** The part of an entry that does not follow from its operation; null if all of it does. */
 export function operationEffect(
   operation: Operation,
   before: Before,
@@ -45,7 +45,7 @@ export function operationEffect(
   return atMost(amount, before, entry) ?? owed(entry, owedAfter);
 }
 
-/** An operation that gives moves exactly its amount. */
+/** An operation that gives changes the balance by exactly its amount. */
 function exactly({ balance }: Operation, entry: Effect, amount: bigint): WrongEffect | null {
   const [paid, free] = balance === "paid" ? [amount, 0n] : [0n, amount];
   if (entry.paidDelta === paid && entry.freeDelta === free) return null;
@@ -53,8 +53,8 @@ function exactly({ balance }: Operation, entry: Effect, amount: bigint): WrongEf
 }
 
 /**
- * One that takes, takes what is available of its amount. That is less than all where calls hold
- * some of it, and nothing while anything is owed.
+ * An operation that takes gets what is available, up to its amount. That is less if calls hold some
+ * of the balance, and nothing while anything is owed.
  */
 function atMost(amount: bigint, { paid, owed }: Before, entry: Effect): WrongEffect | null {
   const available = owed > 0n ? 0n : paid;

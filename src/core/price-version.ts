@@ -1,14 +1,13 @@
-// Names the prices that a call was charged by, so that a receipt can be understood years later.
+// Names the prices that a call was charged by, so a receipt can be explained years later.
 
-/** By the prices' own text; a catalogue has few of them. */
+/** By the JSON text of the prices; a catalogue has few of them. */
 const known = new Map<string, string>();
 const KNOWN_MAX = 1_000;
 const ofObject = new WeakMap<object, string>();
 
 /**
- * The version of a set of prices: 8 hex digits of the SHA-256 of its JSON, so the same prices have
- * the same version on every process and at any time. An object must not change after it was asked
- * for.
+ * The version of a set of prices: 8 hex digits of the SHA-256 of its JSON. The same prices have the
+ * same version in every process and at any time. Do not change an object after passing it here.
  */
 export function priceVersionOf(prices: object): string {
   let version = ofObject.get(prices);
@@ -19,7 +18,7 @@ export function priceVersionOf(prices: object): string {
   return version;
 }
 
-/** The same for single prices. */
+/** The same for a list of single prices. */
 export function priceVersionOfUnits(...units: readonly bigint[]): string {
   return digestOf(JSON.stringify(units.map(textOf)));
 }

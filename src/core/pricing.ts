@@ -7,7 +7,9 @@ export interface PriceBand {
   readonly promptTokensMax: number | null;
   readonly input: PicoUsd;
   readonly output: PicoUsd;
-  /** The price of a prompt token that the upstream read from its cache; null: as `input`. */
+  /**
+   * The price of a prompt token that the upstream read from its cache; null: the same as `input`.
+   */
   readonly cachedInput: PicoUsd | null;
 }
 
@@ -17,7 +19,7 @@ export interface TokenUsage {
   readonly completionTokens: number;
 }
 
-/** Tokens that a chat template may add around each message, and once around the conversation. */
+/** Tokens that a chat template may add around each message, and once for the conversation. */
 export const MESSAGE_OVERHEAD_TOKENS = 16;
 
 /**

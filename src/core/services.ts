@@ -1,23 +1,23 @@
-// One row per service. Whatever else knows the services follows from this table: scopes, tiers,
-// pause targets, error codes, the log's names, the sections of the configuration file, endpoints.
+// One row per service. Everything else about services follows from this table: scopes, tiers, pause
+// targets, error codes, names in the log, sections of the configuration file, endpoints.
 
 import type { Surface } from "./keys.ts";
 import type { TierName } from "./limits.ts";
 
 interface ServiceRow {
-  /** The heading of its documentation. */
+  /** The heading in the documentation. */
   readonly title: string;
   readonly about: string;
-  /** The scope that a key needs (SPEC 5.3); the request log shows it as the service. */
+  /** The scope that a key needs (SPEC 5.3). The request log shows it as the service. */
   readonly scope: string;
-  /** The refusal while the service is paused. */
+  /** The error code while the service is paused. */
   readonly unavailable: `${string}_unavailable`;
   readonly surfaces: readonly Surface[];
   /** SPEC 8.2. */
   readonly tiers: readonly TierName[];
 }
 
-/** By name, which is also the target that pauses the service. */
+/** By name. The name is also the target that pauses the service. */
 export const SERVICES = {
   chat: {
     title: "Chat",
@@ -55,11 +55,11 @@ export const SERVICES = {
 
 type Services = typeof SERVICES;
 export type ServiceName = keyof Services;
-/** What opens a service (SPEC 5.3). */
+/** The scope that opens a service (SPEC 5.3). */
 export type Scope = Services[ServiceName]["scope"];
 /** Each must be a row of the error table. */
 export type UnavailableCode = Services[ServiceName]["unavailable"];
-/** What an operator can pause: a service as a whole, or one model. */
+/** What an operator can pause: a whole service, or one model. */
 export type PauseTarget = ServiceName | `model:${string}`;
 
 export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[];
