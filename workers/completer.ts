@@ -16,7 +16,8 @@ export interface CompleterDeps {
   readonly unfinished: Unfinished;
   readonly accounts: { of(accountId: string, bucket: number): UnfinishedWallet };
   readonly log: Pick<Log, "error">;
-  readonly now: () => number;
+  /** The time of Postgres: one wrong clock must not end anybody's free credit. */
+  readonly now: () => Promise<number>;
   /** Younger operations are left to the process that recorded them. */
   readonly graceMs: number;
 }
@@ -31,7 +32,7 @@ export interface Completed {
  * Gives Redis everything that Postgres has. If one account fails, the others are still completed.
  */
 export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
-  const nowMs = deps.now();
+  const nowMs = await deps.now();
   const unapplied = await deps.unfinished.unapplied(new Date(nowMs - deps.graceMs));
   const applied = await forEach(deps, unapplied, async (wallet) => {
     await wallet.configure();

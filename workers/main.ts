@@ -200,7 +200,14 @@ function schedule({ config, log, accounts, database }: Parts) {
   return {
     completer: {
       everyMs: 10_000,
-      run: () => completeChanges({ accounts, unfinished, now, log, graceMs: GRACE_MS }),
+      run: () =>
+        completeChanges({
+          accounts,
+          unfinished,
+          now: () => unfinished.nowMs(),
+          log,
+          graceMs: GRACE_MS,
+        }),
     },
     "wallet-eviction": {
       everyMs: 600_000,

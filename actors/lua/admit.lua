@@ -135,13 +135,6 @@ if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
   return pack('<dddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted,
     hold.epoch)
 end
-if free_is_over then
-  local fault = expire_free(KEYS[7], w, account_of(text), now)
-  if fault then
-    redis.call('HDEL', holds, request)
-    return fault
-  end
-end
 -- The lease of this process in this bucket: it keeps the process's holds from the sweep.
 if deadline_ms == 0 then
   local lease = redis.call('HGET', KEYS[6], ARGV[4])

@@ -41,9 +41,11 @@ local function read_limits(keys, args, first_key, first_arg, now)
     }
     if limit.kind == 'day' then
       local day, used = read_day(limit.key)
-      -- If the clock jumps back, stay in the last day seen: no day must be counted anew.
-      limit.day = max(floor(now / DAY_MS), day)
-      limit.used = limit.day == day and used or 0
+      local today = floor(now / DAY_MS)
+      -- A clock that jumps back by a day stays in the last day seen, so that no day is counted
+      -- again. After a larger jump all that was counted counts today, so that it ends tomorrow.
+      limit.day = day > today + 1 and today or max(today, day)
+      limit.used = day >= limit.day and used or 0
       limit.resets = (limit.day + 1) * DAY_MS - now
     else
       limit.window = read_window(limit.key)

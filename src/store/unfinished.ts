@@ -16,6 +16,12 @@ export class Unfinished {
     return rows.map(placeOf);
   }
 
+  /** The time of Postgres, which also dates operations. */
+  async nowMs(): Promise<number> {
+    const [row] = await this.database.sql`SELECT extract(epoch FROM now())::float8 * 1000 AS ms`;
+    return Number(row?.ms);
+  }
+
   /** Accounts that still own free credit whose time is over. */
   async withExpiredFreeCredit(now: Date): Promise<AccountPlace[]> {
     await endSpentFreeCredit(this.database.sql, now);

@@ -131,12 +131,11 @@ async function recover(operator: Stores, accounts: readonly HistoryAccount[]): P
   for (const { row } of accounts) await actors.of(row.id, row.bucket).state();
   await operator.flush();
   const unfinished = new Unfinished(database);
-  const now = Date.now;
   const done = await completeChanges({
     unfinished,
     accounts: actors,
     log: silent,
-    now,
+    now: () => unfinished.nowMs(),
     graceMs: 0,
   });
   must(done.failed === 0, () => `${done.failed} changes could not be completed`);

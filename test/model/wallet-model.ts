@@ -211,7 +211,6 @@ export class WalletModel {
     }
     const hold = this.#take(call, funds.free, nowMs);
     count();
-    this.expireFree(nowMs);
     return { verdict: "admitted", paid: hold.paid, free: hold.free, remaining: remainingNow() };
   }
 

@@ -29,7 +29,13 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts) {
   const unfinished = new Unfinished(world.database);
-  return completeChanges({ unfinished, accounts, log: silent, now, graceMs: -1_000 });
+  return completeChanges({
+    unfinished,
+    accounts,
+    log: silent,
+    now: async () => now(),
+    graceMs: -1_000,
+  });
 }
 
 test("what a process committed before it died reaches Redis, each operation once", async () => {

@@ -124,6 +124,18 @@ export const limitsSuite = (open: WorldFactory): void =>
       expect(await passed(mine, [DAY], 17)).toBe(16);
     });
 
+    test("a clock that was far ahead for one call holds nobody up beyond a day", async () => {
+      clock.set(NOON);
+      const mine = await openAccount(world, { paid: usd("50"), paidAt: clock.daysAgo(8) });
+      clock.ms += 100 * 86_400_000;
+      expect(await passed(mine, [DAY], 4)).toBe(4);
+      clock.set(NOON);
+      // What was counted counts today.
+      expect(await passed(mine, [DAY], 20)).toBe(12);
+      clock.ms += 86_400_000;
+      expect(await passed(mine, [DAY], 20)).toBe(16);
+    });
+
     test("a clock that jumps back opens no day anew", async () => {
       const mine = await account();
       expect(await passed(mine, [DAY], 16)).toBe(16);
