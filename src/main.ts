@@ -33,8 +33,9 @@ import { checkUpgraded, FirstLayoutLeft } from "./store/first-layout.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
-import { isCluster, openRedis } from "./store/redis.ts";
+import { openRedis } from "./store/redis.ts";
 import { checkRedis, checkWrites } from "./store/redis-check.ts";
+import { parseRedisUrl, WrongRedisUrl } from "./store/redis-url.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
@@ -74,6 +75,7 @@ async function main(): Promise<void> {
 
 /** Starts everything; what it returns stops it again, once the open calls have ended. */
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
+  const redisTarget = parseRedisUrl(config.redisUrl);
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
@@ -91,8 +93,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     processId: newId("process", random),
     allowance: config.freePlanAllowance,
-    ...(!isCluster(config.redisUrl) && {
-      openScripts: scriptsOfOneServer(config.redisUrl, (error) =>
+    ...(redisTarget.kind === "server" && {
+      openScripts: scriptsOfOneServer(redisTarget, (error) =>
         log.warn({ err: error }, "Redis is not reachable"),
       ),
     }),
@@ -221,6 +223,7 @@ try {
     FirstLayoutLeft,
     WrongSecret,
     MetricsPortTaken,
+    WrongRedisUrl,
   ].some((of) => error instanceof of);
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.
