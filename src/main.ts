@@ -30,6 +30,7 @@ import { ConfigError, loadServerConfig, type ServerConfig } from "./settings/con
 import { createLog } from "./settings/create-log.ts";
 import { openDatabase } from "./store/database.ts";
 import { checkUpgraded, FirstLayoutLeft } from "./store/first-layout.ts";
+import { IpHashSecrets } from "./store/ip-hash-secrets.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
@@ -85,7 +86,10 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
-  const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashSecrets } = config.secrets;
+  const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashPeppers } = config.secrets;
+  const [pepper] = ipHashPeppers;
+  const ipHashSecrets = new IpHashSecrets({ database, pepper, random, now: clock.now, log });
+  await ipHashSecrets.start();
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -165,7 +169,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     trustedProxies: config.trustedProxies,
     keyPeppers,
-    ipHashSecret: ipHashSecrets[0],
+    ipHashSecret: () => ipHashSecrets.current(),
+    windowSecret: pepper,
     docsTryIt: config.docsTryIt,
   });
   warmTokenizer();
@@ -192,6 +197,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     index.close();
     catalogue.close();
     embeddedMaps[Symbol.dispose]();
+    ipHashSecrets.stop();
     await pauses.stop();
     await mailStores.close();
     await metrics.stop();
