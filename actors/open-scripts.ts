@@ -7,11 +7,15 @@ import type { OpenScriptClient } from "./script-runner.ts";
 const COMMAND_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Opens the client for a URL of one server; a Cluster or Sentinel needs ioredis. */
-export function scriptsOfOneServer(url: string, onError: (error: Error) => void): OpenScriptClient {
+/** Opens the client for one server; a Cluster or Sentinel needs ioredis. */
+export function scriptsOfOneServer(
+  { url, tls }: { readonly url: string; readonly tls: { readonly ca?: string } | undefined },
+  onError: (error: Error) => void,
+): OpenScriptClient {
   return (connected) =>
     new RespClient({
       url,
+      ...(tls?.ca !== undefined && { tls: { ca: tls.ca } }),
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       onConnect: async (command) => connected(String(await command("INFO", "replication"))),

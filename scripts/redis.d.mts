@@ -31,3 +31,6 @@ export function startRedisCluster(
   home: string,
   progress?: (line: string) => void,
 ): Promise<RedisCluster>;
+
+/** Sends one command over its own connection and resolves with the raw reply. */
+export function redisCommand(port: number, password: string, command: string[]): Promise<string>;

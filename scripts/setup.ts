@@ -15,7 +15,7 @@ import { type Database, openDatabase } from "../src/store/database.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { Payments } from "../src/store/payments.ts";
 import { openRedis } from "../src/store/redis.ts";
-import { adoptSecrets } from "../src/store/secrets.ts";
+import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { makePartitions } from "../workers/partitions.ts";
 
@@ -108,6 +108,10 @@ function readDemo(file: string): Demo | null {
 
 const file = process.env.FAREBOX_DEMO_FILE;
 if (!file) throw new Error("FAREBOX_DEMO_FILE is not set; `npm start` sets it");
-const demo = await setUp(file, process.env.FAREBOX_BASE_URL ?? "");
+const demo = await setUp(file, process.env.FAREBOX_BASE_URL ?? "").catch((error: unknown) => {
+  if (!(error instanceof WrongSecret)) throw error;
+  console.error(error.message);
+  process.exit(1);
+});
 writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
 process.exit(0);

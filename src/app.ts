@@ -43,7 +43,10 @@ export interface AppDeps {
   /** Addresses and CIDR blocks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly keyPeppers: SecretList;
-  readonly ipHashSecret: string;
+  /** What the log hashes client addresses with now. */
+  readonly ipHashSecret: () => string;
+  /** What they are hashed with where nothing is kept for long. */
+  readonly windowSecret: string;
   /** Whether the page at /docs can send requests. */
   readonly docsTryIt: boolean;
 }
@@ -115,6 +118,6 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     random: deps.random,
     keyPeppers: deps.keyPeppers,
     clientIp: createClientIp(deps.trustedProxies),
-    clientInfo: createClientInfo({ ipHashSecret: deps.ipHashSecret }),
+    clientInfo: createClientInfo(deps),
   };
 }

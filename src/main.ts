@@ -31,11 +31,13 @@ import { ConfigError, loadServerConfig, type ServerConfig } from "./settings/con
 import { createLog } from "./settings/create-log.ts";
 import { openDatabase } from "./store/database.ts";
 import { checkUpgraded, FirstLayoutLeft } from "./store/first-layout.ts";
+import { IpHashSecrets } from "./store/ip-hash-secrets.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
-import { isCluster, openRedis } from "./store/redis.ts";
+import { openRedis } from "./store/redis.ts";
 import { checkRedis, checkWrites } from "./store/redis-check.ts";
+import { parseRedisUrl, WrongRedisUrl } from "./store/redis-url.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
@@ -75,6 +77,7 @@ async function main(): Promise<void> {
 
 /** Starts everything; what it returns stops it again, once the open calls have ended. */
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
+  const redisTarget = parseRedisUrl(config.redisUrl);
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
@@ -84,7 +87,10 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
-  const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashSecrets } = config.secrets;
+  const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashPeppers } = config.secrets;
+  const [pepper] = ipHashPeppers;
+  const ipHashSecrets = new IpHashSecrets({ database, pepper, random, now: clock.now, log });
+  await ipHashSecrets.start();
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -92,8 +98,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     processId: newId("process", random),
     allowance: config.freePlanAllowance,
-    ...(!isCluster(config.redisUrl) && {
-      openScripts: scriptsOfOneServer(config.redisUrl, (error) =>
+    ...(redisTarget.kind === "server" && {
+      openScripts: scriptsOfOneServer(redisTarget, (error) =>
         log.warn({ err: error }, "Redis is not reachable"),
       ),
     }),
@@ -169,7 +175,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     trustedProxies: config.trustedProxies,
     keyPeppers,
-    ipHashSecret: ipHashSecrets[0],
+    ipHashSecret: () => ipHashSecrets.current(),
+    windowSecret: pepper,
     docsTryIt: config.docsTryIt,
   });
   warmTokenizer();
@@ -197,6 +204,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     tokens.close();
     catalogue.close();
     embeddedMaps[Symbol.dispose]();
+    ipHashSecrets.stop();
     await pauses.stop();
     await mailStores.close();
     await metrics.stop();
@@ -228,6 +236,7 @@ try {
     FirstLayoutLeft,
     WrongSecret,
     MetricsPortTaken,
+    WrongRedisUrl,
   ].some((of) => error instanceof of);
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // As the log shows it: what the runtime prints of an error may hold the address of a store.

@@ -18,6 +18,7 @@ import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { MailRepeats } from "../src/store/mail-repeats.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
+import { WrongRedisUrl } from "../src/store/redis-url.ts";
 import { RejectedEntries } from "../src/store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { Unfinished } from "../src/store/unfinished.ts";
@@ -262,9 +263,13 @@ function after(delayMs: number, run: () => void): () => void {
 try {
   await main();
 } catch (error) {
-  const isInWords = [ConfigError, FirstLayoutLeft, WrongSecret, MetricsPortTaken].some(
-    (of) => error instanceof of,
-  );
+  const isInWords = [
+    ConfigError,
+    FirstLayoutLeft,
+    WrongSecret,
+    MetricsPortTaken,
+    WrongRedisUrl,
+  ].some((of) => error instanceof of);
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
   // Log the error in the log's own format: the runtime's output may contain the address of a store.
   else createLog("worker", "info").error({ err: error }, "The worker could not start");

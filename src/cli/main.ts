@@ -2,6 +2,7 @@
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import { ConfigError, loadStoreConfig } from "../settings/config.ts";
+import { WrongRedisUrl } from "../store/redis-url.ts";
 import { WrongSecret } from "../store/secrets.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Plan, planOf } from "./commands.ts";
@@ -49,8 +50,8 @@ function print({ json, text, failed }: Answer, asJson: boolean): void {
 /** What went wrong, in words; what nobody foresaw keeps its stack, for it is our own fault. */
 function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
-  if (error instanceof ConfigError || error instanceof WrongSecret)
-    return { code: "config", message: error.message };
+  const isConfig = [ConfigError, WrongSecret, WrongRedisUrl].some((of) => error instanceof of);
+  if (isConfig && error instanceof Error) return { code: "config", message: error.message };
   if (error instanceof AdministrationError) return { code: error.code, message: error.message };
   const root = rootOf(error);
   const reason = root instanceof Error ? root.message : String(root);

@@ -5,12 +5,16 @@ import { createRequire } from "node:module";
 export interface ClientInfo {
   /** ISO 3166-1 alpha-2, or null where the address belongs to no country. */
   readonly country: string | null;
-  /** The first 8 bytes of HMAC-SHA-256 of the address, in hex. */
+  /** The first 8 bytes of HMAC-SHA-256 of the address under this month's secret, in hex. */
   readonly ipHash: string;
+  /** The same under a secret that lasts: names the address where nothing is kept for long. */
+  readonly windowHash: string;
 }
 
 export interface ClientInfoOptions {
-  readonly ipHashSecret: string;
+  /** What the log's hashes are made with now; it changes with the month. */
+  readonly ipHashSecret: () => string;
+  readonly windowSecret: string;
   /** Replaces the look-up in the embedded GeoLite2 data. */
   readonly countryOf?: (ip: string) => string | null;
 }
@@ -20,15 +24,25 @@ const REMEMBERED_MAX = 4096;
 
 /** A function from an address to its facts; it remembers the addresses of late. */
 export function createClientInfo(options: ClientInfoOptions): (ip: string) => ClientInfo {
-  const { ipHashSecret, countryOf = createCountryLookup() } = options;
+  const { ipHashSecret, windowSecret, countryOf = createCountryLookup() } = options;
+  const hash = (ip: string, secret: string) =>
+    new Bun.CryptoHasher("sha256", secret).update(ip).digest("hex").slice(0, HASH_DIGITS);
   // An HMAC under an empty key is a plain hash, and the hash of an IPv4 address is soon reversed.
-  if (ipHashSecret === "") throw new Error("Cannot hash addresses as 'ipHashSecret' is empty");
+  if (ipHashSecret() === "") throw new Error("Cannot hash addresses as 'ipHashSecret' is empty");
+  if (windowSecret === "") throw new Error("Cannot hash addresses as 'windowSecret' is empty");
   const remembered = new Map<string, ClientInfo>();
+  let secretOfRemembered = "";
   return (ip) => {
+    const secret = ipHashSecret();
+    if (secret !== secretOfRemembered) remembered.clear();
+    secretOfRemembered = secret;
     const known = remembered.get(ip);
     if (known !== undefined) return known;
-    const digest = new Bun.CryptoHasher("sha256", ipHashSecret).update(ip).digest("hex");
-    const facts = { country: countryOf(ip), ipHash: digest.slice(0, HASH_DIGITS) };
+    const facts = {
+      country: countryOf(ip),
+      ipHash: hash(ip, secret),
+      windowHash: hash(ip, windowSecret),
+    };
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     remembered.set(ip, facts);
     return facts;

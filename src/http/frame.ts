@@ -169,7 +169,7 @@ export function countOnce(deps: FrameDeps, arrival: RequestContext): Promise<Ano
 async function countAnonymous(deps: FrameDeps, arrival: RequestContext): Promise<AnonymousCount> {
   try {
     const caller = networkOf(arrival.clientIp);
-    return { ...(await deps.anonymous.count(deps.clientInfo(caller).ipHash)), known: true };
+    return { ...(await deps.anonymous.count(deps.clientInfo(caller).windowHash)), known: true };
   } catch (error) {
     // Without Redis, what needs no account is served as if this were the first request.
     deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");

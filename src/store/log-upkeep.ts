@@ -1,10 +1,12 @@
 // Upkeep of the request log: its monthly partitions, those that are kept no longer, and the IP
 // hashes that must not grow old.
 
+import { monthOf } from "../core/months.ts";
 import type { Database } from "./database.ts";
 import { codeOf } from "./sql-errors.ts";
 
 const PAGES_A_CHUNK = 256;
+const IP_HASH_JOB = "ip-hash-expiry";
 /** The flush waits as long as the drop waits for those who read the log. */
 const LOCK_WAIT_MS = 2_000;
 const IS_LOCKED = "55P03";
@@ -15,9 +17,6 @@ export class LogIsRead extends Error {
 }
 
 export class LogUpkeep {
-  /** Up to when this process cleared the hashes: older months have none left. */
-  #clearedUntilMs = 0;
-
   constructor(readonly database: Database) {}
 
   /** Makes the partitions of a month and of the `ahead` months after it. */
@@ -65,33 +64,53 @@ export class LogUpkeep {
 
   /**
    * Clears the IP hashes of all rows older than `before`, in short statements, so that nobody waits
-   * for a lock. The first run of a process looks at every month, later ones at those that aged
-   * since.
+   * for a lock, and destroys the secrets of months that have none left. Postgres knows up to when
+   * that was done, so that each month is looked at only while its rows grow old.
    */
   async clearIpHashes(before: Date): Promise<number> {
+    const { sql } = this.database;
+    const doneUntilMs = await this.#doneUntilMs();
     let cleared = 0;
-    for (const partition of await this.#partitions(before)) {
-      cleared += await this.#clearPartition(partition, before);
+    for (const { name, endMs } of await this.#partitions(before, doneUntilMs)) {
+      const rows = await this.#clearPartition(name, before);
+      // What was cleared left a dead row each; a month that is over gets no rows to reuse them.
+      if (rows > 0 && endMs <= before.getTime()) await sql`VACUUM ${sql(name)}`;
+      cleared += rows;
     }
-    this.#clearedUntilMs = before.getTime();
+    await sql`DELETE FROM ip_hash_secrets WHERE month < ${monthOf(before.getTime())}`;
+    await sql`
+      INSERT INTO upkeep_cursors AS c (job, done_until)
+      VALUES (${IP_HASH_JOB}, least(${before.toISOString()}, now()))
+      ON CONFLICT (job) DO UPDATE SET done_until = greatest(c.done_until, excluded.done_until)`;
     return cleared;
   }
 
-  /** The partitions with rows of the time that was not cleared yet. */
-  async #partitions(before: Date): Promise<string[]> {
+  async #doneUntilMs(): Promise<number> {
+    const rows = await this.database.sql<{ ms: number }[]>`
+      SELECT (extract(epoch FROM done_until) * 1000)::float8 AS ms
+      FROM upkeep_cursors WHERE job = ${IP_HASH_JOB}`;
+    return rows[0]?.ms ?? 0;
+  }
+
+  /** The partitions with rows of the time that was not cleared yet, and when their month ends. */
+  async #partitions(
+    before: Date,
+    doneUntilMs: number,
+  ): Promise<{ readonly name: string; readonly endMs: number }[]> {
     const rows = await this.database.sql`
       SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
       WHERE i.inhparent = 'request_log'::regclass ORDER BY c.relname`;
     return rows
-      .map((row) => String(row.name))
-      .filter((name) => {
-        const month = /_(\d{4})(\d{2})$/.exec(name);
+      .map(({ name }) => {
+        const [, year, month] = /_(\d{4})(\d{2})$/.exec(String(name)) ?? [];
         // A partition that a person made under another name is looked at each time.
-        if (month === null) return true;
-        const startMs = Date.UTC(Number(month[1]), Number(month[2]) - 1, 1);
-        const endMs = Date.UTC(Number(month[1]), Number(month[2]), 1);
-        return startMs < before.getTime() && endMs > this.#clearedUntilMs;
-      });
+        if (year === undefined) return { name: String(name), startMs: 0, endMs: before.getTime() };
+        const [startMs, endMs] = [Number(month) - 1, Number(month)].map((at) =>
+          Date.UTC(Number(year), at, 1),
+        );
+        return { name: String(name), startMs: startMs ?? 0, endMs: endMs ?? 0 };
+      })
+      .filter(({ startMs, endMs }) => startMs < before.getTime() && endMs > doneUntilMs);
   }
 
   /** Walks through the table by its pages: one pass, however large it is. */

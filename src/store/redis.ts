@@ -1,13 +1,14 @@
 import { Cluster, Redis } from "ioredis";
+import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
 /** A script that Redis does not answer within this time failed; it may still have run. */
 const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a connection for scripts, or for the job queue. `redis://host:port` is one server; several
- * addresses joined with commas, or `redis+cluster://`, are the seeds of a Redis Cluster. Commands
- * of all accounts share a pipeline; a command that a lost connection leaves unanswered is sent
- * again, once.
+ * Opens a connection for scripts, or for the job queue, to what a URL names (redis-url.ts).
+ * Commands of all accounts share a pipeline; a command that a lost connection leaves unanswered is
+ * sent again, once.
+ * @throws WrongRedisUrl
  */
 export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
   // BullMQ waits for jobs in one long command, and wants its commands tried for ever.
@@ -24,22 +25,38 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
     connectTimeout: 3_000,
     retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
   };
-  if (!isCluster(url)) return new Redis(url, options);
-  const seeds = url.split(",").map((seed) => new URL(seed.replace(/^redis\+cluster:/, "redis:")));
-  const [first] = seeds;
-  return new Cluster(
-    seeds.map((seed) => ({ host: seed.hostname, port: Number(seed.port || 6379) })),
-    {
-      enableAutoPipelining: use === "scripts",
-      redisOptions: {
-        ...limits,
-        ...(first?.password ? { password: decodeURIComponent(first.password) } : {}),
-      },
-    },
-  );
+  const target = parseRedisUrl(url);
+  if (target.kind === "cluster") return openCluster(target, limits);
+  if (target.kind === "server") {
+    return new Redis(target.url, { ...options, ...(target.tls && { tls: target.tls }) });
+  }
+  const { sentinels, master, database, access, sentinelLogin: login } = target;
+  return new Redis({
+    ...options,
+    ...access,
+    sentinels: sentinels.map((sentinel) => ({ ...sentinel })),
+    name: master,
+    db: database,
+    ...(login.username !== undefined && { sentinelUsername: login.username }),
+    ...(login.password !== undefined && { sentinelPassword: login.password }),
+    ...(access.tls && { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),
+  });
 }
 
-/** True when the URL names a Redis Cluster. */
-export function isCluster(url: string): boolean {
-  return url.includes(",") || url.startsWith("redis+cluster:");
+function openCluster(
+  { seeds, access }: RedisCluster,
+  limits: { readonly maxRetriesPerRequest: number | null; readonly enableAutoPipelining?: boolean },
+): Cluster {
+  return new Cluster(
+    seeds.map((seed) => ({ ...seed })),
+    {
+      enableAutoPipelining: limits.enableAutoPipelining === true,
+      redisOptions: { ...limits, ...access },
+      // A certificate is for the name of a server, which a look-up would replace by its address.
+      ...(access.tls && {
+        dnsLookup: (host: string, found: (error: null, address: string) => void) =>
+          found(null, host),
+      }),
+    },
+  );
 }

@@ -167,6 +167,19 @@ export const firstLayoutCursors = pgTable("first_layout_cursors", {
   streamId: text("stream_id"),
 });
 
+/** What client addresses are hashed with in a month; gone once its hashes are (D-160). */
+export const ipHashSecrets = pgTable("ip_hash_secrets", {
+  /** `2026-11` */
+  month: text("month").primaryKey(),
+  secret: text("secret").notNull(),
+});
+
+/** How far a job that walks through time has come. */
+export const upkeepCursors = pgTable("upkeep_cursors", {
+  job: text("job").primaryKey(),
+  doneUntil: at("done_until").notNull(),
+});
+
 /** What an operator has paused: `chat`, `search`, `maps`, `mail` or `model:ID`. */
 export const pauses = pgTable("pauses", {
   target: text("target").primaryKey(),

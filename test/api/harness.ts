@@ -167,7 +167,8 @@ export class Harness implements AsyncDisposable {
       log,
       trustedProxies: [],
       keyPeppers: [PEPPER],
-      ipHashSecret: "ip secret of the tests",
+      ipHashSecret: () => "ip secret of the tests",
+      windowSecret: "ip secret of the tests",
       docsTryIt: false,
       ...options,
     });

@@ -5,16 +5,29 @@ describe("createClientInfo()", () => {
   const countryOf = () => null;
 
   test("hashes an address under the secret, to 8 bytes", () => {
-    const one = createClientInfo({ ipHashSecret: "one", countryOf });
-    const other = createClientInfo({ ipHashSecret: "other", countryOf });
+    const one = createClientInfo({ ipHashSecret: () => "one", windowSecret: "w", countryOf });
+    const other = createClientInfo({ ipHashSecret: () => "other", windowSecret: "w", countryOf });
     expect(one("192.0.2.1").ipHash).toMatch(/^[0-9a-f]{16}$/);
     expect(one("192.0.2.1").ipHash).toBe(one("192.0.2.1").ipHash);
     expect(one("192.0.2.1").ipHash).not.toBe(one("192.0.2.2").ipHash);
     expect(one("192.0.2.1").ipHash).not.toBe(other("192.0.2.1").ipHash);
   });
 
+  test("hashes anew when the month has another secret, and knows the caller's window", () => {
+    let secret = "november";
+    const infoOf = createClientInfo({ ipHashSecret: () => secret, windowSecret: "w", countryOf });
+    const before = infoOf("192.0.2.1");
+    secret = "december";
+    const after = infoOf("192.0.2.1");
+    expect(after.ipHash).not.toBe(before.ipHash);
+    expect(after.windowHash).toBe(before.windowHash);
+  });
+
   test("refuses an empty secret, under which a hash can be reversed", () => {
-    expect(() => createClientInfo({ ipHashSecret: "", countryOf })).toThrow("ipHashSecret");
+    const empty = { ipHashSecret: () => "", windowSecret: "w", countryOf };
+    expect(() => createClientInfo(empty)).toThrow("ipHashSecret");
+    const noWindow = { ipHashSecret: () => "one", windowSecret: "", countryOf };
+    expect(() => createClientInfo(noWindow)).toThrow("windowSecret");
   });
 });
 

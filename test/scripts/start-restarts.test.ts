@@ -48,7 +48,7 @@ async function chat(url: string, key: string): Promise<Response> {
   });
 }
 
-test("each process of npm start that is killed runs again, and no data is lost", async () => {
+test("each process of npm start that is killed runs again, and keeps its data", async () => {
   using home = launcherHome();
   await using farebox = launchFarebox(home.path);
   const url = await started(farebox);
@@ -84,4 +84,10 @@ test("each process of npm start that is killed runs again, and no data is lost",
   expect(balance.free_usd).toBeCloseTo(5 - spent, 9);
   expect(spent).toBeGreaterThan(0);
   expect(await farebox.stop()).toBe(0);
+
+  // The same home with another pepper: its keys would be dead, so nothing starts.
+  await using wrong = launchFarebox(home.path, { env: { KEY_PEPPER: "the pepper of a stranger" } });
+  expect(await wrong.exited).toBe(1);
+  expect(wrong.output()).toContain("KEY_PEPPER is not the secret that this database was used with");
+  expect(wrong.output()).not.toMatch(/^ +at /m);
 });

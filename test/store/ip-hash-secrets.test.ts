@@ -1,0 +1,74 @@
+// The monthly secret of IP hashes: one for all processes, and gone when its hashes are.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { DAY_MS } from "../../src/core/limits.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { IpHashSecrets } from "../../src/store/ip-hash-secrets.ts";
+import { LogUpkeep } from "../../src/store/log-upkeep.ts";
+import { expireIpHashes } from "../../workers/ip-hash-expiry.ts";
+import { createTestDatabase, type TestDatabase } from "../support/services.ts";
+import { random, silent } from "../support/world.ts";
+
+const NOVEMBER = Date.UTC(2026, 10, 30, 23, 59);
+const DECEMBER = Date.UTC(2026, 11, 1);
+
+let own: TestDatabase;
+let database: Database;
+let nowMs: number;
+beforeEach(async () => {
+  own = await createTestDatabase();
+  database = openDatabase(own.url);
+  nowMs = NOVEMBER;
+});
+afterEach(async () => {
+  await database.close();
+  await own.drop();
+});
+
+const processOf = (pepper = "the pepper") =>
+  new IpHashSecrets({ database, pepper, random, now: () => nowMs, log: silent });
+
+async function months(): Promise<string[]> {
+  const rows = await database.sql`SELECT month FROM ip_hash_secrets ORDER BY month`;
+  return rows.map(({ month }) => String(month));
+}
+
+test("all processes have the same secret, and another one each month", async () => {
+  const processes = Array.from({ length: 8 }, () => processOf());
+  await Promise.all(processes.map((one) => one.load()));
+  const secrets = () => [...new Set(processes.map((one) => one.current()))];
+  const [november, ...others] = secrets();
+  expect(others).toEqual([]);
+  // The next month is known before it comes, also without Postgres.
+  nowMs = DECEMBER;
+  const [december, ...more] = secrets();
+  expect(more).toEqual([]);
+  expect(december).not.toBe(november);
+});
+
+test("what is in Postgres hashes nothing without IP_HASH_SECRET", async () => {
+  const [one, other] = [processOf(), processOf("another pepper")];
+  await Promise.all([one.load(), other.load()]);
+  expect(one.current()).not.toBe(other.current());
+  const rows = await database.sql`SELECT secret FROM ip_hash_secrets`;
+  expect(rows.map(({ secret }) => String(secret))).not.toContain(one.current());
+});
+
+test("a process that cannot reach Postgres for months hashes on with the last secret", async () => {
+  const one = processOf();
+  await one.load();
+  nowMs = DECEMBER;
+  const last = one.current();
+  nowMs = DECEMBER + 100 * DAY_MS;
+  expect(one.current()).toBe(last);
+});
+
+test("the secret of a month is destroyed when its last hash is 90 days old", async () => {
+  await processOf().load();
+  const upkeep = new LogUpkeep(database);
+  const expireAt = (ms: number) => expireIpHashes({ upkeep, now: () => ms });
+  await expireAt(DECEMBER + 90 * DAY_MS - 1);
+  expect(await months()).toEqual(["2026-11", "2026-12"]);
+  await expireAt(DECEMBER + 90 * DAY_MS);
+  expect(await months()).toEqual(["2026-12"]);
+});

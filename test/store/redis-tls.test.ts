@@ -1,0 +1,169 @@
+// Every form of REDIS_URL reaches a Redis that speaks only TLS with its users: encrypted, under the
+// user's name, and only if its certificate is of an authority that the URL names.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Cluster, Redis } from "ioredis";
+import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
+import { freePort, launch, temporaryFolder } from "../../scripts/processes.mjs";
+import { redisCommand } from "../../scripts/redis.mjs";
+import { openRedis } from "../../src/store/redis.ts";
+import { parseRedisUrl } from "../../src/store/redis-url.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { eventually } from "../support/eventually.ts";
+import { startProduct } from "../support/product.ts";
+import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
+
+setDefaultTimeout(120_000);
+
+const folder = temporaryFolder("farebox-tls-");
+let certificates: Certificates;
+
+beforeAll(() => {
+  certificates = makeCertificates(folder.path);
+});
+afterAll(() => folder.remove());
+
+/** What makes a Redis speak TLS on a port; without a name and password nobody may do anything. */
+function tlsSettings(port: number): Record<string, string> {
+  return {
+    "tls-port": String(port),
+    "tls-cert-file": certificates.cert,
+    "tls-key-file": certificates.key,
+    "tls-ca-cert-file": certificates.ca,
+    "tls-auth-clients": "no",
+    user: "farebox on >letmein ~* &* +@all",
+  };
+}
+
+const login = "farebox:letmein@";
+const ca = () => `?ca=${certificates.ca}`;
+
+/** The name that Redis knows a client by, and whether it came by TLS. */
+async function whoAmI(client: Redis | Cluster): Promise<unknown> {
+  try {
+    return await client.call("ACL", ["WHOAMI"]);
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function failureOf(client: Redis | Cluster): Promise<string> {
+  const failure = Promise.withResolvers<string>();
+  client.on("error", (error) => failure.resolve(String(error)));
+  client.ping().catch((error) => failure.resolve(String(error)));
+  const message = await failure.promise;
+  client.disconnect();
+  return message;
+}
+
+async function startTls(more: Record<string, string> = {}) {
+  const port = await freePort();
+  const redis = await startPrivateRedis({
+    password: false,
+    settings: { ...tlsSettings(port), ...more },
+  });
+  return { redis, port };
+}
+
+test("one server", async () => {
+  const { redis, port } = await startTls();
+  await using _ = redis;
+  const url = `rediss://${login}127.0.0.1:${port}`;
+  expect(await whoAmI(openRedis(`${url}${ca()}`))).toBe("farebox");
+  expect(await whoAmI(openRedis(`${url}/0${ca()}`, "queue"))).toBe("farebox");
+  expect(await failureOf(openRedis(url))).toMatch(/certificate/i);
+  // Nothing but TLS is spoken there.
+  expect(await failureOf(openRedis(`redis://${login}127.0.0.1:${port}`))).not.toBe("");
+
+  const target = parseRedisUrl(`${url}${ca()}`);
+  if (target.kind !== "server") throw new Error("One server was expected");
+  const scripts = scriptsOfOneServer(target, () => {})(async () => {});
+  const reply = await scripts.fcall("none", [], []).catch((error: unknown) => String(error));
+  expect(reply).toContain("Function not found");
+  scripts.close?.();
+});
+
+test("the seeds of a cluster", async () => {
+  const busPort = await freePort();
+  const { redis, port } = await startTls({
+    "cluster-enabled": "yes",
+    "cluster-port": String(busPort),
+    "tls-cluster": "yes",
+    "cluster-announce-ip": "127.0.0.1",
+  });
+  await using _ = redis;
+  await redisCommand(redis.port, "", ["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+  await eventually("the cluster serves", async () => {
+    return (await redisCommand(redis.port, "", ["CLUSTER", "INFO"])).includes("cluster_state:ok");
+  });
+  const seed = `rediss://${login}127.0.0.1:${port}`;
+  for (const url of [
+    `${seed}${ca()},${seed}`,
+    `rediss+cluster://${login}127.0.0.1:${port}${ca()}`,
+  ]) {
+    const client = openRedis(url);
+    expect(await client.set("key", "value")).toBe("OK");
+    const [node] = "nodes" in client ? client.nodes("master") : [];
+    expect(await node?.call("ACL", ["WHOAMI"])).toBe("farebox");
+    client.disconnect();
+  }
+  expect(await failureOf(openRedis(`${seed},${seed}`))).not.toBe("");
+});
+
+test("the Sentinels of a master", async () => {
+  const { redis, port } = await startTls({ "tls-replication": "yes" });
+  await using _ = redis;
+  await using sentinel = await startSentinel(redis, port);
+  const url = `rediss+sentinel://${login}127.0.0.1:${sentinel.port}/money${ca()}`;
+  const client = openRedis(url);
+  expect(await client.set("key", "value")).toBe("OK");
+  expect(await whoAmI(client)).toBe("farebox");
+});
+
+/** A Sentinel that speaks only TLS and knows the master `money`. */
+async function startSentinel(redis: PrivateRedis, masterPort: number) {
+  const port = await freePort();
+  const file = join(folder.path, "sentinel.conf");
+  const { user: _, ...tls } = tlsSettings(port);
+  const lines = Object.entries({
+    ...tls,
+    port: "0",
+    bind: "127.0.0.1",
+    "tls-replication": "yes",
+    dir: folder.path,
+    sentinel: `monitor money 127.0.0.1 ${masterPort} 1`,
+  }).map(([name, value]) => `${name} ${value}`);
+  lines.push("sentinel auth-user money farebox", "sentinel auth-pass money letmein");
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  const logFile = join(folder.path, "sentinel.log");
+  const command = ["redis-server", file, "--sentinel"];
+  const child = launch({ name: "Sentinel", command, logFile });
+  const probe = openRedis(`rediss://127.0.0.1:${port}${ca()}`, "queue");
+  probe.on("error", () => {});
+  await eventually("the Sentinel answers", async () => {
+    const reply = await probe.call("SENTINEL", ["get-master-addr-by-name", "money"]);
+    return Array.isArray(reply) && redis.port > 0;
+  });
+  probe.disconnect();
+  return { port, [Symbol.asyncDispose]: () => child.stop() };
+}
+
+test("the whole product runs on a Redis with TLS", async () => {
+  const port = await freePort();
+  await using product = await startProduct({
+    apis: 1,
+    workers: 1,
+    redisSettings: tlsSettings(port),
+    env: { REDIS_URL: `rediss://${login}127.0.0.1:${port}${ca()}` },
+  });
+  const { key } = await product.account();
+  const reply = await fetch(`${product.api(0).url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: "ok", messages: [{ role: "user", content: "Hello" }] }),
+  });
+  expect(reply.status).toBe(200);
+  expect((await product.audit()).difference).toBeNull();
+});
