@@ -20,6 +20,13 @@ for i = 1, #counts, 2 do
     table.insert(parts[of], counts[i])
   end
 end
+-- A release that does not know them can have deleted the count that they belong to.
+for of in pairs(parts) do
+  if redis.call('HEXISTS', KEYS[2], of) == 0 then
+    table.insert(counts, of)
+    table.insert(counts, '0')
+  end
+end
 for i = 1, #counts, 2 do
   local account, key, of = string.match(counts[i], '^([^|]+)|([^|]+)|(%d+)$')
   if account and tonumber(of) < minute then

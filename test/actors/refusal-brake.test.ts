@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { countRefused, summarise } from "../../actors/wallet-scripts.ts";
+import { metadataText } from "../../src/core/journal.ts";
 import {
   ask,
   openAccount,
@@ -101,16 +102,28 @@ test("every refusal is in the log: 100 rows at most, and one for the rest", asyn
   ]);
 });
 
-test("what is sent twice counts once", async () => {
+test("what is sent twice counts once, also where an older release deleted its count", async () => {
   const { scripts } = world.accounts;
   const { keys } = account.actor;
   const { row, keyId } = account;
+  await refused(1);
   const minute = Math.floor(clock.ms / 60_000);
-  const metadata = "";
-  const sent = { keys, minute, refusals: 7, account: row.id, keyId, metadata, name: "one" };
-  await scripts.run(countRefused, sent);
-  await scripts.run(countRefused, sent);
-  const counts = await world.accounts.scripts.redis.hgetall(keys.refused);
-  const parts = Object.entries(counts).filter(([name]) => name.includes(`${keyId}|${minute}|uns`));
-  expect(parts.map(([, refusals]) => refusals)).toEqual(["7"]);
+  const sent = { keys, minute, refusals: 7, account: row.id, keyId, name: "one" };
+  await scripts.run(countRefused, {
+    ...sent,
+    metadata: metadataText(ask(keyId, usd("0")).metadata),
+  });
+  await scripts.run(countRefused, {
+    ...sent,
+    metadata: metadataText(ask(keyId, usd("0")).metadata),
+  });
+  await scripts.redis.hdel(keys.refused, `${row.id}|${keyId}|${minute}`);
+  clock.ms += 60_000;
+  expect(await scripts.run(summarise, { keys, nowMs: clock.ms })).toBe(1);
+  expect(await scripts.redis.hgetall(keys.refused)).toEqual({});
+  await expectSound(world, account);
+  const rows = await logOf(world, account);
+  expect(rows.filter((one) => one.error_code === "refused_summary")).toMatchObject([
+    { requests: 7 },
+  ]);
 });
