@@ -21,6 +21,7 @@ import { MAIL_OWNER } from "./keys.ts";
 import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { inactive, invalidKey, MONEY_REFUSALS, refusalError } from "./refusal.ts";
+import type { RefusalBrake } from "./refusal-brake.ts";
 import type { ScriptTime } from "./script.ts";
 import { fromPostgres, type ScriptRunner, unavailable } from "./script-runner.ts";
 import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
@@ -28,6 +29,8 @@ import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 export interface ActorDeps extends UpkeepDeps {
   /** The holds of this process. */
   readonly leases: ProcessLeases;
+  /** Keys that are refused again and again. */
+  readonly brake: RefusalBrake;
   /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   readonly onSettleRetry: (requestId: string, error: unknown) => void;
   /** What the Free plan grants each month; zero turns the grant off. */
@@ -80,6 +83,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   async admit(request: AdmissionRequest): Promise<Admission> {
+    const refused = this.deps.brake.refuse(request);
+    if (refused !== null) return refused;
     const metadata = metadataText(request.metadata);
     const text = `${this.accountId}\t${request.keyId}\t${metadata}`;
     const ref = this.#holdRef(request);
@@ -217,6 +222,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "refused") {
+      this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, rate);
       const error = refusalError(reply, request, tier, refusal?.message);
       const funds = MONEY_REFUSALS.has(reply.code) ? reply : null;
       return { verdict: "refused", error, rate, funds };

@@ -11,6 +11,7 @@ import type { UnknownLayout } from "./layouts.ts";
 import { ProcessLeases } from "./process-leases.ts";
 import { type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
+import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./script.ts";
 import { type OpenScriptClient, ScriptRunner } from "./script-runner.ts";
 
@@ -41,6 +42,7 @@ export class AccountActors implements Actors {
   readonly scripts: ScriptRunner;
   readonly clock: RedisClock;
   readonly leases: ProcessLeases;
+  readonly #brake: RefusalBrake;
   readonly #actors = new Map<string, { readonly actor: AccountActor; usedInRound: number }>();
   readonly #actorDeps: ActorDeps;
   #timer: Timer | null = null;
@@ -56,7 +58,10 @@ export class AccountActors implements Actors {
     });
     const { scripts } = this;
     this.leases = new ProcessLeases({ scripts, scriptTime, owner: deps.processId, log: deps.log });
+    const { processId: owner, log } = deps;
+    this.#brake = new RefusalBrake({ scripts, clock: this.clock, owner, log });
     this.#actorDeps = {
+      brake: this.#brake,
       scripts,
       repository: deps.repository,
       clock: this.clock,
@@ -100,6 +105,7 @@ export class AccountActors implements Actors {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
+    void this.#brake.flush();
     void this.#notify(retractProcess);
   }
 
@@ -130,6 +136,7 @@ export class AccountActors implements Actors {
       if (isIdle) this.#actors.delete(accountId);
     }
     await this.leases.renew();
+    await this.#brake.flush();
   }
 
   #recovery(): RecoveryDeps {

@@ -13,6 +13,7 @@ import { SHARED_LUA } from "./shared-lua.ts";
 import {
   applyOperation,
   configure,
+  countRefused,
   evict,
   expireFree,
   hydrate,
@@ -22,7 +23,7 @@ import { count } from "./window.ts";
 
 const SCRIPTS: readonly ScriptDefinition[] = [
   ...[admit, settle, settleLate, sweep, renew, extend, forgetOwner, view],
-  ...[applyOperation, configure, hydrate, evict, expireFree, summarise, count],
+  ...[applyOperation, configure, hydrate, evict, expireFree, summarise, countRefused, count],
 ];
 
 const NAME_PREFIX = "farebox_";

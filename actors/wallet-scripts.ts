@@ -7,6 +7,7 @@ import type { WalletRecord } from "../src/store/wallet-repository.ts";
 import { type BucketKeys, keyStateKey } from "./keys.ts";
 import applyOperationLua from "./lua/apply_operation.lua" with { type: "text" };
 import configureLua from "./lua/configure.lua" with { type: "text" };
+import countRefusedLua from "./lua/count_refused.lua" with { type: "text" };
 import evictLua from "./lua/evict.lua" with { type: "text" };
 import expireFreeLua from "./lua/expire_free.lua" with { type: "text" };
 import hydrateLua from "./lua/hydrate.lua" with { type: "text" };
@@ -152,6 +153,27 @@ export const summarise: Script<Timed & { readonly keys: BucketKeys }, number> = 
   keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
   args: (a) => [pack(a.nowMs, REFUSED_ROWS_PER_MINUTE)],
   reply: (raw) => Number((raw as readonly RawReply[])[0]),
+};
+
+export interface CountRefusedArgs {
+  readonly keys: BucketKeys;
+  /** Minutes since 1970. */
+  readonly minute: number;
+  readonly refusals: number;
+  readonly account: string;
+  readonly keyId: string;
+  readonly metadata: string;
+  /** Names these refusals, so that they count once however often they are sent. */
+  readonly name: string;
+}
+
+export const countRefused: Script<CountRefusedArgs, "ok"> = {
+  name: "count_refused",
+  lua: countRefusedLua,
+  flags: [],
+  keys: ({ keys }) => [keys.bucket, keys.refused],
+  args: (a) => [pack(a.minute, a.refusals), a.account, a.keyId, a.metadata, a.name],
+  reply: (raw) => verdictOf(raw) as "ok",
 };
 
 export const expireFree: Script<Timed & OfAccount, "ok" | "hydrate"> = {

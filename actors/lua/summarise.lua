@@ -10,10 +10,27 @@ local bucket = read_bucket(KEYS[1])
 if not bucket then return { 0 } end
 local minute, written = floor(now_ms(given) / 60000), 0
 local counts = redis.call('HGETALL', KEYS[2])
+-- What was refused without a script has no rows of its own.
+local unscripted, parts = {}, {}
+for i = 1, #counts, 2 do
+  local of = string.match(counts[i], '^(.+)|unscripted|')
+  if of then
+    unscripted[of] = (unscripted[of] or 0) + tonumber(counts[i + 1])
+    parts[of] = parts[of] or {}
+    table.insert(parts[of], counts[i])
+  end
+end
+-- A release that does not know them can have deleted the count that they belong to.
+for of in pairs(parts) do
+  if redis.call('HEXISTS', KEYS[2], of) == 0 then
+    table.insert(counts, of)
+    table.insert(counts, '0')
+  end
+end
 for i = 1, #counts, 2 do
   local account, key, of = string.match(counts[i], '^([^|]+)|([^|]+)|(%d+)$')
   if account and tonumber(of) < minute then
-    local more = tonumber(counts[i + 1]) - rows_max
+    local more = max(0, tonumber(counts[i + 1]) - rows_max) + (unscripted[counts[i]] or 0)
     local metadata = counts[i] .. '|metadata'
     if more > 0 then
       local text = { account, key, redis.call('HGET', KEYS[2], metadata) or '' }
@@ -25,6 +42,7 @@ for i = 1, #counts, 2 do
       written = written + 1
     end
     redis.call('HDEL', KEYS[2], counts[i], metadata)
+    for _, part in ipairs(parts[counts[i]] or {}) do redis.call('HDEL', KEYS[2], part) end
   end
 end
 return { written }

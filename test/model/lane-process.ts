@@ -5,6 +5,7 @@ import { AccountActor } from "../../actors/account-actor.ts";
 import { ProcessLeases } from "../../actors/process-leases.ts";
 import { verifyBuckets } from "../../actors/recovery.ts";
 import { RedisClock } from "../../actors/redis-clock.ts";
+import { RefusalBrake } from "../../actors/refusal-brake.ts";
 import type { RedisClient, Script } from "../../actors/script.ts";
 import type { ScriptLibrary } from "../../actors/script-library.ts";
 import { ScriptRunner } from "../../actors/script-runner.ts";
@@ -93,8 +94,10 @@ export function startProcess(options: {
   const owner = newId("request", random);
   const error = (facts: object) => onFailure("err" in facts ? facts.err : facts);
   const leases = new ProcessLeases({ scripts, scriptTime: now, owner, log: { ...silent, error } });
+  const clock = new RedisClock(now);
   const deps = {
-    ...{ scripts, repository, leases, clock: new RedisClock(now), scriptTime: now },
+    ...{ scripts, repository, leases, clock, scriptTime: now },
+    brake: new RefusalBrake({ scripts, clock, owner, log: { warn: error } }),
     onSettleRetry: (_: string, cause: unknown) => onFailure(cause),
     allowance: nano(account.terms.allowance),
   };

@@ -1,0 +1,130 @@
+// Keys that are refused again and again. Redis decides on every request, but a key that goes on
+// after three times its limit is answered from memory for the rest of each second (D-176).
+
+import { ApiError } from "../src/core/errors.ts";
+import { metadataText } from "../src/core/journal.ts";
+import type { Log } from "../src/core/log.ts";
+import type { Admission, AdmissionRequest, RateLimits } from "./account.ts";
+import type { BucketKeys } from "./keys.ts";
+import type { RedisClock } from "./redis-clock.ts";
+import type { ScriptRunner } from "./script-runner.ts";
+import { countRefused } from "./wallet-scripts.ts";
+
+/** A key may be refused so many times its limit in a minute before it is answered from memory. */
+const TIMES_ITS_LIMIT = 3;
+const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
+
+export interface RefusalBrakeDeps {
+  readonly scripts: ScriptRunner;
+  readonly clock: RedisClock;
+  readonly log: Pick<Log, "warn">;
+  /** Names this process in Redis. */
+  readonly owner: string;
+}
+
+/** The key of a request, and where it is counted. */
+export interface RefusedKey {
+  readonly accountId: string;
+  readonly keys: BucketKeys;
+  readonly request: AdmissionRequest;
+}
+
+/** The refusals of one key in one minute. */
+interface Count {
+  readonly minute: number;
+  readonly of: RefusedKey;
+  refused: number;
+  rate: RateLimits;
+  /** Until then the key is answered from memory. */
+  untilMs: number;
+  /** Answered from memory, and not yet counted in Redis. */
+  uncounted: number;
+}
+
+type Refused = Extract<Admission, { readonly verdict: "refused" }>;
+
+/** What this process knows of the keys that were refused in this minute. */
+export class RefusalBrake {
+  readonly #deps: RefusalBrakeDeps;
+  readonly #counts = new Map<string, Count>();
+  /** Of minutes that are over, and of rounds that Redis did not take. */
+  #ended: Count[] = [];
+  #rounds = 0;
+
+  constructor(deps: RefusalBrakeDeps) {
+    this.#deps = deps;
+  }
+
+  /** The refusal of a key that is answered from memory now; null if Redis must be asked. */
+  refuse({ keyId }: AdmissionRequest): Refused | null {
+    const count = this.#counts.get(keyId);
+    if (count === undefined || this.#deps.clock.now() >= count.untilMs) return null;
+    count.refused += 1;
+    count.uncounted += 1;
+    const { rate } = count;
+    const message =
+      `This key was refused more than ${TIMES_ITS_LIMIT} times its ${rate.limit} requests a ` +
+      "minute: wait for Retry-After";
+    const error = new ApiError("rate_limit_exceeded", message, {
+      retryAfterSeconds: Math.max(1, rate.resetSeconds),
+    });
+    return { verdict: "refused", error, rate: { ...rate, remaining: 0 }, funds: null };
+  }
+
+  /** Notes that Redis refused a request. */
+  note(of: RefusedKey, rate: RateLimits): void {
+    const nowMs = this.#deps.clock.now();
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    const { keyId } = of.request;
+    let count = this.#counts.get(keyId);
+    if (count === undefined || count.minute !== minute) {
+      if (count !== undefined) this.#ended.push(count);
+      count = { minute, of, refused: 0, rate, untilMs: 0, uncounted: 0 };
+      this.#counts.set(keyId, count);
+    }
+    count.refused += 1;
+    count.rate = rate;
+    if (count.refused <= TIMES_ITS_LIMIT * rate.limit) return;
+    count.untilMs = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS;
+  }
+
+  /** Counts in Redis what was answered from memory, for the summary rows; forgets past minutes. */
+  async flush(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const minute = Math.floor(clock.now() / MINUTE_MS);
+    for (const [keyId, count] of this.#counts) {
+      if (count.minute === minute) continue;
+      this.#counts.delete(keyId);
+      this.#ended.push(count);
+    }
+    const counts = [...this.#ended, ...this.#counts.values()];
+    this.#ended = [];
+    for (const count of counts) {
+      if (count.uncounted === 0) continue;
+      const refusals = count.uncounted;
+      count.uncounted = 0;
+      try {
+        await this.#count(count, refusals);
+      } catch (error) {
+        // Counted by the next round.
+        this.#ended.push({ ...count, uncounted: refusals });
+        log.warn({ err: error }, "Refusals from memory were not counted");
+      }
+    }
+  }
+
+  async #count({ of, minute }: Count, refusals: number): Promise<void> {
+    const { accountId, keys, request } = of;
+    this.#rounds += 1;
+    await this.#deps.scripts.run(countRefused, {
+      keys,
+      minute,
+      refusals,
+      account: accountId,
+      keyId: request.keyId,
+      metadata: metadataText(request.metadata),
+      name: `${this.#deps.owner}.${this.#rounds}`,
+    });
+  }
+}
