@@ -1,10 +1,10 @@
-// GET /metrics for Prometheus, on a port of its own that is not the callers'.
+// GET /metrics for Prometheus, on its own port that callers cannot reach.
 
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { ERRORS, OK } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 
-/** A registry with the figures of the process itself. */
+/** A registry with metrics of the process itself. */
 export function createRegistry(process: "api" | "worker"): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process });
@@ -17,7 +17,7 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** Serves a registry; a port that is taken is no reason not to run, so any free one serves then. */
+/** Serves a registry. If the port is taken, uses any free one: that must not stop the program. */
 export function serveMetrics(registry: Registry, port: number, log: Log): MetricsServer {
   const server = listen(registry, port, log);
   log.info({ port: server.port }, "Metrics are served");
