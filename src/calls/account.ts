@@ -55,7 +55,7 @@ export function spendableOf(view: AccountView): Spendable {
   if (key.monthlyLimit !== null) {
     rooms.push(room("key_budget", key.monthlyLimit, key.monthSpent, key.monthHeld));
   }
-  const least = rooms.reduce((one, other) => (other.amount < one.amount ? other : one));
+  const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;
 }
 

@@ -111,8 +111,8 @@ export async function refuse(
   terms: Pick<CallTerms, "scope" | "service" | "model">,
   refusal: ApiError,
 ): Promise<never> {
-  const asked = { ...terms, ...NO_COST };
-  const admission = await admit(deps, call, asked, { refusal });
+  const freeTerms = { ...terms, ...NO_COST };
+  const admission = await admit(deps, call, freeTerms, { refusal });
   if (admission.verdict === "refused") throw admission.error;
   throw new Error(
     `A call that had to be refused with '${refusal.code}' was '${admission.verdict}'`,

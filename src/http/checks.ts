@@ -1,4 +1,4 @@
-// What is checked behind a schema: rules between fields, and values that must be converted.
+// Checks that follow after the schema: rules between fields, and values that must be converted.
 
 import { ApiError } from "../core/errors.ts";
 
@@ -13,8 +13,8 @@ export function isAbsent(value: unknown): value is null | undefined {
 }
 
 /**
- * Copies JSON that is forwarded as it is, such as a JSON schema. The body reader has bounded its
- * depth. A key named __proto__ is left out.
+ * Copies JSON that is forwarded unchanged, such as a JSON schema. The body reader has limited its
+ * depth. A key named __proto__ is omitted.
  */
 export function copyJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;

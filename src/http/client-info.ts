@@ -1,9 +1,10 @@
-// What the request log keeps of a caller's address: a country and a keyed hash, never the address.
+// What the request log stores about a caller's address: a country and a keyed hash, never the
+// address.
 
 import { createRequire } from "node:module";
 
 export interface ClientInfo {
-  /** ISO 3166-1 alpha-2, or null where the address belongs to no country. */
+  /** ISO 3166-1 alpha-2; null if the address belongs to no country. */
   readonly country: string | null;
   /** The first 8 bytes of HMAC-SHA-256 of the address under this month's secret, in hex. */
   readonly ipHash: string;
@@ -22,7 +23,7 @@ export interface ClientInfoOptions {
 const HASH_DIGITS = 16;
 const REMEMBERED_MAX = 4096;
 
-/** A function from an address to its facts; it remembers the addresses of late. */
+/** A function from an address to its ClientInfo; it caches recent addresses. */
 export function createClientInfo(options: ClientInfoOptions): (ip: string) => ClientInfo {
   const { ipHashSecret, windowSecret, countryOf = createCountryLookup() } = options;
   const hash = (ip: string, secret: string) =>

@@ -1,4 +1,5 @@
-// Which address a request comes from. A forwarded one counts only where a trusted proxy wrote it.
+// Determines the address that a request comes from. A forwarded address counts only if a trusted
+// proxy wrote it.
 
 import { isIP } from "node:net";
 import { allowlist, isListed } from "../core/access.ts";
@@ -14,13 +15,13 @@ export function createClientIp(trustedProxies: readonly string[]): ClientIp {
   const trusted = allowlist(trustedProxies);
   return (peer, headers) => {
     let client = normalizeIp(peer);
-    // All lines of the header come joined by commas; the right-most hop was written last.
+    // All lines of the header arrive joined by commas; the right-most hop was added last.
     const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
     while (isListed(trusted, client)) {
       const hop = hops.pop();
       if (hop === undefined) break;
       const next = normalizeIp(withoutPort(hop.trim()));
-      // Behind something that is no address nothing can be believed.
+      // Hops to the left of an invalid address cannot be trusted.
       if (isIP(next) === 0) break;
       client = next;
     }
@@ -28,7 +29,7 @@ export function createClientIp(trustedProxies: readonly string[]): ClientIp {
   };
 }
 
-/** The address in one spelling: IPv4 that is written as IPv6 becomes IPv4, no zone. */
+/** The address in a single spelling: IPv4 written as IPv6 becomes IPv4, a zone is removed. */
 export function normalizeIp(ip: string): string {
   const zone = ip.indexOf("%");
   const address = (zone < 0 ? ip : ip.slice(0, zone)).toLowerCase();
@@ -41,7 +42,7 @@ export function normalizeIp(ip: string): string {
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
 }
 
-/** What is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
+/** What counts as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
 export function networkOf(ip: string): string {
   if (!ip.includes(":")) return ip;
   const [head = "", tail = ""] = ip.split("::");

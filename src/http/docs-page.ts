@@ -1,4 +1,4 @@
-// The documentation as one page for people. It needs no script to be read; the script adds search,
+// The documentation as one page for readers. It works without its script. The script adds search,
 // this installation's address, and, if the operator allows it, forms that send requests.
 
 import { ERRORS, type ErrorCode } from "../core/errors.ts";
@@ -8,7 +8,7 @@ import type { Example, ParameterInfo } from "./endpoint-info.ts";
 import { blockHtml, escapeHtml, inlineHtml } from "./markup.ts";
 import { type FieldGroup, fieldGroups, typeOf } from "./schema-fields.ts";
 
-/** A part of the page: a surface, or what belongs to none. */
+/** A part of the page: one surface, or the endpoints without one. */
 export interface DocsPart {
   readonly title: string;
   /** The OpenAPI document, if there is one. */
@@ -17,7 +17,7 @@ export interface DocsPart {
   readonly endpoints: readonly DocumentedEndpoint[];
 }
 
-/** The script puts the page's own address in place of this one. */
+/** The script replaces this address with the page's own. */
 const ORIGIN = "http://127.0.0.1:8080";
 
 export function docsPage(parts: readonly DocsPart[], canTry: boolean): string {
@@ -116,7 +116,7 @@ function parameterTable(parameters: readonly ParameterInfo[]): string {
   return table(["Name", "Type", "Meaning"], rows);
 }
 
-/** The fields of all forms at once; those of each form can be unfolded. */
+/** The fields of all forms; those of each form can be unfolded. */
 function groupsHtml(groups: readonly FieldGroup[]): string {
   return groups
     .filter(({ rows }) => rows.length > 0)

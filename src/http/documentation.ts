@@ -1,5 +1,5 @@
-// The endpoints that serve the documentation: OpenAPI documents for programs, one page for people.
-// All is made from the list of endpoints, at the first request.
+// The endpoints that serve the documentation: OpenAPI documents for programs, and one page for
+// people. Both are built from the list of endpoints at the first request.
 
 import project from "../../package.json";
 import { KEY_PREFIXES, type Surface } from "../core/keys.ts";
@@ -11,7 +11,7 @@ import { openApi } from "./openapi.ts";
 import { Type } from "./schema.ts";
 
 export interface DocumentationDeps {
-  /** Whether the page has forms that send requests, with a key that a person types into it. */
+  /** True if the page has forms that send requests with a key that the reader types in. */
   readonly docsTryIt: boolean;
 }
 
@@ -24,7 +24,7 @@ const DOCUMENT_PATHS = { gateway: "/openapi.json", application: "/api/v1/openapi
 const CACHE = { "cache-control": "public, max-age=300" };
 const PAGE_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'none'";
 
-/** The OpenAPI document of a surface; the Gateway's has the program's own endpoints too. */
+/** The OpenAPI document of a surface; the Gateway's also has the program's own endpoints. */
 export function documentOf(surface: Surface, lists: DocumentedLists): object {
   const { version } = project;
   const endpoints = surface === "gateway" ? [...lists.gateway, ...lists.program] : lists[surface];

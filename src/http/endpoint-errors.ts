@@ -1,10 +1,10 @@
-// Every error code that an endpoint can answer: its own, and those of its kind.
+// Every error code that an endpoint can return: its own, and those of its kind.
 
 import { ERRORS, type ErrorCode } from "../core/errors.ts";
 import { SERVICES } from "../core/services.ts";
 import type { Endpoint } from "./endpoint-info.ts";
 
-/** What documentation reads of an endpoint. */
+/** The part of an endpoint that documentation reads. */
 export type DocumentedEndpoint = Omit<Endpoint<never>, "answer">;
 
 const ANY: readonly ErrorCode[] = ["invalid_parameter", "rate_limit_exceeded", "internal_error"];

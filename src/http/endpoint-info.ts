@@ -1,4 +1,4 @@
-// What routing and documentation know of an endpoint.
+// What routing and documentation know about an endpoint.
 
 import type { ErrorCode } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
@@ -9,7 +9,7 @@ import type { TSchema } from "./schema.ts";
 
 export type Method = "GET" | "POST";
 
-/** A parameter of the path, the query or the headers, as documentation shows it. */
+/** A parameter of the path, the query or the headers, for documentation. */
 export interface ParameterInfo {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -18,30 +18,30 @@ export interface ParameterInfo {
   readonly schema: TSchema;
 }
 
-/** A request that works as it stands, and what is answered to one like it. */
+/** A request that works as written, and a typical reply to it. */
 export interface Example {
   readonly summary: string;
   readonly body?: unknown;
   /** The query string, without its question mark. */
   readonly query?: string;
-  /** What the request's path has in place of each open part. */
+  /** The values for the open parts of the path. */
   readonly params?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A body; of a stream, its chunks. */
+  /** A body; for a stream, its chunks. */
   readonly reply: unknown;
 }
 
 export interface EndpointInfo {
-  /** What generated clients call it; unique in its surface. */
+  /** The name in generated clients; unique in its surface. */
   readonly id: string;
-  /** Null for what belongs to no surface: health checks and documentation. */
+  /** Null if the endpoint belongs to no surface: health checks and documentation. */
   readonly surface: Surface | null;
   readonly method: Method;
   /** Open parts are in braces: `/v1/mail/messages/{id}`. */
   readonly path: string;
-  /** Whether the open part at the end of the path, which is then `{id}`, may have slashes. */
+  /** True if the path ends with `{id}` and that part may contain slashes. */
   readonly hasOpenEnd?: boolean;
-  /** Null for what belongs to no service. */
+  /** Null if the endpoint belongs to no service. */
   readonly service: ServiceName | null;
   /** A few words, in the imperative. */
   readonly summary: string;
@@ -50,25 +50,25 @@ export interface EndpointInfo {
   readonly body?: Pick<JsonBody<unknown>, "schema" | "bytesMax">;
   readonly parameters?: readonly ParameterInfo[];
   readonly reply: TSchema;
-  /** A second success: the status, and when it is given. */
+  /** A second success status, and when it is returned. */
   readonly accepted?: { readonly status: number; readonly description: string };
-  /** Headers of a success besides those of every answer, with what each says. */
+  /** Headers of a success besides the common ones, with their meaning. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
-  /** Of a reply that can be a stream: the schema of its chunks. */
+  /** The schema of the chunks, if the reply can be a stream. */
   readonly chunk?: TSchema;
-  /** Of a reply that can be bytes: their type. */
+  /** The media type, if the reply can be bytes. */
   readonly mediaType?: string;
-  /** What it answers besides the errors that every endpoint of its kind can answer. */
+  /** Error codes besides those of every endpoint of its kind. */
   readonly errors: readonly ErrorCode[];
   readonly examples: readonly Example[];
-  /** Paths of other products that callers try; a 404 names this endpoint. */
+  /** Paths of other products that callers try by mistake; a 404 then names this endpoint. */
   readonly mistakenFor?: readonly string[];
 }
 
 /** Who may call: a key with the scope of the service, any valid key, or anybody. */
 export type Access = "scope" | "key" | "anybody";
 
-/** An endpoint, ready to be routed. */
+/** An endpoint, ready for routing. */
 export interface Endpoint<Deps> extends EndpointInfo {
   readonly access: Access;
   readonly isBilled: boolean;
@@ -81,7 +81,10 @@ export function loggedName({ path }: Pick<EndpointInfo, "path">): string {
   return open < 0 ? path : path.slice(0, open);
 }
 
-/** The methods that it answers. HEAD of a billed one would be paid for and say nothing. */
+/**
+ * The methods that an endpoint accepts. A billed one has no HEAD: it would cost money and return
+ * nothing.
+ */
 export function methodsOf(one: Pick<Endpoint<never>, "method" | "isBilled">): readonly string[] {
   return one.method === "GET" && !one.isBilled ? ["GET", "HEAD"] : [one.method];
 }

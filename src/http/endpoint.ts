@@ -1,5 +1,6 @@
-// One definition per endpoint, and the one frame that answers them all: it identifies the caller,
-// reads, checks, refuses, runs and answers. The life of a request stands here from top to bottom.
+// One definition per endpoint, and one frame that handles them all: it identifies the caller, reads
+// and checks the request, refuses or runs it, and replies. Read this file from top to bottom to
+// follow a request.
 
 import type { RateLimits } from "../../actors/account.ts";
 import { type Call, type CallTerms, refuse } from "../calls/call.ts";
@@ -31,27 +32,27 @@ import { bytesResponse, jsonResponse, type ResponseMeta } from "./respond.ts";
 import { allowQuiet, endQuiet } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
 
-/** A request whose key is known. */
+/** A request with a known key. */
 export interface EndpointContext<Deps> {
   readonly deps: Deps;
   readonly call: Call;
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
-  /** What the request asks for, as the log names it. Only a name that exists is ever set. */
+  /** The requested model or action, as the log names it. Only existing names may be set. */
   model: string | null;
 }
 
 interface AnswerMeta {
-  /** What the call was charged, as the decimal digits that its body shows too. */
+  /** What the call was charged, with the same decimal digits as in the body. */
   readonly costUsd?: string;
   readonly status?: number;
-  /** Whether this is the answer of an earlier request, given again. */
+  /** True if this repeats the response to an earlier request. */
   readonly isRepeat?: boolean;
 }
 
 const BYTES = "application/octet-stream";
 
-/** What an endpoint answers: JSON text, bytes, or events. */
+/** The result of an endpoint: JSON text, bytes, or events. */
 export type Answer =
   | (AnswerMeta & { readonly json: string })
   | (AnswerMeta & { readonly bytes: Uint8Array<ArrayBuffer> })
@@ -62,11 +63,14 @@ export interface KeyedDefinition<Deps, Input, Prepared> extends EndpointInfo {
   readonly surface: Surface;
   readonly access: Exclude<Access, "anybody">;
   readonly body?: JsonBody<Input>;
-  /** Whether it costs money. One that does is refused while its service is paused. */
+  /** True if it costs money. Such an endpoint is refused while its service is paused. */
   readonly isBilled: boolean;
   /** Refusals of the body that come before those of its schema. */
   readonly precheck?: (body: unknown, context: EndpointContext<Deps>) => Promise<void>;
-  /** Checks and converts. An error is refused: counted and logged by the account. */
+  /**
+   * Checks and converts the input. If it throws, the request is refused: the account counts and
+   * logs it.
+   */
   readonly prepare: (input: Input, context: EndpointContext<Deps>) => Prepared;
   readonly run: (context: EndpointContext<Deps>, prepared: Prepared) => Promise<Answer>;
 }
@@ -78,7 +82,7 @@ export function endpoint<Deps extends FrameDeps, Input, Prepared>(
   return { ...definition, answer: (deps, raw) => answerKeyed(deps, raw, definition) };
 }
 
-/** An endpoint that anybody may call; callers are counted by their key, or by their address. */
+/** An endpoint that anybody may call; callers are counted by key or by address. */
 export interface OpenDefinition<Deps> extends EndpointInfo {
   readonly surface: Surface;
   readonly run: (deps: Deps, params: Readonly<Record<string, string>>) => string;
@@ -94,7 +98,7 @@ export function openEndpoint<Deps extends FrameDeps>(
   return { ...info, access: "anybody", isBilled: false, answer };
 }
 
-/** An endpoint of the program itself: no key, no count, no headers of a surface. */
+/** An endpoint of the program itself: no key, no counting, no headers of a surface. */
 export interface PlainDefinition<Deps>
   extends Omit<EndpointInfo, "surface" | "service" | "errors"> {
   readonly run: (deps: Deps, request: Request) => Response | Promise<Response>;
@@ -126,7 +130,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared>(
   }
 }
 
-/** What is to be run. A call that must be refused is counted and logged by its account first. */
+/** Prepares the input. If the call must be refused, the account first counts and logs it. */
 async function prepareOrRefuse<Deps extends FrameDeps, Input, Prepared>(
   context: EndpointContext<Deps>,
   arrival: RequestContext,
@@ -151,7 +155,7 @@ async function readInput<Deps extends FrameDeps, Input>(
   arrival: RequestContext,
   { body, precheck }: Pick<KeyedDefinition<Deps, Input, never>, "body" | "precheck">,
 ): Promise<Input> {
-  // An endpoint without a body takes no input, whatever its type is called.
+  // Without a body there is no input, whatever the type says.
   if (body === undefined) return undefined as Input;
   const { clock } = context.deps.calls;
   arrival.isReadingBody = true;
@@ -191,7 +195,7 @@ function termsOf({
   return { scope: access === "scope" ? scope : null, service: scope };
 }
 
-/** Runs the call. Its connection may be quiet meanwhile: a call has time limits of its own. */
+/** Runs the call. The connection may be idle meanwhile: a call has its own time limits. */
 async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
   context: EndpointContext<Deps>,
   { request, server }: RequestContext,
@@ -205,10 +209,10 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
     const meta = responseMeta(context.call);
     if ("events" in answer) {
       streams = true;
-      // Nothing is charged yet, and the header says so; the last frame has what was.
+      // Nothing is charged yet, and the header says so; the last frame has the real cost.
       return eventStream(answer.events, meta, () => endQuiet(server, request));
     }
-    // No cache may keep an answer that was paid for, and a GET could be cached.
+    // Caches must not store a reply that was paid for, and a GET could be cached.
     const isPrivate = method === "GET" && isBilled;
     if ("json" in answer) return jsonResponse(answer.json, { ...meta, ...answer, isPrivate });
     return bytesResponse(answer.bytes, mediaType ?? BYTES, { ...meta, ...answer, isPrivate });

@@ -1,15 +1,18 @@
-// What is wrong with a value that its schema refuses: the field's name and the rule that it broke,
-// in the words of the schema.
+// Explains why a schema refuses a value: names the field and the broken rule, in the words of the
+// schema.
 
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { ApiError } from "../core/errors.ts";
 import { oneOf, type TSchema } from "./schema.ts";
 
-/** The refusal of a value, such as "stop[1] must be a string". `whole` names the value itself. */
+/**
+ * The error message for a value, such as "stop[1] must be a string". `whole` names the value
+ * itself.
+ */
 export function explain(schema: TSchema, value: unknown, whole: string): ApiError {
   const error = furthest(firstOf(Value.Errors(schema, value)));
   const field = fieldOf(error.path, value);
-  // An array that is too long is said to be so, whatever else its schema wants said.
+  // If an array is too long, the message says so, even if the schema has another text.
   const isTooLong = error.type === ValueErrorType.ArrayMaxItems;
   const code = (isTooLong ? undefined : error.schema.code) ?? "invalid_parameter";
   const rule = isTooLong ? ruleOfLength(error.schema) : ruleOf(error.schema);
@@ -17,12 +20,12 @@ export function explain(schema: TSchema, value: unknown, whole: string): ApiErro
   return new ApiError(code, `${field === "" ? whole : field} ${rule}`, param);
 }
 
-/** A body can have millions of errors; so many are looked at. */
+/** A body can have millions of errors; only this many are examined. */
 const ERRORS_MAX = 100;
 
 /**
- * The first error. Where a field is missing beside one that says the wrong kind of thing, the kind
- * is told: that is what the caller got wrong.
+ * The first error. If one field is missing and a field next to it has the wrong kind, returns the
+ * wrong kind: that is the caller's real mistake.
  */
 function firstOf(errors: Iterable<ValueError>): ValueError {
   let first: ValueError | null = null;
@@ -43,7 +46,7 @@ function parentOf(pointer: string): string {
   return pointer.slice(0, pointer.lastIndexOf("/"));
 }
 
-/** Of a union, the error of the branch that the value was meant for, if there is one. */
+/** For a union, the error of the branch that the value seems meant for, if there is one. */
 function furthest(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union) return error;
   const branches: readonly TSchema[] = error.schema.anyOf;
@@ -63,7 +66,7 @@ function furthest(error: ValueError): ValueError {
   return { ...error, path: `${error.path}/${key}`, schema: oneOf(choices.map(String)) };
 }
 
-/** Whether a value is of the branch's kind, whatever is in it. */
+/** True if a value is of the branch's kind, whatever it contains. */
 function fitsForm(branch: TSchema, value: unknown): boolean {
   switch (branch.type) {
     case "object":
@@ -79,7 +82,7 @@ function fitsForm(branch: TSchema, value: unknown): boolean {
   }
 }
 
-/** The field that says which of several objects is meant. */
+/** The field that tells several object types apart. */
 function discriminatorOf(branches: readonly TSchema[]): string | null {
   const [first, ...others] = branches;
   if (first?.type !== "object" || others.length === 0) return null;
@@ -94,7 +97,7 @@ function choicesOf(schema: TSchema | undefined): readonly unknown[] {
   return schema.const !== undefined ? [schema.const] : (schema.enum ?? []);
 }
 
-/** What is told of a field that may also be null is told of the field. */
+/** If a field may also be null, its error is that of the field without null. */
 function withoutNull(schema: TSchema): TSchema {
   const branches: readonly TSchema[] = schema.anyOf;
   const others = branches.filter(({ type }) => type !== "null");
@@ -154,7 +157,7 @@ function quoted(value: unknown): string {
   return typeof value === "string" ? `'${value}'` : String(value);
 }
 
-/** A JSON pointer as callers write it: "messages[3].content". */
+/** A JSON pointer in the notation of callers: "messages[3].content". */
 function fieldOf(pointer: string, root: unknown): string {
   let field = "";
   let parent = root;

@@ -1,5 +1,5 @@
-// What the frame of every request is made of: who asks, how they are counted, and what an error
-// looks like. What differs between the surfaces is looked up by the name of the surface.
+// The parts of every request's frame: identify the caller, count the request, and shape errors.
+// Where the surfaces differ, the name of the surface selects the variant.
 
 import type { KeyIdentity, RateLimits } from "../../actors/account.ts";
 import type { Call, CallDeps } from "../calls/call.ts";
@@ -28,9 +28,9 @@ export interface AnonymousWindow {
   count(caller: string): Promise<RateLimits & { readonly allowed: boolean }>;
 }
 
-/** What the frame needs, whatever the endpoint. */
+/** What the frame needs for any endpoint. */
 export interface FrameDeps {
-  /** Whose keys are taken, and how errors are shaped. */
+  /** Which keys are accepted, and how errors are shaped. */
   readonly surface: Surface;
   readonly calls: CallDeps;
   readonly pauses: Pauses;
@@ -42,11 +42,11 @@ export interface FrameDeps {
   readonly clientInfo: (ip: string) => ClientInfo;
 }
 
-/** A request as the router hands it on. */
+/** A request as the router passes it on. */
 export interface RawRequest {
   readonly request: Request;
   readonly server: BunServer | null;
-  /** The parts of the path that the endpoint's template leaves open. */
+  /** The values of the open parts of the endpoint's path. */
   readonly params?: Readonly<Record<string, string>>;
 }
 
@@ -63,13 +63,13 @@ export interface RequestContext extends RawRequest {
 
 export interface AnonymousCount extends RateLimits {
   readonly allowed: boolean;
-  /** False if Redis did not answer, so that nothing was counted. */
+  /** False if Redis did not reply, so nothing was counted. */
   readonly known: boolean;
 }
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/** Gives a request its id and its time of arrival. */
+/** Gives a request its id and its arrival time. */
 export function arrive(deps: FrameDeps, { request, server }: RawRequest): RequestContext {
   const { clock } = deps.calls;
   const peer = server?.requestIP(request)?.address ?? "";
@@ -84,7 +84,7 @@ export function arrive(deps: FrameDeps, { request, server }: RawRequest): Reques
   };
 }
 
-/** Routing never uses the Host; a malformed one means a broken or hostile client. */
+/** Routing never uses the Host, but a malformed one shows a broken or hostile client. */
 export function checkHost(request: Request): void {
   const host = request.headers.get("host");
   if (host === null || !HOST.test(host)) {
@@ -116,7 +116,7 @@ export async function identify(
   };
 }
 
-/** A look-up of a key that this process does not know counts in the window of the address. */
+/** Looking up a key that this process does not know counts in the window of the address. */
 async function findKey(
   deps: FrameDeps,
   arrival: RequestContext,
@@ -135,7 +135,7 @@ async function findKey(
   }
 }
 
-/** `rate` is the account's own window, or null if no account was asked. */
+/** `rate` is the account's own window; null if no account was involved. */
 export async function answerError(
   deps: FrameDeps,
   arrival: RequestContext,
@@ -145,7 +145,7 @@ export async function answerError(
   const { requestId } = arrival;
   let error = toApiError(thrown);
   const isKeyless = error.code === "invalid_api_key" || error.code === "missing_api_key";
-  // A revoked key gets the same answer as an unknown one.
+  // A revoked key gets the same error as an unknown one.
   if (error.code === "invalid_api_key") error = invalidKey();
   if (error.cause !== undefined) {
     deps.calls.log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
@@ -160,7 +160,7 @@ export async function answerError(
   return errorResponse(error, facts, deps.surface);
 }
 
-/** Counts the request in the window of its address, unless that was done. */
+/** Counts the request in the window of its address, unless that has been done. */
 export function countOnce(deps: FrameDeps, arrival: RequestContext): Promise<AnonymousCount> {
   arrival.counted ??= countAnonymous(deps, arrival);
   return arrival.counted;
@@ -171,14 +171,14 @@ async function countAnonymous(deps: FrameDeps, arrival: RequestContext): Promise
     const caller = networkOf(arrival.clientIp);
     return { ...(await deps.anonymous.count(deps.clientInfo(caller).windowHash)), known: true };
   } catch (error) {
-    // Without Redis, what needs no account is served as if this were the first request.
+    // Without Redis, endpoints that need no account are served as if this were the first request.
     deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");
     const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
     return { allowed: true, known: false, limit, remaining: limit, resetSeconds: 60 };
   }
 }
 
-/** The refusal of an address that sends too many requests. */
+/** The refusal for an address that sends too many requests. */
 export function tooManyRequests(rate: RateLimits): ApiError {
   return new ApiError(
     "rate_limit_exceeded",

@@ -5,10 +5,10 @@ import { RedisTakesNoWrite } from "../store/redis-check.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import { oneOf, Type } from "./schema.ts";
 
-/** Resolves once a part that the service needs is there; rejects if it is not. */
+/** Resolves if a part that the service needs is available; rejects if it is not. */
 export type ReadinessCheck = () => Promise<unknown>;
 
-/** What an operator must look at, although calls are served: what is wrong, or null. */
+/** Problems that need an operator although calls are served: each returns the problem, or null. */
 export type HealthWarnings = Readonly<Record<string, () => Promise<string | null>>>;
 
 export interface HealthDeps {
@@ -62,7 +62,7 @@ async function runChecks({ checks, clock }: HealthDeps): Promise<Record<string, 
   return Object.fromEntries(await Promise.all(states));
 }
 
-/** Only those that say something. A store that is away is for the checks to name. */
+/** Returns only the warnings that apply. Checks, not warnings, report a store that is away. */
 async function runWarnings({ warnings = {}, clock }: HealthDeps): Promise<Record<string, string>> {
   const texts = Object.entries(warnings).map(async ([name, read]) => {
     return [name, await stateOf(async () => (await read()) ?? "", clock)] as const;

@@ -1,5 +1,5 @@
-// A JSON body and its schema. What is read here has the schema's type; everything else that can be
-// wrong with it is for the endpoint to say.
+// Reads a JSON body and checks it against a schema. The result has the schema's type; the endpoint
+// checks everything else.
 
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ApiError } from "../core/errors.ts";
@@ -10,22 +10,22 @@ import type { Checked, TSchema } from "./schema.ts";
 export interface JsonBody<Input> {
   readonly schema: TSchema;
   readonly bytesMax: number;
-  /** Parses text. Throws `invalid_json`, or `invalid_parameter` for text that has too many keys. */
+  /** Parses text. Throws `invalid_json`, or `invalid_parameter` if there are too many keys. */
   readonly parse: (text: string) => unknown;
-  /** Throws the refusal that names the field and the rule. */
+  /** Throws a refusal that names the field and the rule. */
   readonly check: (value: unknown) => Input;
 }
 
 interface BodyOptions {
   readonly bytesMax: number;
-  /** How a refusal calls the body itself. */
+  /** The name of the body itself in refusals. */
   readonly label?: string;
 }
 
-/** Escapes of surrogates: only text that has some can hold half of a pair. */
+/** Escapes of surrogates: a text without them cannot contain half of a pair. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
-/** A body that must be of this schema, an object or an array. */
+/** A body that must match this schema, an object or an array. */
 export function jsonBody<S extends TSchema>(
   schema: S,
   { bytesMax, label = "The body" }: BodyOptions,
@@ -54,7 +54,7 @@ export function jsonBody<S extends TSchema>(
   };
 }
 
-/** Half of a surrogate pair cannot be written as UTF-8: it would be changed silently. */
+/** Half of a surrogate pair cannot be encoded as UTF-8: it would silently be changed. */
 function refuseHalfPairs(value: unknown, field: string): void {
   if (typeof value === "string") {
     if (value.isWellFormed()) return;

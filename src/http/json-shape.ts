@@ -1,4 +1,4 @@
-// Measures JSON text before it is parsed: how deep it nests and how many keys it has.
+// Measures JSON text before it is parsed: its depth and its number of keys.
 
 import { ApiError } from "../core/errors.ts";
 import { JSON_DEPTH_MAX } from "../core/limits.ts";
@@ -14,9 +14,8 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /**
- * Throws where parsing or what comes after it would be dangerous: `invalid_json` for text that
- * nests too deep, `invalid_parameter` for too many keys. Whether it is JSON at all is not its
- * business.
+ * Throws if the text is dangerous to parse or process: `invalid_json` if it nests too deep,
+ * `invalid_parameter` if it has too many keys. Does not check that it is JSON.
  */
 export function checkJsonShape(text: string): void {
   let depth = 0;
@@ -47,7 +46,7 @@ export function checkJsonShape(text: string): void {
   }
 }
 
-// Leaps from quote to quote natively: most of a body is the text inside its strings.
+// Jumps from quote to quote with native code: most of a body is text inside strings.
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0) {

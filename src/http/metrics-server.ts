@@ -1,10 +1,10 @@
-// GET /metrics for Prometheus, on a port of its own that is not the callers'.
+// GET /metrics for Prometheus, on its own port that callers cannot reach.
 
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { ERRORS, OK } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 
-/** A registry with the figures of the process itself. */
+/** A registry with metrics of the process itself. */
 export function createRegistry(process: "api" | "worker"): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process });

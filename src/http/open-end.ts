@@ -1,20 +1,20 @@
-// The last part of a path where it may have slashes: the id of a model, such as `qwen/qwen3`, which
-// clients send as it is or percent-encoded.
+// The last part of a path, if it may contain slashes: a model id such as `qwen/qwen3`, which
+// clients send plain or percent-encoded.
 
-/** The path of a URL; with a strange Host a URL is only a path, which no URL parser takes. */
+/** The path of a URL. With a malformed Host, the URL is only a path, which URL parsers reject. */
 export function pathOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** What a URL has in place of the open part that ends this template. */
+/** The part of a URL that matches the open end of this template. */
 export function openEndOf(template: string, url: string): string {
   const end = pathOf(url).slice(template.indexOf("{"));
   try {
     return decodeURIComponent(end);
   } catch {
-    // No percent-encoding: then it is what it is.
+    // Invalid percent-encoding: take the text as it is.
     return end;
   }
 }

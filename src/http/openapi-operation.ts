@@ -23,7 +23,7 @@ const COMMON_HEADERS = Object.fromEntries(
   ].map((name) => [name, header(name)]),
 );
 
-/** The heading that an endpoint stands under. */
+/** The heading that an endpoint is listed under. */
 export function tagOf({ surface, service }: DocumentedEndpoint): string {
   if (service !== null) return SERVICES[service].title;
   return surface === null ? "Program" : "Account";
@@ -98,7 +98,7 @@ function successesOf(endpoint: DocumentedEndpoint, writer: SchemaWriter): Json {
   };
 }
 
-/** Each status once, with the codes that it comes with. */
+/** Each status once, with its error codes. */
 function errorResponsesOf(endpoint: DocumentedEndpoint): Json {
   const byStatus = Map.groupBy(errorsOf(endpoint), (code) => ERRORS[code].status);
   return Object.fromEntries(
@@ -138,7 +138,7 @@ function examplesOf(examples: readonly Example[], pick: (example: Example) => un
   );
 }
 
-/** The first chunk of a stream, and the last, which says what the call cost. */
+/** The first chunk of a stream, and the last one, which has the cost of the call. */
 function chunksOf(chunks: readonly unknown[]): Json {
   return {
     first: { summary: "A chunk", value: chunks.at(0) },

@@ -1,17 +1,18 @@
-// Writes our schemas as OpenAPI 3.1 has them: plain JSON Schema, with named ones as components.
+// Writes our schemas in the form of OpenAPI 3.1: plain JSON Schema, with named schemas as
+// components.
 
 import type { TSchema } from "@sinclair/typebox";
 
 export type Json = { readonly [key: string]: unknown };
 
-/** Keywords that are for our own refusals, or that are written in another way. */
+/** Keywords that only our refusals use, or that are written in another way. */
 const OWN_KEYWORDS = new Set(["$id", "must", "code", "anyOf", "patternProperties"]);
 
 export class SchemaWriter {
   readonly #components = new Map<string, Json>();
   readonly #sources = new Map<string, string>();
 
-  /** The named schemas that were written so far. */
+  /** The named schemas written so far. */
   get components(): Json {
     const names = [...this.#components.keys()].sort();
     return Object.fromEntries(names.map((name) => [name, this.#components.get(name)]));
@@ -50,7 +51,7 @@ export class SchemaWriter {
     return Object.fromEntries(properties.map(([name, property]) => [name, this.write(property)]));
   }
 
-  /** A union with null is a type of two names where that says it all. */
+  /** A union with null becomes a type of two names, if that is enough. */
   #union(schema: TSchema, outer: Record<string, unknown>): Json {
     const branches: readonly TSchema[] = schema.anyOf;
     const written = branches.map((branch) => this.write(branch));
@@ -66,8 +67,8 @@ export class SchemaWriter {
     if (Array.isArray(only.anyOf)) {
       return { ...outer, anyOf: [...only.anyOf, { type: "null" }] };
     }
-    // What is said of both is said once.
-    const { description: _said, default: _given, ...rest } = only;
-    return { ...outer, anyOf: [rest, { type: "null" }] };
+    // A description or default that both have is written once.
+    const { description: _description, default: _default, ...branch } = only;
+    return { ...outer, anyOf: [branch, { type: "null" }] };
   }
 }

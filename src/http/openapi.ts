@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of a surface, made from its endpoints.
+// Builds the OpenAPI 3.1 document of a surface from its endpoints.
 
 import { ERRORS } from "../core/errors.ts";
 import { KEY_PREFIXES, type Surface } from "../core/keys.ts";
@@ -10,7 +10,7 @@ import { type Json, SchemaWriter } from "./openapi-schema.ts";
 export interface OpenApiOptions {
   readonly surface: Surface;
   readonly endpoints: readonly DocumentedEndpoint[];
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
 }
 

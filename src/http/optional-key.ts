@@ -1,5 +1,5 @@
-// Requests that need no key: one that has a valid key all the same counts in the window of that
-// key, and not in that of its address, which it may share with many others.
+// Requests that need no key. With a valid key, a request counts in the window of the key, not in
+// that of its address, which many callers may share.
 
 import type { Admission, RateLimits } from "../../actors/account.ts";
 import { admit, type Call, type CallTerms, NO_COST, outcomeOf } from "../calls/call.ts";
@@ -7,23 +7,23 @@ import { release } from "../calls/settling.ts";
 import { ApiError, OK } from "../core/errors.ts";
 import { type FrameDeps, identify, type RequestContext } from "./frame.ts";
 
-/** How the log names what was asked for. */
+/** How the log names the endpoint. */
 export interface OpenRequest {
   readonly endpoint: string;
   readonly service: CallTerms["service"];
-  /** What the request is refused with, if it is. */
+  /** The error of the request, if it is refused. */
   readonly refusal: ApiError | null;
 }
 
 export interface KeyedCount {
   readonly rate: RateLimits;
-  /** The refusal of a window that is full. */
+  /** The refusal, if the window is full. */
   readonly tooMany: ApiError | null;
 }
 
 /**
- * Counts and logs a request by its key. Nothing but a full window refuses it: not what the account
- * owes, nor its state (D-135). Null where there is no valid key, or its account does not answer.
+ * Counts and logs a request by its key. Only a full window refuses it; a debt or the state of the
+ * account does not (D-135). Null if there is no valid key, or if the account cannot be read.
  */
 export async function countByKey(
   deps: FrameDeps,

@@ -1,4 +1,5 @@
-// Reads a JSON body by our own rules: bounded in size, time, depth and keys, strict about UTF-8.
+// Reads a JSON body by our own rules: bounded in size, time, depth and keys, and strict about
+// UTF-8.
 
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
@@ -12,7 +13,7 @@ export interface BodyRules {
   readonly clock: Clock;
 }
 
-// Shared: decoding a whole text at once leaves no state behind.
+// Can be shared: decoding a whole text at once keeps no state.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The text of a body. Throws `body_too_large` or `invalid_json`. */
@@ -30,7 +31,7 @@ export async function readText(request: Request, rules: BodyRules): Promise<stri
   return decode(bytes);
 }
 
-/** Parses text that is not too deep and has not too many keys. */
+/** Parses text if it is not too deep and has not too many keys. */
 export function parseJson(text: string): unknown {
   checkJsonShape(text);
   try {
@@ -49,7 +50,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 async function inTime(reading: Promise<Uint8Array>, clock: Clock): Promise<Uint8Array> {
-  // A small body comes with its headers and needs no timer.
+  // A small body arrives with its headers and needs no timer.
   if (Bun.peek.status(reading) === "fulfilled") return await reading;
   const late = Promise.withResolvers<never>();
   const callOff = clock.after(BODY_MS_MAX, () =>
@@ -67,7 +68,7 @@ async function inTime(reading: Promise<Uint8Array>, clock: Clock): Promise<Uint8
   }
 }
 
-// A body without a declared length is read piece by piece, so that reading stops at the limit.
+// Reads a body without a declared length piece by piece, to stop at the limit.
 async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const pieces: Uint8Array[] = [];

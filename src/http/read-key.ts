@@ -1,14 +1,14 @@
-// Reads the API key of a request (SPEC 5.1). What is refused here costs no look-up.
+// Reads the API key of a request (SPEC 5.1). A refusal here needs no look-up.
 
 import { ApiError } from "../core/errors.ts";
 import { isWellFormedKey, type Surface } from "../core/keys.ts";
 
-/** The one answer to every key that is malformed, unknown, revoked or of the other surface. */
+/** The one error for every key that is malformed, unknown, revoked or of the other surface. */
 export function invalidKey(): ApiError {
   return new ApiError("invalid_api_key", "The API key is wrong or was revoked");
 }
 
-/** The key of a request, with a right checksum. Throws `missing_api_key` or `invalid_api_key`. */
+/** The key of a request, with a valid checksum. Throws `missing_api_key` or `invalid_api_key`. */
 export function readKey(headers: Headers, surface: Surface): string {
   const bearer = bearerOf(headers.get("authorization"));
   const plain = headers.get("x-api-key")?.trim() ?? "";
@@ -26,7 +26,8 @@ export function readKey(headers: Headers, surface: Surface): string {
 
 function bearerOf(header: string | null): string {
   if (header === null) return "";
-  // Two Authorization lines reach us as one value, joined by a comma: which of them counts?
+  // Two Authorization lines arrive as one value, joined by a comma. It is unclear which counts, so
+  // both are refused.
   if (header.includes(",")) throw invalidKey();
   const value = header.trim();
   if (value.slice(0, 6).toLowerCase() !== "bearer") return "";

@@ -1,4 +1,4 @@
-// What replies of several services have in common.
+// Parts of replies that several services share.
 
 import { named, text, usdAmount } from "./schema.ts";
 
@@ -9,12 +9,12 @@ export const requestId = text({
 
 export const costUsd = usdAmount("What was charged; also the header `x-svc-cost-usd`");
 
-/** The field `svc` of a reply that can cost something. */
+/** The field `svc` of a reply that may cost something. */
 export const Cost = named("Cost", {
   request_id: requestId,
   cost_usd: costUsd,
   free_credit_usd: usdAmount("The part of it that free credit paid"),
 });
 
-/** The field `svc` of a reply that free credit never pays for, or that costs nothing. */
+/** The field `svc` of a reply that free credit never pays for, or that is free of charge. */
 export const PlainCost = named("PlainCost", { request_id: requestId, cost_usd: costUsd });

@@ -1,5 +1,5 @@
-// The fields of a schema as rows of a table, for people: path, type, whether it must be there, and
-// what it means.
+// The fields of a schema as rows of a table for readers: path, type, whether the field is required,
+// and its meaning.
 
 import type { TSchema } from "@sinclair/typebox";
 
@@ -11,14 +11,14 @@ export interface FieldRow {
   readonly about: string;
 }
 
-/** Fields that stand together: those of a whole schema, or of one form that it can have. */
+/** A group of fields: those of a whole schema, or of one form that it can have. */
 export interface FieldGroup {
-  /** What tells the form apart, such as `role: tool`; null for the fields of every form. */
+  /** What identifies the form, such as `role: tool`; null for fields of every form. */
   readonly form: string | null;
   readonly rows: readonly FieldRow[];
 }
 
-/** The groups of a schema; the first has what is in every form. */
+/** The groups of a schema; the first one has the fields of every form. */
 export function fieldGroups(schema: TSchema): readonly FieldGroup[] {
   const forms = formsOf(schema);
   if (forms !== null) return forms.flatMap((form) => withForm(form, ""));
@@ -37,7 +37,7 @@ function withForm(form: TSchema, path: string): FieldGroup[] {
   return [{ form: path === "" ? label : `${path}, ${label}`, rows }, ...inner];
 }
 
-/** The rows of an object's fields; fields that have several forms add groups. */
+/** The rows of an object's fields; a field with several forms adds groups. */
 function rowsOf(schema: TSchema, path: string, groups: FieldGroup[]): FieldRow[] {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
   return properties.flatMap(([name, field]) => {
@@ -55,7 +55,7 @@ function rowsOf(schema: TSchema, path: string, groups: FieldGroup[]): FieldRow[]
   });
 }
 
-/** The objects that a schema can be, if there are several. */
+/** The objects that a schema allows, if there are several. */
 function formsOf(schema: Pick<TSchema, "anyOf"> | object): readonly TSchema[] | null {
   const branches: readonly TSchema[] = ("anyOf" in schema && schema.anyOf) || [];
   const objects = branches.filter(({ properties }) => properties !== undefined);
@@ -84,13 +84,13 @@ function aboutOf(schema: TSchema): string {
 
 function ruleOf({ minimum, maximum, enum: choices, maxItems, minLength, maxLength }: TSchema) {
   if (choices !== undefined) return choices.map((one: unknown) => `\`${one}\``).join(", ");
-  // A bound that is as wide as numbers are says nothing.
+  // The largest safe number is no real bound.
   if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) return `${minimum} to ${maximum}`;
   if (maxItems !== undefined) return `at most ${maxItems} items`;
   return maxLength === undefined ? "" : `${minLength ?? 0} to ${maxLength} characters`;
 }
 
-/** A type as programmers write it. */
+/** The type in the notation of programmers. */
 export function typeOf(schema: TSchema): string {
   if (schema.anyOf !== undefined) {
     const names = (schema.anyOf as readonly TSchema[]).map(typeOf);

@@ -1,5 +1,5 @@
-// The vocabulary of request and reply schemas: JSON Schema by TypeBox, with the words of a refusal
-// where the schema alone does not say them well.
+// Builds request and reply schemas: JSON Schema by TypeBox, with the text of a refusal where the
+// schema alone does not explain it well.
 
 import {
   Kind,
@@ -17,14 +17,16 @@ export { type TProperties, type TSchema, Type };
 
 declare module "@sinclair/typebox" {
   interface SchemaOptions {
-    /** What a refusal says after the name of the field: "must be a domain such as example.com". */
+    /**
+     * The text of a refusal after the name of the field: "must be a domain such as example.com".
+     */
     must?: string;
-    /** The error code of that refusal; `invalid_parameter` without it. */
+    /** The error code of that refusal; by default `invalid_parameter`. */
     code?: ErrorCode;
   }
 }
 
-/** A checked value: nothing of it can be changed. */
+/** A checked value, deeply read-only. */
 export type Checked<S extends TSchema> = DeepReadonly<Static<S>>;
 
 export type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -43,7 +45,7 @@ interface Words {
 
 interface TextRules extends Words {
   readonly minLength?: number;
-  /** In Unicode code points, as JSON Schema counts; TypeBox itself counts UTF-16 units. */
+  /** In Unicode code points, like JSON Schema; TypeBox itself counts UTF-16 units. */
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: string;
@@ -57,7 +59,7 @@ const patterns = new Map<string, RegExp>();
 TypeRegistry.Set<TextRules>(TEXT, ({ minLength = 0, maxLength, pattern }, value) => {
   if (typeof value !== "string") return false;
   if (minLength > 0 && value.length < minLength) return false;
-  // A code point takes at most two UTF-16 units, so most lengths need no counting.
+  // A code point takes at most two UTF-16 units, so counting is rarely needed.
   if (maxLength !== undefined && value.length > maxLength && [...value].length > maxLength) {
     return false;
   }
@@ -72,7 +74,7 @@ export function text(rules: TextRules = {}): TUnsafe<string> {
   return Type.Unsafe<string>({ [Kind]: TEXT, type: "string", ...rules });
 }
 
-/** A string of 1 to so many characters. */
+/** A string of at least one character and at most `charactersMax`. */
 export function shortText(charactersMax: number, words: TextRules = {}): TUnsafe<string> {
   return text({ minLength: 1, maxLength: charactersMax, ...words });
 }
@@ -93,7 +95,7 @@ export function numberFrom(minimum: number, maximum: number, words: Words = {}) 
   return Type.Number({ minimum, maximum, ...words });
 }
 
-/** A field that may be left out or null, which is the same. */
+/** A field that may be null or missing; both mean the same. */
 export function optional<S extends TSchema>(schema: S) {
   return Type.Optional(nullable(schema));
 }
@@ -106,24 +108,24 @@ export function nullable<S extends TSchema>(schema: S) {
   });
 }
 
-/** A field that must not be there; null is as good as leaving it out. */
+/** A field that must be missing or null. */
 export function notOffered(words: Words) {
   return Type.Optional(Type.Null({ must: "is not offered here", ...words }));
 }
 
-/** A field that must not be there at all. */
+/** A field that must be missing. */
 export function refused(words: Words) {
   return Type.Optional(Type.Never({ ...words }));
 }
 
-/** An object of any shape, forwarded as it is. */
+/** An object of any shape, forwarded unchanged. */
 export function anyObject(words: Words = {}): TUnsafe<Record<string, unknown>> {
   return Type.Unsafe<Record<string, unknown>>(
     Type.Object({}, { additionalProperties: true, ...words }),
   );
 }
 
-/** An object that documentation shows under a name of its own. */
+/** An object with a name of its own in the documentation. */
 export function named<P extends TProperties>(
   name: string,
   properties: P,
@@ -132,7 +134,7 @@ export function named<P extends TProperties>(
   return Type.Object(properties, { $id: name, ...words });
 }
 
-/** Exact USD, as a plain decimal number that is never in exponent form. */
+/** Exact USD, as a plain decimal number, never in exponent form. */
 export function usdAmount(description: string) {
   return Type.Number({ description });
 }

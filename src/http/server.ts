@@ -1,26 +1,26 @@
-// How the server listens, and how long a connection may be quiet.
+// How the server listens, and how long a connection may be idle.
 
 import type { Server } from "bun";
 
-/** Bun closes a connection that is quiet for so long, unless a call on it is being worked on. */
+/** Bun closes a connection that is idle for this long, unless a call on it is in progress. */
 const IDLE_SECONDS = 30;
 
 /** Options of `listen` that both surfaces need. */
 export const LISTEN_OPTIONS = {
   idleTimeout: IDLE_SECONDS,
-  // Our own limits answer with a body (413); Bun's own refusal has none.
+  // Our own limits reply with a body (413); Bun's own refusal has none.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   development: false,
 } as const;
 
 export type BunServer = Server<unknown>;
 
-/** Lets a call be quiet for longer: it has its own time limits. */
+/** Lets a connection be idle for longer during a call, which has its own time limits. */
 export function allowQuiet(server: BunServer | null, request: Request): void {
   server?.timeout(request, 0);
 }
 
-/** Ends that; else the connection would be kept for ever once the call is over. */
+/** Ends that; otherwise the connection would stay open forever after the call. */
 export function endQuiet(server: BunServer | null, request: Request): void {
   server?.timeout(request, IDLE_SECONDS);
 }

@@ -1,26 +1,31 @@
-// Server-sent events to one client. The client's reading pulls: nothing is fetched that it would
-// only pile up, so memory stays flat however slow it is.
+// Server-sent events to one client. Frames are fetched only when the client reads, so memory use
+// stays constant even if the client is slow.
 
 import { OK } from "../core/errors.ts";
 import { headersOf, type ResponseMeta } from "./respond.ts";
 
-/** Takes the frames of a source. Each `pull` is answered by exactly one of these, maybe at once. */
+/**
+ * Receives the frames of a source. Each `pull` leads to exactly one of these calls, possibly before
+ * it returns.
+ */
 export interface FrameTaker {
   /** One or more whole frames. */
   onFrames(frames: string): void;
-  /** Nothing comes any more. */
+  /** There are no more frames. */
   onEnd(): void;
-  /** The source cannot say how it ended: the connection is broken off. */
+  /** The source cannot continue or end properly: the connection is cut. */
   onFault(error: unknown): void;
 }
 
-/** Where frames come from. */
+/** A source of frames. */
 export interface FrameSource {
-  /** Asks for the next frames. Asking means that the frames before were taken. */
+  /**
+   * Requests the next frames. This also tells the source that the earlier frames were delivered.
+   */
   pull(taker: FrameTaker): void;
   /** The client is gone. */
   cancel(): void;
-  /** Set here: breaks the connection off without an end. */
+  /** Set by the stream; cuts the connection without an end. */
   onCut: () => void;
 }
 
@@ -31,11 +36,11 @@ export function dataFrame(json: string): string {
 
 export const DONE_FRAME = dataFrame("[DONE]");
 
-/** Streams the frames of a source. `onEnd` is called once: at the end, or when it broke off. */
+/** Streams the frames of a source. `onEnd` is called once, when the stream ended or was cut. */
 export function eventStream(source: FrameSource, facts: ResponseMeta, onEnd: () => void): Response {
   const frames = new ReadableStream<string>(
     new EventStream(source, onEnd),
-    // Nothing is fetched ahead, so that a pull proves that the frames before were written.
+    // Without a buffer, each pull proves that the earlier frames were written.
     { highWaterMark: 0 },
   );
   const headers = headersOf(facts, "text/event-stream; charset=utf-8");
@@ -44,7 +49,8 @@ export function eventStream(source: FrameSource, facts: ResponseMeta, onEnd: () 
   return new Response(frames as ReadableStream, { status: OK, headers });
 }
 
-// Never `type: "direct"`: such a stream is not told when the client is slower than the upstream.
+// Must not use `type: "direct"`: such a stream does not notice that the client is slower than the
+// upstream.
 class EventStream implements FrameTaker {
   readonly #source: FrameSource;
   readonly #onEnd: () => void;
@@ -61,7 +67,7 @@ class EventStream implements FrameTaker {
     this.#source.onCut = () => this.onFault(new Error("The client does not read"));
   }
 
-  /** Returns before the frames are there: a reader that waits gets them when they come. */
+  /** Returns before the frames are there: a waiting reader gets them when they arrive. */
   pull(): void {
     this.#source.pull(this);
   }

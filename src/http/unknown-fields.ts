@@ -1,20 +1,20 @@
-// Which fields of a checked body its schema does not know. They are not read, and the caller is
-// told so: a misspelt field, or one of another product, would else be dropped in silence.
+// Finds fields of a checked body that its schema does not know. They are ignored, and the caller
+// learns which: otherwise a misspelt field, or one of another product, would be dropped silently.
 
 import type { TSchema } from "./schema.ts";
 
-/** So many are named; a body can have millions. */
+/** At most this many are named; a body can have millions. */
 const NAMES_MAX = 32;
 const NAME_LENGTH_MAX = 100;
-/** Stands for those that are not named. */
+/** Replaces the names beyond the limit. */
 const MORE = "…";
 
-/** Adds the names of the unknown fields in a value. Every call has it, so it is compiled. */
+/** Adds the names of the unknown fields in a value. It runs for every call, so it is compiled. */
 type Walk = (value: unknown, names: Set<string>) => void;
 
 /**
- * Makes the function that names a body's unknown fields, each once: `seeds`,
- * `messages[].cache_control`. A field that is null or empty asks for nothing and is left out.
+ * Compiles a function that returns a body's unknown fields, each once: `seeds`,
+ * `messages[].cache_control`. A null or empty field requests nothing and is omitted.
  */
 export function unknownFieldsOf(schema: TSchema): (value: unknown) => readonly string[] {
   const walk = walkOf(schema, "");
@@ -25,18 +25,18 @@ export function unknownFieldsOf(schema: TSchema): (value: unknown) => readonly s
   };
 }
 
-/** Null for a schema in which nothing can be unknown. */
+/** Null for a schema that allows any field. */
 function walkOf(schema: TSchema, path: string): Walk | null {
   if (schema.anyOf !== undefined) return walkOfUnion(schema.anyOf, path);
   if (schema.type === "array") return walkOfArray(schema.items, path);
   const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, TSchema>>);
-  // A schema that names no field takes any.
+  // A schema that names no field allows any.
   if (properties.length === 0) return null;
   const start = path === "" ? "" : `${path}.`;
   const known = new Map(properties.map(([key, field]) => [key, walkOf(field, start + key)]));
   return (value, names) => {
     if (!isObject(value)) return;
-    // An object of JSON has no other keys than its own, and this is the fastest way to them.
+    // A parsed JSON object has only its own keys, and this is the fastest way to visit them.
     for (const key in value) {
       const walk = known.get(key);
       if (walk === undefined) addUnless(isEmpty(value[key]), names, start + key);
@@ -57,7 +57,7 @@ function walkOfArray(items: TSchema, path: string): Walk | null {
   };
 }
 
-/** The first branch that a value is meant for, by the fields that tell the branches apart. */
+/** The first branch that the value seems meant for, by the fields that tell the branches apart. */
 function walkOfUnion(branches: readonly TSchema[], path: string): Walk | null {
   const walks = branches.flatMap((branch) => {
     const walk = walkOf(branch, path);
@@ -76,9 +76,9 @@ function meantBy(branch: TSchema): (value: object) => boolean {
   if (branch.anyOf !== undefined) return () => true;
   if (branch.type === "array") return Array.isArray;
   const fields = Object.entries((branch.properties ?? {}) as Readonly<Record<string, TSchema>>);
-  const choices = fields.flatMap(([key, { const: only, enum: some }]) => {
+  const choices = fields.flatMap(([key, { const: only, enum: values }]) => {
     if (only !== undefined) return [[key, [only]] as const];
-    return some === undefined ? [] : [[key, some as readonly unknown[]] as const];
+    return values === undefined ? [] : [[key, values as readonly unknown[]] as const];
   });
   return (value) =>
     isObject(value) && choices.every(([key, allowed]) => allowed.includes(value[key]));

@@ -1,4 +1,4 @@
-// What a request is told that no endpoint takes: the method that would be right, or the endpoint
+// The reply to a request without a matching endpoint: it names the right method, or the endpoint
 // that was probably meant.
 
 import { ApiError } from "../core/errors.ts";
@@ -9,13 +9,15 @@ import { countByKey } from "./optional-key.ts";
 type Route = Pick<Endpoint<never>, "method" | "path" | "hasOpenEnd" | "isBilled" | "mistakenFor">;
 
 const DOCUMENTATION = "The documentation is at /docs";
-/** A longer path is not compared, and is shown in part. */
+/** A longer path is not compared, and the message shows only its beginning. */
 const PATH_LENGTH_MAX = 100;
 
-/** How the log calls a path that a caller made up. */
+/** How the log shows a path that a caller made up. */
 const UNKNOWN_PATH = "unknown";
 
-/** Answers a request that no endpoint takes; it counts in the window of its key, if it has one. */
+/**
+ * Answers a request without a matching endpoint; it counts in the window of its key, if it has one.
+ */
 export async function unrouted(
   deps: FrameDeps,
   raw: RawRequest,
@@ -28,22 +30,22 @@ export async function unrouted(
   return await answerError(deps, arrival, error, byKey?.rate ?? null);
 }
 
-/** The 405 of a path that has endpoints, or the 404 of one that has none. */
+/** A 405 if the path has endpoints, otherwise a 404. */
 export function noEndpoint(routes: readonly Route[], method: string, path: string): ApiError {
-  const there = routes.filter((route) => fits(route, path));
-  if (there.length > 0) {
-    const allow = there.flatMap(methodsOf).join(", ");
-    const message = `There is no ${method} ${shown(path)}: use ${allow}. ${DOCUMENTATION}`;
+  const matching = routes.filter((route) => fits(route, path));
+  if (matching.length > 0) {
+    const allow = matching.flatMap(methodsOf).join(", ");
+    const message = `There is no ${method} ${shorten(path)}: use ${allow}. ${DOCUMENTATION}`;
     return new ApiError("method_not_allowed", message, { allow });
   }
   const meant = closest(routes, path);
   const advice = meant === null ? "" : `. Did you mean ${meant.method} ${meant.path}?`;
   const end = advice === "" ? `. ${DOCUMENTATION}` : `${advice} ${DOCUMENTATION}`;
   const slash = path.length > 1 && path.endsWith("/") ? ", which ends with a slash" : "";
-  return new ApiError("not_found", `There is no ${method} ${shown(path)}${slash}${end}`);
+  return new ApiError("not_found", `There is no ${method} ${shorten(path)}${slash}${end}`);
 }
 
-/** Whether a path is one of a template, whose parts in braces stand for any one part. */
+/** True if a path matches a template; a part in braces matches any one part. */
 export function fits(
   { path: template, hasOpenEnd = false }: Pick<Route, "path" | "hasOpenEnd">,
   path: string,
@@ -56,11 +58,11 @@ export function fits(
   return (isLong || open.length === parts.length) && open.every(isSame);
 }
 
-/** The endpoint whose path, or a path that is often sent instead, differs least. */
+/** The endpoint with the most similar path. Paths that are often sent by mistake count too. */
 function closest(routes: readonly Route[], path: string): Route | null {
   if (path.length > PATH_LENGTH_MAX) return null;
   let best: Route | null = null;
-  // What differs in more than a third of its characters was hardly meant.
+  // If more than a third of the characters differ, the caller hardly meant that path.
   let least = Math.floor(path.length / 3) + 1;
   for (const route of routes) {
     for (const name of [route.path, ...(route.mistakenFor ?? [])]) {
@@ -74,7 +76,7 @@ function closest(routes: readonly Route[], path: string): Route | null {
   return best;
 }
 
-/** How many characters must be put in, left out or changed (Levenshtein). */
+/** How many characters must be inserted, removed or changed (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let at = 1; at <= from.length; at++) {
@@ -88,6 +90,6 @@ function editDistance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-function shown(path: string): string {
+function shorten(path: string): string {
   return path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…` : path;
 }

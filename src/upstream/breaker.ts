@@ -1,5 +1,5 @@
-// A circuit breaker for what one server is asked for: a model, or an action. What fails for one
-// account alone may be the fault of its requests, and must not take the server from all others.
+// A circuit breaker for one subject on one server: a model, or an action. Failures of only one
+// account may come from its requests, and must not block the server for others.
 
 const FAILURES_TO_OPEN = 5;
 const ACCOUNTS_TO_OPEN = 3;
@@ -7,16 +7,16 @@ const BACK_OFF_MS = 10_000;
 const BACK_OFF_MS_MAX = 60_000;
 
 /**
- * How a request ended. `unreachable`: no answer came, whatever was asked for; `failed`: the server
- * answered with a failure; `ignored`: it says nothing about the server.
+ * How a request ended. `unreachable`: no answer came, for whatever request; `failed`: the server
+ * answered with a failure; `ignored`: the result says nothing about the server.
  */
 export type AttemptResult = "ok" | "failed" | "unreachable" | "ignored";
 
-/** One request under way. */
+/** One request in progress. */
 export interface Attempt {
   /** The server has begun to answer. */
   answered(): void;
-  /** Only the first time counts. */
+  /** Only the first call counts. */
   end(outcome: AttemptResult): void;
 }
 
@@ -31,7 +31,7 @@ export class Breaker {
 
   constructor(readonly monotonicMs: () => number) {}
 
-  /** Whether a request may be made now. */
+  /** True if a request may be made now. */
   get isPassable(): boolean {
     return !this.#isOpen || !(this.#isProbing || this.monotonicMs() < this.#opensUntilMs);
   }
@@ -44,7 +44,7 @@ export class Breaker {
     let hasEnded = false;
     return {
       answered: () => {
-        // Others may pass while a probe's stream goes on; its end says the rest.
+        // Others may pass while a probe's stream continues; its end reports the result.
         if (isProbe && !hasEnded) this.#isProbing = false;
         if (isProbe && !hasEnded) this.#isOpen = false;
       },
@@ -67,7 +67,7 @@ export class Breaker {
   }
 
   #fail(account: string, outcome: "failed" | "unreachable", wasProbe: boolean): void {
-    // A request that began before it opened says nothing new.
+    // A request that began before the breaker opened says nothing new.
     if (this.#isOpen && !wasProbe) return;
     this.#failures += 1;
     if (outcome === "unreachable") this.#unreachable += 1;

@@ -1,4 +1,5 @@
-// A SQLite file made from data that ships with the program: built once, whole or not at all.
+// A SQLite file built from data that ships with the program. It is built once, completely or not at
+// all.
 
 import { Database } from "bun:sqlite";
 import {
@@ -16,16 +17,16 @@ import {
 import { join } from "node:path";
 import type { Log } from "../core/log.ts";
 
-/** Says how far a build is; of many calls only a few are logged. */
+/** Reports the progress of a build; only a few of many calls are logged. */
 export type Progress = (done: number, total: number) => void;
 
 export interface DataFile {
   readonly directory: string;
-  /** Small letters, in words joined by hyphens: `search-index`. */
+  /** Lower-case words joined by hyphens: `search-index`. */
   readonly name: string;
-  /** Small letters, digits and dots; another version is another file. */
+  /** Lower-case letters, digits and dots; each version has its own file. */
   readonly version: string;
-  /** Fills an empty database, in as many transactions as it likes. */
+  /** Fills an empty database, in any number of transactions. */
   readonly build: (db: Database, progress: Progress) => void | Promise<void>;
   readonly log: Log;
 }
@@ -33,13 +34,13 @@ export interface DataFile {
 const NAME = /^[a-z]+(?:-[a-z]+)*$/;
 const VERSION = /^[a-z0-9.]+$/;
 const PROGRESS_LINES = 4;
-/** A draft that nobody has touched for so long was left by a build that was killed. */
+/** A draft that was not touched for this long was left behind by a build that was killed. */
 const DRAFT_MS_MAX = 3_600_000;
 
 /**
- * Opens the file read-only, and builds it first where it is missing. Of several processes that
- * build at once each gets a whole file; older versions are removed. `build` runs in the thread that
- * asks: one that serves requests lets a worker thread open the file first.
+ * Opens the file read-only, and builds it first if it is missing. If several processes build at
+ * once, each gets a complete file. Older versions are removed. `build` runs in the calling thread:
+ * a process that serves requests lets a worker thread open the file first.
  */
 export async function openDataFile(file: DataFile): Promise<Database> {
   const { directory, name, version } = file;
@@ -51,7 +52,7 @@ export async function openDataFile(file: DataFile): Promise<Database> {
   return new Database(path, { readonly: true, strict: true });
 }
 
-/** Whether the file is there, so that opening it builds nothing. */
+/** True if the file exists, so opening it builds nothing. */
 export function isBuilt({ directory, name, version }: DataFile): boolean {
   return existsSync(join(directory, `${name}-${version}.sqlite`));
 }
@@ -66,7 +67,7 @@ async function make(file: DataFile, path: string): Promise<void> {
     const draft = join(folder, "draft.sqlite");
     const db = new Database(draft, { create: true, readwrite: true, strict: true });
     try {
-      // A draft that a crash spoils is thrown away, so it needs no journal.
+      // After a crash the draft is thrown away, so it needs no journal.
       db.run("PRAGMA journal_mode = OFF");
       db.run("PRAGMA synchronous = OFF");
       await build(db, inFewLines(file));
@@ -83,19 +84,19 @@ async function make(file: DataFile, path: string): Promise<void> {
   removeOthers(directory, { name, path });
 }
 
-/** Progress that logs each quarter of the way once. */
+/** Progress that logs each quarter of the work once. */
 function inFewLines({ name, log }: DataFile): Progress {
-  let told = 0;
+  let logged = 0;
   return (done, total) => {
     const part = Math.floor((done / Math.max(1, total)) * PROGRESS_LINES);
-    if (part <= told || part >= PROGRESS_LINES) return;
-    told = part;
+    if (part <= logged || part >= PROGRESS_LINES) return;
+    logged = part;
     const percent = (part * 100) / PROGRESS_LINES;
     log.info({ file: name, percent }, "A data file is being built");
   };
 }
 
-/** Waits until a file, or the names of a directory, would survive a loss of power. */
+/** Waits until a file, or the names in a directory, would survive a loss of power. */
 function writeThrough(path: string): void {
   const handle = openSync(path, "r");
   try {
@@ -110,13 +111,13 @@ function removeStaleDrafts(directory: string, own: string): void {
   for (const entry of readdirSync(directory)) {
     if (!/\.draft-\w+$/.test(entry)) continue;
     const folder = join(directory, entry);
-    // Another process may just have finished with it.
+    // Another process may just have finished it.
     const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
     if (nowMs - changedMs > DRAFT_MS_MAX) rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** A process that has another version open keeps reading it: only its name goes. */
+/** A process that has another version open can still read it: only the name is removed. */
 function removeOthers(directory: string, { name, path }: { name: string; path: string }): void {
   const versions = new RegExp(`^${name}-[a-z0-9.]+\\.sqlite$`);
   for (const entry of readdirSync(directory)) {

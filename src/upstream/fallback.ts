@@ -1,5 +1,5 @@
-// Servers that can stand in for each other are tried in order: the first that answers serves, and
-// one that is full or known to be down is passed over. Where all are full, one is waited for.
+// Tries equivalent servers in order: the first that answers serves. Skips a server that is full or
+// known to be down. If all are full, waits for a slot.
 
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
@@ -8,16 +8,18 @@ import { type Attempt, type AttemptResult, Breaker } from "./breaker.ts";
 import { RouteFailure } from "./route-failure.ts";
 import { Slots } from "./slots.ts";
 
-/** A server as far as standing in for it goes. */
+/** The part of a server that matters for choosing one. */
 export interface Server {
   readonly name: string;
-  /** Tells a server from another of its name, when the configuration has changed. */
+  /** Distinguishes servers of the same name after the configuration has changed. */
   readonly baseUrl: string;
-  /** Requests under way at once; more fall to the next server. */
+  /** The maximum of simultaneous requests; further ones go to the next server. */
   readonly concurrencyMax: number;
 }
 
-/** A server that answered. Whoever reads the answer says how it ended, which frees the slot. */
+/**
+ * A server that answered. The reader of the answer must report how it ended, which frees the slot.
+ */
 export interface Served<Result> {
   readonly result: Result;
   readonly end: (outcome: AttemptResult) => void;
@@ -28,17 +30,17 @@ export interface FallbackDeps {
   readonly log: Log;
 }
 
-/** What is asked, and of which servers, in order. */
+/** What is requested, and from which servers, in order. */
 export interface Question<Candidate extends { readonly server: Server }, Result> {
   readonly candidates: Iterable<Candidate>;
   readonly attempt: (candidate: Candidate) => Promise<Result>;
-  /** For whom: servers are shared fairly between accounts. */
+  /** The account of the call: servers are shared fairly between accounts. */
   readonly account: string;
-  /** The caller's; once it is aborted no other server is asked. */
+  /** The caller's signal; after it is aborted, no further server is tried. */
   readonly signal: AbortSignal;
-  /** What the log calls that which is asked for: a model, or an action; never a caller's words. */
+  /** How the log names what is requested: a model, or an action; never a caller's words. */
   readonly subject: string;
-  /** What the caller is told when nobody answers. */
+  /** The caller's error message if no server answers. */
   readonly message: string;
 }
 
@@ -47,10 +49,10 @@ interface Failure {
   readonly outcome: "failed" | "unreachable";
 }
 
-/** How long a request waits for a slot where every server is full. */
+/** How long a request waits for a slot if every server is full. */
 const WAIT_MS = 2_000;
 
-/** Finds a server that answers. It knows which are full, or were given up for now. */
+/** Finds a server that answers. Keeps track of which are full, and which are given up for now. */
 export class Fallback {
   readonly #deps: FallbackDeps;
   readonly #breakers = new Map<string, Breaker>();
@@ -61,8 +63,8 @@ export class Fallback {
   }
 
   /**
-   * Throws an ApiError: `upstream_unreachable` when no server answered, or the one by which an
-   * attempt blames the request itself.
+   * Throws an ApiError: `upstream_unreachable` if no server answered, or the error of an attempt
+   * that blames the request itself.
    */
   async first<Candidate extends { readonly server: Server }, Result>(
     question: Question<Candidate, Result>,
@@ -91,7 +93,7 @@ export class Fallback {
         }
       }
       signal.throwIfAborted();
-      // What several servers answer with a failure is the request's fault, as far as one can tell.
+      // If several servers answer with a failure, the request is most likely at fault.
       const isRequests =
         failures.length > 1 && failures.every(({ outcome }) => outcome === "failed");
       if (isRequests) for (const { attempt } of failures) attempt.end("ignored");
@@ -105,12 +107,12 @@ export class Fallback {
     });
   }
 
-  /** Whether the server would be asked now for this account: it is neither full nor given up. */
+  /** True if the server would be tried now for this account: it is neither full nor given up. */
   wouldAsk(server: Server, { subject, account }: { subject: string; account: string }): boolean {
     return this.#breakerOf(server, subject).isPassable && this.#slotsOf(server).isFreeFor(account);
   }
 
-  /** Asks a server of which a slot was taken; null where another one may serve. */
+  /** Sends the request to a server with a slot already taken; null if another server may serve. */
   async #ask<Candidate extends { readonly server: Server }, Result>(
     question: Question<Candidate, Result>,
     candidate: Candidate,
@@ -120,7 +122,7 @@ export class Fallback {
     const { account, signal, subject } = question;
     const { server } = candidate;
     const slots = this.#slotsOf(server);
-    // While a slot was waited for, the server may have been given up.
+    // The server may have been given up while the request waited for the slot.
     const attempt = this.#breakerOf(server, subject).begin(account);
     if (attempt === null) {
       slots.giveBack(account);
@@ -176,15 +178,15 @@ function resultOf(error: unknown): "failed" | "unreachable" | "ignored" {
   if (error instanceof RouteFailure) {
     return RESULTS[error.blames];
   }
-  // The platform's own errors are those of connections, but for a time limit: the request may have
-  // been more than the server can do in it.
+  // Errors of the platform are those of connections. An exception is a time limit: the request may
+  // have been too much for the server in that time.
   return error instanceof Error && error.name === "TimeoutError" ? "failed" : "unreachable";
 }
 
-/** When the first of the servers that failed says that it can serve again. */
+/** The earliest time at which a failed server says that it can serve again. */
 function soonest(errors: readonly unknown[]): number | null {
-  const told = errors.flatMap((error) =>
+  const delaysSeconds = errors.flatMap((error) =>
     error instanceof RouteFailure ? (error.retryAfterSeconds ?? []) : [],
   );
-  return told.length === 0 ? null : Math.min(...told);
+  return delaysSeconds.length === 0 ? null : Math.min(...delaysSeconds);
 }

@@ -1,15 +1,15 @@
 // Why a route did not serve.
 
 /**
- * A route that did not serve; the next one may. The message is for the operator's log: nothing that
- * the upstream said stands in it, since that may quote the prompt.
+ * A route that did not serve; the next one may. The message is for the operator's log. It never
+ * contains what the upstream said, because that may quote the prompt.
  */
 export class RouteFailure extends Error {
   override readonly name = "RouteFailure";
 
   /**
-   * `blames`: the server that answered badly, the connection where no answer came, or nobody where
-   * the server is well. `retryAfterSeconds` is when the server says that it serves again.
+   * `blames`: the server if it answered badly, the connection if no answer came, or nobody if the
+   * server is healthy. `retryAfterSeconds`: when the server says that it will serve again.
    */
   constructor(
     message: string,

@@ -1,40 +1,40 @@
-// The requests that one server has under way at once, shared by accounts: whoever is slow or many
-// must leave room for others.
+// The simultaneous requests to one server, shared between accounts: an account with slow or many
+// requests must leave room for others.
 
 import type { Clock } from "../core/clock.ts";
 
 interface Waiting {
   readonly account: string;
-  /** Answers whether it got a slot. */
+  /** Called with whether a slot was taken. */
   readonly end: (hasSlot: boolean) => void;
 }
 
 export interface WaitOptions {
   readonly clock: Pick<Clock, "after">;
   readonly forMs: number;
-  /** Whoever waited for is gone. */
+  /** Aborted when the waiting caller is gone. */
   readonly signal: AbortSignal;
 }
 
-/** So many requests may wait for each slot that there is. */
+/** At most this many requests may wait per slot. */
 const WAITING_A_SLOT = 4;
 
 /**
- * An account may have a third of the slots, and more only while more than another third is free. So
- * one account alone has two thirds, and there is room for whoever comes next.
+ * An account may use a third of the slots, and more only while more than another third is free. So
+ * a single account gets two thirds, and there is room for the next one.
  */
 export class Slots {
   #max: number;
   #taken = 0;
   readonly #takenBy = new Map<string, number>();
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   #waiting: Waiting[] = [];
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** Changes how many there are; requests under way are not affected. */
+  /** Changes the number of slots; requests in progress are not affected. */
   resize(max: number): void {
     this.#max = max;
     this.#giveOut();
@@ -52,7 +52,7 @@ export class Slots {
     return true;
   }
 
-  /** Takes a slot as soon as there is one; false when that took too long, or so many wait. */
+  /** Waits for a slot; false if that took too long, or if too many wait already. */
   wait(account: string, { clock, forMs, signal }: WaitOptions): Promise<boolean> {
     if (this.take(account)) return Promise.resolve(true);
     if (signal.aborted || this.#waiting.length >= this.#max * WAITING_A_SLOT) {
@@ -75,7 +75,7 @@ export class Slots {
     return promise;
   }
 
-  /** Gives a slot back; it goes to the account that waits and has the fewest. */
+  /** Gives a slot back; the waiting account with the fewest slots gets it. */
   giveBack(account: string): void {
     this.#count(account, -1);
     this.#giveOut();

@@ -1,18 +1,18 @@
-// What every request to an upstream server has in common.
+// What all requests to upstream servers share.
 
 import { RouteFailure } from "./route-failure.ts";
 
-/** The platform's `fetch`, passed in so that tests need no global. */
+/** The platform's `fetch`, passed in so tests can replace it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** An object of an upstream's JSON, of which nothing is known yet. */
+/** A JSON object from an upstream, not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The text of a body; throws a RouteFailure once it is longer than `bytesMax`. */
+/** The text of a body; throws a RouteFailure if it is longer than `bytesMax`. */
 export async function readText(response: Response, bytesMax: number): Promise<string> {
   const declared = response.headers.get("content-length");
   const isPlain = !response.headers.has("content-encoding");
@@ -29,7 +29,7 @@ export async function readText(response: Response, bytesMax: number): Promise<st
   return text + decoder.decode();
 }
 
-/** Parses what a server sent as JSON; throws a RouteFailure that does not quote it. */
+/** Parses JSON from a server; throws a RouteFailure that does not quote it. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -38,13 +38,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** No server that is back later than in a day is worth to be waited for. */
+/** A server that is back only after more than a day is not worth waiting for. */
 const RETRY_SECONDS_MAX = 86_400;
 
-/** What a server's `Retry-After` says, in whole seconds from now; null if it says nothing. */
+/** The delay in a server's `Retry-After`, in whole seconds from now; null if there is none. */
 export function retryAfterOf(headers: Headers): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
-  // A date is told by the server's clock, which its `Date` shows.
+  // A date refers to the server's clock, which its `Date` header shows.
   const seconds = /^\d+(\.\d+)?$/.test(value)
     ? Number(value)
     : (Date.parse(value) - Date.parse(headers.get("date") ?? "")) / 1000;

@@ -1,4 +1,5 @@
-// The return path of a message (VERP): it names the message, and a signature shows that we made it.
+// The return path of a message (VERP): it names the message, and its signature proves that we made
+// it.
 
 import { base32 } from "../../core/base32.ts";
 import { fromUuid, toUuid } from "../../core/ids.ts";
@@ -14,8 +15,8 @@ export function bounceAddress(messageId: string, secret: string, domain: string)
 }
 
 /**
- * The message whose return path this is, or null for anything that we did not make. Mail servers
- * may have changed its case.
+ * The message with this return path; null if we did not make the path. Mail servers may have
+ * changed its case.
  */
 export function bouncedMessage(
   address: string,

@@ -14,7 +14,7 @@ import {
   whole,
 } from "../../http/schema.ts";
 
-/** SPEC 4.6.1: who sends, and with what, is not the caller's to say. */
+/** SPEC 4.6.1: the caller cannot choose the sender or the means of sending. */
 const notSettable = refused({
   must: "cannot be set: see the fields of a message",
   code: "unsupported_field",

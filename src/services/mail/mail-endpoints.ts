@@ -20,7 +20,7 @@ import type { MailServices } from "./mail-services.ts";
 import { viewMessage } from "./mail-status.ts";
 import { sendMail } from "./send-mail.ts";
 
-/** What the mail endpoints are given. */
+/** What the mail endpoints need. */
 export interface MailDeps extends FrameDeps {
   readonly mail: MailServices;
 }

@@ -1,4 +1,4 @@
-// A message as the caller gets it (SPEC 2.5).
+// A message for the caller (SPEC 2.5).
 
 import { senderAddress } from "../../core/mail.ts";
 import type { MailMessage } from "../../store/mail-messages.ts";
@@ -6,7 +6,7 @@ import type { MailResult } from "./mail-result.ts";
 
 const OBJECT = "mail.message";
 
-/** The body that answers a send; a repeat's is the first one's. */
+/** The reply to a send; a repeat gets that of the first request. */
 export function resultJson(
   { message, status }: MailResult,
   accountId: string,
@@ -27,7 +27,7 @@ export function resultJson(
   return `${body.slice(0, -1)},"svc":{"request_id":"${requestId}","cost_usd":${costUsd}}}`;
 }
 
-/** The body that answers a look-up. */
+/** The reply to a look-up. */
 export function statusJson(message: MailMessage, requestId: string): string {
   const { id, status, createdAt, recipients, accepted, domains } = message;
   return JSON.stringify({

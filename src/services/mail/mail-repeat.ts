@@ -1,6 +1,6 @@
-// Idempotency keys (SPEC 4.6.2): of all requests with one key, however many come at once, one makes
-// the message; the others wait and are given its result. They are counted and logged, and cost
-// nothing.
+// Idempotency keys (SPEC 4.6.2). Of all requests with the same key, even simultaneous ones, one
+// creates the message; the others wait and receive its result. They are counted and logged, and
+// cost nothing.
 
 import type { Hold } from "../../../actors/account.ts";
 import {
@@ -20,18 +20,18 @@ import { type MailResult, resultOf } from "./mail-result.ts";
 import { awaitMessage, type MailServices } from "./mail-services.ts";
 import { MAIL_TERMS } from "./mail-terms.ts";
 
-/** Between two looks at a message that another request is just making. */
+/** How often to check a message that another request is creating. */
 const LOOK_MS = 25;
 
 export type Repeat =
-  /** This request makes the message. */
+  /** This request creates the message. */
   | { readonly kind: "mine"; readonly claim: RepeatClaim }
   | { readonly kind: "message"; readonly id: string; readonly key: RepeatKey };
 
-/** Claims the key, or waits for the message that another request makes with it. */
+/** Claims the key, or waits for the message that another request creates with it. */
 export async function findRepeat(
   deps: CallDeps,
-  room: MailServices,
+  services: MailServices,
   call: Call,
   given: { readonly idempotencyKey: string; readonly content: MailContent },
 ): Promise<Repeat> {
@@ -54,17 +54,17 @@ export async function findRepeat(
   return await refuse(deps, call, MAIL_TERMS, busy);
 }
 
-/** The result of a message that an earlier request made. */
+/** The result of a message that an earlier request created. */
 export async function answerRepeat(
   deps: CallDeps,
-  room: MailServices,
+  services: MailServices,
   call: Call,
   { id, key }: Extract<Repeat, { kind: "message" }>,
 ): Promise<MailResult> {
   const hold = await admitRepeat(deps, call);
   try {
-    const message = await awaitMessage(room, deps.clock, { id });
-    const result = await concluded(room, key, message);
+    const message = await awaitMessage(services, deps.clock, { id });
+    const result = await concluded(services, key, message);
     const status = result.status === "queued" ? ACCEPTED : OK;
     await release(deps, hold, outcomeOf(deps, call, { status, errorCode: null }));
     return { ...result, isRepeat: true };
@@ -73,15 +73,15 @@ export async function answerRepeat(
   }
 }
 
-/** The result of a message. One that was refused is thrown, and its key is free again. */
+/** The result of a message. A refusal is thrown, and frees its key. */
 export async function concluded(
-  room: MailServices,
+  services: MailServices,
   key: Pick<RepeatKey, "accountId" | "digest"> | null,
   message: MailMessage,
 ): Promise<MailResult> {
   const result = resultOf(message);
   if (!(result instanceof ApiError)) return result;
-  if (key !== null) await room.repeats.forget(key, message.id);
+  if (key !== null) await services.repeats.forget(key, message.id);
   throw result;
 }
 
@@ -89,7 +89,7 @@ function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {
   return takeHold(deps, call, { ...MAIL_TERMS, ...NO_COST });
 }
 
-/** Postgres does not answer: nothing was sent, and nothing is charged. */
+/** Postgres does not reply: nothing was sent, and nothing is charged. */
 export function notStored(cause: unknown): ApiError {
   const message = "The message could not be stored; try again";
   return new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });

@@ -1,4 +1,4 @@
-// The message that a checked body asks for (SPEC 4.6).
+// Converts a checked body into a message (SPEC 4.6).
 
 import { ApiError } from "../../core/errors.ts";
 import { MAIL, TIERS } from "../../core/limits.ts";
@@ -9,13 +9,13 @@ import type { MailFields } from "./mail-contract.ts";
 import { characters, headerText, utf8Bytes } from "./mail-text.ts";
 import type { MailCall } from "./send-mail.ts";
 
-/** With these a display name could look like an address or like several senders. */
+/** With these, a display name could look like an address or like several senders. */
 const NOT_IN_NAMES = /[<>@":,;\\]/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
-/** More than any tier allows: what follows need not be read. */
+/** The most that any tier allows: more need not be read. */
 const RECIPIENTS_MAX = Math.max(...TIERS.map(({ mail }) => mail?.recipientsPerMessage ?? 0));
 
-/** `mailDomain` is the service's own: nobody mails it through itself. */
+/** `mailDomain` is the service's own domain: mail to it is refused. */
 export function toMailCall(body: MailFields, headers: Headers, mailDomain: string): MailCall {
   const idempotencyKey = readIdempotencyKey(headers);
   const recipients = readRecipients(body.to, mailDomain);
@@ -81,7 +81,7 @@ function readHeaderText(value: string, field: string, charactersMax: number): st
   throw invalid(field, `must have 1 to ${charactersMax} characters`);
 }
 
-/** A body; one that is empty counts as not there. */
+/** A body; an empty one counts as missing. */
 function readPart(
   value: string | null | undefined,
   field: string,

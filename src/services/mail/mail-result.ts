@@ -1,4 +1,4 @@
-// What the caller of a message is told, from the message as it stands.
+// What the caller of a message receives, derived from the state of the message.
 
 import { ApiError } from "../../core/errors.ts";
 import { mailCost, type RejectReason } from "../../core/mail.ts";
@@ -7,11 +7,11 @@ import type { MailMessage } from "../../store/mail-messages.ts";
 
 export interface MailResult {
   readonly message: MailMessage;
-  /** `sent`, or `queued` where the mail server did not take it in time. */
+  /** `sent`, or `queued` if the mail server did not accept it in time. */
   readonly status: "sent" | "queued";
-  /** What was charged by then. */
+  /** What was charged so far. */
   readonly cost: NanoUsd;
-  /** True where an earlier request with the same Idempotency-Key made the message. */
+  /** True if an earlier request with the same Idempotency-Key created the message. */
   readonly isRepeat: boolean;
 }
 
@@ -23,13 +23,13 @@ const REASONS: Readonly<Record<RejectReason, string>> = {
   other: "no reason that it gave",
 };
 
-/** The result, or the refusal of a message that failed before its caller was told `queued`. */
+/** The result; or the refusal, if the message failed before its caller received `queued`. */
 export function resultOf(message: MailMessage): MailResult | ApiError {
   if (message.toldQueued || message.status === "queued") {
     return { message, status: "queued", cost: ZERO, isRepeat: false };
   }
   if (message.status === "failed") return failureOf(message);
-  // Not settled yet where Redis is away: then it will be charged just this.
+  // If Redis is away, it is not settled yet, and will be charged exactly this.
   const cost = message.cost ?? mailCost(message.accepted);
   return { message, status: "sent", cost, isRepeat: false };
 }

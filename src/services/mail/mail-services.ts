@@ -1,4 +1,4 @@
-// What the mail use cases share: the stores that a message passes through, and the wait for it.
+// What the mail use cases share: the stores that hold a message, and waiting for its result.
 
 import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -23,23 +23,24 @@ export interface MailServices {
   readonly random: RandomBytes;
 }
 
-/** A notice may be lost, so whoever waits looks from time to time. */
+/** A notification may be lost, so a waiting request also checks at this interval. */
 const LOOK_MS = 1_000;
 
 /**
- * Waits until the message has ended and is settled, until an attempt has failed for now, or until
- * the time is over. A message that goes on then is noted as told `queued`. `announce` gives it to
- * the workers, once nothing can be missed any more; without it they had it before.
+ * Waits until the message has ended and is settled, until an attempt failed temporarily, or until
+ * the time is over. If the message is still under way then, records that its caller received
+ * `queued`. `announce` gives the message to the workers; it is called when no notification can be
+ * missed any more. Without it, the workers have the message already.
  */
 export async function awaitMessage(
-  room: MailServices,
+  services: MailServices,
   clock: Pick<Clock, "after">,
   { id, announce }: { readonly id: string; readonly announce?: () => Promise<void> },
 ): Promise<MailMessage> {
   const signal = new Signal();
-  const stopListening = room.notices.listen(id, () => signal.ring());
+  const stopListening = services.notices.listen(id, () => signal.ring());
   let isOver = false;
-  const callOff = clock.after(room.waitMs, () => {
+  const callOff = clock.after(services.waitMs, () => {
     isOver = true;
     signal.ring();
   });
@@ -50,18 +51,18 @@ export async function awaitMessage(
       const callOffLook = clock.after(LOOK_MS, () => signal.ring());
       await signal.rung();
       callOffLook();
-      const message = await room.messages.look(id);
+      const message = await services.messages.look(id);
       if (message.cost !== null) return message;
       if (message.isDeferred || message.toldQueued) break;
     }
-    return await room.messages.tellQueued(id);
+    return await services.messages.tellQueued(id);
   } finally {
     callOff();
     stopListening();
   }
 }
 
-/** Wakes one who waits; a ring that nobody waits for is kept for the next wait. */
+/** Wakes one waiter; a signal without a waiter is kept for the next wait. */
 class Signal {
   #rung = Promise.withResolvers<void>();
 

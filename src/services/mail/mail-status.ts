@@ -1,4 +1,4 @@
-// The look-up of a message, as one call of its own.
+// The look-up of a message, which is a call of its own.
 
 import { type Call, type CallDeps, NO_COST, outcomeOf, takeHold } from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";

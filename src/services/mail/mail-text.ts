@@ -1,11 +1,12 @@
-// Text of a caller on its way into a message: what may stand in a header, and the footer.
+// A caller's text for a message: what a header may contain, and the footer.
 
 // CR, LF, VT, FF, NEL and the two Unicode separators.
 const LINE_BREAKS = /[\r\n\v\f\u0085\u2028\u2029]/g;
-// The other controls, and what turns the direction of text around and so can hide what it says.
+// Other control characters, and those that change the direction of text and so can hide its
+// meaning.
 const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text as it may stand in a header: without line breaks, controls and bidi controls. */
+/** Text for a header: without line breaks, control characters and bidi characters. */
 export function headerText(text: string): string {
   return text.replaceAll(LINE_BREAKS, "").replaceAll("\t", " ").replaceAll(CONTROLS, "").trim();
 }
@@ -22,14 +23,14 @@ export function utf8Bytes(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
 
-/** The text with the footer behind the usual signature mark (RFC 3676 4.3). */
+/** The text, followed by the footer after the usual signature mark (RFC 3676 4.3). */
 export function withTextFooter(text: string, footer: string): string {
   return `${text.replace(/(?:\r\n|\r|\n)*$/, "")}\n\n-- \n${footer}\n`;
 }
 
 /**
- * The HTML with the footer before the last `</body>`, or at its end where there is none. All that
- * was there stays as it was, byte for byte.
+ * The HTML with the footer before the last `</body>`, or at the end if there is none. The original
+ * stays unchanged, byte for byte.
  */
 export function withHtmlFooter(html: string, footer: string): string {
   const block = `<p style="font-size:12px;color:#666">${escapeHtml(footer)}</p>`;
@@ -37,10 +38,10 @@ export function withHtmlFooter(html: string, footer: string): string {
   return `${html.slice(0, at)}${block}${html.slice(at)}`;
 }
 
-/** A tag that matters, or the beginning of what is no markup until its own end. */
+/** A relevant tag, or the start of something that is not markup until its own end. */
 const MARKS = /<!--|<\/body\s{0,9}>|<(script|style|textarea|title)\b/gi;
 
-/** Where the document's `</body>` begins; one inside a comment or a script is only text. */
+/** The position of the document's `</body>`; one inside a comment or a script is only text. */
 function closingBody(html: string): number | null {
   let found: number | null = null;
   MARKS.lastIndex = 0;
@@ -51,7 +52,7 @@ function closingBody(html: string): number | null {
     }
     const end = mark[1] === undefined ? /-->/g : new RegExp(`</${mark[1]}\\b`, "gi");
     end.lastIndex = MARKS.lastIndex;
-    // What never ends goes on to the end of the document.
+    // Without an end it continues to the end of the document.
     if (end.exec(html) === null) break;
     MARKS.lastIndex = end.lastIndex;
   }

@@ -1,5 +1,5 @@
-// Content that is at rest only while it must be. Each message has a key of its own, which lives in
-// another store than what it seals; destroying either ends both.
+// Content that is stored only as long as necessary. Each message has its own key, in another store
+// than the sealed content; destroying either one makes the content unreadable.
 
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -15,9 +15,9 @@ export interface Sealed {
   readonly box: Uint8Array;
 }
 
-/** Seals a text under a new key; `label` binds it to what it belongs to. */
+/** Seals a text under a new key; `label` binds it to the record that it belongs to. */
 export function seal(text: string, label: string, random: RandomBytes): Sealed {
-  // One call may give 16 bytes at a time.
+  // `random` may return at most 16 bytes per call.
   const key = Buffer.concat([random(KEY_BYTES)], KEY_BYTES);
   const nonce = Buffer.concat([random(NONCE_BYTES)], NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(label));
@@ -25,7 +25,7 @@ export function seal(text: string, label: string, random: RandomBytes): Sealed {
   return { key, box: Buffer.concat([nonce, body, cipher.getAuthTag()]) };
 }
 
-/** The text, or null where key, label or a single bit is another than when it was sealed. */
+/** The text; null if key, label or any bit differs from when it was sealed. */
 export function unseal({ key, box }: Sealed, label: string): string | null {
   if (key.length !== KEY_BYTES || box.length < NONCE_BYTES + TAG_BYTES) return null;
   const tagStart = box.length - TAG_BYTES;

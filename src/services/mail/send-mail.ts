@@ -1,5 +1,5 @@
-// The life of a message's request: claim its idempotency key, admit, seal, store, wait. The message
-// itself lives on in the workers, which also settle the hold (workers/mail-delivery.ts).
+// The life of a mail request: claim its idempotency key, admit, seal, store, wait. The message
+// itself continues in the workers, which also settle the hold (workers/mail-delivery.ts).
 
 import type { Hold, Limit } from "../../../actors/account.ts";
 import { termsToText } from "../../../actors/detached-hold.ts";
@@ -28,22 +28,23 @@ export interface MailCall {
   readonly idempotencyKey: string | null;
 }
 
-/** Sends a message, or throws the refusal. A repeat is given what the first request was given. */
+/** Sends a message, or throws the refusal. A repeat returns the result of the first request. */
 export async function sendMail(
   deps: CallDeps,
-  room: MailServices,
+  services: MailServices,
   call: Call,
   mail: MailCall,
 ): Promise<MailResult> {
   const { idempotencyKey, content } = mail;
   await checkRecipients(deps, call, mail);
-  if (idempotencyKey === null) return await make(deps, room, call, { mail, claim: null });
-  const repeat = await findRepeat(deps, room, call, { idempotencyKey, content });
-  if (repeat.kind === "message") return await answerRepeat(deps, room, call, repeat);
-  return await make(deps, room, call, { mail, claim: repeat.claim });
+  if (idempotencyKey === null)
+    return await createMessage(deps, services, call, { mail, claim: null });
+  const repeat = await findRepeat(deps, services, call, { idempotencyKey, content });
+  if (repeat.kind === "message") return await answerRepeat(deps, services, call, repeat);
+  return await createMessage(deps, services, call, { mail, claim: repeat.claim });
 }
 
-/** SPEC 8.3. What a tier without mail is told, the admission says. */
+/** SPEC 8.3. The admission refuses a tier without mail. */
 async function checkRecipients(deps: CallDeps, call: Call, mail: MailCall): Promise<void> {
   const { accountId, bucket, keyId } = call.identity;
   const { tier } = await deps.accounts.of(accountId, bucket).view(keyId);
@@ -54,47 +55,48 @@ async function checkRecipients(deps: CallDeps, call: Call, mail: MailCall): Prom
   await refuse(deps, call, MAIL_TERMS, new ApiError("too_many_recipients", message));
 }
 
-interface Making {
+interface ClaimedMail {
   readonly mail: MailCall;
   /** The claim of the request's Idempotency-Key. */
   readonly claim: RepeatClaim | null;
 }
 
-async function make(
+async function createMessage(
   deps: CallDeps,
-  room: MailServices,
+  services: MailServices,
   call: Call,
-  making: Making,
+  claimed: ClaimedMail,
 ): Promise<MailResult> {
-  const { claim } = making;
-  const id = newTimedId("message", room.random, deps.clock.now());
+  const { claim } = claimed;
+  const id = newTimedId("message", services.random, deps.clock.now());
   try {
-    const hold = await admitMail(deps, call, making.mail);
-    await post(deps, room, { ...making, call, hold, id });
+    const hold = await admitMail(deps, call, claimed.mail);
+    await storeMessage(deps, services, { ...claimed, call, hold, id });
   } catch (error) {
-    if (claim !== null) await room.repeats.giveBack(claim);
+    if (claim !== null) await services.repeats.giveBack(claim);
     throw error;
   }
-  // The workers have it now. Should the queue not hear of it, the completer finds it.
+  // Give the message to the workers. If that fails, the completer finds it in Postgres.
   const announce = async () => {
-    await room.queue.add(id, 0).catch((error) => {
+    await services.queue.add(id, 0).catch((error) => {
       deps.log.warn({ messageId: id, err: error }, "A message waits for the completer");
     });
   };
   try {
-    const message = await awaitMessage(room, deps.clock, { id, announce });
-    return await concluded(room, claim, message);
+    const message = await awaitMessage(services, deps.clock, { id, announce });
+    return await concluded(services, claim, message);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The message is stored and will be sent; an error would make its caller send another.
+    // The message is stored and will be sent: after an error, its caller would send another.
     deps.log.warn({ messageId: id, err: error }, "A message could not be waited for");
-    return unseen(deps, call, making.mail, id);
+    return unseen(deps, call, claimed.mail, id);
   }
 }
 
 function admitMail(deps: CallDeps, call: Call, mail: MailCall): Promise<Hold> {
   const bound = mailCost(mail.recipients.length);
-  const limits = ({ mail: most }: Tier) => (most === null ? [] : limitsOf(most, mail));
+  const limits = ({ mail: mailLimits }: Tier) =>
+    mailLimits === null ? [] : limitsOf(mailLimits, mail);
   return takeHold(deps, call, {
     ...MAIL_TERMS,
     bound,
@@ -107,8 +109,8 @@ function admitMail(deps: CallDeps, call: Call, mail: MailCall): Promise<Hold> {
 }
 
 /** SPEC 8.3, in the order of the error table. */
-function limitsOf(most: MailLimits, { recipients }: MailCall): Limit[] {
-  const { messagesPerMinute, recipientsPerDay } = most;
+function limitsOf(mailLimits: MailLimits, { recipients }: MailCall): Limit[] {
+  const { messagesPerMinute, recipientsPerDay } = mailLimits;
   return [
     {
       name: MAIL_COUNTS.messages,
@@ -127,23 +129,23 @@ function limitsOf(most: MailLimits, { recipients }: MailCall): Limit[] {
   ];
 }
 
-interface Posting extends Making {
+interface HeldMail extends ClaimedMail {
   readonly call: Call;
   readonly hold: Hold;
   readonly id: string;
 }
 
-/** Stores the message for the workers, and the hold with it; or gives the hold back and throws. */
-async function post(deps: CallDeps, room: MailServices, posting: Posting): Promise<void> {
-  const { call, hold, id } = posting;
-  const sealed = seal(JSON.stringify(posting.mail.content), id, room.random);
+/** Stores the message and its hold for the workers; if that fails, releases the hold and throws. */
+async function storeMessage(deps: CallDeps, services: MailServices, held: HeldMail): Promise<void> {
+  const { call, hold, id } = held;
+  const sealed = seal(JSON.stringify(held.mail.content), id, services.random);
   try {
-    await room.keys.put(id, sealed.key);
+    await services.keys.put(id, sealed.key);
   } catch (cause) {
     return await giveBack(deps, call, hold, notStored(cause));
   }
-  const stored = await insert(room, posting, sealed.box).catch((cause) => {
-    // It may have been stored all the same, and be sent: then a worker settles the hold. If it was
+  const stored = await insert(services, held, sealed.box).catch((cause) => {
+    // It may have been stored all the same, and may be sent: then a worker settles the hold. If
     // not, the hold ends with its lease.
     hold.detach();
     throw notStored(cause);
@@ -152,8 +154,8 @@ async function post(deps: CallDeps, room: MailServices, posting: Posting): Promi
   hold.detach();
 }
 
-function insert(room: MailServices, posting: Posting, box: Uint8Array): Promise<boolean> {
-  const { call, mail, claim, hold, id } = posting;
+function insert(services: MailServices, held: HeldMail, box: Uint8Array): Promise<boolean> {
+  const { call, mail, claim, hold, id } = held;
   const message: NewMessage = {
     id,
     accountId: call.identity.accountId,
@@ -164,10 +166,10 @@ function insert(room: MailServices, posting: Posting, box: Uint8Array): Promise<
     box,
     repeat: claim,
   };
-  return room.messages.insert(message);
+  return services.messages.insert(message);
 }
 
-/** What is known of a message that Postgres does not show just now. */
+/** What is known about a message while Postgres does not return it. */
 function unseen(deps: CallDeps, call: Call, { recipients }: MailCall, id: string): MailResult {
   const message: MailMessage = {
     id,

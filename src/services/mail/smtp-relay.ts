@@ -1,18 +1,18 @@
-// A mail server as the operator names it.
+// A mail server as the operator configures it.
 
 export interface SmtpRelay {
   readonly host: string;
   readonly port: number;
   /**
-   * `implicit` from the first byte, `required` and `optional` by STARTTLS, `none` never. An
-   * optional one that fails is no TLS.
+   * `implicit`: from the first byte; `required` and `optional`: by STARTTLS; `none`: never. If an
+   * optional one fails, mail is sent without TLS.
    */
   readonly tls: "implicit" | "required" | "optional" | "none";
   readonly user: string | null;
   readonly password: string | null;
-  /** What we call ourselves. */
+  /** The name with which we greet the server. */
   readonly name: string;
-  /** The longest that a step of the conversation may take. */
+  /** The time limit for each step of the conversation. */
   readonly timeoutMs: number;
 }
 
@@ -20,9 +20,9 @@ const PORTS = { "smtp:": 587, "smtps:": 465 } as const;
 const TLS_CHOICES = ["required", "optional", "none"] as const;
 
 /**
- * Reads `smtp://user:password@host:587?tls=required`, or `smtps://` for TLS from the first byte. To
- * another machine TLS is required unless the URL says otherwise. Throws a RangeError that says what
- * is wrong, without the password.
+ * Reads `smtp://user:password@host:587?tls=required`, or `smtps://` for TLS from the first byte.
+ * TLS to another machine is required unless the URL says otherwise. Throws a RangeError that
+ * explains the fault without the password.
  */
 export function parseRelay(text: string, own: Pick<SmtpRelay, "name" | "timeoutMs">): SmtpRelay {
   const url = URL.parse(text);

@@ -1,5 +1,5 @@
-// The one table of what maps can be asked (SPEC 4.5): every action with its category and its
-// parameters. Prices stand by category in prices.ts, the shapes of answers in maps-replies.ts.
+// The one table of maps actions (SPEC 4.5): each with its category and its parameters. Prices are
+// set by category in prices.ts; maps-replies.ts has the shapes of answers.
 
 import type { Area, Box } from "./geography.ts";
 import {
@@ -28,7 +28,7 @@ export { POI_CATEGORIES };
 export const CATEGORIES = ["standard", "tiles"] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** What several parameters must be together. */
+/** Rules for several parameters together. */
 export type Together =
   /** All of them, or none. */
   | { readonly rule: "all_or_none"; readonly names: readonly string[] }
@@ -37,7 +37,7 @@ export type Together =
 
 interface Action {
   readonly category: Category;
-  /** What it answers, in half a sentence. */
+  /** What the action returns, in half a sentence. */
   readonly about: string;
   readonly parameters: Readonly<Record<string, Parameter<unknown>>>;
   readonly together?: Together;
@@ -219,7 +219,7 @@ export const ACTIONS = {
 
 export type MapsAction = keyof typeof ACTIONS;
 
-/** SPEC 4.5: these are for sessions only, and no API key can call them. */
+/** SPEC 4.5: only sessions can use these; no API key can call them. */
 export const SESSION_ACTIONS: readonly string[] = [
   "flights",
   "live_flights",
@@ -229,7 +229,9 @@ export const SESSION_ACTIONS: readonly string[] = [
 
 type Value<P> = P extends Parameter<infer V> ? V : never;
 
-/** The checked parameters of an action; null only where one may be absent and has no default. */
+/**
+ * The checked parameters of an action; null only if a parameter may be absent and has no default.
+ */
 export type ParametersOf<A extends MapsAction> = {
   readonly [N in keyof (typeof ACTIONS)[A]["parameters"]]: Value<
     (typeof ACTIONS)[A]["parameters"][N]
@@ -243,7 +245,7 @@ export function isMapsAction(name: string): name is MapsAction {
 
 const AREA_RADIUS = 1_000;
 
-/** The area that an action's checked parameters name. */
+/** The area that the checked parameters of an action describe. */
 export function areaOf(parameters: {
   readonly bbox: Box | null;
   readonly lat: number | null;

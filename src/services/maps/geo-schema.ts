@@ -1,6 +1,6 @@
-// Positions and lines as answers have them. Names of fields end in their unit (`_m` metres, `_s`
-// seconds, `_kmh`), times are RFC 3339 with an offset, countries ISO 3166-1 alpha-2, money is in
-// the currency named beside it. Null: the provider does not know.
+// Positions and lines in answers. Names of fields end in their unit (`_m` metres, `_s` seconds,
+// `_kmh`), times are RFC 3339 with an offset, countries ISO 3166-1 alpha-2; a field next to an
+// amount of money names its currency. Null means that the provider does not know.
 
 import { named, numberFrom, Type } from "../../http/schema.ts";
 

@@ -5,7 +5,7 @@ export interface Position {
   readonly lon: number;
 }
 
-/** `minLon` is west of `maxLon`: a box that crosses the antimeridian is not one box. */
+/** `minLon` is west of `maxLon`: an area that crosses the antimeridian needs two boxes. */
 export interface Box {
   readonly minLon: number;
   readonly minLat: number;
@@ -13,7 +13,7 @@ export interface Box {
   readonly maxLat: number;
 }
 
-/** Where something is looked for: around a position, or in a box. */
+/** The area of a search: around a position, or in a box. */
 export type Area =
   | { readonly around: Position; readonly radius: number; readonly box: null }
   | { readonly around: null; readonly radius: null; readonly box: Box };
@@ -38,15 +38,15 @@ export function distance(a: Position, b: Position): number {
 }
 
 /**
- * The boxes that together hold every position within `metres`: one, or two at the antimeridian;
- * one that goes round the globe where a pole is that near.
+ * The boxes that together contain every position within `metres`: one, or two at the antimeridian.
+ * If a pole is that near, it is one box around the whole globe.
  */
 export function boxesAround({ lat, lon }: Position, metres: number): readonly Box[] {
   const dLat = metres / METRES_PER_DEGREE;
   const minLat = Math.max(-90, lat - dLat);
   const maxLat = Math.min(90, lat + dLat);
   if (minLat === -90 || maxLat === 90) return [{ minLon: -180, minLat, maxLon: 180, maxLat }];
-  // The circle is widest nearer to the pole than its centre.
+  // The circle is widest closer to the pole than its centre.
   const dLon = Math.asin(Math.min(1, Math.sin(dLat * RADIANS) / Math.cos(lat * RADIANS))) / RADIANS;
   const minLon = lon - dLon;
   const maxLon = lon + dLon;
@@ -61,7 +61,7 @@ export function boxesAround({ lat, lon }: Position, metres: number): readonly Bo
   return [{ minLon, minLat, maxLon, maxLat }];
 }
 
-/** True for a position inside the area, its edge included. */
+/** True for a position inside the area or on its edge. */
 export function isInside(area: Area, position: Position): boolean {
   if (area.box === null) return distance(area.around, position) <= area.radius;
   const { minLon, minLat, maxLon, maxLat } = area.box;

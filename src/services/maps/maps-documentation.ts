@@ -1,4 +1,4 @@
-// What the table of actions says of GET /v1/maps: its parameters, and an example of every action.
+// Documents GET /v1/maps from the table of actions: its parameters, and an example of every action.
 
 import type { Example, ParameterInfo } from "../../http/endpoint-info.ts";
 import { oneOf, type TSchema, Type } from "../../http/schema.ts";
@@ -8,7 +8,7 @@ import type { Parameter } from "./parameters.ts";
 
 const NAMES = Object.keys(ACTIONS) as MapsAction[];
 
-/** What one action says of a parameter. */
+/** How one action uses a parameter. */
 interface Use {
   readonly action: MapsAction;
   readonly parameter: Parameter<unknown>;
@@ -53,7 +53,7 @@ function usesByName(): Map<string, Use[]> {
   return uses;
 }
 
-/** An action needs some parameters, so of all actions together none is required. */
+/** Each action requires some parameters, but none is required by all of them. */
 function infoOf(name: string, uses: readonly Use[]): ParameterInfo {
   const schemas = new Map(
     uses.map(({ parameter: { kind } }) => [JSON.stringify(kind.schema), kind.schema]),
@@ -69,7 +69,7 @@ function infoOf(name: string, uses: readonly Use[]): ParameterInfo {
   };
 }
 
-/** One line for each thing that is said, with the actions that say it. */
+/** One line for each distinct description, with its actions. */
 function linesOf(uses: readonly Use[]): string[] {
   const lines = new Map<string, string[]>();
   for (const { action, parameter } of uses) {

@@ -14,7 +14,7 @@ import type { MapsConfig } from "./servers.ts";
 const PNG = "image/png";
 const PNG_URL = `data:${PNG};base64,`;
 
-/** What the maps endpoint is given. */
+/** What the maps endpoint needs. */
 export interface MapsDeps extends FrameDeps {
   readonly calls: MapsCallDeps;
   readonly catalogue: () => { readonly maps: MapsConfig };
@@ -41,7 +41,7 @@ does not have is refused. Nothing found is an answer, and costs what any answer 
     const { deps, request } = context;
     const query = readAction(readQuery(request.url));
     const { action } = query;
-    // The log names actions that exist, never what a caller made up.
+    // The log names only actions that exist, never what a caller made up.
     context.model = action;
     const parameters = readParameters(action, query.parameters);
     if (!deps.pauses.isPaused("maps")) deps.calls.maps.check(action, parameters);
@@ -49,12 +49,12 @@ does not have is refused. Nothing found is an answer, and costs what any answer 
     const priceVersion = priceVersionOf(prices);
     return { action, parameters, cost: costOf(action, prices), priceVersion };
   },
-  async run({ deps, call }, wanted) {
-    const result = await askMaps(deps.calls, call, wanted);
+  async run({ deps, call }, mapsCall) {
+    const result = await askMaps(deps.calls, call, mapsCall);
     const costUsd = toDecimal(result.settlement.charged);
-    const bytes = pictureOf(wanted, result);
+    const bytes = pictureOf(mapsCall, result);
     if (bytes !== null) return { bytes, costUsd };
-    return { json: bodyOf(call.requestId, wanted.action, result), costUsd };
+    return { json: bodyOf(call.requestId, mapsCall.action, result), costUsd };
   },
 });
 
@@ -74,7 +74,7 @@ function bodyOf(requestId: string, action: MapsAction, result: MapsResult<MapsAc
   });
 }
 
-/** The picture itself, where it was asked for; the data have it as a `data:` URL. */
+/** The bytes of the picture, if requested; the data have it as a `data:` URL. */
 function pictureOf(
   { action, parameters }: MapsCall<MapsAction>,
   { reply }: MapsResult<MapsAction>,

@@ -1,5 +1,5 @@
-// An example answer of every maps action: the documentation shows them, and the scripted provider
-// of the tests answers them.
+// An example answer for every maps action. The documentation shows them, and the scripted provider
+// of the tests returns them.
 
 import type { MapsAction } from "./actions.ts";
 import { type MapsExample, ROAD_EXAMPLES } from "./road-examples.ts";

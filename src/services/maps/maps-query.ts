@@ -1,5 +1,5 @@
-// Reads the query string of GET /v1/maps: strictly, so that no two programs on the way can read it
-// differently. A refusal never repeats a value, which may be a place or a coordinate.
+// Reads the query string of GET /v1/maps strictly, because other programs on the way must not read
+// it differently. A refusal never repeats a value, which may be a place or a coordinate.
 
 import { ApiError } from "../../core/errors.ts";
 import { invalid } from "../../http/checks.ts";
@@ -11,7 +11,7 @@ export interface MapsQuery {
   readonly parameters: RawParameters;
 }
 
-/** Every name of a URL's query once, with its text. Throws `invalid_parameter`. */
+/** The names in a URL's query, each once, with their texts. Throws `invalid_parameter`. */
 export function readQuery(url: string): Map<string, string> {
   const start = url.indexOf("?");
   const end = url.indexOf("#", start);
@@ -28,7 +28,7 @@ export function readQuery(url: string): Map<string, string> {
   return values;
 }
 
-/** Takes the action out of a query. Throws the `invalid_action` that says which there are. */
+/** Separates the action from a query. Throws `invalid_action` with a list of the actions. */
 export function readAction(query: ReadonlyMap<string, string>): MapsQuery {
   const action = query.get("action");
   if (action === undefined || action === "") throw invalidAction("action is missing");

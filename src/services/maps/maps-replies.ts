@@ -1,4 +1,4 @@
-// What each maps action answers. "Nothing found" is an empty list or null, and an answer.
+// The answer of each maps action. "Nothing found" is an answer: an empty list or null.
 
 import { Cost } from "../../http/reply-schema.ts";
 import { type Checked, named, nullable, type TSchema, Type, text } from "../../http/schema.ts";

@@ -1,4 +1,4 @@
-// The life of a maps call: admit at its exact price, ask a provider, settle.
+// The life of a maps call: admit with its exact price, ask a provider, settle.
 
 import type { Settlement } from "../../../actors/account.ts";
 import { type Call, type CallDeps, outcomeOf, takeHold } from "../../calls/call.ts";
@@ -13,7 +13,7 @@ export interface MapsCallDeps extends CallDeps {
   readonly maps: MapsProvider;
 }
 
-/** A checked call of one action, and what it costs. */
+/** A checked call of one action, with its price. */
 export interface MapsCall<A extends MapsAction> {
   readonly action: A;
   readonly parameters: ParametersOf<A>;
@@ -27,8 +27,8 @@ export interface MapsResult<A extends MapsAction> {
 }
 
 /**
- * Answers a call. One that nobody served costs nothing, nor does one whose caller left before; an
- * answer that nothing was found is an answer, and costs what any does.
+ * Answers a call. It costs nothing if no provider answered, or if the caller disconnected before
+ * the answer. "Nothing found" is an answer and is charged like any other.
  */
 export async function askMaps<A extends MapsAction>(
   deps: MapsCallDeps,

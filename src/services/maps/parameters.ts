@@ -1,5 +1,5 @@
-// The kinds of parameters that maps actions take, each with its check and its unit. Values arrive
-// as text, from the query string.
+// The kinds of parameters of maps actions, each with its check and its unit. Values arrive as text
+// in the query string.
 
 import {
   numberFrom,
@@ -14,34 +14,34 @@ import type { Box, Position } from "./geography.ts";
 
 /** A kind of value. */
 export interface Kind<T> {
-  /** What a refusal says after the parameter's name, and the documentation too. */
+  /** The rule in refusals, after the parameter's name, and in the documentation. */
   readonly rule: string;
-  /** The value as documentation shows it; what is checked is `read`. */
+  /** The schema for the documentation; `read` does the actual check. */
   readonly schema: TSchema;
-  /** The value of the text, or undefined where it is none. */
+  /** The value of the text; undefined if it is invalid. */
   readonly read: (text: string) => T | undefined;
 }
 
-/** A parameter of an action. `Value` is what a provider gets: null only where it may be absent. */
+/** A parameter of an action. `Value` is what a provider gets: null only if it may be absent. */
 export interface Parameter<Value> {
   readonly kind: Kind<Exclude<Value, null>>;
   readonly about: string;
   readonly required: boolean;
-  /** What stands in for one that is absent and may be. */
+  /** Used if an optional parameter is absent. */
   readonly fallback: Value | null;
 }
 
-/** A parameter that must be there. */
+/** A parameter that must be present. */
 export function required<T>(kind: Kind<T>, about: string): Parameter<T> {
   return { kind: kind as Kind<Exclude<T, null>>, about, required: true, fallback: null };
 }
 
-/** A parameter that is null where it is absent. */
+/** A parameter that is null if it is absent. */
 export function optional<T>(kind: Kind<T>, about: string): Parameter<T | null> {
   return { kind: kind as Kind<Exclude<T, null>>, about, required: false, fallback: null };
 }
 
-/** A parameter with a value of its own where it is absent. */
+/** A parameter with a default value. */
 export function defaulted<T>(kind: Kind<T>, fallback: T, about: string): Parameter<T> {
   return { kind: kind as Kind<Exclude<T, null>>, about, required: false, fallback };
 }
@@ -57,7 +57,7 @@ const LANGUAGE =
   /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-[A-Za-z0-9]{5,8})*$/;
 const STOP_ID = /^[A-Za-z0-9][A-Za-z0-9_.:\-/~]{0,127}$/;
 
-/** A decimal number without an exponent, which is how coordinates are written. */
+/** A decimal number without an exponent, as coordinates are written. */
 export function decimal(least: number, most: number): Kind<number> {
   return {
     schema: numberFrom(least, most),
@@ -74,7 +74,7 @@ export function whole(least: number, most: number): Kind<number> {
   };
 }
 
-/** One line of so many Unicode code points, white space around it removed. */
+/** One line of limited length in Unicode code points, without surrounding white space. */
 export function text(charactersMax: number): Kind<string> {
   return {
     schema: shortText(charactersMax),
@@ -116,14 +116,14 @@ export const position: Kind<Position> = {
   },
 };
 
-/** The id of a stop, as `stops` answers it. */
+/** The id of a stop, from the action `stops`. */
 export const stopId: Kind<string> = {
   schema: textSchema(),
   rule: "must be the stop_id of a stop, as the action stops answers it",
   read: (text) => (STOP_ID.test(text) ? text : undefined),
 };
 
-/** Where a journey begins or ends. */
+/** The start or end of a journey. */
 export type Place = { readonly at: Position } | { readonly stopId: string };
 
 /** `lat,lon`, or the id of a stop. */
@@ -160,7 +160,7 @@ export const time: Kind<number> = {
     const match = TIME.exec(text);
     if (match === null) return undefined;
     const [, year, month, day, hour] = match;
-    // Date.parse takes the 31st of February and 24 o'clock for other days.
+    // Date.parse accepts the 31st of February and 24 o'clock, but reads them as other days.
     const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
     const isDay = Number(month) >= 1 && Number(month) <= 12 && Number(day) <= lastDay;
     const ms = Date.parse(text.toUpperCase());
@@ -168,7 +168,7 @@ export const time: Kind<number> = {
   },
 };
 
-/** An ISO 3166-1 alpha-2 code in capitals; written in either case. */
+/** An ISO 3166-1 alpha-2 code; accepted in either case, returned in upper case. */
 export const country: Kind<string> = {
   schema: textSchema({ pattern: "^[A-Za-z]{2}$" }),
   rule: "must be an ISO 3166-1 alpha-2 code, such as DE",
@@ -186,6 +186,6 @@ export const language: Kind<string> = {
 };
 
 function within(value: number, least: number, most: number): number | undefined {
-  // Minus zero is zero.
+  // Adding zero turns minus zero into zero.
   return value >= least && value <= most ? value + 0 : undefined;
 }

@@ -1,5 +1,4 @@
-// What maps actions answer about places, sites and their weather: one shape, whichever provider
-// serves it.
+// The answers of maps actions about places, sites and their weather: one shape for all providers.
 
 import { type Checked, named, nullable, oneOf, Type, text } from "../../http/schema.ts";
 import { Position } from "./geo-schema.ts";

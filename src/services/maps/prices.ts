@@ -1,4 +1,4 @@
-// What a maps call costs (SPEC 4.5): one price for each category, known before the call is made.
+// The price of a maps call (SPEC 4.5): one for each category, known before the call is made.
 
 import { charge, type NanoUsd, type PicoUsd, price } from "../../core/money.ts";
 import { ACTIONS, type Category, type MapsAction } from "./actions.ts";

@@ -1,5 +1,5 @@
-// Reads the parameters of a maps call by the table. Each refusal names the parameter, and never
-// repeats what was sent: it can be a coordinate.
+// Reads the parameters of a maps call by the table. A refusal names the parameter, and never
+// repeats its value, which may be a coordinate.
 
 import { ApiError } from "../../core/errors.ts";
 import { ACTIONS, type MapsAction, type ParametersOf, type Together } from "./actions.ts";
@@ -8,7 +8,7 @@ import type { Parameter } from "./parameters.ts";
 /** The parameters of a call as text, each name once. */
 export type RawParameters = ReadonlyMap<string, string>;
 
-/** The checked parameters. Throws the `invalid_parameter` that names what is wrong. */
+/** The checked parameters. Throws `invalid_parameter` with the name and the rule. */
 export function readParameters<A extends MapsAction>(
   action: A,
   raw: RawParameters,
@@ -68,7 +68,7 @@ function checkAllOrNone(names: readonly string[], raw: RawParameters): void {
   throw invalid(first, `is missing beside ${beside}`);
 }
 
-/** A made-up name is repeated only if it looks like one: anything else may be a value. */
+/** A made-up name is repeated only if it looks like a name: anything else may be a value. */
 function named(name: string): string {
   return /^[a-z][a-z_]{0,30}$/.test(name) ? name : "What was sent";
 }

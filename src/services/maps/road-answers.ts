@@ -1,4 +1,4 @@
-// What maps actions answer about roads, traffic and fuel.
+// The answers of maps actions about roads, traffic and fuel.
 
 import { type Checked, named, nullable, oneOf, Type, text } from "../../http/schema.ts";
 import { LineString, Position } from "./geo-schema.ts";

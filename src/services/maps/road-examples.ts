@@ -1,11 +1,11 @@
-// Examples of the maps actions about roads, traffic and fuel.
+// Examples for the maps actions about roads, traffic and fuel.
 
 import type { MapsAction } from "./actions.ts";
 import type { DataByAction } from "./maps-replies.ts";
 
-/** A call and an answer to one like it. */
+/** A call, and a typical answer to it. */
 export interface MapsExample<A extends MapsAction> {
-  /** The query string of a call, after the action. */
+  /** The query string of the call, after the action. */
   readonly query: string;
   readonly data: DataByAction[A];
 }

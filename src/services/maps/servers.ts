@@ -1,9 +1,9 @@
-// Who serves maps: the configured servers, and which of them each action asks, in order.
+// The servers of maps: which are configured, and which of them serve each action, in order.
 
 import type { MapsAction } from "./actions.ts";
 import { MAPS_PRICES, type MapsPrices } from "./prices.ts";
 
-/** The kinds of servers that the configuration file can name, and what each can serve. */
+/** The kinds of servers for the configuration file, with the actions that each can serve. */
 export const KIND_ACTIONS = {
   nominatim: ["geocode", "reverse", "place_at"],
   photon: ["geocode", "reverse", "place_at"],
@@ -21,10 +21,10 @@ export const KIND_ACTIONS = {
 export type MapsKind = keyof typeof KIND_ACTIONS;
 export const MAPS_KINDS = Object.keys(KIND_ACTIONS) as readonly MapsKind[];
 
-/** The name under which what is built in can stand in an action's list. */
+/** The name of the built-in provider in an action's list. */
 export const EMBEDDED = "embedded";
 
-/** What is built in, and needs no configuration. */
+/** The built-in actions, which need no configuration. */
 export const EMBEDDED_ACTIONS = [
   "geocode",
   "reverse",
@@ -37,36 +37,36 @@ export const EMBEDDED_ACTIONS = [
 export interface MapsServer {
   readonly name: string;
   readonly kind: MapsKind;
-  /** Without a slash at its end; of a static map a template with {lat}, {lon} and so on. */
+  /** Without a slash at the end; for a static map a template with {lat}, {lon} and so on. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** For a whole reply. */
+  /** The time limit for a whole reply. */
   readonly timeoutMs: number;
-  /** Requests under way at once; more fall to the next server. */
+  /** The maximum of simultaneous requests; further ones go to the next server. */
   readonly concurrencyMax: number;
 }
 
-/** What a server has where nothing else is said. */
+/** Defaults of a server. */
 export const MAPS_SERVER_DEFAULTS = { timeoutMs: 10_000, concurrencyMax: 32 } as const;
 
 export interface MapsConfig {
   readonly servers: ReadonlyMap<string, MapsServer>;
   /**
-   * Names of servers, or `embedded`, in the order they are asked; an action that is not listed is
-   * served by what is built in.
+   * Names of servers, or `embedded`, in the order in which they are tried. An action without a list
+   * uses the built-in provider.
    */
   readonly providers: ReadonlyMap<MapsAction, readonly string[]>;
   readonly prices: MapsPrices;
 }
 
-/** Where no configuration file says anything of maps. */
+/** The configuration if the file has no section for maps. */
 export const DEFAULT_MAPS: MapsConfig = {
   servers: new Map(),
   providers: new Map(),
   prices: MAPS_PRICES,
 };
 
-/** True when a kind of server, or what is built in, has the action. */
+/** True if a kind of server, or the built-in provider, has the action. */
 export function canServe(kind: MapsKind | typeof EMBEDDED, action: MapsAction): boolean {
   const actions: readonly MapsAction[] = kind === EMBEDDED ? EMBEDDED_ACTIONS : KIND_ACTIONS[kind];
   return actions.includes(action);

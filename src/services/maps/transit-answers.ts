@@ -1,4 +1,4 @@
-// What maps actions answer about public transport.
+// The answers of maps actions about public transport.
 
 import { type Checked, named, nullable, oneOf, Type, text } from "../../http/schema.ts";
 import { Position } from "./geo-schema.ts";

@@ -1,4 +1,4 @@
-// The words that maps actions take and answer.
+// The words in parameters and answers of maps actions.
 
 /** Kinds of points of interest, as OpenStreetMap tags them. */
 export const POI_CATEGORIES = [
@@ -47,7 +47,7 @@ export const TRANSIT_MODES = [
 ] as const;
 export type TransitMode = (typeof TRANSIT_MODES)[number];
 
-/** The classes of OpenStreetMap's highway tag, coarsely. */
+/** The classes of OpenStreetMap's highway tag, simplified. */
 export const ROAD_CLASSES = [
   "motorway",
   "trunk",

@@ -15,7 +15,7 @@ import { batchJson, searchJson } from "./search-json.ts";
 import { toSearchRequest, toSearchRequests } from "./search-request.ts";
 import { BatchAnswer, BatchBody, SearchAnswer, SearchBody } from "./search-schema.ts";
 
-/** What the search endpoints are given. */
+/** What the search endpoints need. */
 export interface SearchDeps extends FrameDeps {
   readonly calls: SearchCallDeps;
   readonly catalogue: () => { readonly search: SearchOffer };
@@ -87,8 +87,8 @@ export const batchSearch = endpoint({
 });
 
 /**
- * Throws what is wrong with searches that are well written: what no provider can do comes before
- * what nobody can do now, as in the error table.
+ * Throws if well-formed searches cannot be served. What no provider supports comes before what none
+ * is ready for, as in the error table.
  */
 function checkServed(
   { calls, pauses }: SearchDeps,
@@ -100,6 +100,6 @@ function checkServed(
   const unable = refusals[at];
   if (unable) throw new ApiError(unable.code, labelOf(at) + unable.message);
   const unready = refusals.find((refusal) => refusal !== null);
-  // What is paused is refused as such, whether or not it would be ready.
+  // While search is paused, that is the refusal, ready or not.
   if (unready && !pauses.isPaused("search")) throw unready;
 }

@@ -1,4 +1,4 @@
-// Searches that work as they stand, for documentation and tests.
+// Example searches that work as written, for documentation and tests.
 
 import type { Example } from "../../http/endpoint-info.ts";
 

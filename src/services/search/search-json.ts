@@ -1,4 +1,4 @@
-// Search results as the caller gets them: the fields of Perplexity's search, and what it cost.
+// Search results for the caller: the fields of Perplexity's search, and the cost.
 
 import type { Settlement } from "../../../actors/account.ts";
 import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
@@ -53,7 +53,7 @@ function replyJson({ id, query }: SearchFacts, { results, provider }: SearchRepl
   });
 }
 
-/** Amounts are written by hand: JSON.stringify would print 1e-7. */
+/** Amounts are inserted as text: JSON.stringify would print 1e-7. */
 function withSvc(body: string, requestId: string, cost: NanoUsd, free: NanoUsd): string {
   const costs = `"cost_usd":${toDecimal(cost)},"free_credit_usd":${toDecimal(free)}`;
   return `${body.slice(0, -1)},"svc":{"request_id":"${requestId}",${costs}}}`;

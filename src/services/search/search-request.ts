@@ -1,4 +1,4 @@
-// The search that a checked body asks for (docs/search.md).
+// Converts a checked body into a search (docs/search.md).
 
 import { isIP } from "node:net";
 import { SEARCH } from "../../core/limits.ts";
@@ -11,16 +11,19 @@ const DOMAIN_LENGTH_MAX = 253;
 
 type Domains = readonly string[];
 
-/** Throws an `invalid_parameter` that names the field, below `path` if given. */
+/** Throws an `invalid_parameter` that names the field; `path` precedes the name. */
 export function toSearchRequest(fields: SearchFields, path = ""): SearchRequest {
   const { max_results, count, num_results } = fields;
   const { freshness, time_range, search_recency_filter } = fields;
-  const wanted = agreed(path, {
+  const included = agreed(path, {
     include_domains: domainsOf(fields.include_domains, `${path}include_domains`),
     search_domain_filter: domainsOf(fields.search_domain_filter, `${path}search_domain_filter`),
   });
-  const unwanted = domainsOf(fields.exclude_domains, `${path}exclude_domains`);
-  const all = [...(wanted ?? []), ...(unwanted ?? []).map((one) => `-${one.replace(/^-/, "")}`)];
+  const excluded = domainsOf(fields.exclude_domains, `${path}exclude_domains`);
+  const all = [
+    ...(included ?? []),
+    ...(excluded ?? []).map((domain) => `-${domain.replace(/^-/, "")}`),
+  ];
   return {
     query: fields.query,
     maxResults: agreed(path, { max_results, count, num_results }) ?? SEARCH.maxResultsDefault,
@@ -29,17 +32,17 @@ export function toSearchRequest(fields: SearchFields, path = ""): SearchRequest 
     language: fields.language?.toLowerCase() ?? null,
     freshness: agreed(path, { freshness, time_range, search_recency_filter }),
     safesearch: fields.safesearch ?? null,
-    includeDomains: (wanted ?? []).filter((domain) => !domain.startsWith("-")),
-    excludeDomains: all.filter((domain) => domain.startsWith("-")).map((one) => one.slice(1)),
+    includeDomains: (included ?? []).filter((domain) => !domain.startsWith("-")),
+    excludeDomains: all.filter((domain) => domain.startsWith("-")).map((domain) => domain.slice(1)),
   };
 }
 
-/** The searches of a batch; a refusal names its field by the index, as in `[3].query`. */
+/** The searches of a batch; a refusal names the field with the index, as in `[3].query`. */
 export function toSearchRequests(items: readonly SearchFields[]): SearchRequest[] {
   return items.map((item, index) => toSearchRequest(item, `[${index}].`));
 }
 
-/** The value of a field that has several names; those that are there must be the same. */
+/** The value of a field that has several names; if more than one is set, they must be equal. */
 function agreed<T>(path: string, names: Readonly<Record<string, T | null | undefined>>): T | null {
   const [first = "", ...aliases] = Object.keys(names);
   let value: T | null = names[first] ?? null;
@@ -54,20 +57,20 @@ function agreed<T>(path: string, names: Readonly<Record<string, T | null | undef
   return value;
 }
 
-/** Domains in small letters; one with a hyphen before it is unwanted, as Perplexity has it. */
+/** Domains in lower case; a hyphen before one excludes it, as in Perplexity's API. */
 function domainsOf(items: Domains | null | undefined, field: string): Domains | null {
   if (isAbsent(items)) return null;
   return items.map((item, index) => {
     const text = item.trim();
-    const isUnwanted = text.startsWith("-");
-    const domain = domainOf(isUnwanted ? text.slice(1) : text);
+    const isExcluded = text.startsWith("-");
+    const domain = domainOf(isExcluded ? text.slice(1) : text);
     if (domain === null)
       throw invalid(`${field}[${index}]`, "must be a domain such as example.com");
-    return isUnwanted ? `-${domain}` : domain;
+    return isExcluded ? `-${domain}` : domain;
   });
 }
 
-/** The domain as host names have it, in Punycode; null for what is none. */
+/** The domain as a host name, in Punycode; null if it is invalid. */
 function domainOf(text: string): string | null {
   const isName = !/[/?#@:\\\s%]/.test(text) && text.length <= DOMAIN_LENGTH_MAX;
   if (!isName || !URL.canParse(`http://${text}/`)) return null;

@@ -1,5 +1,5 @@
-// The requests and replies of web search. Fields that clients of Perplexity and LiteLLM send under
-// other names are read under those too.
+// Requests and replies of web search. Fields that clients of Perplexity and LiteLLM send under
+// other names are accepted under those too.
 
 import { SEARCH, TIERS } from "../../core/limits.ts";
 import { costUsd, requestId } from "../../http/reply-schema.ts";
@@ -26,7 +26,7 @@ const freshness = (description: string) => optional(oneOf(FRESHNESS, { descripti
 const domains = (description: string) =>
   optional(Type.Array(text(), { maxItems: SEARCH.domainsMax, description }));
 const alias = (name: string) => `Another name of \`${name}\``;
-/** A filter of other search APIs: to drop it would answer another question than was asked. */
+/** A filter of other search APIs. It is refused: ignoring it would answer another question. */
 const filter = notOffered({});
 
 export const SearchBody = named("SearchRequest", {

@@ -1,4 +1,4 @@
-// The life of a search: admit by what it can cost at most, ask the providers, settle to what came.
+// The life of a search: admit with the upper bound, ask the providers, settle to the results.
 
 import type { Settlement } from "../../../actors/account.ts";
 import { type Call, type CallDeps, type CallTerms, outcomeOf, takeHold } from "../../calls/call.ts";
@@ -14,7 +14,7 @@ export interface SearchCallDeps extends CallDeps {
   readonly search: SearchProvider;
 }
 
-/** What every search asks of an account; free credit pays for none (SPEC 8.7.2). */
+/** What every search requests from an account; free credit never pays for it (SPEC 8.7.2). */
 export const SEARCH_TERMS = {
   scope: "search",
   service: "search",
@@ -23,14 +23,14 @@ export const SEARCH_TERMS = {
   stream: false,
 } as const satisfies Partial<CallTerms>;
 
-/** What came of one query: results and their cost, or why there are none. */
+/** The result of one query: results and their cost, or why there are none. */
 export type Found =
   | { readonly reply: SearchReply; readonly cost: NanoUsd }
   | { readonly error: ApiError };
 
 /**
- * One query. Zero results cost nothing. A caller who leaves before the results are there pays
- * nothing; later they are charged, delivered or not.
+ * One query. Zero results cost nothing. If the caller disconnects before the results are there, the
+ * call costs nothing; after that it is charged, delivered or not.
  */
 export async function searchOnce(
   deps: SearchCallDeps,
@@ -59,9 +59,9 @@ export async function searchOnce(
 }
 
 /**
- * Several queries under one hold, a few at a time, answered in their order. A query that fails
- * costs nothing and spoils no other. The costs add up to what is charged, to the last digit. A
- * caller who leaves pays for the queries that were answered by then.
+ * Several queries under one hold, a few at a time, with the replies in their order. A query that
+ * fails costs nothing and does not affect the others. The costs add up exactly to the charge. If
+ * the caller disconnects, the queries answered by then are charged.
  */
 export async function searchBatch(
   deps: SearchCallDeps,
@@ -106,8 +106,8 @@ function lanesOf(replies: readonly (SearchReply | ApiError)[]): { readonly lane?
 }
 
 /**
- * Throws `batch_too_large` for a batch that the account's tier does not take. The tier is read only
- * where it matters: every tier that has search at all takes the smallest size.
+ * Throws `batch_too_large` if the batch is too large for the account's tier. The tier is read only
+ * if it matters: every tier with search allows the smallest size.
  */
 export async function checkBatchSize(
   deps: SearchCallDeps,
@@ -133,18 +133,18 @@ async function askAll(
   const work = async () => {
     for (const [index, request] of left) {
       if (call.signal.aborted) return;
-      const asked = deps.search.search(request, {
+      const reply = deps.search.search(request, {
         account: call.identity.accountId,
         signal: call.signal,
       });
-      replies[index] = await asked.catch((error: unknown) => reported(deps, call, error));
+      replies[index] = await reply.catch((error: unknown) => reported(deps, call, error));
     }
   };
   await Promise.all(Array.from({ length: SEARCH.batchAtOnce }, work));
   return replies;
 }
 
-/** The error of one query of a batch; its cause is for the log alone. */
+/** The error of one query of a batch, for the caller; its cause is only logged. */
 function reported(deps: SearchCallDeps, { requestId, signal }: Call, thrown: unknown): ApiError {
   const error = toApiError(thrown);
   if (error.cause !== undefined && !signal.aborted) {

@@ -1,5 +1,5 @@
-// Listens for mail that comes back (VERP). The address it comes back to names its message; what is
-// in the mail is not looked at and not kept.
+// Receives bounces (VERP). The recipient address names the bounced message; the content of the
+// bounce is neither read nor stored.
 
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
@@ -22,12 +22,15 @@ export interface BounceListener {
   close(): Promise<void>;
 }
 
-/** A bounce quotes a message at most. */
+/** A bounce quotes one message at most. */
 const BYTES_MAX = 4 * 1024 * 1024;
 const CLIENTS_MAX = 100;
 const QUIET_MS = 30_000;
 
-/** Starts it; a port that is taken rejects. Only a return path of ours is a recipient here. */
+/**
+ * Starts the listener; rejects if the port is taken. It accepts only return paths of ours as
+ * recipients.
+ */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const { domain, secrets, messages, log } = options;
   const messageOf = (address: string) => bouncedMessage(address, secrets, domain);
@@ -47,8 +50,8 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     onData(stream, { envelope }, done) {
       stream.resume();
       stream.on("end", () => {
-        // A bounce comes from nobody (RFC 5321 4.5.5); anything else is an answer of a person or a
-        // machine, and no sign that the message did not arrive.
+        // A bounce has an empty sender (RFC 5321 4.5.5). Anything else is a reply from a person or
+        // a machine, and does not mean that the message was not delivered.
         const isBounce = envelope.mailFrom === false || envelope.mailFrom.address === "";
         const ids = envelope.rcptTo.flatMap(({ address }) => messageOf(address) ?? []);
         const noted = Promise.all(isBounce ? ids.map((id) => messages.bounce(id)) : []);

@@ -1,20 +1,20 @@
-// Builds a message: the same bytes for the same message, however often it must be sent.
+// Builds a message: always the same bytes for the same message, however often it is sent.
 
 import { createTransport } from "nodemailer";
 import { accountDomain, displayName, footerText, type MailContent } from "../../../core/mail.ts";
 import { withHtmlFooter, withTextFooter } from "../mail-text.ts";
 
-/** Signs what leaves (RFC 6376). */
+/** Signs outgoing mail (RFC 6376). */
 export interface DkimKey {
   readonly selector: string;
   /** PEM. */
   readonly privateKey: string;
 }
 
-/** Who speaks: the same for all mail of an installation. */
+/** The sender's identity: the same for all mail of an installation. */
 export interface MailIdentity {
   readonly domain: string;
-  /** The service as display names and footers call it. */
+  /** The name of the service in display names and footers. */
   readonly service: string;
   readonly dkim: DkimKey | null;
 }
@@ -30,7 +30,7 @@ export interface MimeInput {
 
 export type BuildMime = (input: MimeInput) => Promise<Buffer>;
 
-/** A builder. Content can only become content: it reaches no file, no URL and no header. */
+/** Creates a builder. Content stays content: it cannot reach a file, a URL or a header. */
 export function createMimeBuilder(identity: MailIdentity): BuildMime {
   const { dkim, domain, service } = identity;
   const composer = createTransport(
@@ -69,12 +69,12 @@ export function createMimeBuilder(identity: MailIdentity): BuildMime {
   };
 }
 
-// An object: from a string the library would read lists, groups and comments.
+// An object, because the library would read lists, groups and comments in a string.
 function plain(address: string) {
   return { name: "", address };
 }
 
-/** RFC 2919 and 2369: a name for filters, and somebody to turn to. */
+/** RFC 2919 and 2369: a name for filters, and a contact. */
 function listHeaders(sender: string, replyTo: string | null): Record<string, string> {
   const domain = sender.slice(sender.indexOf("@") + 1);
   const person = replyTo ?? `postmaster@${domain}`;

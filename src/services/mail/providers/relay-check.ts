@@ -1,4 +1,4 @@
-// Tries a mail server as an operator would by hand, and says in words what is wrong.
+// Tests a mail server as an operator would by hand, and explains what is wrong.
 
 import type { NodemailerError } from "nodemailer";
 import type { SmtpRelay } from "../smtp-relay.ts";
@@ -8,7 +8,7 @@ export type RelayCheck =
   | { readonly ok: true; readonly encrypted: boolean; readonly response: string }
   | { readonly ok: false; readonly problem: string };
 
-/** What each kind of failure means for whoever configures the server. */
+/** What each kind of failure means for the operator who configures the server. */
 const MEANINGS: Readonly<Record<string, string>> = {
   EDNS: "the name of the server is not known",
   ESOCKET: "the server cannot be reached: check its address, its port and firewalls",
@@ -22,7 +22,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EPROTOCOL: "what answers is no mail server",
 };
 
-/** Hands one message over, and quits. Never rejects. */
+/** Sends one message, and quits. Never rejects. */
 export async function checkRelay(
   relay: SmtpRelay,
   mail: { readonly from: string; readonly to: string; readonly mime: Buffer },

@@ -1,4 +1,4 @@
-// The mail server of an installation that has none: it takes every message and delivers nothing.
+// The mail server of an installation without one: it accepts every message and delivers nothing.
 
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
@@ -11,7 +11,7 @@ export interface MailSink {
 
 const BYTES_MAX = 4 * 1024 * 1024;
 
-/** Starts the sink on a free port of this machine. It tells of each message that it swallowed. */
+/** Starts the sink on a free port of this machine. It logs each message that it drops. */
 export async function startSink(log: Pick<Log, "info">): Promise<MailSink> {
   const server = new SMTPServer({
     authOptional: true,

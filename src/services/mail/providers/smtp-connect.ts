@@ -1,7 +1,9 @@
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { SmtpRelay } from "../smtp-relay.ts";
 
-/** A greeted, encrypted and logged-in connection. Rejects with the library's error. */
+/**
+ * Opens a connection, including greeting, encryption and login. Rejects with the library's error.
+ */
 export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
   const { host, port, tls, name, timeoutMs } = relay;
   const connection = new SMTPConnection({
@@ -19,7 +21,8 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
     socketCloseTimeout: 0,
   });
   const { promise, resolve, reject } = Promise.withResolvers<SMTPConnection>();
-  // It stays: a connection that breaks later tells so here, and the send under way by itself.
+  // Stays attached: a connection that breaks later reports it here, and the current send rejects as
+  // well.
   connection.on("error", reject);
   connection.once("end", () =>
     reject(Object.assign(new Error("The server closed the connection"), { code: "ECONNECTION" })),

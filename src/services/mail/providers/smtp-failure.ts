@@ -1,10 +1,10 @@
-// What a failure of an SMTP conversation means for the message.
+// Maps failures of an SMTP conversation to what they mean for the message.
 
 import type { NodemailerError } from "nodemailer";
 import type { RejectReason } from "../../../core/mail.ts";
 import type { Delivery } from "./transport.ts";
 
-/** From the enhanced status code (RFC 3463), where the server gives one; else from its reply. */
+/** By the enhanced status code (RFC 3463) if the server sends one; otherwise by its reply. */
 const REASONS: readonly (readonly [RegExp, RejectReason])[] = [
   [/^\d{3}[ -]5\.1\./, "address"],
   [/^\d{3}[ -]5\.(?:2\.3|3\.4)/, "size"],
@@ -16,12 +16,13 @@ const REASONS: readonly (readonly [RegExp, RejectReason])[] = [
 ];
 
 /**
- * The meaning of an error that the library gave back. `committed` says whether the end of the
- * message may have been sent by then.
+ * The meaning of an error from the library. `committed` says whether the end of the message may
+ * have been sent.
  */
 export function deliveryOf(error: NodemailerError, committed: boolean): Delivery {
   const why = codesOf(error);
-  // A reply to the message is an answer; a connection that broke after its end is none.
+  // A reply to the message is an answer; a connection that broke after the end of the message is
+  // not.
   const isAnswer = error.code === "EMESSAGE" && error.responseCode !== undefined;
   if (committed && !isAnswer) return { kind: "unanswered", why, answered: false };
   const replies = repliesOf(error);
@@ -31,14 +32,14 @@ export function deliveryOf(error: NodemailerError, committed: boolean): Delivery
   return { kind: "rejected", reason: reasonOf(replies[0]?.response ?? "") };
 }
 
-/** What the log may know of an error: `EENVELOPE 450`. */
+/** The part of an error that may be logged: `EENVELOPE 450`. */
 export function codesOf(error: NodemailerError): string {
   return [error.code ?? error.name, error.originalCode, error.responseCode]
     .filter((code) => code !== undefined)
     .join(" ");
 }
 
-/** The replies that speak of the recipients or the message; null where the failure is another. */
+/** The replies about the recipients or the message; null if the failure is about something else. */
 function repliesOf(error: NodemailerError): readonly Reply[] | null {
   if (error.code === "EENVELOPE" && error.command === "RCPT TO") {
     return error.rejectedErrors ?? [error];
@@ -46,7 +47,7 @@ function repliesOf(error: NodemailerError): readonly Reply[] | null {
   if (error.code === "EENVELOPE" && error.command === "DATA") return [error];
   if (error.code !== "EMESSAGE") return null;
   if (error.responseCode !== undefined) return [error];
-  // The library did not ask: the server has said what size it takes.
+  // The library did not send this: the server has announced the size that it accepts.
   return error.command === "MAIL FROM" ? [{ permanent: true, response: "552 5.3.4" }] : null;
 }
 

@@ -1,5 +1,5 @@
-// Hands messages to a mail server over a pool of connections. A message goes over one connection
-// once: who asks for a second try has first recorded the first.
+// Sends messages to a mail server over a pool of connections. Each attempt sends a message once.
+// Before a second attempt, the caller must have recorded the first.
 
 import { Readable } from "node:stream";
 import type { NodemailerError } from "nodemailer";
@@ -10,11 +10,14 @@ import { connectSmtp } from "./smtp-connect.ts";
 import { codesOf, deliveryOf } from "./smtp-failure.ts";
 import type { Delivery, MailTransport, OutgoingMail } from "./transport.ts";
 
-/** After so many messages a connection is closed: servers count them, and balancers move. */
+/** A connection is closed after this many messages: servers count them, and load balancers move. */
 const MESSAGES_A_CONNECTION = 100;
 /** Below the idle timeout of common servers. */
 const IDLE_MS = 20_000;
-/** A conversation may pause for the time limit at every step, but not take more than this many. */
+/**
+ * A conversation may wait for the time limit at every step, but in total for at most this many
+ * limits.
+ */
 const STEPS = 3;
 
 export interface SmtpTransportOptions {
@@ -30,7 +33,7 @@ export function sendMsMax(relay: Pick<SmtpRelay, "timeoutMs">): number {
 
 const BROKEN = { kind: "deferred", why: "ECONNECTION", answered: false } as const;
 
-/** How a connection fails that the server gave up while it was idle. */
+/** How a connection fails that the server closed while it was idle. */
 const STALE = /^(?:ECONNECTION|ESOCKET)| 421$/;
 
 interface Line {
@@ -54,7 +57,7 @@ export class SmtpTransport implements MailTransport {
       if (line !== undefined) {
         line.endIdle();
         const delivery = await this.#converse(line, mail, commit);
-        // The server had closed it while it was idle; nothing of the message was taken.
+        // The server had closed the idle connection; it accepted nothing of the message.
         if (delivery !== "stale") return delivery;
       }
       const fresh = await this.#open();
@@ -91,7 +94,7 @@ export class SmtpTransport implements MailTransport {
     }
   }
 
-  /** One message over one connection; `stale` where an idle one turned out to be closed. */
+  /** One message over one connection; `stale` if an idle connection turned out to be closed. */
   async #converse(
     line: Line,
     mail: OutgoingMail,
@@ -101,7 +104,7 @@ export class SmtpTransport implements MailTransport {
     let committed = false;
     let withdrawn = false;
     const gate = async () => {
-      // From here on a lost answer is a doubt, so it counts before the answer is known.
+      // From here on a lost answer leaves doubt, so this is set before the answer arrives.
       committed = true;
       const agreed = await commit();
       if (!agreed) {
@@ -126,7 +129,7 @@ export class SmtpTransport implements MailTransport {
     return isStale ? "stale" : delivery;
   }
 
-  /** Keeps a connection for the next message if it can carry one. */
+  /** Keeps a connection for the next message if it is still usable. */
   async #putBack(line: Line, isClean: boolean): Promise<void> {
     const { connection } = line;
     if (connection.destroyed) return;
@@ -144,7 +147,7 @@ export class SmtpTransport implements MailTransport {
   }
 }
 
-/** Rejects with the library's error; a connection that ends without one is an error, too. */
+/** Rejects with the library's error; a connection that ends without one is also an error. */
 function sendOnce(
   connection: SMTPConnection,
   mail: OutgoingMail,
@@ -161,7 +164,7 @@ function sendOnce(
   return promise.finally(() => connection.off("end", onEnd));
 }
 
-/** All bytes of the message, but its end only once `commit` agrees. */
+/** All bytes of the message, but its end only after `commit` agrees. */
 async function* gated(mime: Buffer, commit: () => Promise<boolean>): AsyncGenerator<Buffer> {
   yield mime;
   if (!(await commit())) throw new Error("The message was withdrawn");

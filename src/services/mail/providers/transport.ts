@@ -1,8 +1,8 @@
-// What delivers a message: the interface that a mail server is behind.
+// The interface to whatever delivers messages, such as a mail server.
 
 import type { RejectReason } from "../../../core/mail.ts";
 
-/** A message in its final bytes, with the envelope it travels in. */
+/** A message in its final bytes, with its envelope. */
 export interface OutgoingMail {
   /** The return path. */
   readonly from: string;
@@ -10,23 +10,27 @@ export interface OutgoingMail {
   readonly mime: Buffer;
 }
 
-/** `why` is for the log: codes only, since the words of a server may quote an address. */
+/** `why` is for the log. It has only codes, because a server's text may quote an address. */
 export type Delivery =
-  /** The server took the message for so many of its recipients; it refused the others. */
+  /** The server accepted the message for this many recipients, and refused the others. */
   | { readonly kind: "accepted"; readonly accepted: number }
-  /** It refused all of them, or the message, for good. */
+  /** The server refused all recipients, or the message, permanently. */
   | { readonly kind: "rejected"; readonly reason: RejectReason }
-  /** Not now. Certainly nobody has it; `answered` where the server said so after `commit`. */
+  /**
+   * Temporarily refused. Certainly nobody has the message. `answered` is true if the server said so
+   * after `commit`.
+   */
   | { readonly kind: "deferred"; readonly why: string; readonly answered: boolean }
-  /** All of it was sent, and the answer was lost: the server may have it or not. */
+  /** All of it was sent, but no answer arrived: the server may have it or not. */
   | { readonly kind: "unanswered"; readonly why: string; readonly answered: false }
-  /** `commit` said no. Certainly nobody has it. */
+  /** `commit` returned false. Certainly nobody has the message. */
   | { readonly kind: "withdrawn" };
 
 export interface MailTransport {
   /**
-   * Hands a message to the server once. Never rejects. `commit` is asked when all but the end of
-   * the message was sent: until it resolves to true, the server cannot have accepted anything.
+   * Sends a message to the server once. Never rejects. `commit` is called after everything except
+   * the end of the message was sent: until it resolves to true, the server cannot have accepted
+   * anything.
    */
   send(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Delivery>;
   close(): void;

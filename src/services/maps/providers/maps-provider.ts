@@ -1,5 +1,5 @@
-// Serves an action by its providers in order: the first that can honour the parameters and answers
-// does, and one that is known to be down is passed over.
+// Serves an action by its providers in order: the first that supports the parameters and answers.
+// Skips a provider that is known to be down.
 
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
@@ -18,7 +18,7 @@ import type {
 } from "./provider.ts";
 
 export interface MapsProviderDeps {
-  /** The configuration of this moment; it may be another one at the next call. */
+  /** The current configuration; it may differ at the next call. */
   readonly config: () => MapsConfig;
   readonly embedded: Services;
   readonly connect: ConnectServer;
@@ -37,7 +37,7 @@ const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: 2
 
 export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
   const fallback = new Fallback(deps);
-  // A server of the configuration is the same object until the file is read again.
+  // A configured server stays the same object until the file is read again.
   const connected = new WeakMap<MapsServer, Services>();
 
   function servicesOf(server: MapsServer): Services {
@@ -57,7 +57,7 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
     });
   }
 
-  /** Those that can honour the parameters, or the refusal. */
+  /** The providers that support the parameters, or the refusal. */
   function ableOf<A extends MapsAction>(action: A, parameters: ParametersOf<A>): Candidate<A>[] {
     const all = candidatesOf(action);
     if (all.length === 0) throw unserved(action);

@@ -1,4 +1,4 @@
-// The interface between a maps call and whatever serves its action.
+// The interface between a maps call and the providers of its action.
 
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
@@ -7,35 +7,41 @@ import type { MapsServer } from "../servers.ts";
 
 export interface MapsAnswer<A extends MapsAction> {
   readonly data: DataOf<A>;
-  /** What the licences of the sources ask to be shown with the data, one line for each source. */
+  /** The attribution that the licences of the sources require, one line per source. */
   readonly attribution: readonly string[];
 }
 
 export interface AskOptions {
   /** The caller's account: servers are shared fairly between accounts. */
   readonly account: string;
-  /** Aborted when the caller is gone or a time limit struck; the upstream request ends with it. */
+  /**
+   * Aborted when the caller is gone or a time limit is reached; this also ends the upstream
+   * request.
+   */
   readonly signal: AbortSignal;
 }
 
-/** Why a provider cannot serve what is asked for. */
+/** Why a provider cannot serve a request. */
 export interface Unable {
-  /** The name of the parameter that it cannot honour. */
+  /** The name of the parameter that it does not support. */
   readonly parameter: string;
-  /** What it can do instead, after the parameter's name: "must be airport". Never a value. */
+  /**
+   * What it supports instead, after the parameter's name: "must be airport". Never contains a
+   * value.
+   */
   readonly problem: string;
 }
 
 /** How a provider serves one action. */
 export interface Service<A extends MapsAction> {
   /**
-   * Whether it can honour every parameter. Where it cannot, it is passed over; where none can, the
-   * caller is told why. A parameter is never silently ignored.
+   * Null if it supports every parameter. Otherwise the provider is skipped; if all are, the caller
+   * receives the reason. A parameter is never silently ignored.
    */
   readonly unable?: (parameters: ParametersOf<A>) => Unable | null;
   /**
-   * One attempt, without retries. Nothing found is an answer. Throws a RouteFailure when it did not
-   * serve, so that the next provider is asked, and an ApiError when the request is at fault.
+   * One attempt, without retries. "Nothing found" is an answer. Throws a RouteFailure if it did not
+   * serve, to try the next provider, and an ApiError if the request is at fault.
    */
   readonly ask: (parameters: ParametersOf<A>, options: AskOptions) => Promise<MapsAnswer<A>>;
 }
@@ -43,10 +49,10 @@ export interface Service<A extends MapsAction> {
 /** The actions that a provider serves. */
 export type Services = { readonly [A in MapsAction]?: Service<A> };
 
-/** What a remote kind makes of a configured server; it sends nothing until it is asked. */
+/** Connects a configured server of a remote kind; sends nothing until a call needs it. */
 export type ConnectServer = (server: MapsServer, deps: { readonly fetch: Fetch }) => Services;
 
-/** An answer, and the kind of the provider that gave it. */
+/** An answer, with the kind of its provider. */
 export interface MapsReply<A extends MapsAction> extends MapsAnswer<A> {
   readonly provider: string;
 }
@@ -54,12 +60,11 @@ export interface MapsReply<A extends MapsAction> extends MapsAnswer<A> {
 /** Serves an action by its providers in order. */
 export interface MapsProvider {
   /**
-   * Throws what is known without asking anybody: the `maps_unavailable` that names the setting,
-   * when nobody serves the action, and `invalid_parameter` when no provider can honour the
-   * parameters.
+   * Throws what is known without a request: `maps_unavailable`, with the name of the setting, if no
+   * provider serves the action; `invalid_parameter` if no provider supports the parameters.
    */
   check<A extends MapsAction>(action: A, parameters: ParametersOf<A>): void;
-  /** Throws an ApiError: those of `check`, and `upstream_unreachable` when nobody answered. */
+  /** Throws an ApiError: those of `check`, and `upstream_unreachable` if no provider answered. */
   ask<A extends MapsAction>(
     action: A,
     parameters: ParametersOf<A>,

@@ -1,4 +1,4 @@
-// What is known of a position without any data file: its country and its time zone.
+// What is known about a position without any data file: its country and its time zone.
 
 import tzLookup from "@photostructure/tz-lookup";
 import { callingCodes, driveSide, iso1A2Code } from "@rapideditor/country-coder";
@@ -12,10 +12,10 @@ export interface Territory {
 
 const offsets = new Map<string, Intl.DateTimeFormat>();
 
-/** The country, or the territory with an ISO code of its own; null at sea. */
+/** The country, or the territory with its own ISO code; null at sea. */
 export function territoryAt({ lat, lon }: Position): Territory | null {
   const at: [number, number] = [lon, lat];
-  // Some countries are no territory but are made of several, of which none has a code.
+  // Some countries are not territories, but consist of several without codes of their own.
   const countryCode = iso1A2Code(at, { level: "territory" }) ?? iso1A2Code(at);
   if (countryCode === null) return null;
   const [callingCode] = callingCodes(at);
@@ -27,7 +27,7 @@ export function territoryAt({ lat, lon }: Position): Territory | null {
   };
 }
 
-/** The IANA name of the time zone; at sea that of the nautical one. */
+/** The IANA name of the time zone; at sea the nautical one. */
 export function timezoneAt({ lat, lon }: Position): string {
   return tzLookup(lat, lon);
 }

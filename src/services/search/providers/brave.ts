@@ -1,4 +1,4 @@
-// Brave Search (api-dashboard.search.brave.com, web search). It takes at most 20 results a page,
+// Brave Search (api-dashboard.search.brave.com, web search). It allows at most 20 results per page,
 // ten pages, 400 characters and 50 words, and only the countries and languages listed here.
 
 import {
@@ -30,7 +30,7 @@ const LANGUAGES: ReadonlySet<string> = new Set(
     "pl pa ro ru sr sk sl es sv ta te th tr uk vi"
   ).split(" "),
 );
-/** Where its code is not the one of ISO 639-1. */
+/** Languages for which its code is not that of ISO 639-1. */
 const OWN_CODES: Readonly<Record<string, string>> = {
   ja: "jp",
   no: "nb",
@@ -74,7 +74,7 @@ export const brave: ServiceKind = {
 
   toResults(body) {
     if (typeof body !== "object" || body === null) return null;
-    // A query without any hit is answered without the section.
+    // The reply to a query without results lacks the section.
     if (!("web" in body)) return "type" in body && body.type === "search" ? [] : null;
     const results = listAt(body.web, "results");
     if (results === null) return null;

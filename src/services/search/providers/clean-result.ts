@@ -1,4 +1,4 @@
-// A result of a stranger, made fit for a caller.
+// Makes an untrusted result safe for a caller.
 
 import type { FoundResult } from "./kind.ts";
 import { plainText, textOfHtml } from "./plain-text.ts";
@@ -10,7 +10,7 @@ const TITLE_CHARACTERS_MAX = 300;
 const SNIPPET_CHARACTERS_MAX = 1_000;
 const URL_LENGTH_MAX = 2_048;
 
-/** The result with checked fields; null where its URL is none that a caller should open. */
+/** The result with checked fields; null if a caller should not open its URL. */
 export function cleanResult(found: FoundResult, nowMs: number): SearchResult | null {
   const url = pageUrl(found.url);
   if (url === null) return null;
@@ -27,7 +27,7 @@ export function cleanResult(found: FoundResult, nowMs: number): SearchResult | n
   };
 }
 
-/** An http or https URL without credentials and of bearable length, or null. */
+/** An http or https URL without credentials and of acceptable length, or null. */
 export function pageUrl(value: unknown): URL | null {
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
   if (!URL.canParse(value)) return null;
@@ -42,7 +42,7 @@ export function sourceOf({ hostname }: URL): string {
   return hostname.replace(/^www\./, "");
 }
 
-/** Whether the domain filters of a request let this page pass. */
+/** True if the domain filters of a request accept this page. */
 export function isAllowed(
   url: string,
   { includeDomains, excludeDomains }: Pick<SearchRequest, "includeDomains" | "excludeDomains">,
@@ -54,7 +54,7 @@ export function isAllowed(
   return includeDomains.length === 0 || includeDomains.some(isBelow);
 }
 
-/** A hit of our own index, whose texts are plain already. */
+/** A hit of our own index; its texts are plain already. */
 export function cleanHit({ title, url, snippet, date, score }: IndexHit): SearchResult {
   return {
     title: plainText(title, TITLE_CHARACTERS_MAX),

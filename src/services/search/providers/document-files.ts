@@ -1,4 +1,4 @@
-// Documents that an operator has in files: JSON lines, or a folder of texts.
+// Documents in an operator's files: JSON lines, or a folder of texts.
 
 import { createReadStream } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { plainText } from "./plain-text.ts";
 import { dayOf } from "./result-date.ts";
 import { documentOf, type IndexDocument } from "./search-index.ts";
 
-/** Documents that cannot be taken; the message is for the operator. */
+/** Documents that cannot be loaded; the message is for the operator. */
 export class DocumentError extends Error {
   override readonly name = "DocumentError";
 }
@@ -21,7 +21,7 @@ const FILES_MAX = 100_000;
 const PAGES: ReadonlySet<string> = new Set([".html", ".htm"]);
 const TEXTS: ReadonlySet<string> = new Set([".md", ".markdown", ".txt"]);
 
-/** The documents of a file with a JSON object in each line; what is wrong is named by its line. */
+/** The documents of a file with a JSON object in each line; errors name the line. */
 export async function* jsonLines(path: string, nowMs: number): AsyncGenerator<IndexDocument> {
   let number = 0;
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
@@ -63,7 +63,7 @@ function objectOf(line: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** The texts and pages of a folder and the folders in it, below a URL that they are found at. */
+/** The texts and pages of a folder and its subfolders, under the URL at which they can be read. */
 export async function* folderDocuments(
   folder: string,
   baseUrl: URL,

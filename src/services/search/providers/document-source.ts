@@ -1,4 +1,4 @@
-// What an operator names as a source of documents: a file of JSON lines, a sitemap, or a folder.
+// Sources of documents that an operator can name: a file of JSON lines, a sitemap, or a folder.
 
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";
@@ -7,7 +7,7 @@ import type { IndexDocument } from "./search-index.ts";
 import { type SitemapOptions, sitemapDocuments } from "./sitemap.ts";
 
 export interface SourceOptions extends Omit<SitemapOptions, "fetch"> {
-  /** Where the files of a folder are found; needed for a folder. */
+  /** The URL under which the files of a folder can be read; required for a folder. */
   readonly baseUrl: URL | null;
 }
 

@@ -1,4 +1,4 @@
-// The embedded index as the thread that serves requests sees it.
+// The embedded index, for the thread that serves requests.
 
 import type { Clock } from "../../../core/clock.ts";
 import type { Log } from "../../../core/log.ts";
@@ -16,7 +16,7 @@ export interface EmbeddedIndexDeps extends Omit<IndexStart, "type"> {
   readonly log: Log;
 }
 
-/** A thread that ended is started again after this time, by the next search. */
+/** After its thread ended, the next search starts it again, but not before this time. */
 const RESTART_MS = 10_000;
 
 interface Waiting {
@@ -24,7 +24,7 @@ interface Waiting {
   readonly reject: (error: RouteFailure) => void;
 }
 
-/** Starts its thread when it is first asked for, and ends it when it is closed. */
+/** Starts its thread on first use, and ends it when it is closed. */
 export class EmbeddedIndex implements EmbeddedSearch, Disposable {
   readonly #waiting = new Map<number, Waiting>();
   #thread: Worker | null = null;
@@ -40,7 +40,7 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
     return this.#isReady;
   }
 
-  /** Begins to open the index; it is ready some time later. */
+  /** Starts to open the index; it is ready some time later. */
   open(): void {
     if (this.#thread !== null || this.deps.clock.monotonicMs() < this.#restartAtMs) return;
     const { directory, source } = this.deps;
@@ -55,7 +55,7 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
 
   lacks(request: SearchRequest): readonly SearchField[] {
     const fields: SearchField[] = used(request, "country");
-    // Once it is open it is known whether there are dates to go by.
+    // Whether there are dates to filter by is known only when the index is open.
     if (this.#isReady && !this.#hasDates) fields.push(...used(request, "freshness"));
     return fields;
   }
@@ -130,7 +130,7 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
     }
   }
 
-  /** Forgets a thread that is gone; null where we ended it ourselves. */
+  /** Forgets a thread that has ended; `reason` is null if we ended it. */
   #lose(thread: Worker, reason: string | null): void {
     if (this.#thread !== thread) return;
     this.#thread = null;

@@ -1,5 +1,5 @@
-// Exa (exa.ai/docs, POST /search). It has no pages and at most 100 results, and knows no languages;
-// freshness is a date of ours.
+// Exa (exa.ai/docs, POST /search). It has no pages and at most 100 results, and does not support
+// languages. For freshness we send a date.
 
 import { endOf, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";
 import type { SearchField } from "./provider.ts";

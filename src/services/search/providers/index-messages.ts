@@ -1,4 +1,4 @@
-// What the thread of the embedded index is told, and what it tells.
+// The messages to and from the thread of the embedded index.
 
 import type { IndexHit, IndexQuery } from "./search-index.ts";
 import type { ShippedSource } from "./shipped-documents.ts";
@@ -23,7 +23,7 @@ export type IndexAnswer =
 export type IndexMessage =
   | IndexAnswer
   | { readonly type: "ready"; readonly documents: number }
-  /** Whether any document has a date, whenever that changes. */
+  /** Sent whenever it changes whether any document has a date. */
   | { readonly type: "dates"; readonly hasDates: boolean }
   | {
       readonly type: "log";

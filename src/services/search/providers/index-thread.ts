@@ -1,5 +1,5 @@
-// The thread that has the embedded index: it builds, opens and reads it, so that neither a build
-// nor a query holds up the thread that serves requests.
+// The thread of the embedded index. It builds, opens and reads the index, because both building and
+// searching would block the thread that serves requests.
 
 import { openDataFile } from "../../../upstream/data-file.ts";
 import type { IndexAnswer, IndexMessage, IndexQuestion, IndexStart } from "./index-messages.ts";
@@ -12,7 +12,7 @@ declare const self: Worker & {
   onmessage: ((event: MessageEvent<IndexStart | IndexQuestion>) => void) | null;
 };
 
-/** How often documents that a command line added are looked for. */
+/** How often to check for documents that a command line added. */
 const LOOK_MS = 1_000;
 
 const log = {
@@ -27,7 +27,7 @@ let own: OwnDocuments | null = null;
 
 self.onmessage = ({ data }) => {
   if (data.type === "start") {
-    // What fails here ends the thread, and is heard of as its error.
+    // An error here ends the thread, and the other side receives it as the thread's error.
     void open(data).catch((error: unknown) => setTimeout(() => fail(error)));
   } else {
     tell(answer(data));
@@ -38,11 +38,11 @@ async function open({ directory, source }: IndexStart): Promise<void> {
   shipped = new SearchIndex(await openDataFile(shippedIndexFile(directory, source, log)));
   own = new OwnDocuments(directory);
   tell({ type: "ready", documents: shipped.size + (own.index()?.size ?? 0) });
-  let told: boolean | null = null;
+  let reported: boolean | null = null;
   const look = () => {
     const hasDates = [shipped, own?.index()].some((index) => index?.hasDates === true);
-    if (hasDates !== told) tell({ type: "dates", hasDates });
-    told = hasDates;
+    if (hasDates !== reported) tell({ type: "dates", hasDates });
+    reported = hasDates;
   };
   look();
   setInterval(look, LOOK_MS);
@@ -57,7 +57,7 @@ function answer({ id, query }: IndexQuestion): IndexAnswer {
     if (shipped === null) return { type: "failed", id, reason: "it is not open" };
     return { type: "hits", id, hits: searchBoth(shipped, own?.index() ?? null, query) };
   } catch (error) {
-    // Without the message of the error, which may quote the query.
+    // Without the error's message, which may quote the query.
     return { type: "failed", id, reason: error instanceof Error ? error.name : "unknown" };
   }
 }

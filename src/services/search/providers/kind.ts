@@ -1,4 +1,4 @@
-// What one kind of search service needs to be written down: pure mappings, each way.
+// What defines a kind of search service: pure mappings of requests and replies.
 
 import type { SearchServer } from "../search-catalogue.ts";
 import type { SearchField, SearchRequest } from "./provider.ts";
@@ -6,13 +6,13 @@ import type { SearchField, SearchRequest } from "./provider.ts";
 /** One HTTP request to a server. */
 export interface UpstreamRequest {
   readonly method: "GET" | "POST";
-  /** Behind the base URL, with its query. */
+  /** The path after the base URL, with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** A result as a server sent it: nothing of it is checked. */
+/** A result as a server sent it, unchecked. */
 export interface FoundResult {
   readonly title: unknown;
   readonly url: unknown;
@@ -22,21 +22,21 @@ export interface FoundResult {
   readonly score?: unknown;
 }
 
-/** How the caller's page is cut out of what the server sends. */
+/** How to cut the caller's page out of the server's results. */
 export interface Window {
   /** Results that belong to the caller's earlier pages. */
   readonly skip: number;
-  /** Pages of the server that may be asked for, one after the other. */
+  /** At most this many pages of the server are requested, one after the other. */
   readonly pagesMax: number;
 }
 
 export interface ServiceKind {
-  /** What it can do neither by itself nor with our help. */
+  /** The fields that it supports neither by itself nor with our help. */
   lacks(request: SearchRequest): readonly SearchField[];
   windowOf(request: SearchRequest): Window;
   /** The request for a page of the server, counted from 1. */
   toRequest(request: SearchRequest, server: SearchServer, turn: Turn): UpstreamRequest;
-  /** The results in a reply, or null when it is none. */
+  /** The results in a reply, or null if it is not one. */
   toResults(body: unknown): readonly FoundResult[] | null;
 }
 
@@ -45,28 +45,28 @@ export interface Turn {
   readonly nowMs: number;
 }
 
-/** A server that pages as callers do: its page is theirs. */
+/** For a server that pages as callers do: its page is the caller's page. */
 export const SAME_PAGES: Window = { skip: 0, pagesMax: 1 };
 
-/** The end of the page, counted in results from the first page's start. */
+/** The end of the page, counted in results from the start of the first page. */
 export function endOf({ page, maxResults }: SearchRequest): number {
   return page * maxResults;
 }
 
-/** A server without pages is asked for all results up to the page's end. */
+/** A server without pages is asked for all results up to the end of the page. */
 export function fromTheStart({ page, maxResults }: SearchRequest): Window {
   return { skip: (page - 1) * maxResults, pagesMax: 1 };
 }
 
 /**
- * The query with the operators that search engines know for domains. What an engine makes of them
- * is checked: results from elsewhere are dropped.
+ * The query with the domain operators of search engines. An engine may ignore them, so results from
+ * other domains are dropped.
  */
 export function withDomains({ query, includeDomains, excludeDomains }: SearchRequest): string {
-  const wanted = includeDomains.map((domain) => `site:${domain}`).join(" OR ");
-  const unwanted = excludeDomains.map((domain) => `-site:${domain}`);
-  const grouped = includeDomains.length > 1 ? `(${wanted})` : wanted;
-  return [query, grouped, ...unwanted].filter((part) => part !== "").join(" ");
+  const included = includeDomains.map((domain) => `site:${domain}`).join(" OR ");
+  const excluded = excludeDomains.map((domain) => `-site:${domain}`);
+  const grouped = includeDomains.length > 1 ? `(${included})` : included;
+  return [query, grouped, ...excluded].filter((part) => part !== "").join(" ");
 }
 
 /** The domain fields that a request has. */
@@ -85,7 +85,7 @@ export function used(
   return fields.filter((field) => request[field] !== null);
 }
 
-/** A query string of the values that are there. */
+/** A query string of the values that are set. */
 export function queryOf(values: Readonly<Record<string, string | number | null>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

@@ -1,15 +1,15 @@
-// Two indexes answer as one. BM25 weighs a word by how rare it is among the documents of its own
-// index; in a small one every word is common, and its documents would come last whatever they say.
-// So their words are weighed by how rare they are in both.
+// Searches two indexes as if they were one. BM25 weighs a word by its rarity in its own index. In a
+// small index every word is common, so its documents would always come last. Therefore the words
+// are weighed by their rarity in both indexes together.
 
 import { type IndexHit, type IndexQuery, matchesOf, type SearchIndex } from "./search-index.ts";
 
-/** An index of so many documents has statistics of its own. */
+/** An index with this many documents has reliable statistics of its own. */
 const LARGE = 10_000;
-/** What FTS5 takes for a word that more than half of the documents have. */
+/** FTS5 uses this rarity for a word that more than half of the documents have. */
 const RARITY_MIN = 1e-6;
 
-/** The best of both, best first; a URL that both have is the one of `own`. */
+/** The best documents of both, best first; if both have a URL, the one of `own` is used. */
 export function searchBoth(
   shipped: SearchIndex,
   own: SearchIndex | null,

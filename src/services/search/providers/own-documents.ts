@@ -1,5 +1,5 @@
-// The documents that an operator loads into the embedded index: in a file of their own, which
-// outlives every version of the shipped one and is read while the command line writes to it.
+// The documents that an operator loads into the embedded index. They have their own file, which is
+// kept when the shipped index changes, and can be read while the command line writes to it.
 
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
@@ -10,12 +10,12 @@ const NAME = "search-documents.sqlite";
 /** How long a writer waits for another one. */
 const BUSY_MS = 10_000;
 
-/** Opens the file for writing, and makes it where it is missing. */
+/** Opens the file for writing, and creates it if it is missing. */
 export function openForWriting(directory: string): Database {
   mkdirSync(directory, { recursive: true });
   const db = new Database(join(directory, NAME), { create: true, strict: true });
   db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  // Readers keep reading while a command writes.
+  // With WAL, readers can read while a command writes.
   db.run("PRAGMA journal_mode = WAL");
   db.transaction(() => {
     const made = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'documents'").get();
@@ -24,10 +24,7 @@ export function openForWriting(directory: string): Database {
   return db;
 }
 
-/**
- * Puts these documents in place of what came from the source before: all of them, or on an error
- * none. Says how many they are.
- */
+/** Replaces all documents of a source; on an error, none. Returns the number of new documents. */
 export async function replaceSource(
   db: Database,
   source: string,
@@ -50,7 +47,7 @@ export async function replaceSource(
   return count;
 }
 
-/** Where documents came from, and how many there are of each. */
+/** The sources of documents, with the number of documents of each. */
 export function listSources(db: Database): { source: string; documents: number }[] {
   return db
     .query<{ source: string; documents: number }, []>(
@@ -59,7 +56,7 @@ export function listSources(db: Database): { source: string; documents: number }
     .all();
 }
 
-/** Removes what came from a source; says how many documents that were. */
+/** Removes the documents of a source; returns how many there were. */
 export function removeSource(db: Database, source: string): number {
   return db
     .transaction(() => {
@@ -70,13 +67,13 @@ export function removeSource(db: Database, source: string): number {
     .immediate();
 }
 
-/** Reads the file of a running command line: it may appear at any time. */
+/** Reads the file that the command line writes; it may appear at any time. */
 export class OwnDocuments {
   #index: SearchIndex | null = null;
 
   constructor(readonly directory: string) {}
 
-  /** The index as it is now, or null while there are no documents. */
+  /** The current index; null while there are no documents. */
   index(): SearchIndex | null {
     const path = join(this.directory, NAME);
     if (this.#index === null && existsSync(path)) {

@@ -1,4 +1,4 @@
-// What a reader sees of an HTML page, for the index.
+// Extracts what a reader sees of an HTML page, for the index.
 
 import { decodeHTMLStrict } from "entities";
 import { plainText } from "./plain-text.ts";
@@ -6,27 +6,27 @@ import { plainText } from "./plain-text.ts";
 export interface PageText {
   readonly title: string;
   readonly text: string;
-  /** As the page names it, such as en-GB; null where it does not. */
+  /** As the page gives it, such as en-GB; null if it does not. */
   readonly language: string | null;
   readonly date: string | null;
 }
 
 export const TITLE_CHARACTERS_MAX = 300;
-/** What of a document is indexed; the rest is cut off. */
+/** Only this much of a document is indexed; the rest is cut off. */
 export const TEXT_CHARACTERS_MAX = 200_000;
 
 const UNREAD = "script, style, noscript, template, svg, nav, footer, title, iframe";
 const BREAKING = "p, li, div, br, tr, td, th, h1, h2, h3, h4, h5, h6, pre, section, dt, dd";
 
-/** Takes a page apart; its markup need not be right. */
+/** Parses a page; its markup may be incorrect. */
 export function pageTextOf(html: string): PageText {
   const page = { title: "", text: "", description: "" };
-  const said: { language: string | null; date: string | null } = { language: null, date: null };
+  const metadata: { language: string | null; date: string | null } = { language: null, date: null };
   let unread = 0;
   new HTMLRewriter()
     .on("html", {
       element(root) {
-        said.language = root.getAttribute("lang");
+        metadata.language = root.getAttribute("lang");
       },
     })
     .on("meta", {
@@ -34,7 +34,7 @@ export function pageTextOf(html: string): PageText {
         const name = meta.getAttribute("name") ?? meta.getAttribute("property");
         const content = meta.getAttribute("content");
         if (name === "description") page.description = content ?? "";
-        if (name === "article:published_time") said.date = content;
+        if (name === "article:published_time") metadata.date = content;
       },
     })
     .on(UNREAD, {
@@ -65,6 +65,6 @@ export function pageTextOf(html: string): PageText {
   return {
     title: plainText(decodeHTMLStrict(page.title), TITLE_CHARACTERS_MAX),
     text: plainText(decodeHTMLStrict(body), TEXT_CHARACTERS_MAX),
-    ...said,
+    ...metadata,
   };
 }

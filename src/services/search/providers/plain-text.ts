@@ -1,22 +1,24 @@
-// Untrusted text as plain text of bounded length: no tags, entities decoded, no control or bidi
-// characters.
+// Turns untrusted text into plain text of bounded length: no tags, entities decoded, no control or
+// bidi characters.
 
 import { decodeHTMLStrict } from "entities";
 
 const TAG = /<(?:!--[\s\S]*?--|!doctype[^>]*|\/?[a-z][^<>]*)>/gi;
-/** Elements whose content is not for readers. */
+/** Elements with content that readers do not see. */
 const HIDDEN = /<(script|style|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/gi;
-// Controls, marks that turn the direction of text, and characters that show nothing.
+// Control characters, marks that change the direction of text, and invisible characters.
 const UNSEEN = String.raw`\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
 const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "gu");
 const NOT_ONE_LINE = new RegExp(`[^\\S ]| {2}|[${UNSEEN}]`, "u");
-/** More than any text that is shown, so that cutting comes before the costly parts. */
+/** More than any text that is shown, so text can be cut before the costly steps. */
 const RAW_FACTOR = 4;
 
-/** HTML, or text that may have some of it, as one line of plain text; "" for what is no text. */
+/**
+ * HTML, or text that may contain some, as one line of plain text; "" if the value is not a string.
+ */
 export function textOfHtml(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
-  // Most texts have neither tags nor entities, and looking for a character costs nothing.
+  // Most texts have neither tags nor entities, and looking for a character is cheap.
   const start = value.slice(0, charactersMax * RAW_FACTOR);
   const text = start.includes("<") ? withoutTags(start) : start;
   return plainText(text.includes("&") ? decodeHTMLStrict(text) : text, charactersMax);
@@ -24,7 +26,7 @@ export function textOfHtml(value: unknown, charactersMax: number): string {
 
 function withoutTags(html: string): string {
   let text = html.replace(HIDDEN, " ");
-  // What a removed tag leaves may be a tag again.
+  // Removing a tag may leave text that is a tag again.
   for (let before = ""; before !== text; ) {
     before = text;
     text = text.replace(TAG, (tag) => (INLINE.test(tag) ? "" : " "));
@@ -32,10 +34,10 @@ function withoutTags(html: string): string {
   return text;
 }
 
-/** Tags inside of words, such as the emphasis of what was searched for. */
+/** Tags inside of words, such as the emphasis of search terms. */
 const INLINE = /^<\/?(?:a|abbr|b|code|em|i|mark|s|span|strong|sub|sup|u)\b/i;
 
-/** Text as one line, cut at a word where it is too long. */
+/** Text as one line, cut at a word if it is too long. */
 export function plainText(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
   const start = value.slice(0, charactersMax * RAW_FACTOR).toWellFormed();

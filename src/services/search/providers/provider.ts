@@ -1,4 +1,4 @@
-// The interface between a call and whatever finds results.
+// The interface between a call and the servers that find results.
 
 import type { ApiError } from "../../../core/errors.ts";
 import type { SearchKind } from "../search-catalogue.ts";
@@ -9,24 +9,24 @@ export type Freshness = (typeof FRESHNESS)[number];
 export const SAFESEARCH = ["off", "moderate", "strict"] as const;
 export type Safesearch = (typeof SAFESEARCH)[number];
 
-/** A checked request. Null is what the caller left open: the server then does as it likes. */
+/** A checked request. Null means that the caller left it open; the server then decides. */
 export interface SearchRequest {
   readonly query: string;
   readonly maxResults: number;
-  /** From 1 on; each page has at most `maxResults` results. */
+  /** Counted from 1; each page has at most `maxResults` results. */
   readonly page: number;
-  /** ISO 3166-1 alpha-2, in capitals. */
+  /** ISO 3166-1 alpha-2, upper case. */
   readonly country: string | null;
-  /** ISO 639-1, in small letters. */
+  /** ISO 639-1, lower case. */
   readonly language: string | null;
   readonly freshness: Freshness | null;
   readonly safesearch: Safesearch | null;
-  /** Results are only from these domains and what is below them; all when it is empty. */
+  /** Only results from these domains and their subdomains; from all if empty. */
   readonly includeDomains: readonly string[];
   readonly excludeDomains: readonly string[];
 }
 
-/** What callers call the parts of a request that not every server can serve. */
+/** The names, for callers, of request fields that some servers do not support. */
 export type SearchField =
   | "query"
   | "page"
@@ -37,22 +37,22 @@ export type SearchField =
   | "include_domains"
   | "exclude_domains";
 
-/** A result as a caller may have it: plain bounded text, and an http or https URL. */
+/** A result that is safe for a caller: plain bounded text, and an http or https URL. */
 export interface SearchResult {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
-  /** The day it was published or last changed, as `2026-11-21`, where that is known. */
+  /** The day on which it was published or last changed, as `2026-11-21`; null if unknown. */
   readonly date: string | null;
   readonly lastUpdated: string | null;
-  /** The host it is from, without "www.". */
+  /** The host of the page, without "www.". */
   readonly source: string;
-  /** How well it fits, by the server's own measure. */
+  /** How well it matches, on the server's own scale. */
   readonly score: number | null;
 }
 
 export interface SearchReply {
-  /** Best first, each URL once, at most as many as were asked for. */
+  /** Best first, each URL once, at most as many as requested. */
   readonly results: readonly SearchResult[];
   readonly provider: SearchKind;
 }
@@ -60,17 +60,17 @@ export interface SearchReply {
 export interface SearchOptions {
   /** The caller's account: servers are shared fairly between accounts. */
   readonly account: string;
-  /** Aborted when the caller is gone; the request to the server ends with it. */
+  /** Aborted when the caller is gone; this also ends the request to the server. */
   readonly signal: AbortSignal;
 }
 
 export interface SearchProvider {
   /**
-   * Why no server could serve this request, or null: `invalid_parameter` names what none of them
-   * can do, `search_unavailable` means that those who could are not ready.
+   * Why no server can serve this request, or null: `invalid_parameter` names what none of them
+   * supports; `search_unavailable` means that those which support it are not ready.
    */
   refusalOf(request: SearchRequest): ApiError | null;
 
-  /** Throws `upstream_unreachable` when no server answered. */
+  /** Throws `upstream_unreachable` if no server answered. */
   search(request: SearchRequest, options: SearchOptions): Promise<SearchReply>;
 }

@@ -1,5 +1,5 @@
-// Fetches pages of the web for the index: bounded, in time, and never from this machine or the
-// network it stands in, unless the operator allows that.
+// Fetches web pages for the index, with bounds on size and time. Never fetches from this machine or
+// its network, unless the operator allows that.
 
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 import { type Fetch, readText } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 
-/** A page that was not had; the message is for the operator. */
+/** A page could not be fetched; the message is for the operator. */
 export class FetchFailure extends Error {
   override readonly name = "FetchFailure";
 }
@@ -17,7 +17,7 @@ export interface PublicFetch {
   readonly bytesMax: number;
   readonly timeoutMs: number;
   readonly allowPrivate: boolean;
-  /** All addresses of a host; that of this machine unless given. */
+  /** Looks up all addresses of a host; by default with this machine's resolver. */
   readonly addressesOf?: (host: string) => Promise<readonly string[]>;
 }
 
@@ -30,10 +30,10 @@ export interface Fetched {
 const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What the Internet has given out of IPv6 so far. */
+/** The part of IPv6 that is allocated for public use so far. */
 const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** The text behind a URL. Each redirect is followed by the same rules. Throws a FetchFailure. */
+/** The text at a URL. Redirects are followed by the same rules. Throws a FetchFailure. */
 export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fetched> {
   const signal = AbortSignal.timeout(options.timeoutMs);
   let url = start;
@@ -65,8 +65,8 @@ async function addressesOf(host: string): Promise<readonly string[]> {
 }
 
 /**
- * A request to an address that was looked at, and not to whatever the name stands for a moment
- * later. Throws for a host with an address that is not public.
+ * A request to an address that was checked. Using the name again could lead to another address.
+ * Throws if an address of the host is not public.
  */
 async function pinned(url: URL, find: (host: string) => Promise<readonly string[]>) {
   const literal = url.hostname.replace(/^\[|\]$/g, "");
@@ -76,14 +76,14 @@ async function pinned(url: URL, find: (host: string) => Promise<readonly string[
   if (!addresses.every(isPublic)) throw new FetchFailure("its address is not public");
   const target = new URL(url);
   target.hostname = isIP(address) === 6 ? `[${address}]` : address;
-  // The server is asked for the name, and must prove that it is that name's.
+  // The request still names the host, and the server must have a certificate for that name.
   const init = { headers: { host: url.host }, tls: { servername: url.hostname } };
   return { href: target.href, init: isIP(literal) === 0 ? init : {} };
 }
 
 /**
- * Whether an address is one of the public Internet, whichever way it is written. IPv4 inside of
- * IPv6 is never one: it may lead to any IPv4 address.
+ * True if an address is of the public Internet, in any notation. IPv4 inside of IPv6 is never
+ * accepted: it may lead to any IPv4 address.
  */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0) return false;

@@ -1,4 +1,4 @@
-// The dates of results: servers write them in many ways, callers get one.
+// Dates of results: servers write them in many formats, callers get one.
 
 import type { Freshness } from "./provider.ts";
 
@@ -17,12 +17,12 @@ const DATE_LENGTH_MAX = 64;
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/;
 const AGO = /^(\d{1,4})\s+(second|minute|hour|day|week|month|year)s?\s+ago$/i;
 
-/** The moment that fresh documents are not older than. */
+/** Documents are fresh if they are from this moment or later. */
 export function freshSince(freshness: Freshness, nowMs: number): Date {
   return new Date(nowMs - FRESH_DAYS[freshness] * DAY_MS);
 }
 
-/** A day as `2026-11-21`; null for what is no date, or one that is not yet. */
+/** A day as `2026-11-21`; null if it is not a date, or in the future. */
 export function dayOf(value: unknown, nowMs: number): string | null {
   if (typeof value !== "string" || value.length > DATE_LENGTH_MAX) return null;
   const text = value.trim();
@@ -31,12 +31,12 @@ export function dayOf(value: unknown, nowMs: number): string | null {
     return dayAt(nowMs - Number(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 0) * DAY_MS);
   }
   const iso = ISO.exec(text)?.[1];
-  // Without a zone the day is what is written, wherever this machine stands.
+  // Without a zone, take the day as written, in whatever zone this machine is.
   const timeMs = Date.parse(iso ?? `${text} UTC`);
   const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;
   if (Number.isNaN(known) || known > nowMs + DAY_MS) return null;
   const day = dayAt(known);
-  // A 30th of February is read as the 2nd of March.
+  // JavaScript reads the 30th of February as the 2nd of March.
   return iso === undefined || day === iso ? day : null;
 }
 

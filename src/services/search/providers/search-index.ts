@@ -1,19 +1,19 @@
-// An index of documents in SQLite: FTS5 with English stemming, ranked by BM25, where a word in the
-// title counts most.
+// An index of documents in SQLite: FTS5 with English stemming, ranked by BM25; words in the title
+// have the highest weight.
 
 import type { Database } from "bun:sqlite";
 import { sourceOf } from "./clean-result.ts";
 
-/** A document whose URL and texts are fit to be shown. */
+/** A document with a checked URL and checked texts. */
 export interface IndexDocument {
   readonly url: string;
   readonly title: string;
   readonly text: string;
-  /** Words that it is found by and that are not shown. */
+  /** Words for the search that are not shown. */
   readonly keywords: string;
-  /** As `2026-11-21`; null where it is not known. */
+  /** As `2026-11-21`; null if unknown. */
   readonly date: string | null;
-  /** ISO 639-1; null where it is not known. */
+  /** ISO 639-1; null if unknown. */
   readonly language: string | null;
 }
 
@@ -37,14 +37,15 @@ export interface IndexHit {
   readonly score: number;
 }
 
-/** Another number whenever tables or ranking change: shipped indexes are then built anew. */
+/** Change this number with the tables or the ranking: shipped indexes are then rebuilt. */
 export const INDEX_FORMAT = 1;
 
 const WORDS_MAX = 32;
 const SNIPPET_WORDS = 48;
 const SNIPPET_CHARACTERS_MAX = 400;
 
-// Titles count eight times, words that are not shown four times as much as the text.
+// A match in the title weighs eight times as much as one in the text, a match in hidden keywords
+// four times.
 const TABLES = `
   CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -81,12 +82,12 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Makes the tables of an empty database. */
+/** Creates the tables in an empty database. */
 export function createIndexTables(db: Database): void {
   db.run(TABLES);
 }
 
-/** Adds documents; one whose URL is known takes the place of the older one. */
+/** Adds documents; a document replaces an older one with the same URL. */
 export class IndexWriter {
   readonly #remove: (url: string) => unknown;
   readonly #insert: (document: IndexDocument, host: string, source: string) => unknown;
@@ -102,13 +103,13 @@ export class IndexWriter {
       insert.run(url, host, title, text, keywords, date, language, source);
   }
 
-  /** `source` says where it came from. */
+  /** `source` says where the document comes from. */
   add(document: IndexDocument, source: string): void {
     this.#remove(document.url);
     this.#insert(document, new URL(document.url).hostname, source);
   }
 
-  /** Adds them in one transaction. */
+  /** Adds documents in one transaction. */
   addAll(documents: Iterable<IndexDocument>, source: string): void {
     this.db.transaction(() => {
       for (const document of documents) this.add(document, source);
@@ -116,16 +117,16 @@ export class IndexWriter {
   }
 }
 
-/** Reads an index. */
+/** Searches an index. */
 export class SearchIndex {
   constructor(readonly db: Database) {}
 
-  /** The documents that fit best, best first. */
+  /** The best matching documents, best first. */
   search(query: IndexQuery): IndexHit[] {
     const match = matchOf(query.query);
     if (match === null) return [];
     const { where, values } = filtersOf(query);
-    // Only filters need to look at every document that has a word of the query.
+    // Only filters must join every document that has a word of the query.
     const filtered = where === "" ? "" : "JOIN documents d ON d.id = terms.rowid";
     const found = this.db
       .query<Found, (string | number)[]>(
@@ -141,13 +142,13 @@ export class SearchIndex {
     }));
   }
 
-  /** How many documents a match has. */
+  /** How many documents match. */
   count(match: string): number {
     const count = "SELECT count(*) AS n FROM terms WHERE terms MATCH ?";
     return this.db.query<{ n: number }, [string]>(count).get(match)?.n ?? 0;
   }
 
-  /** How well these documents fit a match; those that do not fit are left out. */
+  /** The scores of these documents for a match; those without a match are omitted. */
   scoresOf(match: string, ids: readonly number[]): { id: number; score: number }[] {
     return this.db
       .query<{ id: number; score: number }, [string, string]>(
@@ -157,13 +158,13 @@ export class SearchIndex {
       .all(match, JSON.stringify(ids));
   }
 
-  /** Whether it can say of any document how fresh it is. */
+  /** True if any document has a date. */
   get hasDates(): boolean {
     const first = "SELECT 1 FROM documents WHERE date IS NOT NULL LIMIT 1";
     return this.db.query(first).get() !== null;
   }
 
-  /** Not less than its number of documents, and known without counting them. */
+  /** At least the number of documents, and known without counting them. */
   get idMax(): number {
     const most = "SELECT max(id) AS id FROM documents";
     return this.db.query<{ id: number | null }, []>(most).get()?.id ?? 0;
@@ -188,22 +189,23 @@ interface Found extends Omit<IndexHit, "snippet"> {
   readonly text: string;
 }
 
-/** A query of FTS5 made of quoted words alone, so that nothing in it is an operator. */
+/** An FTS5 query of quoted words, so nothing in it is an operator. */
 export function matchOf(query: string): string | null {
   const matches = matchesOf(query);
   return matches.length === 0 ? null : matches.join(" OR ");
 }
 
 /**
- * The words of a query, each once and quoted; those that say nothing only where all do. Behind them
- * all of them as one phrase, which is rarer than any: who has it, comes first.
+ * The words of a query, each once and quoted. Stop words are used only if there are no others. The
+ * last element is all words as one phrase: it is rarer than any word, so documents with it come
+ * first.
  */
 export function matchesOf(query: string): string[] {
-  const said = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  const all = [...new Set(said)];
-  const telling = all.filter((word) => !STOP_WORDS.has(word));
-  const words = (telling.length > 0 ? telling : all).slice(0, WORDS_MAX);
-  const phrase = said.length > 1 ? [said.slice(0, WORDS_MAX).join(" ")] : [];
+  const tokens = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const all = [...new Set(tokens)];
+  const significant = all.filter((word) => !STOP_WORDS.has(word));
+  const words = (significant.length > 0 ? significant : all).slice(0, WORDS_MAX);
+  const phrase = tokens.length > 1 ? [tokens.slice(0, WORDS_MAX).join(" ")] : [];
   return [...words, ...phrase].map((text) => `"${text}"`);
 }
 
@@ -228,7 +230,7 @@ function filtersOf(query: IndexQuery): { where: string; values: string[] } {
   return { where: conditions.map((condition) => ` AND ${condition}`).join(""), values };
 }
 
-/** A document of checked parts; `language` is read from tags such as en-GB. */
+/** A document from checked parts; `language` may be a tag such as en-GB. */
 export function documentOf(
   url: URL,
   given: { readonly title: string; readonly text: string; readonly keywords?: string },

@@ -1,4 +1,4 @@
-// Serves a search by the configured servers in order: the first that can do what is asked, and
+// Serves a search by the configured servers in order: the first that supports the request and
 // answers.
 
 import { ApiError } from "../../../core/errors.ts";
@@ -22,9 +22,9 @@ import { serper } from "./serper.ts";
 import { tavily } from "./tavily.ts";
 import { searchUpstream } from "./upstream-search.ts";
 
-/** The embedded index as far as a search needs it. */
+/** The part of the embedded index that a search needs. */
 export interface EmbeddedSearch extends Pick<ServiceKind, "lacks"> {
-  /** False until the index is open. To ask begins to open it. */
+  /** False until the index is open. Calling this starts to open it. */
   isReady(): boolean;
   search(request: SearchRequest, limits: EmbeddedLimits): Promise<SearchResult[]>;
 }
@@ -49,7 +49,7 @@ const KINDS: Readonly<Record<Exclude<SearchKind, "embedded">, ServiceKind>> = {
   serper,
   exa,
 };
-/** The embedded index is built in a few seconds. */
+/** Building the embedded index takes a few seconds. */
 const RETRY_SECONDS = 2;
 
 export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
@@ -99,7 +99,7 @@ function notReady(): ApiError {
   });
 }
 
-/** Names a field that no server can serve, or those that no server can serve together. */
+/** Names a field that no server supports, or those that no server supports together. */
 function unsupported(lacks: readonly (readonly SearchField[])[]): ApiError {
   const all = [...new Set(lacks.flat())];
   const common = all.find((field) => lacks.every((fields) => fields.includes(field)));

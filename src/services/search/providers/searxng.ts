@@ -1,11 +1,11 @@
 // SearXNG, self-hosted (docs.searxng.org/dev/search_api). `json` must be among its
-// `search.formats`. POST keeps queries out of the access logs of whatever stands before it.
+// `search.formats`. POST keeps queries out of the access logs of proxies in front of it.
 
 import { endOf, listAt, queryOf, type ServiceKind, used, withDomains } from "./kind.ts";
 import type { Safesearch, SearchField } from "./provider.ts";
 
 const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, moderate: 1, strict: 2 };
-/** A page has whatever its engines found, some ten to thirty results; nobody can ask for more. */
+/** A page has what its engines found, some ten to thirty results; the number cannot be chosen. */
 const PAGES_MAX = 5;
 const RESULTS_MAX = 50;
 
@@ -13,7 +13,7 @@ export const searxng: ServiceKind = {
   lacks(request) {
     const fields: SearchField[] = [];
     if (endOf(request) > RESULTS_MAX) fields.push("page");
-    // It knows countries only as a language's region, as in de-AT.
+    // It supports a country only as the region of a language, as in de-AT.
     if (request.language === null) fields.push(...used(request, "country"));
     return fields;
   },

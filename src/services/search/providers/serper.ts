@@ -1,5 +1,5 @@
-// Serper, which asks Google (serper.dev, POST /search). Google pages as callers do and knows the
-// operators for domains; how it filters for safety cannot be said here.
+// Serper, which queries Google (serper.dev, POST /search). Google pages as callers do, and knows
+// the operators for domains. Its safety filter cannot be set here.
 
 import { JSON_HEADERS, listAt, SAME_PAGES, type ServiceKind, used, withDomains } from "./kind.ts";
 import type { Freshness } from "./provider.ts";

@@ -1,5 +1,6 @@
-// What the embedded index knows without an operator: the pages of MDN by title (CC BY-SA 2.5), the
-// features of caniuse.com with their descriptions (CC BY 4.0), and Farebox's own documentation.
+// The documents of the embedded index that ship with Farebox: the pages of MDN by title (CC BY-SA
+// 2.5), the features of caniuse.com with their descriptions (CC BY 4.0), and Farebox's own
+// documentation.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ const CANIUSE = "caniuse-db";
 const MDN_PAGES = "https://developer.mozilla.org/en-US/docs/";
 const CANIUSE_PAGES = "https://caniuse.com/";
 
-/** Pages whose kind tells a reader nothing. */
+/** Kinds of pages that mean nothing to a reader. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set(["unknown", "landing-page", "listing-page"]);
 const ACRONYMS: Readonly<Record<string, string>> = {
   api: "API",
@@ -28,21 +29,21 @@ const ACRONYMS: Readonly<Record<string, string>> = {
 };
 
 export interface ShippedSource {
-  /** The folder whose node_modules the data is in. */
+  /** The folder with the node_modules that the data is in. */
   readonly project: string;
-  /** Where the documentation is to be read, without a slash at its end. */
+  /** Where the documentation can be read, without a slash at the end. */
   readonly homepage: string;
   readonly documentation: readonly GuideDocument[];
 }
 
-/** Another one whenever the documents would be others. */
+/** Changes whenever the documents change. */
 export function shippedVersion({ project, homepage, documentation }: ShippedSource): string {
   const packages = [MDN, CANIUSE].map((name) => readJson(project, name, "package.json").version);
   const content = JSON.stringify([packages, homepage, documentation]);
   return `${INDEX_FORMAT}.${Bun.hash.xxHash64(content).toString(16)}`;
 }
 
-/** All documents; `progress` hears of each thousand. */
+/** All documents; calls `progress` for each thousand. */
 export function* shippedDocuments(
   source: ShippedSource,
   progress: Progress,
@@ -80,7 +81,10 @@ function kindOf(kind: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-/** The words of names such as `Web/API/PushManager/getSubscription`, each by itself too. */
+/**
+ * The words of names such as `Web/API/PushManager/getSubscription`, together and each part
+ * separately.
+ */
 function words(names: string): string {
   return names.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[/_.]+/g, " ");
 }
@@ -93,7 +97,7 @@ function featureDocument(key: string, feature: Readonly<Record<string, unknown>>
   return documentOf(new URL(key, CANIUSE_PAGES), given, { language: "en" });
 }
 
-/** A document for each section, under the address that its heading has. */
+/** One document per section, with the address of its heading. */
 function documentationOf(document: GuideDocument, homepage: string): IndexDocument[] {
   const sections = Map.groupBy(passagesOf(document), ({ headings }) => headings.join(" › "));
   return [...sections].map(([path, passages]) => {

@@ -1,4 +1,4 @@
-// The pages that a sitemap names (sitemaps.org), fetched a few at a time.
+// Reads the pages of a sitemap (sitemaps.org), a few at a time.
 
 import { readFile } from "node:fs/promises";
 import { decodeHTMLStrict } from "entities";
@@ -15,7 +15,7 @@ export interface SitemapOptions {
   readonly allowPrivate: boolean;
   readonly fetch: Fetch;
   readonly nowMs: number;
-  /** Told of each page that was left out. */
+  /** Called for each page that was skipped. */
   readonly onSkipped: (url: string, reason: string) => void;
 }
 
@@ -27,11 +27,11 @@ interface Entry {
 const SITEMAP_BYTES_MAX = 50 * 1024 * 1024;
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
-/** Sitemaps that an index of sitemaps may lead to. */
+/** An index of sitemaps may lead to at most this many sitemaps. */
 const SITEMAPS_MAX = 100;
 const AT_ONCE = 4;
 
-/** The documents of a sitemap, a file or a URL; pages that cannot be had are left out. */
+/** The documents of a sitemap, a file or a URL; pages that cannot be fetched are skipped. */
 export async function* sitemapDocuments(
   source: string | URL,
   options: SitemapOptions,
@@ -72,7 +72,7 @@ async function readSitemap(source: string | URL, options: SitemapOptions): Promi
   }
 }
 
-/** The places that a sitemap names; what is no http or https URL is left out. */
+/** The locations in a sitemap; anything but an http or https URL is skipped. */
 export function* locationsOf(xml: string, nowMs: number): Generator<Entry> {
   for (const [, entry = ""] of xml.matchAll(/<(?:url|sitemap)>([\s\S]*?)<\/(?:url|sitemap)>/gi)) {
     const location = /<loc>\s*(?:<!\[CDATA\[)?([\s\S]*?)(?:\]\]>)?\s*<\/loc>/i.exec(entry)?.[1];

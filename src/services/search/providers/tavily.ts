@@ -1,5 +1,5 @@
-// Tavily (docs.tavily.com, POST /search). It has no pages and at most 20 results, so that later
-// pages are cut out of those; it knows no languages, and countries by their English names.
+// Tavily (docs.tavily.com, POST /search). It has no pages and at most 20 results, so later pages
+// are cut out of those. It does not support languages, and needs the English names of countries.
 
 import { endOf, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";
 import type { SearchField } from "./provider.ts";

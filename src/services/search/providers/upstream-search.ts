@@ -1,4 +1,4 @@
-// One query to one server: as many of its pages as the caller's page takes.
+// One query to one server: as many of its pages as the caller's page needs.
 
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { type Fetch, parseJson, readText } from "../../../upstream/upstream-http.ts";
@@ -17,7 +17,7 @@ export interface UpstreamSearch {
 }
 
 const REPLY_BYTES_MAX = 4 * 1024 * 1024;
-/** Statuses that concern one request or one moment; others say that the server is not well. */
+/** Statuses that concern one request or one moment; others mean that the server is unhealthy. */
 const HEALTHY_SERVERS: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 429]);
 
 /** The results of the caller's page. Throws a RouteFailure. */

@@ -1,4 +1,4 @@
-// What the thread of the atlas is told, and what it tells.
+// The messages to and from the thread of the atlas.
 
 import type { MapRequest } from "./map-drawing.ts";
 

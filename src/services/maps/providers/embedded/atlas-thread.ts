@@ -1,5 +1,5 @@
-// The thread of the atlas: it builds the data file of places when it is missing, and paints maps,
-// so that neither holds up the thread that serves requests.
+// The thread of the atlas: it builds the data file of places if that is missing, and paints maps.
+// Both would block the thread that serves requests.
 
 import { openDataFile } from "../../../../upstream/data-file.ts";
 import type { AtlasMessage, AtlasQuestion, AtlasStart } from "./atlas-messages.ts";
@@ -23,7 +23,7 @@ self.onmessage = ({ data }) => {
     draw(data);
     return;
   }
-  // What fails here ends the thread, and is heard of as its error.
+  // An error here ends the thread, and the other side receives it as the thread's error.
   void open(data.directory).catch((error: unknown) => setTimeout(() => fail(error)));
 };
 
@@ -38,7 +38,7 @@ function draw({ id, map }: AtlasQuestion): void {
     if (painter === null) throw new Error("A map was asked for before the atlas was open");
     tell({ type: "drawn", id, png: painter.paint(map) });
   } catch (error) {
-    // Without the message of the error, which may name what was drawn.
+    // Without the error's message, which may name what was drawn.
     tell({ type: "failed", id, reason: error instanceof Error ? error.name : "unknown" });
   }
 }

@@ -1,5 +1,5 @@
-// The atlas as the serving thread has it: it asks the atlas thread for maps, and keeps those that
-// were asked for last.
+// The atlas, for the thread that serves requests: it gets maps from the atlas thread, and caches
+// the latest ones.
 
 import type { Log } from "../../../../core/log.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
@@ -14,7 +14,7 @@ export interface AtlasOptions {
 interface Thread {
   readonly worker: Worker;
   readonly opened: Promise<void>;
-  /** Fails those who wait for it to open. */
+  /** Rejects those who wait for the thread to open. */
   readonly giveUp: () => void;
 }
 
@@ -23,7 +23,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Maps under way; one takes some 30 ms, so that more would wait for too long. */
+/** The maximum of waiting maps: one takes about 30 ms, so more would wait for too long. */
 const WAITING_MAX = 100;
 const CACHE_CHARACTERS_MAX = 64 * 1024 * 1024;
 const BUSY = "The atlas has more maps to draw than it can in time";
@@ -35,7 +35,7 @@ export class Atlas {
   readonly #kept = new Map<string, string>();
   #thread: Thread | null = null;
   #keptCharacters = 0;
-  #asked = 0;
+  #lastId = 0;
   #isClosed = false;
 
   constructor(options: AtlasOptions) {
@@ -43,8 +43,9 @@ export class Atlas {
   }
 
   /**
-   * Starts the thread, unless it runs. Resolves when the data file is there; throws a RouteFailure
-   * when it could not be built. The first map starts it too: many processes never draw one.
+   * Starts the thread, unless it runs. Resolves when the data file exists; throws a RouteFailure if
+   * it could not be built. Otherwise the first map starts the thread: many processes never draw
+   * one.
    */
   async open(): Promise<void> {
     if (this.#isClosed) throw ended();
@@ -52,12 +53,12 @@ export class Atlas {
     await this.#thread.opened;
   }
 
-  /** A map as a `data:` URL of a PNG. Throws a RouteFailure when it cannot be drawn. */
+  /** A map as a `data:` URL of a PNG. Throws a RouteFailure if it cannot be drawn. */
   async draw(map: MapRequest): Promise<string> {
     const key = JSON.stringify(map);
     const kept = this.#kept.get(key);
     if (kept !== undefined) {
-      // Those that were not asked for longest stand first.
+      // Keeps the least recently used maps at the front.
       this.#kept.delete(key);
       this.#kept.set(key, kept);
       return kept;
@@ -71,7 +72,7 @@ export class Atlas {
     return url;
   }
 
-  /** Ends the thread; what it was asked for fails. */
+  /** Ends the thread; waiting maps fail. */
   close(): void {
     this.#isClosed = true;
     this.#thread?.worker.terminate();
@@ -90,7 +91,7 @@ export class Atlas {
     };
     worker.onerror = ({ message }) => {
       log.error({ reason: message }, "The atlas thread ended");
-      // The next map starts another one.
+      // The next map starts a new thread.
       this.#thread = null;
       this.#end();
       reject(ended());
@@ -102,11 +103,11 @@ export class Atlas {
 
   async #ask(map: MapRequest): Promise<string> {
     await this.open();
-    // It can have ended while this waited.
+    // The thread may have ended during the wait.
     const thread = this.#thread;
     if (this.#isClosed || thread === null) throw ended();
     if (this.#waiting.size >= WAITING_MAX) throw new RouteFailure(BUSY, "nobody");
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#waiting.set(id, { resolve, reject });
     const question: AtlasQuestion = { type: "draw", id, map };

@@ -4,21 +4,23 @@ import type { Points, Shape } from "./world-shapes.ts";
 
 /** The part of the world that a picture shows. */
 export interface View {
-  /** Of its north-western corner, in the world's square; below 0 it is west of the antimeridian. */
+  /**
+   * Of the north-west corner, in the world's square; negative if it is west of the antimeridian.
+   */
   readonly x: number;
   readonly y: number;
-  /** Pixels in a world. */
+  /** The width of the world in pixels. */
   readonly scale: number;
   readonly width: number;
   readonly height: number;
 }
 
-/** Beyond the edge of the picture, in pixels, so that no cut shows. */
+/** Cuts are this many pixels outside of the picture, so they are not visible. */
 const MARGIN = 4;
-/** Points nearer to the last than this cannot be told from it. */
+/** Points closer to the last one than this make no visible difference. */
 const STEP = 0.6;
 
-/** The path of filled rings; empty where none is to be seen. */
+/** The path of filled rings; empty if none is visible. */
 export function fillPath(shapes: readonly Shape[], view: View): string {
   return overWorlds(shapes, view, (points) => {
     let ring = withoutDetours(points, view);
@@ -35,7 +37,7 @@ export function linePath(shapes: readonly Shape[], view: View): string {
     let start = -1;
     for (let at = 0; at < points.length; at += 2) {
       const isSeen = isNear(points, at, view);
-      // A run begins with the last point before it, and ends with the first after it.
+      // A visible run begins with the last point before it, and ends with the first one after it.
       if (isSeen && start < 0) start = Math.max(0, at - 2);
       if (isSeen || start < 0) continue;
       path += pathOf(points.subarray(start, at + 2));
@@ -45,7 +47,7 @@ export function linePath(shapes: readonly Shape[], view: View): string {
   });
 }
 
-/** A view over the antimeridian shows the world and its copy in the east or west. */
+/** A view across the antimeridian shows the world and its copy in the east or west. */
 function overWorlds(
   shapes: readonly Shape[],
   view: View,
@@ -84,8 +86,9 @@ function toPixels(points: Points, { x, y, scale }: View, offset: number): Points
 }
 
 /**
- * The ring without points whose neighbours are beyond the same side: the way between those is
- * beyond it too. Most of a continent is gone by this, before it is cut.
+ * Removes the points of a ring that lie, together with both neighbours, beyond the same side: the
+ * line between those neighbours is invisible too. That removes most of a continent before it is
+ * cut.
  */
 function withoutDetours(ring: Points, view: View): Points {
   const kept = new Float64Array(ring.length);
@@ -104,7 +107,7 @@ function withoutDetours(ring: Points, view: View): Points {
   return kept.subarray(0, count);
 }
 
-/** Which sides of the picture a point is beyond, as bits. */
+/** The sides of the picture that a point is beyond, as bits. */
 function sidesOf(points: Points, at: number, { width, height }: View): number {
   const x = points[at] ?? 0;
   const y = points[at + 1] ?? 0;
@@ -114,12 +117,12 @@ function sidesOf(points: Points, at: number, { width, height }: View): number {
 
 type Side = "left" | "right" | "top" | "bottom";
 
-/** One step of Sutherland and Hodgman: the ring without what is beyond one side. */
+/** One step of Sutherland and Hodgman: removes the part of a ring beyond one side. */
 function cut(ring: Points, side: Side, { width, height }: View): Points {
   const axis = side === "left" || side === "right" ? 0 : 1;
   const sign = side === "left" || side === "top" ? 1 : -1;
   const edge = side === "left" || side === "top" ? -MARGIN : MARGIN + (axis === 0 ? width : height);
-  // Each point inside can bring one more, where the ring comes in.
+  // Each point inside can add one more, where the ring enters.
   const kept = new Float64Array(ring.length * 2);
   let count = 0;
   let fromX = ring[ring.length - 2] ?? 0;
@@ -147,7 +150,7 @@ function cut(ring: Points, side: Side, { width, height }: View): Points {
 function isNear(points: Points, at: number, { width, height }: View): boolean {
   const x = points[at] ?? 0;
   const y = points[at + 1] ?? 0;
-  // Generously: a line between two points outside is drawn only if one of them is near.
+  // With a wide margin: a line between two points outside is drawn only if one of them is near.
   return x > -width && x < 2 * width && y > -height && y < 2 * height;
 }
 

@@ -1,5 +1,5 @@
-// What is served without any configuration: places, countries, airports, stations and maps, from
-// data that packages ship.
+// Maps actions without any configuration: places, countries, airports, stations and maps, from data
+// in npm packages.
 
 import { type DataFile, isBuilt, openDataFile } from "../../../../upstream/data-file.ts";
 import type { ParametersOf } from "../../actions.ts";
@@ -18,7 +18,7 @@ export interface EmbeddedOptions extends AtlasOptions {
 
 export interface EmbeddedMaps extends Disposable {
   readonly services: { readonly [A in (typeof EMBEDDED_ACTIONS)[number]]: Service<A> };
-  /** Resolves when the data file is there; until then calls wait for it. */
+  /** Resolves when the data file exists; calls wait for it. */
   readonly ready: Promise<unknown>;
 }
 
@@ -28,20 +28,20 @@ const OPENFLIGHTS = "Airports: OpenFlights, ODbL 1.0, https://openflights.org";
 const DEUTSCHE_BAHN = "Stations: DB Station&Service AG, CC BY 4.0";
 const OPENSTREETMAP = "Time zones: © OpenStreetMap contributors, ODbL 1.0";
 
-/** The data of coasts are good for so much. */
+/** The coast data are precise enough up to this zoom. */
 const ZOOM_MAX = 10;
-/** In this order as many maps of a site as are asked for. */
+/** The zooms of a site's maps, in order, as many as requested. */
 const SITE_ZOOMS = [10, 8, 6, 4, 2, 9, 7, 5, 3, 1];
 const SITE_WIDTH = 480;
 const SITE_HEIGHT = 320;
-/** Where Web Mercator ends. */
+/** Web Mercator ends here. */
 const MAP_LATITUDE_MAX = 85;
 
-/** Begins to build or open the data file in a thread of its own; nothing waits for it but calls. */
+/** Starts to build or open the data file in its own thread; only calls wait for it. */
 export function openEmbeddedMaps({ directory, log, now }: EmbeddedOptions): EmbeddedMaps {
   const atlas = new Atlas({ directory, log });
   const ready = openPlaces(atlas, placeFile(directory, log));
-  // Whoever asks hears of it; until then it is no lost promise.
+  // Each call receives the error; this only avoids an unhandled rejection before the first one.
   ready.catch(() => {});
   return {
     services: {
@@ -57,7 +57,7 @@ export function openEmbeddedMaps({ directory, log, now }: EmbeddedOptions): Embe
   };
 }
 
-/** Building would hold up this thread for seconds, so that of the atlas does it. */
+/** Building takes seconds and would block this thread, so the atlas's thread does it. */
 async function openPlaces(atlas: Atlas, file: DataFile): Promise<PlaceIndex> {
   if (!isBuilt(file)) await atlas.open();
   return new PlaceIndex(await openDataFile(file));
@@ -91,7 +91,7 @@ function placeAt(ready: Promise<PlaceIndex>, now: () => number): Service<"place_
       const nearest = (await ready).nearest(position);
       const territory = territoryAt(position);
       const code = territory?.countryCode ?? null;
-      // The nearest place can be beyond the border, and says nothing of the region then.
+      // The nearest place may be across the border; then it does not give the region.
       const region = nearest?.country_code === code ? nearest : null;
       const timezone = timezoneAt(position);
       const data = {
@@ -160,7 +160,7 @@ function siteImages(atlas: Atlas): Service<"site_images"> {
   };
 }
 
-/** GeoNames does not say which language a name is in. */
+/** GeoNames does not record the language of a name. */
 function unableByLanguage({ lang }: { readonly lang: string | null }): Unable | null {
   if (lang === null) return null;
   return { parameter: "lang", problem: "must be left out: the built-in names have no language" };

@@ -1,9 +1,10 @@
-// Text as outlines, from a TrueType font: what draws SVG reads a font anew for every letter, which
-// takes longer than all the rest of a map. Only what labels need is here: no ligatures, no kerning.
+// Turns text into outlines, from a TrueType font. The SVG renderer would read a font again for
+// every letter, which takes longer than all the rest of a map. Supports only what labels need: no
+// ligatures, no kerning.
 
 import { readFileSync } from "node:fs";
 
-/** A text as the path of an SVG, from its base line's beginning at 0,0. */
+/** A text as an SVG path; its base line starts at 0,0. */
 export interface Outline {
   readonly path: string;
   readonly width: number;
@@ -57,7 +58,7 @@ export class Font {
     this.#metrics = this.#data.getUint16(this.#table("hhea") + 34);
   }
 
-  /** The outline of a text in a size; null where the font lacks one of its letters. */
+  /** The outline of a text at a size; null if the font lacks one of its letters. */
   outline(text: string, size: number): Outline | null {
     const scale = size / this.#unitsPerEm;
     let path = "";
@@ -87,7 +88,7 @@ export class Font {
     return glyph;
   }
 
-  /** By the table cmap, of whose forms the fourth is that of the Basic Multilingual Plane. */
+  /** Uses the table cmap in format 4, which covers the Basic Multilingual Plane. */
   #indexOf(codePoint: number): number {
     const cmap = this.#table("cmap");
     const data = this.#data;
@@ -157,7 +158,7 @@ export class Font {
     return ends.map((end, one) => points.slice((ends[one - 1] ?? -1) + 1, end + 1));
   }
 
-  /** A letter made of others, such as one with an accent. */
+  /** A letter composed of others, such as one with an accent. */
   #composite(start: number, depth: number): Contour[] {
     const data = this.#data;
     const contours: Contour[] = [];
@@ -190,7 +191,7 @@ export class Font {
   }
 }
 
-/** Between two points beside the curve there is one on it, which the font leaves out. */
+/** Between two points off the curve, the font omits one on the curve. */
 function pathOf(contour: Contour, offset: number, scale: number): string {
   const at = (x: number, y: number) =>
     `${Math.round((x * scale + offset) * 100) / 100},${Math.round(-y * scale * 100) / 100}`;

@@ -1,4 +1,4 @@
-// Where on a map text can still stand.
+// Keeps track of where a map has room for text.
 
 interface Rectangle {
   readonly minX: number;
@@ -7,7 +7,7 @@ interface Rectangle {
   readonly maxY: number;
 }
 
-/** Where the base line of a text begins. */
+/** The start of a text's base line. */
 export interface TextPlace {
   readonly x: number;
   readonly y: number;
@@ -15,7 +15,7 @@ export interface TextPlace {
 
 export interface TextSize {
   readonly width: number;
-  /** Of its letters. */
+  /** The font size. */
   readonly size: number;
 }
 
@@ -29,12 +29,12 @@ export class LabelSpace {
     readonly height: number,
   ) {}
 
-  /** Takes a rectangle whether or not it is free. */
+  /** Marks a rectangle as used, free or not. */
   take(rectangle: Rectangle): void {
     this.#taken.push(rectangle);
   }
 
-  /** Takes the place of a text; false when it is not wholly free, and inside the map. */
+  /** Marks the place of a text as used; false if it is not completely free and inside the map. */
   takeText(text: TextSize, { x, y }: TextPlace): boolean {
     const box = {
       minX: x,
@@ -49,7 +49,7 @@ export class LabelSpace {
     return true;
   }
 
-  /** Finds room for a text beside a dot: right, left, above or below; null where there is none. */
+  /** Finds room for a text next to a dot: right, left, above or below; null if there is none. */
   takeBeside(text: TextSize, { x, y }: TextPlace): TextPlace | null {
     const dot = { minX: x - 3, minY: y - 3, maxX: x + 3, maxY: y + 3 };
     if (this.#taken.some((other) => overlap(dot, other))) return null;

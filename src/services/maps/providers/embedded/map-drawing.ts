@@ -1,4 +1,4 @@
-// Draws a map as SVG: land and borders, names of places, the site, a scale, and whose data it is.
+// Draws a map as SVG: land and borders, names of places, the site, a scale, and the attribution.
 
 import type { Position } from "../../geography.ts";
 import { fillPath, linePath, type View } from "./clip.ts";
@@ -53,9 +53,9 @@ const TILE_PIXELS = 256;
 const EQUATOR_METRES = 40_075_016.686;
 const SCALE_BAR_PIXELS = 110;
 const SOURCE_SIZE = 8;
-/** Below this many square pixels a country has no name on the map. */
+/** A country with fewer square pixels gets no name on the map. */
 const COUNTRY_PIXELS = 3_500;
-/** From this zoom on names of countries only stand in the way of names of places. */
+/** From this zoom on, names of countries would only take room from names of places. */
 const COUNTRIES_ZOOM_MAX = 6;
 
 export const DRAWN_BY = ["Natural Earth", "GeoNames (CC BY 4.0)"] as const;
@@ -67,12 +67,12 @@ export function viewOf({ zoom, width, height, ...site }: MapRequest): View {
   return { x: x - width / 2 / scale, y: y - height / 2 / scale, scale, width, height };
 }
 
-/** Metres that one pixel is wide at a latitude. */
+/** The width of one pixel in metres at a latitude. */
 export function metresPerPixel(lat: number, zoom: number): number {
   return (EQUATOR_METRES * Math.cos((lat * Math.PI) / 180)) / (TILE_PIXELS * 2 ** zoom);
 }
 
-/** What a map shows besides what was asked for. Labels come with the most inhabitants first. */
+/** The content of a map besides the request. Labels are sorted by inhabitants, most first. */
 export interface MapContent {
   readonly world: World;
   readonly labels: readonly PlaceLabel[];
@@ -143,24 +143,24 @@ function drawPlaces({ labels, view, colours, space, fonts }: Canvas): string {
   return drawn;
 }
 
-/** Text with a halo, so that it can be read on any ground. */
+/** Text with a halo, to be readable on any background. */
 function drawText({ path }: Outline, { x, y }: TextPlace, colours: Colours): string {
   return `<path ${moved(x, y)} d="${path}" fill="${colours.text}" stroke="${colours.halo}"
     stroke-width="2.5" stroke-linejoin="round" paint-order="stroke"/>`;
 }
 
-/** A pin whose tip is the site, which is the middle of the map. */
+/** A pin; its tip is at the site, in the middle of the map. */
 function drawPin({ view, colours, space }: Canvas): string {
   const [x, y] = [view.width / 2, view.height / 2];
   space.take({ minX: x - 10, minY: y - 28, maxX: x + 10, maxY: y - 10 });
-  // Beside its tip there is room for the name of the place itself.
+  // Leaves room next to the tip for the name of the place itself.
   space.take({ minX: x - 5, minY: y - 10, maxX: x + 5, maxY: y - 4 });
   return `<path d="M${x},${y}c-2,-6 -9,-10 -9,-18a9,9 0 1 1 18,0c0,8 -7,12 -9,18z"
     fill="${colours.marker}" stroke="${colours.halo}" stroke-width="1.5"/><circle cx="${x}"
     cy="${y - 18}" r="3.2" fill="${colours.halo}"/>`;
 }
 
-/** The scale on the left, whose data it is on the right. */
+/** The scale on the left, the attribution on the right. */
 function drawFooter(request: MapRequest, { colours, space, fonts }: Canvas): string {
   const { width, height, lat, zoom } = request;
   const perPixel = metresPerPixel(lat, zoom);
@@ -183,7 +183,7 @@ function drawFooter(request: MapRequest, { colours, space, fonts }: Canvas): str
     ${drawText(fitting, { x: sourceX, y: height - 5 }, colours)}`;
 }
 
-/** The longest of 1, 2 and 5 times a power of ten that is not longer. */
+/** The greatest length of 1, 2 or 5 times a power of ten that is not longer than this. */
 function roundLength(metres: number): number {
   const power = 10 ** Math.floor(Math.log10(metres));
   return ([5, 2, 1].find((one) => one * power <= metres) ?? 1) * power;

@@ -1,4 +1,4 @@
-// Paints maps as PNG: the drawing with the shapes and labels that fit its scale.
+// Paints maps as PNG: the drawing, with the shapes and labels for its scale.
 
 import { fileURLToPath } from "node:url";
 import { Resvg } from "@resvg/resvg-js";
@@ -9,10 +9,13 @@ import type { PlaceIndex, PlaceLabel } from "./place-index.ts";
 import { type Detail, latitudeAt, readWorld, type World } from "./world-shapes.ts";
 
 const LABELS_MAX = 50;
-/** From this zoom on a city is larger than its name. */
+/** From this zoom on, a city is larger than its name. */
 const DISTRICTS_ZOOM = 9;
 
-/** Of how many of the largest places a map of this zoom shows those that fit; null: of all. */
+/**
+ * A map of this zoom labels only places among the largest of this number, if they fit; null: among
+ * all.
+ */
 function rankAt(zoom: number): number | null {
   if (zoom <= 3) return 600;
   if (zoom <= 5) return 4_000;
@@ -59,7 +62,7 @@ export class MapPainter {
   }
 }
 
-/** What a map shows, in one box or in two at the antimeridian. */
+/** The area of a map: one box, or two at the antimeridian. */
 function boxesOf(map: MapRequest): Box[] {
   const { x, y, scale, width, height } = viewOf(map);
   const minLat = latitudeAt(Math.min(1, y + height / scale));

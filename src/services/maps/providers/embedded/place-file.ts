@@ -1,5 +1,5 @@
 // The data file of places: names in FTS5, positions in R*Trees, whole names by their hash. Places
-// are numbered by their inhabitants, most first, so that any index gives the best known ones first.
+// are numbered by inhabitants, most first, so every index returns the best known ones first.
 
 import type { Database } from "bun:sqlite";
 import type { Log } from "../../../../core/log.ts";
@@ -13,10 +13,10 @@ import {
   sourcesVersion,
 } from "./place-sources.ts";
 
-/** Raised with every change of the tables. */
+/** Raise this with every change of the tables. */
 const SCHEMA = 1;
 
-/** About so many there are; only progress is told by it. */
+/** About the number of places; used only for the progress. */
 const PLACES = 200_000;
 const HASH_BYTES = 8 * 1024 * 1024;
 
@@ -54,7 +54,7 @@ export function countryName(code: string): string {
 function build(db: Database, progress: Progress): void {
   db.run("PRAGMA cache_size = -200000");
   db.run(TABLES);
-  // So that the text index is written in few, large segments.
+  // Makes SQLite write the text index in few, large segments.
   db.run(`INSERT INTO place_text (place_text, rank) VALUES ('hashsize', ${HASH_BYTES})`);
   db.transaction(() => {
     const keys = writePlaces(db, progress);
@@ -63,7 +63,7 @@ function build(db: Database, progress: Progress): void {
   })();
 }
 
-/** Writes all places, and gives back the exact keys of all their names. */
+/** Writes all places, and returns the exact keys of all their names. */
 function writePlaces(db: Database, progress: Progress): readonly bigint[] {
   const keys: bigint[] = [];
   const regionOf = regionFinder();
@@ -72,14 +72,14 @@ function writePlaces(db: Database, progress: Progress): readonly bigint[] {
   const text = db.query("INSERT INTO place_text (rowid, names, context) VALUES (?, ?, ?)");
   const near = db.query("INSERT INTO place_near VALUES (?, ?, ?, ?, ?)");
   let id = 0;
-  for (const one of readPlaces()) {
-    const { name, lat, lon, country, population } = one;
-    const { state, county, context } = regionOf(one);
-    const feature = labels(one.feature) ?? 0;
-    const timezone = labels(one.timezone) ?? 0;
+  for (const source of readPlaces()) {
+    const { name, lat, lon, country, population } = source;
+    const { state, county, context } = regionOf(source);
+    const feature = labels(source.feature) ?? 0;
+    const timezone = labels(source.timezone) ?? 0;
     const regions = [labels(state), labels(county)] as const;
     place.run(id, name, lat, lon, feature, country, ...regions, population, timezone);
-    const names = foldedNames(one);
+    const names = foldedNames(source);
     text.run(id, [...names].join(" / "), context);
     for (const folded of names) keys.push(exactKey(folded) | BigInt(id));
     near.run(id, lat, lat, lon, lon);
@@ -90,12 +90,12 @@ function writePlaces(db: Database, progress: Progress): readonly bigint[] {
   return keys;
 }
 
-/** All names of a place, each once; most are the same before they are folded. */
+/** All names of a place, each once; most differ only before they are folded. */
 function foldedNames({ name, ascii, alternates }: SourcePlace): Set<string> {
   const written = new Set(alternates.split(","));
   written.add(name).add(ascii);
   const folded = new Set<string>();
-  for (const one of written) folded.add(foldName(one));
+  for (const name of written) folded.add(foldName(name));
   folded.delete("");
   return folded;
 }
@@ -103,7 +103,7 @@ function foldedNames({ name, ascii, alternates }: SourcePlace): Set<string> {
 interface Region {
   readonly state: string | null;
   readonly county: string | null;
-  /** By which words besides its name a place can be found. */
+  /** Words besides its name by which a place can be found. */
   readonly context: string;
 }
 
@@ -116,7 +116,7 @@ function regionFinder(): (place: SourcePlace) => Region {
     const county = names.get(`${code}.${admin2}`) ?? null;
     let context = contexts.get(code);
     if (context === undefined) {
-      // Elsewhere these codes are numbers, by which nobody calls a state.
+      // In other countries these codes are numbers, which nobody uses as names.
       const short = /^[A-Z]{2,3}$/.test(admin1) ? admin1 : "";
       context = [state ?? "", short, countryName(country), country].join(" / ");
       contexts.set(code, context);
@@ -125,7 +125,7 @@ function regionFinder(): (place: SourcePlace) => Region {
   };
 }
 
-/** Gives each text a number once; null has none. */
+/** Gives each text a number once; null gets none. */
 function labelWriter(db: Database): (text: string | null) => number | null {
   const known = new Map<string, number>();
   const insert = db.query("INSERT INTO label VALUES (?, ?)");
@@ -140,7 +140,7 @@ function labelWriter(db: Database): (text: string | null) => number | null {
   };
 }
 
-/** Sorted beforehand, since a table that grows at its end is written several times as fast. */
+/** Sorted first, because a table that grows only at its end is written several times as fast. */
 function writeExact(db: Database, keys: readonly bigint[]): void {
   const insert = db.query("INSERT OR IGNORE INTO exact VALUES (?)");
   for (const key of BigInt64Array.from(keys).sort()) insert.run(key);
@@ -149,9 +149,9 @@ function writeExact(db: Database, keys: readonly bigint[]): void {
 function writePois(db: Database): void {
   const poi = db.query("INSERT INTO poi VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   const near = db.query("INSERT INTO poi_near VALUES (?, ?, ?, ?, ?)");
-  for (const [id, one] of readPois().entries()) {
-    const { category, code, name, address, lat, lon } = one;
-    poi.run(id, category, one.id, code, name, address, lat, lon);
+  for (const [id, source] of readPois().entries()) {
+    const { category, code, name, address, lat, lon } = source;
+    poi.run(id, category, source.id, code, name, address, lat, lon);
     near.run(id, lat, lat, lon, lon);
   }
 }

@@ -10,22 +10,25 @@ export interface NameQuery {
   readonly query: string;
   readonly limit: number;
   readonly country: string | null;
-  /** Places near here are preferred. */
+  /** Places near this position are preferred. */
   readonly near: Position | null;
 }
 
 export interface PlaceLabel extends Position {
   readonly name: string;
   readonly population: number;
-  /** Whether it is the capital of its country. */
+  /** True if it is the capital of its country. */
   readonly isCapital: boolean;
 }
 
 export interface LabelOptions {
   readonly limit: number;
-  /** Only so many of the world's largest are looked at, which is faster in a box that has more. */
+  /**
+   * Limits the search to this many of the world's largest places, which is faster in a box with
+   * more.
+   */
   readonly rank: number | null;
-  /** Whether parts of cities have labels too; never where there is a rank. */
+  /** True if parts of cities get labels too; always false with a rank. */
   readonly districts: boolean;
 }
 
@@ -61,19 +64,21 @@ const LABELS = `JOIN label f ON f.id = p.feature JOIN label t ON t.id = p.timezo
 const IN_BOX = `n.min_lat <= $maxLat AND n.max_lat >= $minLat
   AND n.min_lon <= $maxLon AND n.max_lon >= $minLon`;
 
-/** A part of a city, as GeoNames says it. */
+/** GeoNames' code for a part of a city. */
 const DISTRICT = "PPLX";
 const WORDS_MAX = 12;
-/** Of so many with most inhabitants the best are taken, more where near ones are preferred. */
+/**
+ * The best are chosen among this many with most inhabitants; among more if near ones are preferred.
+ */
 const CANDIDATES = 30;
 const NEAR_CANDIDATES = 100;
-/** What a place weighs that is known by the name asked for, but is mostly called otherwise. */
+/** The weight of a place that has the name only as an alternate one. */
 const ALTERNATE_WEIGHT = 0.1;
-/** Half of the preference for near places is gone at this distance. */
+/** At this distance, half of the preference for near places is gone. */
 const NEAR_METRES = 50_000;
-/** How far around is looked for the nearest place, until one is found. */
+/** The distances to search for the nearest place, until one is found. */
 const REVERSE_METRES = [15_000, 100_000] as const;
-/** As dense as the middle of a large city, so that a city does not swallow its suburbs. */
+/** As dense as the centre of a large city. With less density, a city would cover its suburbs. */
 const INHABITANTS_PER_SQUARE_METRE = 0.015;
 
 export class PlaceIndex {
@@ -109,9 +114,9 @@ export class PlaceIndex {
   }
 
   /**
-   * Places of exactly this name first, then those whose names have all its words, then those that
-   * have the rest of the words in the names of their state or country; each in the order of what
-   * they weigh: their inhabitants, what they are mostly called, and how near they are.
+   * Finds first places of exactly this name, then those with all its words in their names, then
+   * those with the remaining words in the names of their state or country. Each group is ordered by
+   * weight: inhabitants, main or alternate name, and distance.
    */
   find({ query, limit, country, near }: NameQuery): PlaceAnswer[] {
     const folded = foldName(query);
@@ -136,8 +141,8 @@ export class PlaceIndex {
   }
 
   /**
-   * The place within 100 km whose edge is nearest, or null. Places are points in the data, so by
-   * these alone most of a large city would belong to its suburbs.
+   * The place within 100 km with the nearest edge, or null. In the data, places are points: by
+   * distance to these alone, most of a large city would belong to its suburbs.
    */
   nearest(position: Position): NearbyPlace | null {
     for (const metres of REVERSE_METRES) {
@@ -167,7 +172,7 @@ export class PlaceIndex {
       .map(({ row, away }) => toPoi(row, Math.round(away)));
   }
 
-  /** The places in a box that have most inhabitants, for the labels of a map. */
+  /** The places in a box with most inhabitants, for the labels of a map. */
   labels(box: Box, { limit, rank, districts }: LabelOptions): PlaceLabel[] {
     const rows =
       rank === null
@@ -177,15 +182,15 @@ export class PlaceIndex {
   }
 }
 
-/** The radius in metres of the disc on which so many people live. */
+/** The radius in metres of the disc that this many people need. */
 function radiusOf(population: number): number {
   return Math.sqrt(population / (Math.PI * INHABITANTS_PER_SQUARE_METRE));
 }
 
-/** Quoted, so that nothing in a name is an operator; the last word may go on. */
+/** Quoted, so nothing in a name is an operator; the last word may be incomplete. */
 function phrase(words: readonly string[]): string {
   const last = words.at(-1) ?? "";
-  // What begins with one or two Latin letters is half of the world.
+  // One or two Latin letters are the beginning of half of all names.
   const mayGoOn = last.length > 2 || /[^\p{Script=Latin}\d]/u.test(last);
   return words.map((word) => `"${word}"`).join(" ") + (mayGoOn ? "*" : "");
 }
@@ -194,7 +199,7 @@ function weightOf(row: Row, folded: string, near: Position | null): number {
   const isCalledSo = foldName(row.name).startsWith(folded);
   const people = row.population * (isCalledSo ? 1 : ALTERNATE_WEIGHT);
   if (near === null) return people;
-  // To be next to the position weighs as much as a thousand times the inhabitants.
+  // Directly at the position, a place weighs as much as with a thousand times the inhabitants.
   const closeness = NEAR_METRES / (NEAR_METRES + distance(row, near));
   return Math.log10(people + 100) + 3 * closeness;
 }

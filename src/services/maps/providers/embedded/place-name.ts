@@ -1,6 +1,6 @@
-// How the names of places are compared: without case, accents and punctuation.
+// Compares names of places: without case, accents and punctuation.
 
-/** Bits of an exact key that hold the number of a place. */
+/** The bits of an exact key that contain the number of a place. */
 export const PLACE_BITS = 18n;
 const HASH_BITS = 45n;
 
@@ -10,7 +10,7 @@ const BEYOND_ASCII = /[\u0080-\uffff]/;
 /** `"São  Paulo"` and `"sao-paulo"` are the same name. */
 export function foldName(name: string): string {
   const lower = name.toLowerCase();
-  // Most names are plain, and a million of them are folded when the data file is built.
+  // A shortcut for plain names, which most of the million names are when the data file is built.
   if (PLAIN.test(lower)) return lower;
   if (!BEYOND_ASCII.test(lower)) return lower.replace(/[^a-z0-9]+/g, " ").trim();
   const bare = lower.normalize("NFKD").replace(/[\u0300-\u036f]/g, "");
@@ -18,8 +18,8 @@ export function foldName(name: string): string {
 }
 
 /**
- * The hash of a folded name, above the bits of a place's number. Two of the million names share one
- * by chance once in some thirty million look-ups.
+ * The hash of a folded name, shifted above the bits of a place's number. About once in thirty
+ * million look-ups, two of the million names share a hash by chance.
  */
 export function exactKey(folded: string): bigint {
   const hash = Bun.hash.wyhash(folded, 0n);

@@ -1,4 +1,4 @@
-// The data that packages ship: places of GeoNames, airports of OpenFlights, German stations.
+// The data from npm packages: places of GeoNames, airports of OpenFlights, German stations.
 
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -29,7 +29,7 @@ export interface SourcePoi {
   readonly lon: number;
 }
 
-/** What GeoNames calls abandoned, destroyed and historical is not there any more. */
+/** The GeoNames codes for abandoned, destroyed and historical places, which no longer exist. */
 const GONE = new Set(["PPLQ", "PPLW", "PPLH", "PPLCH"]);
 
 const FILES = {
@@ -43,13 +43,16 @@ const FILES = {
   stations: fileURLToPath(import.meta.resolve("db-stations/data.ndjson")),
 } as const;
 
-/** Another one whenever a package brings other data. */
+/** Changes whenever a package brings other data. */
 export function sourcesVersion(): string {
   const sizes = Object.values(FILES).map((path) => statSync(path).size);
   return Bun.hash(sizes.join(" ")).toString(16);
 }
 
-/** All places, those with most inhabitants first, one by one: all of them at once are many. */
+/**
+ * All places, those with most inhabitants first. A generator, because all at once would need much
+ * memory.
+ */
 export function* readPlaces(): Generator<SourcePlace> {
   const lines = readFileSync(FILES.places, "utf8").split("\n");
   const populations = Int32Array.from(lines, populationOf);

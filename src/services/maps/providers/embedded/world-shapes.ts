@@ -1,11 +1,11 @@
-// The land and the borders of Natural Earth, from TopoJSON, in the coordinates of Web Mercator: the
-// world is 1 wide and 1 high, from the north-west.
+// The land and the borders of Natural Earth, from TopoJSON, in Web Mercator coordinates: the world
+// is 1 wide and 1 high; 0,0 is its north-west corner.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Position } from "../../geography.ts";
 
-/** x and y by turns. */
+/** x and y alternate. */
 export type Points = Float64Array;
 
 export interface Shape {
@@ -20,7 +20,7 @@ export interface CountryLabel {
   readonly name: string;
   readonly x: number;
   readonly y: number;
-  /** Of the country's largest part, in square worlds. */
+  /** The area of the country's largest part; the whole world's square is 1. */
   readonly area: number;
 }
 
@@ -31,7 +31,7 @@ export interface World {
   readonly countries: readonly CountryLabel[];
 }
 
-/** Natural Earth is drawn for scales of 1:110, 1:50 and 1:10 million. */
+/** Natural Earth has data for scales of 1:110, 1:50 and 1:10 million. */
 export type Detail = "110m" | "50m" | "10m";
 
 interface Topology {
@@ -50,17 +50,17 @@ type Polygons =
   | { readonly type: "Polygon"; readonly arcs: readonly Ring[] }
   | { readonly type: "MultiPolygon"; readonly arcs: readonly (readonly Ring[])[] }
   | { readonly type: null; readonly arcs?: undefined };
-/** Numbers of arcs; ~n is arc n backwards. */
+/** Numbers of arcs; ~n means arc n backwards. */
 type Ring = readonly number[];
 type Country = Polygons & { readonly properties: { readonly name: string } };
 
-/** The northernmost latitude of Web Mercator, whose world is square. */
+/** The northernmost latitude of Web Mercator, which makes its world a square. */
 export const LATITUDE_MAX = 85.051_128_779_806_59;
 
-/** Somewhere south of the world's square. */
+/** A coordinate south of the world's square. */
 const BELOW = 1.5;
 
-/** A position in the world's square. */
+/** The coordinates of a position in the world's square. */
 export function toWorld({ lat, lon }: Position): { x: number; y: number } {
   const within = Math.max(-LATITUDE_MAX, Math.min(LATITUDE_MAX, lat));
   const sine = Math.sin((within * Math.PI) / 180);
@@ -68,12 +68,12 @@ export function toWorld({ lat, lon }: Position): { x: number; y: number } {
   return { x: lon / 360 + 0.5, y };
 }
 
-/** The latitude at a height of the world's square. */
+/** The latitude of a y coordinate. */
 export function latitudeAt(y: number): number {
   return (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI;
 }
 
-/** Reads and projects the shapes of one detail; it takes 0.1 to 0.5 s. */
+/** Reads and projects the shapes at one level of detail; takes 0.1 to 0.5 s. */
 export function readWorld(detail: Detail): World {
   const path = fileURLToPath(import.meta.resolve(`world-atlas/countries-${detail}.json`));
   const topology = JSON.parse(readFileSync(path, "utf8")) as Topology;
@@ -89,7 +89,7 @@ export function readWorld(detail: Detail): World {
   };
 }
 
-/** Quantised and delta-encoded positions as points of the world. */
+/** Converts quantised, delta-encoded positions into points of the world. */
 function project(
   arc: readonly (readonly [number, number])[],
   { scale, translate }: Topology["transform"],
@@ -113,7 +113,7 @@ function ringsOf(geometry: Polygons): readonly Ring[] {
   return geometry.type === "MultiPolygon" ? geometry.arcs.flat() : [];
 }
 
-/** The points of a ring; where two arcs meet their common point stands once. */
+/** The points of a ring; a point that two arcs share is kept once. */
 function joined(ring: Ring, arcs: readonly Points[]): Points {
   const parts = ring.map((arc) => {
     const points = arcs[arc < 0 ? ~arc : arc] ?? new Float64Array();
@@ -138,7 +138,10 @@ function backwards(points: Points): Points {
   return turned;
 }
 
-/** A shape that crosses the antimeridian goes on in the next world, instead of going back. */
+/**
+ * A shape that crosses the antimeridian continues in the next copy of the world, instead of jumping
+ * back.
+ */
 function unwrapped(points: Points): Points {
   let offset = 0;
   const whole = points.slice();
@@ -151,7 +154,7 @@ function unwrapped(points: Points): Points {
   return whole;
 }
 
-/** The coast of Antarctica goes round the world: its land reaches down to the pole. */
+/** The coast of Antarctica goes round the world: the ring is closed through the south pole. */
 function closed(ring: Points): Points {
   const first = ring[0] ?? 0;
   const last = ring[ring.length - 2] ?? 0;
@@ -159,7 +162,7 @@ function closed(ring: Points): Points {
   return Float64Array.from([...ring, last, BELOW, first, BELOW]);
 }
 
-/** Arcs that two countries share; what only one has is a coast. */
+/** Arcs that two countries share are borders; an arc of only one country is a coast. */
 function borderArcs(countries: readonly Country[]): number[] {
   const users = new Map<number, number>();
   for (const country of countries) {
@@ -185,7 +188,7 @@ function shapeOf(points: Points): Shape {
   return { points, minX, minY, maxX, maxY };
 }
 
-/** In the middle of the largest part of a country. */
+/** The label is placed in the middle of the country's largest part. */
 function labelOf(country: Country, arcs: readonly Points[]): CountryLabel[] {
   let best: CountryLabel | null = null;
   for (const ring of ringsOf(country)) {

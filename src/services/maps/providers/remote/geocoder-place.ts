@@ -1,10 +1,10 @@
-// What geocoders answer besides the place itself.
+// Parts of a geocoder's answer besides the place itself.
 
 import type { Position } from "../../geography.ts";
 import type { NearbyPlace, PlaceAtAnswer } from "../../place-answers.ts";
 import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
 
-/** The keys of OpenStreetMap tags that points of interest have. */
+/** The keys of OpenStreetMap tags for points of interest. */
 export const POI_KEYS: ReadonlySet<string> = new Set([
   "aeroway",
   "amenity",
@@ -20,7 +20,7 @@ export const POI_KEYS: ReadonlySet<string> = new Set([
   "tourism",
 ]);
 
-/** A position by the place that is nearest; borders and time zones are known here. */
+/** The answer for a position, from the nearest place. Borders and time zones are looked up here. */
 export function placeAt(place: NearbyPlace | null, at: Position, nowMs: number): PlaceAtAnswer {
   const territory = territoryAt(at);
   const timezone = timezoneAt(at);

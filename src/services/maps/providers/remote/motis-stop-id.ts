@@ -1,9 +1,9 @@
-// MOTIS takes any text of a feed for a stop's id; ours have few characters, so that they can stand
-// in any address. Others are written as the bytes of their UTF-8, each as `~` and two digits.
+// MOTIS accepts any text of a feed as a stop's id. Our ids use few characters, to be safe in any
+// URL: other characters are written as their UTF-8 bytes, each as `~` and two digits.
 
 const CHARACTERS_MAX = 128;
 
-/** The id under which a caller can name the stop; null where it would be too long. */
+/** The id of the stop for callers; null if it would be too long. */
 export function encodeStopId(id: unknown): string | null {
   if (typeof id !== "string" || id === "" || !id.isWellFormed()) return null;
   const encoded = encodeURIComponent(id)
@@ -14,7 +14,7 @@ export function encodeStopId(id: unknown): string | null {
   return encoded.length <= CHARACTERS_MAX && /^[A-Za-z0-9]/.test(encoded) ? encoded : null;
 }
 
-/** The id that MOTIS knows; null where it is none that was ever answered. */
+/** The id for MOTIS; null if we never returned such an id. */
 export function decodeStopId(stopId: string): string | null {
   try {
     return decodeURIComponent(stopId.replaceAll("~", "%"));

@@ -1,4 +1,4 @@
-// Departures and journeys, as MOTIS sends them.
+// Converts departures and journeys from MOTIS.
 
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type {
@@ -25,7 +25,7 @@ import { MOTIS_MODES } from "./transit-modes.ts";
 
 const NAME_MAX = 60;
 
-/** A departure, or null where its time or its line is missing. */
+/** A departure, or null if its time or its line is missing. */
 export function toDeparture(item: Json): DepartureAnswer | null {
   const place = objectOf(item.place);
   const { scheduledDeparture, departure: actual, tz } = place;
@@ -44,7 +44,9 @@ export function toDeparture(item: Json): DepartureAnswer | null {
   };
 }
 
-/** A journey, or null where one of its legs cannot be read: without it the rest misleads. */
+/**
+ * A journey; null if one of its legs cannot be read, because the other legs alone would mislead.
+ */
 export function toJourney(item: Json): JourneyAnswer | null {
   const ends = listOf(item.legs, ({ from, to }) => ({ from, to }));
   const departure = zonedTime(item.startTime, zoneOf(ends.at(0)));
@@ -86,7 +88,7 @@ function toEnd(value: unknown, time: StopTime | null): LegEnd | null {
   if (at === null || time === null) return null;
   const name = textOf(place.name);
   return {
-    // So it calls the two ends of a journey that are no stops.
+    // MOTIS uses these names for ends of a journey that are not stops.
     name: name === "START" || name === "END" ? null : name,
     stop_id: encodeStopId(place.stopId),
     platform: platformOf(place),
@@ -108,12 +110,12 @@ function stopTime({ scheduled, actual, tz }: Times, isLive: unknown): StopTime |
   return { scheduled: planned, expected: isLive === true ? expected : null };
 }
 
-/** The time zone of a leg; places that are no stops have none of their own. */
+/** The time zone of a leg; places that are not stops have none of their own. */
 function zoneOf(leg: Json | undefined): unknown {
   return textOf(objectOf(leg?.from).tz, 60) ?? textOf(objectOf(leg?.to).tz, 60);
 }
 
-/** A time, which it sends in UTC, as the clocks of its place show it. */
+/** A time, sent in UTC, converted to the local time of its place. */
 function zonedTime(value: unknown, tz: unknown): string | null {
   const time = timeOf(value);
   if (time === null || typeof tz !== "string") return time;
@@ -121,7 +123,7 @@ function zonedTime(value: unknown, tz: unknown): string | null {
   try {
     return localTime(ms, utcOffset(tz, ms));
   } catch {
-    // A zone that nobody knows; the instant is right all the same.
+    // An unknown zone; the instant is still correct.
     return time;
   }
 }

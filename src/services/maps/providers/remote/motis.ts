@@ -1,5 +1,5 @@
-// MOTIS: public transport. The base URL is the one before `/api`; the forms are those of MOTIS 2.10
-// and later (openapi.yaml of motis-project/motis).
+// MOTIS: public transport. The base URL is the one before `/api`. Requests and replies are those of
+// MOTIS 2.10 and later (openapi.yaml of motis-project/motis).
 
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
@@ -24,9 +24,11 @@ import {
 import { distinctLines, MOTIS_MODES } from "./transit-modes.ts";
 import { degrees, jsonService, type Query, type Upstream } from "./upstream.ts";
 
-/** Timetables have many owners; MOTIS tells none. Its maps and footpaths are OpenStreetMap's. */
+/**
+ * Timetables have many owners, and MOTIS names none. Its maps and footpaths are OpenStreetMap's.
+ */
 const ATTRIBUTION = ["Timetables: the operators of public transport, by MOTIS", OPENSTREETMAP];
-/** High enough that no line is left out. */
+/** High enough that no line is omitted. */
 const ZOOM = 20;
 
 type Around = ParametersOf<"stops">;
@@ -52,7 +54,7 @@ export function motis(upstream: Upstream): Services {
         const departures = requiredList(stopTimes, "stopTimes", toDeparture).slice(0, limit);
         return served({ departures });
       },
-      // It does not know the stop. A server at a wrong address says so in another form.
+      // The server does not know the stop. A server at a wrong address has another kind of error.
       nothing: (refusal, status) =>
         isUnknown(refusal, status) ? served({ departures: [] }) : null,
     }),
@@ -75,7 +77,7 @@ function served<Data>(data: Data): { data: Data; attribution: readonly string[] 
 
 type Journey = ParametersOf<"journey">;
 
-/** Journeys, and those by rail alone, are one request with other modes. */
+/** Journeys, and those by rail alone, are the same request with different modes. */
 function plan(transitModes: string | null) {
   return {
     unable: ({ from, to }: Journey) => unablePlace("from", from) ?? unablePlace("to", to),
@@ -142,7 +144,7 @@ function corners({ minLon, minLat, maxLon, maxLat }: Box): Query {
 function toStops(reply: unknown, { lat, lon, radius, limit }: Around): StopAnswer[] {
   const found = requiredList(reply, "stops", (item) => toStop(item, { lat, lon }));
   const inCircle = found.filter(({ stop }) => stop.distance_m <= radius);
-  // Platforms of one station come one by one; the nearest stands for it, under the station's id.
+  // Platforms of a station come separately; the nearest one represents it, with the station's id.
   const stations = new Map<string, StopAnswer>();
   for (const { stop } of nearestFirst(inCircle, (one) => one.stop.distance_m, found.length)) {
     const known = stations.get(stop.stop_id);
@@ -163,7 +165,7 @@ function toStop(item: Json, from: Position): { stop: StopAnswer } | null {
   return { stop: { stop_id: stopId, name, ...at, distance_m, modes: [...new Set(known)] } };
 }
 
-/** The lines with a stop in the circle; those that only pass through its box serve nobody there. */
+/** The lines with a stop in the circle. Those that only pass through its box do not serve it. */
 function toLines(reply: unknown, { lat, lon, radius }: Around): LineAnswer[] {
   const { routes, stops } = objectOf(reply);
   const isNear = (Array.isArray(stops) ? stops : []).map((stop) => {

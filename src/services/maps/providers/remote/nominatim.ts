@@ -98,7 +98,7 @@ function viewboxAround({ lat, lon }: Position): string {
 
 function toNearbyPlace(reply: unknown, at: Position): NearbyPlace | null {
   if (!isObject(reply)) throw new RouteFailure("The reply has no place");
-  // Where it knows nothing, as at sea, it says so with status 200.
+  // If it finds nothing, as at sea, it says so with status 200.
   if (reply.error === "Unable to geocode") return null;
   const place = toPlace(reply);
   if (place === null) throw new RouteFailure("The reply has no place that can be read");

@@ -30,7 +30,7 @@ const DAILY = [
   "sunset",
 ];
 const DAY_S = 86_400;
-/** Of Unix time in seconds: what no forecast lies outside of. */
+/** Unix time in seconds, later than any forecast. */
 const TIME_MAX = 32_503_680_000;
 
 export function openMeteo(upstream: Upstream): Services {
@@ -46,7 +46,7 @@ export function openMeteo(upstream: Upstream): Services {
           daily: DAILY.join(","),
           forecast_days: days,
           timezone: "auto",
-          // Its local times have no offset, and an hour in autumn has two.
+          // Its local times have no offset, and one hour in autumn occurs twice.
           timeformat: "unixtime",
         },
       }),
@@ -88,7 +88,7 @@ function toDays(daily: Json, offset: number): WeatherDay[] {
       const column = daily[name];
       return Array.isArray(column) ? column[index] : null;
     };
-    // Where the sun does not rise that day, some models send a time of another.
+    // If the sun does not rise on a day, some models send the time of another day.
     const sun = (name: string) => {
       const seconds = at(name);
       if (typeof seconds !== "number" || typeof start !== "number") return null;

@@ -1,4 +1,4 @@
-// What the servers that run on OpenStreetMap have in common.
+// What the servers based on OpenStreetMap share.
 
 import type { Box, Position } from "../../geography.ts";
 import { type Area, boxesAround, distance, type LineString } from "../../geography.ts";
@@ -6,7 +6,7 @@ import type { RoadClass } from "../../vocabulary.ts";
 import type { Unable } from "../provider.ts";
 import { lookUp } from "./read.ts";
 
-/** What the ODbL asks to be shown. */
+/** The attribution that the ODbL requires. */
 export const OPENSTREETMAP =
   "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright";
 
@@ -36,7 +36,7 @@ export function roadClassOf(highway: unknown): RoadClass {
   return lookUp(ROAD_CLASSES, name) ?? "other";
 }
 
-/** The one box around an area; null where it would cross the antimeridian or go round a pole. */
+/** The one box around an area; null if it would cross the antimeridian or go round a pole. */
 export function boxOf(area: Area): Box | null {
   if (area.box !== null) return area.box;
   const [box, other] = boxesAround(area.around, area.radius);
@@ -44,10 +44,12 @@ export function boxOf(area: Area): Box | null {
   return isOne ? box : null;
 }
 
-/** The greatest area that servers are asked about, in metres: that of the greatest radius. */
+/** The largest area to request from servers, in metres: the diameter of the largest circle. */
 const SIDE_MAX = 100_000;
 
-/** Whether an area is too large for a server, or one that a single box cannot hold. */
+/**
+ * Why a server cannot take an area: it is too large, or no single box contains it. Null if it can.
+ */
 export function unableArea(area: Area): Unable | null {
   const box = boxOf(area);
   if (box === null) {
@@ -55,7 +57,7 @@ export function unableArea(area: Area): Unable | null {
   }
   if (area.box === null) return null;
   const { minLon, minLat, maxLon, maxLat } = box;
-  // It is widest where it is nearest to the equator.
+  // The box is widest where it is closest to the equator.
   const lat = minLat > 0 ? minLat : Math.min(0, maxLat);
   const width = distance({ lat, lon: minLon }, { lat, lon: maxLon });
   const height = distance({ lat: minLat, lon: 0 }, { lat: maxLat, lon: 0 });

@@ -1,4 +1,4 @@
-// OSRM describes a turn by a type and a direction; the words are ours, in English.
+// OSRM describes a turn by a type and a direction; this file puts them into English words.
 
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import { lookUp, numberOf } from "./read.ts";

@@ -1,5 +1,5 @@
-// OSRM: the way. One server has the network of one means of travel, whatever the address asks for;
-// so the base URL, the one before `/route`, either holds the placeholder {mode} or is one for cars.
+// OSRM: routes. One server has the network of one means of travel, whatever the address says. So
+// the base URL, the part before `/route`, either contains the placeholder {mode} or is for cars.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
@@ -10,7 +10,7 @@ import { instructionOf } from "./osrm-instruction.ts";
 import { countOf, lineOf, listOf, objectOf, pointOf, required, textOf, wholeOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
-// A base URL has its braces encoded by the URL standard.
+// The URL standard encodes the braces of a base URL.
 const MODE = /\{mode\}|%7bmode%7d/i;
 const PROFILES = { car: "driving", bicycle: "cycling", foot: "walking" } as const;
 type Mode = keyof typeof PROFILES;

@@ -1,4 +1,4 @@
-// What an element of OpenStreetMap, as Overpass sends it, is in an answer.
+// Converts elements of OpenStreetMap, as Overpass sends them, into answers.
 
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
@@ -23,14 +23,14 @@ export interface OsmElement {
   /** Such as `node/123`. */
   readonly id: string;
   readonly tags: Json;
-  /** Of a node, or the centre of what has one. */
+  /** The position of a node, or the centre of another element that has one. */
   readonly at: Position | null;
   readonly line: LineString | null;
 }
 
 const KILOMETRES_PER_MILE = 1.609344;
 
-/** An element, or null where it is none. */
+/** An element, or null if it is invalid. */
 export function element(item: Json): OsmElement | null {
   const { type, id } = item;
   if (type !== "node" && type !== "way" && type !== "relation") return null;
@@ -49,17 +49,17 @@ export function element(item: Json): OsmElement | null {
 
 export function toPoi(
   { id, tags, at }: OsmElement,
-  asked: Pick<ParametersOf<"poi">, "lat" | "lon" | "category" | "lang">,
+  parameters: Pick<ParametersOf<"poi">, "lat" | "lon" | "category" | "lang">,
 ): PoiAnswer | null {
   if (at === null) return null;
   const street = joined(" ", textOf(tags["addr:street"]), textOf(tags["addr:housenumber"], 40));
   const city = joined(" ", textOf(tags["addr:postcode"], 40), textOf(tags["addr:city"]));
   return {
     id,
-    name: named(tags, "name", asked.lang),
-    category: asked.category,
+    name: named(tags, "name", parameters.lang),
+    category: parameters.category,
     ...at,
-    distance_m: Math.round(distance(asked, at)),
+    distance_m: Math.round(distance(parameters, at)),
     address: joined(", ", street, city),
     phone: textOf(tags.phone, 60) ?? textOf(tags["contact:phone"], 60),
     website: webAddress(tags.website ?? tags["contact:website"], ["https:", "http:"]),
@@ -103,7 +103,7 @@ export function toClosure(
     description: named(tags, "description", lang),
     roads: roads.filter((road) => road !== null),
     ...middleOf(line),
-    // Tags hold days at best, and no times.
+    // Tags have days at best, no times.
     starts_at: null,
     ends_at: null,
     length_m: Math.round(lengthOf(line)),
@@ -123,7 +123,7 @@ const MODES: Readonly<Record<string, TransitMode>> = {
   funicular: "cable",
   aerialway: "cable",
 };
-/** What the tag `service` says of trains. */
+/** The values of the tag `service` for trains. */
 const TRAINS: Readonly<Record<string, TransitMode>> = {
   commuter: "suburban",
   long_distance: "long_distance_rail",
@@ -148,14 +148,14 @@ export function toLine({ tags }: OsmElement, lang: string | null): LineAnswer | 
   };
 }
 
-/** A text in a language, in its base language, or as it stands on the spot. */
+/** A name in a language, in its base language, or in the local one. */
 function named(tags: Json, key: string, lang: string | null): string | null {
   const inLanguage = lang === null ? null : textOf(tags[`${key}:${lang}`]);
   const inBase = lang === null ? null : textOf(tags[`${key}:${lang.split("-")[0]}`]);
   return inLanguage ?? inBase ?? textOf(tags[key]);
 }
 
-/** Kilometres an hour of `50` or `30 mph`; null of what depends on a country, as `DE:urban`. */
+/** Kilometres per hour from `50` or `30 mph`; null if it depends on a country, as `DE:urban`. */
 function speedOf(value: unknown): number | null {
   const [, digits, unit] = /^(\d{1,3})( ?mph)?$/.exec(textOf(value, 20) ?? "") ?? [];
   if (digits === undefined) return null;
@@ -171,7 +171,7 @@ function directionOf(value: unknown): number | null {
   return point >= 0 ? (point * 360) / COMPASS.length : numeral(text, 0, 360);
 }
 
-/** `#` and six digits of a colour that is written with three or six; null of a name. */
+/** `#` and six digits for a colour of three or six digits; null for a name. */
 export function colourOf(value: unknown): string | null {
   const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(textOf(value, 20) ?? "") ?? [];
   if (digits === undefined) return null;

@@ -1,5 +1,5 @@
-// Overpass: whatever OpenStreetMap tags. The base URL is the one before `/api/interpreter`. Nothing
-// of a query is a caller's text: only numbers, and words that stand here.
+// Overpass: data that OpenStreetMap tags. The base URL is the one before `/api/interpreter`. A
+// query never contains a caller's text: only numbers, and words from this file.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject } from "../../../../upstream/upstream-http.ts";
@@ -21,13 +21,13 @@ import { nearestFirst, requiredList } from "./read.ts";
 import { distinctLines } from "./transit-modes.ts";
 import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
-/** The nearest can only be told when all have come; a surrounding with more is not served. */
+/** The nearest are known only after all have arrived; areas with more are not served. */
 const POIS_MAX = 5_000;
-/** Of a line every direction and variant is an element of its own; so are these. */
+/** Each direction and variant of a line is an element; the limit counts elements. */
 const LINES_MAX = 5_000;
 const ROUTES = "bus|trolleybus|tram|light_rail|subway|train|ferry|monorail|funicular|aerialway";
 const ROADS = "motorway|trunk|primary|secondary|tertiary|unclassified|residential|living_street";
-/** Ways that are no roads yet, or no more. */
+/** Ways that are not yet roads, or no longer. */
 const NO_ROADS = "construction|proposed|planned|abandoned|razed|platform|corridor|elevator";
 
 export function overpass(upstream: Upstream): Services {
@@ -40,7 +40,7 @@ export function overpass(upstream: Upstream): Services {
         return query(`nwr["${key}"="${value}"]${where};out tags center ${POIS_MAX};`);
       },
       answer: (reply, at) => {
-        const pois = elementsOf(reply, POIS_MAX).flatMap((one) => toPoi(one, at) ?? []);
+        const pois = elementsOf(reply, POIS_MAX).flatMap((item) => toPoi(item, at) ?? []);
         return served({ pois: nearestFirst(pois, (poi) => poi.distance_m, at.limit) });
       },
     }),
@@ -51,7 +51,7 @@ export function overpass(upstream: Upstream): Services {
         return query(`node["highway"="speed_camera"]${where};out body ${parameters.limit};`);
       },
       answer: (reply) =>
-        served({ cameras: elementsOf(reply).flatMap((one) => toCamera(one) ?? []) }),
+        served({ cameras: elementsOf(reply).flatMap((item) => toCamera(item) ?? []) }),
     }),
     road_classes: jsonService(upstream, {
       unable: (parameters) => unableArea(areaOf(parameters)),
@@ -71,7 +71,7 @@ export function overpass(upstream: Upstream): Services {
         return query(`(${building}${closed});out tags geom ${parameters.limit};`);
       },
       answer: (reply, { lang }) => {
-        const closures = elementsOf(reply).flatMap((one) => toClosure(one, lang) ?? []);
+        const closures = elementsOf(reply).flatMap((item) => toClosure(item, lang) ?? []);
         return served({ closures });
       },
     }),
@@ -82,7 +82,7 @@ export function overpass(upstream: Upstream): Services {
         return query(`${lines};out tags ${LINES_MAX};`);
       },
       answer: (reply, { limit, lang }) => {
-        const lines = elementsOf(reply, LINES_MAX).flatMap((one) => toLine(one, lang) ?? []);
+        const lines = elementsOf(reply, LINES_MAX).flatMap((item) => toLine(item, lang) ?? []);
         return served({ lines: distinctLines(lines).slice(0, limit) });
       },
     }),
@@ -102,7 +102,7 @@ function requestOf({ server }: Upstream, statements: string): UpstreamRequest {
   };
 }
 
-/** The clause that keeps what is in an area. */
+/** The clause that selects what is in an area. */
 function within(area: Area): string {
   if (area.box !== null) {
     const { minLon, minLat, maxLon, maxLat } = area.box;
@@ -112,10 +112,13 @@ function within(area: Area): string {
   return `(around:${area.radius},${degrees(lat)},${degrees(lon)})`;
 }
 
-/** The elements of a reply, of which all must have come where `most` were asked for. */
+/**
+ * The elements of a reply. If `most` were requested and that many came, some may be missing, so it
+ * throws.
+ */
 function elementsOf(reply: unknown, most = Number.POSITIVE_INFINITY): OsmElement[] {
   if (!isObject(reply)) throw new RouteFailure("The reply is no object");
-  // What a query that ran out of time or memory has found so far comes with status 200.
+  // If a query ran out of time or memory, its partial result comes with status 200.
   if (typeof reply.remark === "string" && /error|timed out/i.test(reply.remark)) {
     throw new RouteFailure("The server gave the query up", "nobody");
   }

@@ -48,7 +48,7 @@ export function panoramax(upstream: Upstream): Services {
   };
 }
 
-/** A picture whose licence is known; others may not be shown. */
+/** A picture with a known licence; others must not be shown. */
 function toPicture(item: Json, from: Position): Found | null {
   const at = pointOf(objectOf(item.geometry).coordinates);
   const properties = objectOf(item.properties);
@@ -62,7 +62,7 @@ function toPicture(item: Json, from: Position): Found | null {
       kind: "photo",
       url,
       ...at,
-      // Its size is that of the original, not of this rendition.
+      // The size in the reply is that of the original, not of this rendition.
       width: null,
       height: null,
       distance_m: Math.round(distance(from, at)),

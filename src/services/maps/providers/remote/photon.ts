@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, PlaceAnswer["kind"]>> = {
   state: "state",
   country: "country",
 };
-/** Where a server of an older release does not tell the type of a place, its tag does. */
+/** A server of an older release does not send the type of a place; its tag then gives it. */
 const PLACE_KINDS: Readonly<Record<string, PlaceAnswer["kind"]>> = {
   city: "city",
   town: "city",
@@ -51,7 +51,7 @@ export function photon(upstream: Upstream, now: () => number): Services {
       }),
       answer: (reply, { limit, country }) => {
         const places = toPlaces(reply);
-        // Releases before the country filter do not know the parameter.
+        // Releases before the country filter ignore the parameter.
         const within = places.filter((one) => country === null || one.country_code === country);
         return { data: { places: within.slice(0, limit) }, attribution: ATTRIBUTION };
       },
@@ -75,7 +75,7 @@ function reverseRequest({ lat, lon, lang }: ParametersOf<"reverse">): UpstreamRe
   return { path: "/reverse", query };
 }
 
-/** It knows languages without their regions, and refuses those that its index lacks. */
+/** It supports languages without their regions, and refuses those that its index lacks. */
 function languageOf(lang: string | null): string | null {
   return lang?.split("-")[0] ?? null;
 }

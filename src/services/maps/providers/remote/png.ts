@@ -3,7 +3,7 @@
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const HEAD_BYTES = 33;
 
-/** The size of a picture in pixels; null where it is no PNG. */
+/** The size of a picture in pixels; null if it is not a PNG. */
 export function pngSize(bytes: Uint8Array): { width: number; height: number } | null {
   const isPng = SIGNATURE.every((byte, index) => bytes[index] === byte);
   if (!isPng || bytes.byteLength < HEAD_BYTES) return null;

@@ -5,7 +5,7 @@ import { lineOf } from "./read.ts";
 
 const CHARACTERS_MAX = 2_000_000;
 
-/** The line of an encoded polyline, or null where it is none. Latitudes come first in the text. */
+/** The line of an encoded polyline; null if it is invalid. Latitudes come first in the text. */
 export function decodePolyline(value: unknown, decimals = 6): LineString | null {
   if (typeof value !== "string" || value.length > CHARACTERS_MAX) return null;
   const scale = 10 ** decimals;

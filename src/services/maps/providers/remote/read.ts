@@ -1,5 +1,5 @@
-// Reads what an upstream sent, field by field: each is checked and bounded, and what is not known
-// goes no further.
+// Reads the data of an upstream field by field. Each field is checked and bounded; unknown fields
+// are dropped.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
@@ -12,12 +12,12 @@ const TEXT_MAX = 300;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** An object with no fields where it is none. */
+/** The object, or one without fields if the value is not an object. */
 export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {};
 }
 
-/** What `read` makes of the items of a list; those of which it makes null are left out. */
+/** Converts the items of a list with `read`; items for which it returns null are omitted. */
 export function listOf<T>(value: unknown, read: (item: Json) => T | null): T[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, ITEMS_MAX).flatMap((item) => {
@@ -27,8 +27,8 @@ export function listOf<T>(value: unknown, read: (item: Json) => T | null): T[] {
 }
 
 /**
- * A list that a reply must have. Throws a RouteFailure where there is none, or where nothing in it
- * can be read: an answer of another form must not pass for "nothing found".
+ * A list that a reply must have. Throws a RouteFailure if it is missing, or if no item in it can be
+ * read: a reply of another form must not look like "nothing found".
  */
 export function requiredList<T>(value: unknown, name: string, read: (item: Json) => T | null): T[] {
   if (!Array.isArray(value)) throw new RouteFailure(`The reply has no ${name}`);
@@ -41,7 +41,7 @@ export function unreadable(name: string): RouteFailure {
   return new RouteFailure(`The reply has no ${name} that can be read`);
 }
 
-/** The value; throws a RouteFailure where it is null. */
+/** The value; throws a RouteFailure if it is null. */
 export function required<T>(value: T | null, name: string): T {
   if (value === null) throw unreadable(name);
   return value;
@@ -58,7 +58,7 @@ export function textOf(value: unknown, charactersMax = TEXT_MAX): string | null 
   return text === "" ? null : text.toWellFormed();
 }
 
-/** Texts that are there, joined; or null. */
+/** The texts that are not null, joined; null if there is none. */
 export function joined(separator: string, ...texts: readonly (string | null)[]): string | null {
   return texts.filter((text) => text !== null).join(separator) || null;
 }
@@ -67,12 +67,12 @@ export function numberOf(value: unknown, least: number, most: number): number | 
   return typeof value === "number" && value >= least && value <= most ? value : null;
 }
 
-/** A number of at least zero, below any that means something. */
+/** A number of at least zero, and below an upper limit for meaningful values. */
 export function countOf(value: unknown): number | null {
   return numberOf(value, 0, 1e9);
 }
 
-/** Such a number, to the nearest whole. */
+/** The same, rounded to a whole number. */
 export function wholeOf(value: unknown): number | null {
   const count = countOf(value);
   return count === null ? null : Math.round(count);
@@ -88,7 +88,7 @@ export function truthOf(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-/** The position of two numbers, which some servers write as text. */
+/** The position from two numbers, which some servers write as text. */
 export function positionOf(lat: unknown, lon: unknown): Position | null {
   const [y, x] = [numeral(lat, -90, 90), numeral(lon, -180, 180)];
   return y === null || x === null ? null : { lat: y, lon: x };
@@ -99,7 +99,7 @@ export function pointOf(value: unknown): Position | null {
   return Array.isArray(value) ? positionOf(value[1], value[0]) : null;
 }
 
-/** A line of at least two positions, or null where one of them is none. */
+/** A line of at least two positions; null if one of them is invalid. */
 export function lineOf(
   value: unknown,
   read: (point: unknown) => Position | null = pointOf,
@@ -114,7 +114,7 @@ export function lineOf(
   return { type: "LineString", coordinates };
 }
 
-/** An RFC 3339 time with its offset; seconds are added where they are left out. */
+/** An RFC 3339 time with its offset; missing seconds are added. */
 export function timeOf(value: unknown): string | null {
   const match = typeof value === "string" ? TIME.exec(value) : null;
   if (match === null || Number.isNaN(Date.parse(match[0]))) return null;
@@ -122,7 +122,7 @@ export function timeOf(value: unknown): string | null {
   return seconds === undefined ? time.replace(/^(.{16})/, "$1:00") : time;
 }
 
-/** The RFC 3339 time of an instant, as clocks show it that are `offsetSeconds` ahead of UTC. */
+/** The RFC 3339 time of an instant, for a place `offsetSeconds` ahead of UTC. */
 export function localTime(ms: number, offsetSeconds: number): string {
   const minutes = Math.round(Math.abs(offsetSeconds) / 60);
   const digits = (value: number) => String(value).padStart(2, "0");
@@ -131,7 +131,7 @@ export function localTime(ms: number, offsetSeconds: number): string {
   return new Date(ms + offsetSeconds * 1_000).toISOString().slice(0, 19) + offset;
 }
 
-/** An address that a caller may follow: of the web, without credentials. */
+/** A web address without credentials, safe for a caller to follow. */
 export function webAddress(value: unknown, protocols: readonly string[]): string | null {
   const text = textOf(value, 2_000);
   if (text === null || !URL.canParse(text)) return null;
@@ -139,13 +139,15 @@ export function webAddress(value: unknown, protocols: readonly string[]): string
   return protocols.includes(protocol) && username === "" && password === "" ? href : null;
 }
 
-/** One of the values of a table; `Object.hasOwn`, since a reply may say `constructor`. */
+/**
+ * One of the values of a table; with `Object.hasOwn`, because a reply may contain `constructor`.
+ */
 export function lookUp<T>(table: Readonly<Record<string, T>>, key: unknown): T | null {
   if (typeof key !== "string" || !Object.hasOwn(table, key)) return null;
   return table[key] ?? null;
 }
 
-/** The first `most`, the smallest by `measure` first. */
+/** The `most` items with the smallest `measure`, the smallest first. */
 export function nearestFirst<T>(
   items: readonly T[],
   measure: (item: T) => number,

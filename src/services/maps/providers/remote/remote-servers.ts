@@ -1,4 +1,4 @@
-// Which servers of maps there are, by the kind that the configuration names.
+// The kinds of maps servers that the configuration can name.
 
 import type { MapsKind } from "../../servers.ts";
 import type { ConnectServer, Services } from "../provider.ts";
@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<MapsKind, Connect>> = {
   "static-map": staticMap,
 };
 
-/** Makes what a configured server serves; `now` is Unix time in milliseconds. */
+/** Creates the services of a configured server; `now` is Unix time in milliseconds. */
 export function remoteServers({ now }: { readonly now: () => number }): ConnectServer {
   return (server, { fetch }) => KINDS[server.kind]({ server, fetch }, now);
 }

@@ -1,4 +1,4 @@
-// Servers that draw maps to pictures.
+// Servers that draw maps as pictures.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { ParametersOf } from "../../actions.ts";
@@ -8,20 +8,21 @@ import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { pngSize } from "./png.ts";
 import { degrees, requestBytes, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
-type Asked = ParametersOf<"site_image">;
+type ImageParameters = ParametersOf<"site_image">;
 
-/** Metres of a pixel at the equator at zoom 0: the WGS84 equator over 256 pixels. */
+/** Metres per pixel at the equator at zoom 0: the WGS84 equator over 256 pixels. */
 const METRES_PER_PIXEL = (2 * Math.PI * 6_378_137) / 256;
 /** Web Mercator ends here. */
 const LATITUDE_MAX = 85.0511;
 const MARKER_CORNERS = 24;
 const MARKER_PIXELS = 6;
-// A base URL has its braces encoded by the URL standard.
+// The URL standard encodes the braces of a base URL.
 const STYLE = /\{style\}|%7bstyle%7d/i;
 
 /**
- * TileServer GL. The base URL is that of a style, `…/styles/NAME`; with `{style}` for the name
- * there are to be styles named light and dark, without it the one is the light one.
+ * TileServer GL. The base URL is that of a style, `…/styles/NAME`. If it contains `{style}` in
+ * place of the name, the server must have styles named light and dark; otherwise the one style
+ * counts as light.
  */
 export function tileServerGl(upstream: Upstream): Services {
   const { baseUrl } = upstream.server;
@@ -39,16 +40,16 @@ export function tileServerGl(upstream: Upstream): Services {
   };
 }
 
-function tileServerRequest(asked: Asked): UpstreamRequest {
-  const { lat, lon, zoom, width, height, marker } = asked;
+function tileServerRequest(parameters: ImageParameters): UpstreamRequest {
+  const { lat, lon, zoom, width, height, marker } = parameters;
   const path = `/static/${degrees(lon)},${degrees(lat)},${zoom}/${width}x${height}.png`;
   if (!marker) return { path };
   // Its own markers need a picture on its disk; a filled ring does not.
-  const query = { path: ringAround(asked), fill: "#d32f2f", stroke: "#ffffff", width: 2 };
+  const query = { path: ringAround(parameters), fill: "#d32f2f", stroke: "#ffffff", width: 2 };
   return { path, query };
 }
 
-function ringAround({ lat, lon, zoom }: Asked): string {
+function ringAround({ lat, lon, zoom }: ImageParameters): string {
   const metres = MARKER_PIXELS * metresPerPixel(lat, zoom);
   const degreesNorth = metres / 111_195;
   const degreesEast = degreesNorth / Math.cos((lat * Math.PI) / 180);
@@ -64,9 +65,9 @@ function ringAround({ lat, lon, zoom }: Asked): string {
 }
 
 /**
- * Any other server: the base URL is a template with {lat}, {lon}, {zoom}, {width} and {height}. It
- * may hold {style}, which becomes light or dark, {key}, and {marker:…}, whose text stands there
- * only where the site is to be marked.
+ * Any other server. The base URL is a template with {lat}, {lon}, {zoom}, {width} and {height}. It
+ * may contain {style}, which becomes light or dark, {key}, and {marker:…}, with a text that is kept
+ * only if the site should be marked.
  */
 export function staticMap(upstream: Upstream): Services {
   const template = upstream.server.baseUrl;
@@ -84,9 +85,9 @@ export function staticMap(upstream: Upstream): Services {
         }
         return style === "light" || template.includes("{style}") ? null : onlyLight;
       },
-      upstream: (asked) => {
+      upstream: (parameters) => {
         const hasKey = template.includes("{key}");
-        const baseUrl = fillIn(template, asked, upstream.server.apiKey ?? "");
+        const baseUrl = fillIn(template, parameters, upstream.server.apiKey ?? "");
         const apiKey = hasKey ? null : upstream.server.apiKey;
         return { ...upstream, server: { ...upstream.server, baseUrl, apiKey } };
       },
@@ -99,19 +100,19 @@ export function staticMap(upstream: Upstream): Services {
 const MARKER = /\{marker:((?:[^{}]|\{\w+\})*)\}/;
 const MARKERS = new RegExp(MARKER, "g");
 
-/** The address of the picture that a template stands for. */
-export function fillIn(template: string, asked: Asked, key: string): string {
+/** Fills in a template: returns the address of the picture. */
+export function fillIn(template: string, parameters: ImageParameters, key: string): string {
   const values: Readonly<Record<string, string>> = {
-    lat: degrees(asked.lat),
-    lon: degrees(asked.lon),
-    zoom: String(asked.zoom),
-    width: String(asked.width),
-    height: String(asked.height),
-    style: asked.style,
+    lat: degrees(parameters.lat),
+    lon: degrees(parameters.lon),
+    zoom: String(parameters.zoom),
+    width: String(parameters.width),
+    height: String(parameters.height),
+    style: parameters.style,
     key: encodeURIComponent(key),
   };
   return template
-    .replace(MARKERS, (_, text: string) => (asked.marker ? text : ""))
+    .replace(MARKERS, (_, text: string) => (parameters.marker ? text : ""))
     .replace(/\{(\w+)\}/g, (whole, name: string) =>
       Object.hasOwn(values, name) ? (values[name] ?? "") : whole,
     );
@@ -120,21 +121,25 @@ export function fillIn(template: string, asked: Asked, key: string): string {
 const onlyLight: Unable = { parameter: "style", problem: "must be light here" };
 
 interface ImageMapper {
-  readonly unable: (asked: Asked) => Unable | null;
-  /** The server, at an address that may depend on what is asked. */
-  readonly upstream: (asked: Asked) => Upstream;
-  readonly request: (asked: Asked) => UpstreamRequest;
+  readonly unable: (parameters: ImageParameters) => Unable | null;
+  /** The server; its address may depend on the parameters. */
+  readonly upstream: (parameters: ImageParameters) => Upstream;
+  readonly request: (parameters: ImageParameters) => UpstreamRequest;
   readonly attribution: readonly string[];
 }
 
 function imageService(mapper: ImageMapper): Service<"site_image"> {
   return {
-    unable: (asked) => unableLatitude(asked) ?? mapper.unable(asked),
-    async ask(asked, { signal }) {
-      const bytes = await requestBytes(mapper.upstream(asked), mapper.request(asked), signal);
+    unable: (parameters) => unableLatitude(parameters) ?? mapper.unable(parameters),
+    async ask(parameters, { signal }) {
+      const bytes = await requestBytes(
+        mapper.upstream(parameters),
+        mapper.request(parameters),
+        signal,
+      );
       const size = pngSize(bytes);
       if (size === null) throw new RouteFailure("The server sent something that is not a PNG");
-      const { lat, lon, zoom, width, height } = asked;
+      const { lat, lon, zoom, width, height } = parameters;
       if (size.width !== width || size.height !== height) {
         throw new RouteFailure("The picture is not of the size that was asked for");
       }
@@ -146,7 +151,7 @@ function imageService(mapper: ImageMapper): Service<"site_image"> {
   };
 }
 
-function unableLatitude({ lat }: Asked): Unable | null {
+function unableLatitude({ lat }: ImageParameters): Unable | null {
   if (Math.abs(lat) <= LATITUDE_MAX) return null;
   return { parameter: "lat", problem: `must be from -${LATITUDE_MAX} to ${LATITUDE_MAX} here` };
 }

@@ -32,7 +32,7 @@ export function tankerkoenig(upstream: Upstream): Services {
         },
       }),
       answer: (reply, { fuel, limit }) => {
-        // A wrong key is told with status 200.
+        // A wrong key also gets status 200.
         if (!isObject(reply) || reply.ok !== true) throw new RouteFailure("The reply is an error");
         const all = requiredList(reply.stations, "stations", toStation);
         const selling = fuel === null ? all : all.flatMap((one) => sellingOnly(one, fuel) ?? []);
@@ -73,13 +73,13 @@ function toStation(item: Json): FuelStationAnswer | null {
   };
 }
 
-/** A number, that has lost its leading zero. */
+/** Sent as a number, which has lost its leading zero. */
 function postcodeOf(value: unknown): string | null {
   const number = numberOf(value, 1, 99_999);
   return number === null ? null : String(number).padStart(5, "0");
 }
 
-/** Euros for a litre; a fuel that is not sold there is null or false. */
+/** Euros per litre; a fuel that is not sold there is null or false. */
 function priceOf(value: unknown): number | null {
   return numberOf(value, 0.001, 100);
 }

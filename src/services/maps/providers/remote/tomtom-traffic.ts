@@ -1,4 +1,4 @@
-// Incidents and flow, as TomTom's Traffic API sends them.
+// Converts incidents and flow from TomTom's Traffic API.
 
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { LineString, Position } from "../../geography.ts";
@@ -21,12 +21,12 @@ import {
 /** An incident that can be read. */
 export interface Found {
   readonly properties: Json;
-  /** Null of one at a point. */
+  /** Null for an incident at a point. */
   readonly line: LineString | null;
   readonly at: Position;
 }
 
-/** The fields that are asked for, in the service's own syntax. */
+/** The requested fields, in the service's own syntax. */
 export const INCIDENT_FIELDS = `{incidents{type,geometry{type,coordinates},properties{id,
 iconCategory,magnitudeOfDelay,events{description,code,iconCategory},startTime,endTime,from,to,
 length,delay,roadNumbers}}}`.replaceAll("\n", "");
@@ -101,7 +101,7 @@ function roadsOf({ roadNumbers }: Json): string[] {
   return roadNumbers.slice(0, ROADS_MAX).flatMap((road) => textOf(road, 40) ?? []);
 }
 
-/** Functional road classes, the greatest first. */
+/** Functional road classes, the most important first. */
 const FUNCTIONAL: Readonly<Record<string, RoadClass>> = {
   FRC0: "motorway",
   FRC1: "trunk",
@@ -111,7 +111,7 @@ const FUNCTIONAL: Readonly<Record<string, RoadClass>> = {
   FRC5: "unclassified",
   FRC6: "residential",
 };
-/** Parts of the free speed above which traffic flows freely, or slowly. */
+/** Above these parts of the free speed, traffic flows freely, or slowly. */
 const FREE = 0.75;
 const SLOW = 0.4;
 
@@ -136,7 +136,7 @@ export function toStatus(value: unknown): TrafficStatusAnswer {
   };
 }
 
-/** A code as the tables have it. What is no number is looked up as it is. */
+/** A code in the form of the tables. Anything but a number is looked up unchanged. */
 function codeOf(value: unknown): unknown {
   return typeof value === "number" ? `${value}` : value;
 }

@@ -26,34 +26,38 @@ import {
 } from "./tomtom-traffic.ts";
 import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
-/** The languages of its texts, and in which of their regions. */
+/** The languages of its texts, each with the region that it needs. */
 const LANGUAGES: Readonly<Record<string, string>> = Object.fromEntries(
   `ar bg-BG ca-ES cs-CZ da-DK de-DE el-GR en-GB es-ES et-EE fi-FI fr-FR he-IL hr-HR hu-HU id-ID
   it-IT lt-LT lv-LV nb-NO nl-NL pl-PL pt-PT ro-RO ru-RU sk-SK sl-SI sr-RS sv-SE th-TH tr-TR uk-UA`
     .split(/\s+/)
     .map((tag) => [tag.split("-")[0] ?? tag, tag]),
 );
-/** Errors by which it says that there is no way. */
+/** Errors that mean that there is no route. */
 const NO_ROUTE: ReadonlySet<unknown> = new Set(["NO_ROUTE_FOUND", "MAP_MATCHING_FAILURE"]);
 const TOO_FAR = "Point too far from nearest existing segment.";
 
-type Asked = ParametersOf<"incidents">;
+type AreaParameters = ParametersOf<"incidents">;
 
 export function tomtom(upstream: Upstream): Services {
   const keyed = { ...upstream, keyParameter: "key" };
   return {
     incidents: jsonService(keyed, {
       unable: unableIncidents,
-      request: (asked) => incidentsRequest(asked, null),
-      answer: (reply, asked) => {
-        return served({ incidents: foundIn(reply, asked).map(toIncident).slice(0, asked.limit) });
+      request: (parameters) => incidentsRequest(parameters, null),
+      answer: (reply, parameters) => {
+        return served({
+          incidents: foundIn(reply, parameters).map(toIncident).slice(0, parameters.limit),
+        });
       },
     }),
     closures: jsonService(keyed, {
       unable: unableIncidents,
-      request: (asked) => incidentsRequest(asked, ROAD_CLOSED),
-      answer: (reply, asked) => {
-        return served({ closures: foundIn(reply, asked).map(toClosure).slice(0, asked.limit) });
+      request: (parameters) => incidentsRequest(parameters, ROAD_CLOSED),
+      answer: (reply, parameters) => {
+        return served({
+          closures: foundIn(reply, parameters).map(toClosure).slice(0, parameters.limit),
+        });
       },
     }),
     traffic_status: jsonService(keyed, {
@@ -92,12 +96,12 @@ function served<Data>(data: Data): { data: Data; attribution: readonly string[] 
   return { data, attribution: ["Traffic: © TomTom, https://www.tomtom.com"] };
 }
 
-function unableIncidents(asked: Asked): Unable | null {
-  const { lang } = asked;
+function unableIncidents(parameters: AreaParameters): Unable | null {
+  const { lang } = parameters;
   const isKnown = lang === null || languageOf(lang) !== null;
   const languages = Object.keys(LANGUAGES).join(", ");
   if (!isKnown) return { parameter: "lang", problem: `must be one of these here: ${languages}` };
-  return unableArea(areaOf(asked));
+  return unableArea(areaOf(parameters));
 }
 
 function languageOf(lang: string): string | null {
@@ -106,14 +110,14 @@ function languageOf(lang: string): string | null {
   return Object.hasOwn(LANGUAGES, base) ? (LANGUAGES[base] ?? null) : null;
 }
 
-function incidentsRequest(asked: Asked, category: number | null): UpstreamRequest {
-  const { minLon, minLat, maxLon, maxLat } = required(boxOf(areaOf(asked)), "box");
+function incidentsRequest(parameters: AreaParameters, category: number | null): UpstreamRequest {
+  const { minLon, minLat, maxLon, maxLat } = required(boxOf(areaOf(parameters)), "box");
   return {
     path: "/traffic/services/5/incidentDetails",
     query: {
       bbox: [minLon, minLat, maxLon, maxLat].map(degrees).join(","),
       fields: INCIDENT_FIELDS,
-      language: asked.lang === null ? "en-GB" : languageOf(asked.lang),
+      language: parameters.lang === null ? "en-GB" : languageOf(parameters.lang),
       categoryFilter: category,
       timeValidityFilter: "present",
     },
@@ -121,9 +125,9 @@ function incidentsRequest(asked: Asked, category: number | null): UpstreamReques
 }
 
 /** The incidents of a reply that touch the area: the request was for the box around it. */
-function foundIn(reply: unknown, asked: Asked): Found[] {
+function foundIn(reply: unknown, parameters: AreaParameters): Found[] {
   const { incidents } = objectOf(reply);
-  const area = areaOf(asked);
+  const area = areaOf(parameters);
   const all = requiredList(incidents, "incidents", readIncident);
   return all.flatMap((one) => inArea(one, area) ?? []);
 }
@@ -140,7 +144,7 @@ function readIncident(item: Readonly<Record<string, unknown>>): Found | null {
 }
 
 function inArea(found: Found, area: Area): Found | null {
-  // What crosses a box was chosen by the server.
+  // For a box, the server has selected the incidents.
   if (area.box !== null) return found;
   const points = found.line?.coordinates.map(([lon, lat]) => ({ lat, lon })) ?? [found.at];
   const at = points.find((point) => isInside(area, point));
@@ -154,7 +158,7 @@ function toRoute(reply: unknown): TrafficRouteAnswer {
   const summary = objectOf(route.summary);
   const duration = required(wholeOf(summary.travelTimeInSeconds), "travelTimeInSeconds");
   const freeFlow = wholeOf(summary.noTrafficTravelTimeInSeconds);
-  // Its own figure leaves out what is usual at that hour.
+  // The service's own figure excludes the usual delay at that hour.
   const delay = freeFlow === null ? wholeOf(summary.trafficDelayInSeconds) : duration - freeFlow;
   const legs = requiredList(route.legs, "legs", ({ points }) =>
     lineOf(points, (point) => {

@@ -1,9 +1,9 @@
-// Lines of public transport, whichever server knows them.
+// Lines of public transport, for every kind of server.
 
 import type { LineAnswer } from "../../transit-answers.ts";
 import type { TransitMode } from "../../vocabulary.ts";
 
-/** The first of each line: directions and variants of it are none of their own. */
+/** One entry per line: its directions and variants are not separate lines. */
 export function distinctLines(lines: readonly LineAnswer[]): LineAnswer[] {
   const distinct = new Map<string, LineAnswer>();
   for (const one of lines) {
@@ -13,7 +13,7 @@ export function distinctLines(lines: readonly LineAnswer[]): LineAnswer[] {
   return [...distinct.values()];
 }
 
-/** What MOTIS calls the modes, those of older releases too. */
+/** MOTIS's names of the modes, including those of older releases. */
 export const MOTIS_MODES: Readonly<Record<string, TransitMode>> = {
   WALK: "walk",
   BUS: "bus",

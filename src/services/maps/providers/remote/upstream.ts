@@ -1,5 +1,5 @@
-// One request to an upstream of maps, and its reply. Addresses hold coordinates, queries and keys,
-// so nothing of them, nor of what the upstream says, stands in any error.
+// Sends one request to an upstream of maps, and reads its reply. Addresses contain coordinates,
+// queries and keys, so errors never contain any part of them, or of what the upstream says.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { type Fetch, parseJson, readText, tooLarge } from "../../../../upstream/upstream-http.ts";
@@ -10,41 +10,41 @@ import type { MapsAnswer, Service } from "../provider.ts";
 export interface Upstream {
   readonly server: MapsServer;
   readonly fetch: Fetch;
-  /** The parameter that carries the key; without one it goes as a bearer token. */
+  /** The parameter with the key; without one the key is sent as a bearer token. */
   readonly keyParameter?: string;
 }
 
-/** Values that are null are left out. */
+/** Null values are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface UpstreamRequest {
-  /** Behind the base URL, with a slash at its beginning; its parts are encoded. */
+  /** The path after the base URL, with a slash at its beginning; its parts are encoded. */
   readonly path: string;
   readonly query?: Query;
   /** Sent by POST. */
   readonly body?: { readonly type: string; readonly text: string };
 }
 
-/** The pure halves of a service: an action's request, and its answer in the reply. */
+/** The pure parts of a service: from an action to a request, and from the reply to an answer. */
 export interface Mapper<A extends MapsAction> {
   readonly unable?: (parameters: ParametersOf<A>) => ReturnType<NonNullable<Service<A>["unable"]>>;
   readonly request: (parameters: ParametersOf<A>) => UpstreamRequest;
-  /** Of a reply with status 200. Throws a RouteFailure where it makes no sense. */
+  /** For a reply with status 200. Throws a RouteFailure if it makes no sense. */
   readonly answer: (reply: unknown, parameters: ParametersOf<A>) => MapsAnswer<A>;
-  /** The answer where a refusal says that there is nothing to be found; null where it does not. */
+  /** The answer, if a refusal means that nothing was found; otherwise null. */
   readonly nothing?: (refusal: unknown, status: number) => MapsAnswer<A> | null;
 }
 
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 const REFUSAL_BYTES_MAX = 64 * 1024;
-/** Statuses that blame the request, or concern one moment: the server is well. */
+/** Statuses that blame the request or concern one moment: the server is healthy. */
 const HEALTHY_SERVERS: ReadonlySet<number> = new Set([400, 403, 404, 413, 414, 422, 429]);
-/** Statuses by which upstreams say that they found nothing. */
+/** Statuses with which upstreams may say that they found nothing. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
-/** The usage policies of the public servers ask programs to name themselves. */
+/** The usage policies of the public servers require programs to identify themselves. */
 const USER_AGENT = "Farebox";
 
-/** The service of an action whose replies are JSON. */
+/** Builds the service of an action with JSON replies. */
 export function jsonService<A extends MapsAction>(
   upstream: Upstream,
   mapper: Mapper<A>,
@@ -67,7 +67,7 @@ export function jsonService<A extends MapsAction>(
   };
 }
 
-/** The bytes of a reply, for instance of a picture. */
+/** The bytes of a reply, for example of a picture. */
 export function requestBytes(
   upstream: Upstream,
   request: UpstreamRequest,
@@ -130,7 +130,7 @@ async function exchange<T>(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof RouteFailure) throw error;
-    // The platform's own errors tell the address.
+    // The platform's own errors contain the address.
     const problem = timeout.aborted ? "in time" : codeOf(error);
     const blames = timeout.aborted ? "server" : "connection";
     throw new RouteFailure(`The server did not answer ${problem}`.trim(), blames);
@@ -160,7 +160,7 @@ async function readBytes(response: Response, bytesMax: number): Promise<Uint8Arr
   return Buffer.concat(parts);
 }
 
-/** Degrees as every server reads them: never with an exponent, to the centimetre. */
+/** Degrees in a form that every server reads: without an exponent, precise to a centimetre. */
 export function degrees(value: number): string {
   return value
     .toFixed(7)

@@ -1,4 +1,4 @@
-// Valhalla: the way, and the roads next to a position. The base URL is the one before `/route`.
+// Valhalla: routes, and the roads near a position. The base URL is the one before `/route`.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
@@ -21,14 +21,17 @@ import {
 import { jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
 const COSTINGS = { car: "auto", bicycle: "bicycle", foot: "pedestrian" } as const;
-/** The languages that its narration has; it would take English for any other. */
+/** The languages of its instructions; for any other it would use English. */
 const LANGUAGES: ReadonlySet<string> = new Set(
   "bg ca cs da de el en es et fi fr hi hu it ja nb nl pl pt ro ru sk sl sv tr uk vi".split(" "),
 );
 const REGIONS: ReadonlySet<string> = new Set(["en-GB", "en-US", "pt-BR", "pt-PT"]);
-/** What its own configuration allows, unless an operator raised it: `service_limits.max_radius`. */
+/**
+ * The default of its own configuration; an operator may have raised it:
+ * `service_limits.max_radius`.
+ */
 const RADIUS_MAX = 200;
-/** Errors by which it says that there is no road, or no way. */
+/** Errors that mean that there is no road, or no route. */
 const NOTHING: ReadonlySet<unknown> = new Set([171, 442]);
 const METRES: Readonly<Record<string, number>> = { kilometers: 1_000, miles: 1_609.344 };
 
@@ -146,7 +149,7 @@ function toRoads(reply: unknown): RoadAnswer[] {
   const seen = new Set<unknown>();
   return requiredList(found.edges, "edges", (edge) => {
     const way = objectOf(edge.edge_info).way_id;
-    // Both directions of a road are edges of their own.
+    // Each direction of a road is an edge of its own; keep one.
     if (seen.has(way)) return null;
     if (way !== undefined) seen.add(way);
     return toRoad(edge);
@@ -163,9 +166,9 @@ function toRoad(found: Json): RoadAnswer | null {
     road_class: roadClassOf(classification),
     name: names[0] ?? null,
     ref: null,
-    // Zero stands for a limit that it does not know; more than any road allows for none.
+    // Zero means an unknown limit; a value above any real limit means none.
     speed_limit_kmh: numberOf(info.speed_limit ?? edge.speed_limit, 1, 200),
-    // An edge is one direction, and does not tell of the other.
+    // An edge is one direction, and does not say whether the other exists.
     oneway: null,
     surface: textOf(surface, 60),
     lanes: numberOf(edge.lane_count, 1, 30),
