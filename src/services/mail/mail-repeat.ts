@@ -36,12 +36,12 @@ export async function findRepeat(
   given: { readonly idempotencyKey: string; readonly content: MailContent },
 ): Promise<Repeat> {
   const { accountId } = call.identity;
-  const [current, ...previous] = room.secrets;
+  const [current, ...previous] = services.secrets;
   const key = repeatKey(current, accountId, given);
   const earlier = previous.map((secret) => repeatKey(secret, accountId, given));
-  const endMs = deps.clock.monotonicMs() + room.waitMs;
+  const endMs = deps.clock.monotonicMs() + services.waitMs;
   while (deps.clock.monotonicMs() < endMs) {
-    const state = await room.repeats.begin(key, newUuid(room), earlier).catch((cause) => {
+    const state = await services.repeats.begin(key, newUuid(services), earlier).catch((cause) => {
       throw notStored(cause);
     });
     if (state.kind === "mine") return state;
