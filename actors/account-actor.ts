@@ -88,7 +88,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     const metadata = metadataText(request.metadata);
     const text = `${this.accountId}\t${request.keyId}\t${metadata}`;
     const ref = this.#holdRef(request);
-    let looks = 2;
+    let readsLeft = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
       const key = access.document.keys.get(request.keyId);
@@ -97,11 +97,11 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         continue;
       }
       const nowMs = this.deps.clock.now();
-      if (looks > 0 && lacksAllowance(access.document, nowMs)) {
+      if (readsLeft > 0 && lacksAllowance(access.document, nowMs)) {
         // Read the document again first: a key that was revoked meanwhile must not trigger the
         // grant.
-        looks -= 1;
-        if (looks === 0) await this.#grantAllowance();
+        readsLeft -= 1;
+        if (readsLeft === 0) await this.#grantAllowance();
         await this.#refresh();
         continue;
       }

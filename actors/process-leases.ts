@@ -180,8 +180,8 @@ export class ProcessLeases {
 }
 
 /**
- * Streams, and calls with a settlement that waits for Redis: the sweep must charge the reported
- * cost.
+ * Streams, and calls with a settlement that waits for Redis: the sweep must charge the cost that
+ * the caller received.
  */
 function streamsOf({ open }: Bucket): OpenHold[] {
   const streams: OpenHold[] = [];

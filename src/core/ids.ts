@@ -101,15 +101,15 @@ function base62(bytes: Uint8Array): string {
   const limbs = [limb(bytes, 0), limb(bytes, 4), limb(bytes, 8), limb(bytes, 12)];
   let text = "";
   while (text.length < LENGTH) {
-    let rest = 0;
+    let remainder = 0;
     for (let i = 0; i < limbs.length; i++) {
       // Below 2^50, so exact.
-      const value = rest * 2 ** 32 + (limbs[i] ?? 0);
+      const value = remainder * 2 ** 32 + (limbs[i] ?? 0);
       const quotient = Math.floor(value / RADIX);
       limbs[i] = quotient;
-      rest = value - quotient * RADIX;
+      remainder = value - quotient * RADIX;
     }
-    text = threeDigits(rest) + text;
+    text = threeDigits(remainder) + text;
   }
   return text.slice(-LENGTH);
 }
@@ -127,7 +127,7 @@ function threeDigits(value: number): string {
 
 function encode(value: bigint): string {
   let text = "";
-  for (let rest = value; text.length < LENGTH; rest /= 62n)
-    text = ALPHABET[Number(rest % 62n)] + text;
+  for (let left = value; text.length < LENGTH; left /= 62n)
+    text = ALPHABET[Number(left % 62n)] + text;
   return text;
 }

@@ -59,11 +59,11 @@ export function keyDigests(key: string, peppers: SecretList): KeyDigests {
 }
 
 function checksum(text: string): string {
-  let rest = Bun.hash.crc32(text);
+  let left = Bun.hash.crc32(text);
   let digits = "";
   while (digits.length < CHECKSUM_LENGTH) {
-    digits = ALPHABET[rest % 62] + digits;
-    rest = Math.floor(rest / 62);
+    digits = ALPHABET[left % 62] + digits;
+    left = Math.floor(left / 62);
   }
   return digits;
 }

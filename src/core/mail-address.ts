@@ -51,7 +51,7 @@ export function isWithin(domain: string, parent: string): boolean {
 
 /** The addresses in their order without duplicates; the case of a domain makes no difference. */
 export function distinct(addresses: readonly MailAddress[]): MailAddress[] {
-  return [...new Map(addresses.map((one) => [one.address, one])).values()];
+  return [...new Map(addresses.map((address) => [address.address, address])).values()];
 }
 
 /** The domains of addresses, each once, sorted. Only these are stored (SPEC 2.5). */

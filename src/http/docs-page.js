@@ -1,4 +1,4 @@
-// Runs in the browser: search, this installation's address in the examples, and, where the
+// Runs in the browser: search, this installation's address in the examples, and, if the
 // operator allows it, forms that send the examples.
 
 const sections = [...document.querySelectorAll("section.endpoint")];

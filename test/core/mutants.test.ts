@@ -184,7 +184,10 @@ describe("pricing.ts", () => {
     file: "src/core/pricing.ts",
     checks: { ...COST_CHECKS, ...BOUND_CHECKS, ...AFFORDABLE_CHECKS },
     mutations: [
-      ["the cached price is ignored", replaced("band.cachedInput ?? band.input", "band.input")],
+      [
+        "the cached price is ignored",
+        replaced("usage.cachedTokens, band.cachedInput ?? band.input", "usage.cachedTokens, band.input"),
+      ],
       [
         "cached tokens are charged twice",
         replaced("usage.promptTokens - usage.cachedTokens", "usage.promptTokens"),

@@ -74,8 +74,8 @@ function linesOf(uses: readonly Use[]): string[] {
   const lines = new Map<string, string[]>();
   for (const { action, parameter } of uses) {
     const { about, required, fallback, kind } = parameter;
-    const rest = required ? "; required" : fallback === null ? "" : `; default ${fallback}`;
-    const line = `${about} (${kind.rule})${rest}`;
+    const note = required ? "; required" : fallback === null ? "" : `; default ${fallback}`;
+    const line = `${about} (${kind.rule})${note}`;
     lines.set(line, [...(lines.get(line) ?? []), `\`${action}\``]);
   }
   return [...lines].map(([line, actions]) => `- ${actions.join(", ")}: ${line}`);

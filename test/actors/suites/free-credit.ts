@@ -87,7 +87,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       ]);
     });
 
-    test("leaves the balance once, with an entry of its own, by the worker and by no call", async () => {
+    test("leaves the balance once, with an entry of its own, by the worker alone", async () => {
       clock.set("2031-03-15T12:00:00.000Z");
       const mine = await account({ paid: usd("10"), paidAt: clock.daysAgo(0) });
       await mine.actor.expireFree();

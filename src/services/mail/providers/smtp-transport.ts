@@ -57,7 +57,7 @@ export class SmtpTransport implements MailTransport {
       if (line !== undefined) {
         line.endIdle();
         const delivery = await this.#converse(line, mail, commit);
-        // The server had closed the idle connection; it accepted nothing of the message.
+        // If stale, the server had closed the idle connection and accepted nothing: try a new one.
         if (delivery !== "stale") return delivery;
       }
       const fresh = await this.#open();

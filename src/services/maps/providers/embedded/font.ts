@@ -92,8 +92,8 @@ export class Font {
   #indexOf(codePoint: number): number {
     const cmap = this.#table("cmap");
     const data = this.#data;
-    for (let one = 0; one < data.getUint16(cmap + 2); one += 1) {
-      const at = cmap + data.getUint32(cmap + 4 + one * 8 + 4);
+    for (let index = 0; index < data.getUint16(cmap + 2); index += 1) {
+      const at = cmap + data.getUint32(cmap + 4 + index * 8 + 4);
       if (data.getUint16(at) !== 4) continue;
       const twice = data.getUint16(at + 6);
       for (let segment = 0; segment < twice; segment += 2) {
@@ -129,7 +129,7 @@ export class Font {
 
   #simple(start: number, count: number): Contour[] {
     const data = this.#data;
-    const ends = Array.from({ length: count }, (_, one) => data.getUint16(start + one * 2));
+    const ends = Array.from({ length: count }, (_, index) => data.getUint16(start + index * 2));
     const total = (ends.at(-1) ?? -1) + 1;
     let at = start + count * 2;
     at += 2 + data.getUint16(at);
@@ -137,7 +137,7 @@ export class Font {
     while (flags.length < total) {
       const flag = data.getUint8(at++);
       const times = (flag & REPEATED) === 0 ? 1 : data.getUint8(at++) + 1;
-      for (let one = 0; one < times; one += 1) flags.push(flag);
+      for (let index = 0; index < times; index += 1) flags.push(flag);
     }
     const read = (short: number, same: number) => {
       let value = 0;
@@ -152,10 +152,10 @@ export class Font {
     };
     const xs = read(SHORT_X, SAME_X);
     const ys = read(SHORT_Y, SAME_Y);
-    const points = flags.map((flag, one) => {
-      return { x: xs[one] ?? 0, y: ys[one] ?? 0, isOnCurve: (flag & ON_CURVE) !== 0 };
+    const points = flags.map((flag, index) => {
+      return { x: xs[index] ?? 0, y: ys[index] ?? 0, isOnCurve: (flag & ON_CURVE) !== 0 };
     });
-    return ends.map((end, one) => points.slice((ends[one - 1] ?? -1) + 1, end + 1));
+    return ends.map((end, index) => points.slice((ends[index - 1] ?? -1) + 1, end + 1));
   }
 
   /** A letter composed of others, such as one with an accent. */

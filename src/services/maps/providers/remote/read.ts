@@ -21,8 +21,8 @@ export function objectOf(value: unknown): Json {
 export function listOf<T>(value: unknown, read: (item: Json) => T | null): T[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, ITEMS_MAX).flatMap((item) => {
-    const one = isObject(item) ? read(item) : null;
-    return one === null ? [] : [one];
+    const result = isObject(item) ? read(item) : null;
+    return result === null ? [] : [result];
   });
 }
 
