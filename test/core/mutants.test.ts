@@ -186,7 +186,10 @@ describe("pricing.ts", () => {
     mutations: [
       [
         "the cached price is ignored",
-        replaced("usage.cachedTokens, band.cachedInput ?? band.input", "usage.cachedTokens, band.input"),
+        replaced(
+          "usage.cachedTokens, band.cachedInput ?? band.input",
+          "usage.cachedTokens, band.input",
+        ),
       ],
       [
         "cached tokens are charged twice",
