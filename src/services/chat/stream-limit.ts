@@ -24,7 +24,7 @@ export interface StreamLimitParts {
 
 /**
  * Text has at least as many characters as tokens, near enough; so nothing is counted before it is
- * as long as the tokens that the hold still pays for, and then all of it once.
+ * as long as the tokens that the hold still pays for, and then all of it once (D-172).
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;
