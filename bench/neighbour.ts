@@ -22,7 +22,7 @@ const LARGE_AT_ONCE = 4;
 const LARGE_BYTES = 3_900_000;
 /** Four characters in twelve bytes, and the slowest text to be counted. */
 const LARGE_WORD = "ราคา";
-/** Pays for all tokens of a large prompt, so that all are counted, but not for other tokenizers'. */
+/** Pays for all tokens of a large prompt by our count, but not with the margin above it. */
 const LARGE_BUDGET = usd("0.055");
 const RATIO_AIM = 3;
 
