@@ -49,6 +49,20 @@ test("a message has the headers of a good sender", async () => {
   expect(mail.headers.has("bcc")).toBe(false);
 });
 
+test("a subject that looks encoded arrives as it was typed", async () => {
+  for (const subject of [
+    "=?utf-8?q?Hidden?=",
+    `Look: =?UTF-8?B?SGlkZGVu?= ${"and Grüße 😀 ".repeat(12)}`.trim(),
+    "=?",
+  ]) {
+    const bytes = await build({ subject });
+    expect((await simpleParser(bytes)).subject).toBe(subject);
+    for (const line of bytes.toString("latin1").split("\r\n")) {
+      expect(line.length).toBeLessThanOrEqual(78);
+    }
+  }
+});
+
 test("text and HTML arrive as they were, each with the footer", async () => {
   const mail = await simpleParser(await build());
   expect(mail.text).toStartWith(".leading dot\nlong long");

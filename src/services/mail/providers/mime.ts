@@ -28,6 +28,9 @@ export interface MimeInput {
   readonly date: Date;
 }
 
+/** 60 letters of base64, with 12 around them. */
+const ENCODED_BYTES_MAX = 45;
+
 export type BuildMime = (input: MimeInput) => Promise<Buffer>;
 
 /** Creates a builder. Content stays content: it cannot reach a file, a URL or a header. */
@@ -55,12 +58,16 @@ export function createMimeBuilder(identity: MailIdentity): BuildMime {
       from: { name: displayName(content.fromName, ownDomain, service), address: sender },
       to: content.to.map(plain),
       ...(replyTo !== null && { replyTo: plain(replyTo) }),
-      subject,
+      ...(!looksEncoded(subject) && { subject }),
       ...(text !== null && { text: withTextFooter(text, footer) }),
       ...(html !== null && { html: withHtmlFooter(html, footer) }),
       messageId: `<${id}@${domain}>`,
       date,
-      headers: { ...listHeaders(sender, replyTo), "Auto-Submitted": "auto-generated" },
+      headers: {
+        ...(looksEncoded(subject) && { Subject: encodedSubject(subject) }),
+        ...listHeaders(sender, replyTo),
+        "Auto-Submitted": "auto-generated",
+      },
       baseBoundary: id,
       envelope: { from: sender, to: [...content.to] },
     });
@@ -72,6 +79,27 @@ export function createMimeBuilder(identity: MailIdentity): BuildMime {
 // An object, because the library would read lists, groups and comments in a string.
 function plain(address: string) {
   return { name: "", address };
+}
+
+/** A reader would decode such a text and show another. The library sends ASCII as it is. */
+function looksEncoded(subject: string): boolean {
+  return subject.includes("=?");
+}
+
+/** The text in encoded words (RFC 2047), each with whole characters and at most 75 long. */
+function encodedSubject(subject: string) {
+  const words: string[] = [];
+  let word = "";
+  for (const character of subject) {
+    if (Buffer.byteLength(word + character) > ENCODED_BYTES_MAX) {
+      words.push(word);
+      word = "";
+    }
+    word += character;
+  }
+  words.push(word);
+  const encoded = words.map((part) => `=?UTF-8?B?${Buffer.from(part).toString("base64")}?=`);
+  return { prepared: true, foldLines: true, value: encoded.join(" ") };
 }
 
 /** RFC 2919 and 2369: a name for filters, and a contact. */
