@@ -11,6 +11,7 @@ import type { Log } from "../src/core/log.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "../src/http/metrics-server.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
+import { ContentKeys } from "../src/store/content-keys.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
 import { checkUpgraded, FirstLayoutLeft } from "../src/store/first-layout.ts";
 import { Ledger } from "../src/store/ledger.ts";
@@ -23,6 +24,7 @@ import { RejectedEntries } from "../src/store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { Unfinished } from "../src/store/unfinished.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
+import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
 import { completeChanges } from "./completer.ts";
 import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
@@ -218,6 +220,13 @@ function schedule({ config, log, accounts, database }: Parts) {
     "mail-repeats-expiry": {
       everyMs: 3_600_000,
       run: () => expireRepeats(new MailRepeats(database)),
+    },
+    "append-only-rewrite": {
+      everyMs: 600_000,
+      run: () => {
+        const { redis } = scripts;
+        return rewriteAppendOnlyFiles({ redis, keys: new ContentKeys(redis), log });
+      },
     },
     "log-retention": {
       everyMs: 3_600_000,

@@ -20,8 +20,16 @@ export class ContentKeys {
 
   async destroy(messageId: string): Promise<void> {
     await this.redis.del(name(messageId));
+    await this.redis.incr(DESTROYED);
+  }
+
+  /** How many keys were destroyed since this was asked last. */
+  async takeDestroyed(): Promise<number> {
+    return Number((await this.redis.getdel(DESTROYED)) ?? 0);
   }
 }
+
+const DESTROYED = "content-keys-destroyed";
 
 function name(messageId: string): string {
   return `content-key:${messageId}`;

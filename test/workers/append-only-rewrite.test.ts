@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ContentKeys } from "../../src/store/content-keys.ts";
+import { openRedis } from "../../src/store/redis.ts";
+import { rewriteAppendOnlyFiles } from "../../workers/append-only-rewrite.ts";
+import { eventually } from "../support/eventually.ts";
+import { startPrivateRedis } from "../support/services.ts";
+import { silent } from "../support/world.ts";
+
+const SECRET = "a-key-that-nobody-may-find-again";
+const KEPT = "a-key-of-a-message-that-waits---";
+
+/** Everything in the files that Redis writes. */
+function filesOf(dir: string): string {
+  const folder = join(dir, "appendonlydir");
+  return readdirSync(folder)
+    .map((file) => readFileSync(join(folder, file), "latin1"))
+    .join("");
+}
+
+test("a destroyed content key leaves the append-only file, one that is needed stays", async () => {
+  await using store = await startPrivateRedis();
+  const redis = openRedis(store.url);
+  try {
+    const keys = new ContentKeys(redis);
+    await keys.put("msg_1", Buffer.from(SECRET));
+    await keys.put("msg_2", Buffer.from(KEPT));
+    expect(await rewriteAppendOnlyFiles({ redis, keys, log: silent })).toBe(false);
+    await keys.destroy("msg_1");
+    expect(filesOf(store.dir)).toContain(SECRET);
+    expect(await rewriteAppendOnlyFiles({ redis, keys, log: silent })).toBe(true);
+    await eventually("the file is rewritten", () => !filesOf(store.dir).includes(SECRET));
+    expect(String(await keys.find("msg_2"))).toBe(KEPT);
+    // Nothing was destroyed since.
+    expect(await rewriteAppendOnlyFiles({ redis, keys, log: silent })).toBe(false);
+  } finally {
+    redis.disconnect();
+  }
+});
