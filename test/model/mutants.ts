@@ -266,11 +266,6 @@ const WINDOWS: readonly Mutant[] = [
     bad: "w.streams > stream_limit",
   },
   {
-    breaks: "no more open calls than the tier has",
-    good: "w.calls >= call_limit",
-    bad: "w.calls >= call_limit + 1",
-  },
-  {
     breaks: "a stream that ended gives its slot back",
     good: "w.streams - hold.stream,",
     bad: "w.streams,",
