@@ -10,76 +10,96 @@ import { openRedis } from "../../src/store/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
 
-async function startedRedis() {
-  await using stack = new AsyncDisposableStack();
-  const server = stack.use(await startPrivateRedis());
+const request = { nowMs: 0, key: "{window}:a", limit: 10 };
+
+function open(server: PrivateRedis): RedisServer & Disposable {
   const redis = openRedis(server.url);
   if ("nodes" in redis) throw new Error("One server was expected");
   redis.on("error", () => {});
-  stack.defer(() => redis.disconnect());
-  const own = stack.move();
-  return { server, redis, [Symbol.asyncDispose]: () => own.disposeAsync() };
+  return Object.assign(redis, { [Symbol.dispose]: () => redis.disconnect() });
 }
 
-const request = { nowMs: 0, key: "{window}:a", limit: 10 };
-
-async function restart(server: PrivateRedis, redis: RedisServer): Promise<void> {
+async function restart(server: PrivateRedis): Promise<void> {
   await server.kill9();
   await server.start();
+  using redis = open(server);
   await eventually("it answers", async () => (await redis.ping().catch(() => "")) === "PONG");
 }
 
+/** What a script answers that nobody prepares the server for. */
+async function answerOf(server: PrivateRedis): Promise<unknown> {
+  using redis = open(server);
+  return await redis.fcall(SCRIPT_LIBRARY.functionOf("count"), 1, request.key, "x");
+}
+
 test("a server that was restarted runs no script before it is compared", async () => {
-  await using started = await startedRedis();
-  const { server, redis } = started;
+  await using server = await startPrivateRedis();
   let compared = 0;
-  const scripts = new ScriptRunner(redis, async () => void compared++);
-  expect(await scripts.run(count, request)).toMatchObject({ remaining: 9 });
+  const compare = async () => void compared++;
+  {
+    // A client that stays would have the server compared as soon as it is back.
+    using redis = open(server);
+    expect(await new ScriptRunner(redis, compare).run(count, request)).toMatchObject({
+      remaining: 9,
+    });
+  }
   expect(compared).toBe(1);
-  await restart(server, redis);
-  expect(await redis.fcall(SCRIPT_LIBRARY.functionOf("count"), 1, request.key, "x")).toEqual([
-    "recover",
-  ]);
-  const before = compared;
-  const fresh = new ScriptRunner(redis, async () => void compared++);
-  expect(await fresh.run(count, request)).toMatchObject({ remaining: 8 });
-  expect(compared).toBeGreaterThan(before);
+  await restart(server);
+  expect(await answerOf(server)).toEqual(["recover"]);
+  using redis = open(server);
+  expect(await new ScriptRunner(redis, compare).run(count, request)).toMatchObject({
+    remaining: 8,
+  });
+  expect(compared).toBe(2);
 });
 
 test("what one process compared, others need not compare again", async () => {
-  await using started = await startedRedis();
-  await new ScriptRunner(started.redis, async () => {}).run(count, request);
-  const other = new ScriptRunner(started.redis, () => Promise.reject(new Error("compared again")));
+  await using server = await startPrivateRedis();
+  using redis = open(server);
+  await new ScriptRunner(redis, async () => {}).run(count, request);
+  const other = new ScriptRunner(redis, () => Promise.reject(new Error("compared again")));
   expect(await other.run(count, request)).toMatchObject({ remaining: 8 });
 });
 
 test("a server that is restarted while it is compared is not taken for compared", async () => {
-  await using started = await startedRedis();
-  const { server, redis } = started;
-  const unstable = new ScriptRunner(redis, () => restart(server, redis));
-  await expect(unstable.run(count, request)).rejects.toMatchObject({ code: "service_unavailable" });
-  expect(await redis.fcall(SCRIPT_LIBRARY.functionOf("count"), 1, request.key, "x")).toEqual([
-    "recover",
-  ]);
+  await using server = await startPrivateRedis();
+  let isOver = false;
+  {
+    using redis = open(server);
+    const unstable = new ScriptRunner(redis, async () => {
+      if (isOver) throw new Error("The test is over");
+      await restart(server);
+    });
+    const running = unstable.run(count, request);
+    await expect(running).rejects.toMatchObject({ code: "service_unavailable" });
+    isOver = true;
+  }
+  expect(await answerOf(server)).toEqual(["recover"]);
+});
+
+test("one restart while it is compared, and it is compared again", async () => {
+  await using server = await startPrivateRedis();
+  using redis = open(server);
   let compared = 0;
   const scripts = new ScriptRunner(redis, async () => {
     compared += 1;
-    if (compared === 1) await restart(server, redis);
+    if (compared === 1) await restart(server);
   });
   expect(await scripts.run(count, request)).toMatchObject({ allowed: true });
   expect(compared).toBeGreaterThan(1);
 });
 
 test("a comparison that fails lets no script run", async () => {
-  await using started = await startedRedis();
-  const scripts = new ScriptRunner(started.redis, () => Promise.reject(new Error("no Postgres")));
+  await using server = await startPrivateRedis();
+  using redis = open(server);
+  const scripts = new ScriptRunner(redis, () => Promise.reject(new Error("no Postgres")));
   await expect(scripts.run(count, request)).rejects.toMatchObject({ code: "service_unavailable" });
-  expect(await started.redis.exists(request.key)).toBe(0);
+  expect(await redis.exists(request.key)).toBe(0);
 });
 
 test("releases run beside each other until one removes the scripts of others", async () => {
-  await using started = await startedRedis();
-  const { redis } = started;
+  await using server = await startPrivateRedis();
+  using redis = open(server);
   const other = SCRIPT_LIBRARY.changed((lua) => `${lua}\n-- another release`);
   const both = [
     new ScriptRunner(redis, async () => {}),
