@@ -77,14 +77,18 @@ export class Lane {
   async finish(): Promise<void> {
     for (const id of [...this.#open.keys()]) await this.#guarded(this.#settle(id, 500));
     const ends = [...this.model.holds.values()].map((hold) => this.model.endOf(hold) ?? 0);
-    this.nowMs = Math.max(this.nowMs, ...ends, ...this.model.leases.values());
+    const { leases } = bucketKeys(this.account.bucket);
+    // After a rebuild a lease stays for holds that the model no longer knows.
+    const kept = Object.entries(await this.deps.redis.hgetall(leases))
+      .filter(([owner]) => this.#owners.has(owner))
+      .map(([, endMs]) => Number(endMs));
+    this.nowMs = Math.max(this.nowMs, ...ends, ...this.model.leases.values(), ...kept);
     for (const command of ["sweep", "flush"] as const) await this.step({ do: command });
     this.model.applyOperations();
     await this.#actor(0).applyOperations();
     await this.#inspector.compare("finish");
     await this.step({ do: "flush" });
     if (this.model.holds.size > 0) throw new Difference("A hold outlived the run");
-    const { leases } = bucketKeys(this.account.bucket);
     const left = await this.deps.redis.hkeys(leases);
     if (left.some((owner) => this.#owners.has(owner))) {
       throw new Difference("A lease outlived the run");
