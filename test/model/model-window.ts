@@ -27,6 +27,14 @@ export class ModelWindow {
     this.passed.push(Math.max(nowMs, this.passed.at(-1) ?? 0));
   }
 
+  /** Moves the window on: what no longer counts leaves it for good. */
+  moveTo(nowMs: number): void {
+    const total = this.total(nowMs);
+    this.last = Math.max(secondOf(nowMs), this.last);
+    this.counted = this.#since(this.last);
+    if (this.counted.length !== total) throw new Error("A window changed by being moved");
+  }
+
   /** The same, without anybody looking at it. */
   countedAt(nowMs: number): number {
     return this.#since(Math.max(secondOf(nowMs), this.last)).length;

@@ -293,7 +293,8 @@ export class WalletModel {
   /** With a wallet, a void one too, go the windows of its keys that count nothing any more. */
   forgetWindows(nowMs: number): void {
     for (const [key, window] of this.windows.entries()) {
-      if (window.total(nowMs) === 0) this.windows[key] = new ModelWindow();
+      window.moveTo(nowMs);
+      if (window.counted.length === 0) this.windows[key] = new ModelWindow();
     }
   }
 
