@@ -22,6 +22,7 @@ import { eventLoopTurns } from "../support/eventually.ts";
 import {
   ask,
   DONE,
+  fewAtOnce,
   openAccount,
   openWorld,
   random,
@@ -86,10 +87,9 @@ async function admit(
 async function callBoth(account: TestAccount, calls: number): Promise<bigint> {
   const cost = usd("0.01");
   const settle = async (hold: Hold) => (await hold.settle(cost, DONE)).charged;
-  const charged = await Promise.all(
-    Array.from({ length: calls }, async (_, index) =>
-      settle(await admit(index % 2 === 0 ? old : young, account, usd("0.02"))),
-    ),
+  const releases = Array.from({ length: calls }, (_, index) => (index % 2 === 0 ? old : young));
+  const charged = await fewAtOnce(releases, async (release) =>
+    settle(await admit(release, account, usd("0.02"))),
   );
   return charged.reduce<bigint>((sum, amount) => sum + amount, 0n);
 }
