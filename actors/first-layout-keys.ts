@@ -1,6 +1,7 @@
 // The names of the first layout's keys, where they differ from today's (keys.ts).
 
 import { accountOfWallet } from "./keys.ts";
+import { scanNames } from "./redis-servers.ts";
 import type { RedisClient } from "./script.ts";
 
 export function firstLayoutKeys(bucket: number) {
@@ -34,15 +35,9 @@ export async function* scanFirstLayout(
   redis: RedisClient,
   patterns: readonly string[],
 ): AsyncGenerator<FoundKey[]> {
-  const servers = "nodes" in redis ? redis.nodes("master") : [redis];
-  for (const server of servers) {
-    for (const pattern of patterns) {
-      let cursor = "0";
-      do {
-        const [next, names] = await server.scan(cursor, "MATCH", pattern, "COUNT", SCAN_COUNT);
-        cursor = next;
-        if (names.length > 0) yield names.map(foundKey);
-      } while (cursor !== "0");
+  for (const pattern of patterns) {
+    for await (const names of scanNames(redis, pattern, SCAN_COUNT)) {
+      if (names.length > 0) yield names.map(foundKey);
     }
   }
 }

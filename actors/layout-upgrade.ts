@@ -8,14 +8,8 @@ import { bucketKeys, KEY_PATTERN, PROCESS_PATTERN, processKey, WALLET_PATTERN } 
 import { checkLayout, LAYOUT_MAX, LAYOUT_MIN } from "./layouts.ts";
 import raiseLayoutLua from "./lua/raise_layout.lua" with { type: "text" };
 import rewriteLua from "./lua/rewrite.lua" with { type: "text" };
-import {
-  pack,
-  type RedisClient,
-  runUnloaded,
-  type Script,
-  serversOf,
-  verdictOf,
-} from "./script.ts";
+import { scanNames, serversOf } from "./redis-servers.ts";
+import { pack, type RedisClient, runUnloaded, type Script, verdictOf } from "./script.ts";
 import { removeOtherLibraries } from "./script-library.ts";
 
 /** A process that has not announced itself for this long is gone. */
@@ -108,7 +102,7 @@ export async function raiseLayouts(redis: RedisClient): Promise<number> {
 /** Serving processes that do not know this release's layout. */
 async function earlierProcesses(redis: RedisClient): Promise<string[]> {
   const earlier = new Set<string>();
-  for await (const names of scan(redis, PROCESS_PATTERN)) {
+  for await (const names of scanNames(redis, PROCESS_PATTERN, SCAN_COUNT)) {
     for (const name of names) {
       const [, max] = ((await redis.get(name)) ?? `0 ${LAYOUT_MAX}`).split(" ");
       if (Number(max) < LAYOUT_MAX) earlier.add(name.slice(name.indexOf(":") + 1));
@@ -126,7 +120,7 @@ async function rewriteAll(redis: RedisClient): Promise<void> {
     ["wallet", WALLET_PATTERN],
     ["key", KEY_PATTERN],
   ] as const) {
-    for await (const names of scan(redis, pattern)) {
+    for await (const names of scanNames(redis, pattern, SCAN_COUNT)) {
       await Promise.all(
         names.map(async (record) => {
           const bytes = await redis.getBuffer(record);
@@ -136,17 +130,5 @@ async function rewriteAll(redis: RedisClient): Promise<void> {
         }),
       );
     }
-  }
-}
-
-/** Names of keys on every server, page by page; some may appear twice. */
-async function* scan(redis: RedisClient, pattern: string): AsyncGenerator<readonly string[]> {
-  for (const server of serversOf(redis)) {
-    let cursor = "0";
-    do {
-      const [next, names] = await server.scan(cursor, "MATCH", pattern, "COUNT", SCAN_COUNT);
-      cursor = next;
-      yield names;
-    } while (cursor !== "0");
   }
 }

@@ -1,5 +1,6 @@
 import { accountOfWallet, WALLET_PATTERN } from "./keys.ts";
 import { parseWallet } from "./records.ts";
+import { scanNames } from "./redis-servers.ts";
 import type { RedisClient } from "./script.ts";
 
 export interface ScannedWallet {
@@ -13,15 +14,9 @@ const SCAN_COUNT = 500;
 
 /** All wallets on every server, page by page; may miss one that appears or disappears meanwhile. */
 export async function* scanWallets(redis: RedisClient): AsyncGenerator<ScannedWallet[]> {
-  const servers = "nodes" in redis ? redis.nodes("master") : [redis];
-  for (const server of servers) {
-    let cursor = "0";
-    do {
-      const [next, keys] = await server.scan(cursor, "MATCH", WALLET_PATTERN, "COUNT", SCAN_COUNT);
-      cursor = next;
-      const page = await Promise.all(keys.map((key) => read(redis, key)));
-      if (page.length > 0) yield page.filter((wallet) => wallet !== null);
-    } while (cursor !== "0");
+  for await (const names of scanNames(redis, WALLET_PATTERN, SCAN_COUNT)) {
+    const page = await Promise.all(names.map((name) => read(redis, name)));
+    if (page.length > 0) yield page.filter((wallet) => wallet !== null);
   }
 }
 

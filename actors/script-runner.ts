@@ -3,12 +3,12 @@
 
 import { ApiError } from "../src/core/errors.ts";
 import { UnknownLayout } from "./layouts.ts";
+import { serversOf } from "./redis-servers.ts";
 import {
   type RawReply,
   type RedisClient,
   type RedisServer,
   type Script,
-  serversOf,
   verdictOf,
 } from "./script.ts";
 import { IoredisScriptClient, type ScriptClient } from "./script-client.ts";

@@ -9,11 +9,6 @@ export type RedisClient = Redis | Cluster;
 /** One server of a deployment. */
 export type RedisServer = Redis;
 
-/** The servers that own data. */
-export function serversOf(redis: RedisClient): readonly RedisServer[] {
-  return "nodes" in redis ? redis.nodes("master") : [redis];
-}
-
 /** A reply with bulk strings as bytes. */
 export type RawReply = Buffer | number | string | null | readonly RawReply[];
 

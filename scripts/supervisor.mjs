@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
  * @typedef {object} Supervised
  * @property {string} name
  * @property {() => Promise<void>} running resolves once it runs, or is given up or stopped
- * @property {(timeoutMs?: number) => Promise<void>} stop ends it for good
+ * @property {(timeoutMs?: number) => Promise<void>} stop ends it and does not start it again
  *
  * @typedef {object} SupervisorOptions
  * @property {string} name

@@ -2,7 +2,7 @@
 // is rewritten, which Redis does by itself only once the file has doubled.
 
 import type { Cluster, Redis } from "ioredis";
-import { serversOf } from "../actors/script.ts";
+import { serversOf } from "../actors/redis-servers.ts";
 import type { Log } from "../src/core/log.ts";
 
 export interface RewriteDeps {

@@ -36,7 +36,7 @@ import {
 import { toMapsConfig } from "./maps-file.ts";
 import { toSearchOffer } from "./search-catalogue-file.ts";
 
-/** The dearest price that is taken for meant: USD per million tokens. */
+/** Sanity limit in USD per million tokens: a higher price is rejected as a typo. */
 const PRICE_MAX = 10_000;
 
 /** A file that is refused; the message names the line and the path of what is wrong. */

@@ -28,7 +28,7 @@ interface Context {
   readonly refuse: Refuse;
 }
 
-/** The dearest price of 1,000 calls that is taken for meant, in USD. */
+/** Sanity limit in USD for 1,000 calls: a higher price is rejected as a typo. */
 const PRICE_MAX = 10_000;
 
 /** What the section `maps` offers; without one, what is built in. */

@@ -26,7 +26,7 @@ interface Context {
   readonly refuse: Refuse;
 }
 
-/** The dearest price of one result that is taken for meant, in USD. */
+/** Sanity limit in USD for one result: a higher price is rejected as a typo. */
 const RESULT_PRICE_MAX = 1;
 const NEEDS_KEY: ReadonlySet<SearchKind> = new Set(["brave", "tavily", "serper", "exa"]);
 

@@ -30,7 +30,7 @@ export interface KeyDirectoryOptions {
 /**
  * Finds the owner of a key by its full digests, one under each pepper that counts. All of them
  * are looked for in one statement: a key that exists takes as long as one that does not. What it
- * finds is remembered for good, for it never changes; that there is none only for some seconds.
+ * finds never changes, so it is kept; that a key does not exist is kept for some seconds.
  * Callers who may not ask Postgres on their own share four statements a second, so that guessing
  * costs it little, and a valid key that is new here is found all the same, whoever guesses from
  * its address.

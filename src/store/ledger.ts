@@ -240,7 +240,7 @@ export class Ledger {
     return followChain(entries, { tails, holes: named, unreadable });
   }
 
-  /** Accounts and keys are numbered once and for good, so a number learnt stays true. */
+  /** The number of an account or a key never changes, so it is read once. */
   async #learnNumbers(items: readonly JournalItem[]): Promise<void> {
     const { sql } = this.database;
     const accounts = new Set<string>();

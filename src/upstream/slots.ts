@@ -36,6 +36,7 @@ export class Slots {
 
   /** Changes the number of slots; requests in progress are not affected. */
   resize(max: number): void {
+    if (max === this.#max) return;
     this.#max = max;
     this.#giveOut();
   }

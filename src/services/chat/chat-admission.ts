@@ -1,6 +1,6 @@
 // Takes the hold of a chat call: by a bound that costs nothing to compute, and only where that does
 // not fit by one that does (SPEC 8.7.1). Where several models may serve, the hold covers the
-// dearest that may be asked.
+// most expensive of them.
 
 import type { AccountView, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";

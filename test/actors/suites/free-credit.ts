@@ -94,7 +94,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       expect(await balances(mine)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
       clock.ms += 90 * 86_400_000;
       const paid = await hold(mine, usd("10"));
-      // No call spends it; but the clock that ends it for good is not that of one call.
+      // No call spends it, and no call takes it away: only the worker does.
       expect(await balances(mine)).toEqual({ paid: NONE, free: usd("5"), held: usd("10") });
       expect((await mine.actor.view(mine.keyId)).free).toBe(NONE);
       await mine.actor.expireFree();

@@ -17,13 +17,13 @@ export type Delivery =
   /** The server refused all recipients, or the message, permanently. */
   | { readonly kind: "rejected"; readonly reason: RejectReason }
   /**
-   * Temporarily refused. Certainly nobody has the message. `answered` is true if the server said so
+   * Temporarily refused: no recipient has the message. `answered` is true if the server said so
    * after `commit`.
    */
   | { readonly kind: "deferred"; readonly why: string; readonly answered: boolean }
   /** All of it was sent, but no answer arrived: the server may have it or not. */
   | { readonly kind: "unanswered"; readonly why: string; readonly answered: false }
-  /** `commit` returned false. Certainly nobody has the message. */
+  /** `commit` returned false: no recipient has the message. */
   | { readonly kind: "withdrawn" };
 
 export interface MailTransport {
