@@ -4,6 +4,7 @@ import { holdsKey } from "../../actors/keys.ts";
 import { type AuditDeps, type AuditReport, audit } from "../../src/accounts/audit.ts";
 import { auditAccount } from "../../src/accounts/audit-account.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
+import { BUCKETS } from "../../src/core/limits.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
 import { DONE, hold, openAccount, type TestAccount, usd, type World } from "../support/world.ts";
@@ -38,9 +39,35 @@ export async function foundAtOnce(world: World, account: TestAccount): Promise<s
   return difference === null ? "" : inWords(difference);
 }
 
+const takenBuckets = new WeakMap<World, Set<number>>();
+
+/**
+ * An account in a bucket of its own: damage to one account must not reach another, and a journal
+ * with damaged entries, or the holds of one process, belong to a bucket as a whole.
+ */
+async function openAlone(world: World): Promise<TestAccount> {
+  const taken = takenBuckets.get(world) ?? new Set();
+  takenBuckets.set(world, taken);
+  if (taken.size === BUCKETS) throw new Error("Every bucket has an account: open another world");
+  for (;;) {
+    const account = await openAccount(world, { paid: usd("20") });
+    if (taken.has(account.row.bucket)) continue;
+    taken.add(account.row.bucket);
+    return account;
+  }
+}
+
 /** An account with a payment, a few settled calls, one of them free, and one open hold. */
 export async function busyAccount(world: World, open = true): Promise<TestAccount> {
-  const account = await openAccount(world, { paid: usd("20") });
+  return await makeBusy(world, await openAccount(world, { paid: usd("20") }), open);
+}
+
+/** A busy account that can be damaged without harm to any other of this kind. */
+export async function busyAccountAlone(world: World): Promise<TestAccount> {
+  return await makeBusy(world, await openAlone(world), true);
+}
+
+async function makeBusy(world: World, account: TestAccount, open: boolean): Promise<TestAccount> {
   await account.actor.applyOperations();
   await account.actor.configure();
   for (const cost of ["4.5", "1.25", "0.000000001"]) {
@@ -54,7 +81,7 @@ export async function busyAccount(world: World, open = true): Promise<TestAccoun
 
 /** An account that owes $3: of $20 refunded $17.25 were there, of which a call holds $2. */
 export async function owingAccount(world: World): Promise<TestAccount> {
-  const account = await busyAccount(world);
+  const account = await busyAccountAlone(world);
   const [payment] = await world.payments.list(account.row);
   if (payment === undefined) throw new Error("There is no payment");
   const terms = { actor: "operator", reason: "refund", reference: null };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openWorld, type World } from "../support/world.ts";
-import { busyAccount, damageLedger, found, foundAtOnce, owingAccount } from "./audit-lab.ts";
+import { busyAccountAlone, damageLedger, found, foundAtOnce, owingAccount } from "./audit-lab.ts";
 
 setDefaultTimeout(120_000);
 
@@ -217,7 +217,7 @@ describe("damage in the ledger", () => {
   ];
 
   test.each(kinds.map((kind) => [...kind]))("%s is named", async (_, sql, words) => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     expect(await found(world, account)).toBe("");
     await damageLedger(world, account, sql as (a: number) => string);
     expect(await found(world, account)).toMatch(words as RegExp);

@@ -4,7 +4,7 @@ import { monthBefore, monthOf } from "../../src/core/clock.ts";
 import { openWorld, type TestAccount, usd, type World } from "../support/world.ts";
 import {
   addToRecord,
-  busyAccount,
+  busyAccountAlone,
   charge,
   forgetHolds,
   found,
@@ -208,7 +208,7 @@ describe("damage in Redis", () => {
   ];
 
   test.each(kinds.map((kind) => [...kind]))("%s is named", async (_, damage, words) => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     expect(await found(world, account)).toBe("");
     await (damage as Damage)(account);
     expect(await found(world, account)).toMatch(words as RegExp);
@@ -228,7 +228,7 @@ describe("damage in Redis", () => {
   });
 
   test("a journal entry that is gone is named", async () => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     await charge(account, usd("0.5"));
     await charge(account, usd("0.25"));
     const { events } = account.actor.keys;
@@ -243,7 +243,7 @@ describe("damage in Redis", () => {
   });
 
   test("a journal entry that cannot be read is named", async () => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     await charge(account, usd("0.5"));
     const { events } = account.actor.keys;
     const [last] = await world.redis.xrevrange(events, "+", "-", "COUNT", 1);
@@ -257,7 +257,7 @@ describe("damage in Redis", () => {
   });
 
   test("a bucket that is older than the ledger, or of another epoch, is named", async () => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     const { bucket, events } = account.actor.keys;
     const newest = await world.redis.xrevrange(events, "+", "-", "COUNT", 1);
     await world.redis.xdel(events, newest[0]?.[0] ?? "");
