@@ -1,7 +1,8 @@
 // The command-line tool: finds the command, checks its words, opens the stores, prints the answer.
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
-import { ConfigError, loadStoreConfig } from "../settings/config.ts";
+import { loadStoreConfig } from "../settings/config.ts";
+import { ConfigError } from "../settings/environment.ts";
 import { WrongRedisUrl } from "../store/redis-url.ts";
 import { WrongSecret } from "../store/secrets.ts";
 import { type Answer, UsageError } from "./command.ts";

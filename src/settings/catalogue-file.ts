@@ -19,13 +19,8 @@ import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/chat-body.ts
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
 import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";
-import {
-  apiKeyOf,
-  baseUrlOf,
-  type Environment,
-  priceDigits,
-  type Refuse,
-} from "./catalogue-values.ts";
+import { apiKeyOf, baseUrlOf, priceDigits, type Refuse } from "./catalogue-values.ts";
+import type { Environment } from "./environment.ts";
 import {
   JsonSyntaxError,
   type LocatedJson,

@@ -1,8 +1,7 @@
 // Checks of values that several parts of the configuration file have, beyond what its schema can
 // say.
 
-/** Where the environment's variables come from. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "./environment.ts";
 
 /** Refuses the value at a JSON pointer, and with it the file. */
 export type Refuse = (pointer: string, problem: string) => never;
