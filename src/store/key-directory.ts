@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull } from "drizzle-orm";
+import { LRUCache } from "lru-cache";
 import { ApiError } from "../core/errors.ts";
 import type { KeyDigests, KeyIdentity } from "../core/keys.ts";
 import { accounts, keys } from "./account-schema.ts";
@@ -36,12 +37,17 @@ export interface KeyDirectoryOptions {
  * its address.
  */
 export class KeyDirectory {
-  readonly #known = new Map<string, KeyIdentity>();
-  readonly #unknownUntilMs = new Map<string, number>();
+  // What is forgotten is only looked up again.
+  readonly #known = new LRUCache<string, KeyIdentity>({ max: REMEMBERED_MAX });
+  readonly #unknown: LRUCache<string, true>;
   readonly #flights = new Map<string, Promise<Finding>>();
   #sharing = new Map<string, Waiting>();
 
-  constructor(readonly options: KeyDirectoryOptions) {}
+  constructor(readonly options: KeyDirectoryOptions) {
+    const { now } = options;
+    const times = { ttl: UNKNOWN_MS, ttlResolution: 0, perf: { now } };
+    this.#unknown = new LRUCache({ max: REMEMBERED_MAX, ...times });
+  }
 
   /**
    * Null when there is no such key. `hasTurn` is asked only about a key that is new here, and says
@@ -55,7 +61,7 @@ export class KeyDirectory {
   }
 
   #recall(digest: string): Finding | undefined {
-    if ((this.#unknownUntilMs.get(digest) ?? 0) > this.options.now()) return null;
+    if (this.#unknown.has(digest)) return null;
     return this.#known.get(digest);
   }
 
@@ -94,17 +100,16 @@ export class KeyDirectory {
   /** What the keys lead to, by their current digests. */
   async #lookUp(wanted: readonly KeyDigests[]): Promise<ReadonlyMap<string, KeyIdentity>> {
     const rows = await this.#rows(wanted.flat());
-    const untilMs = this.options.now() + UNKNOWN_MS;
     const found = new Map<string, KeyIdentity>();
     for (const digests of wanted) {
       const [current] = digests;
       const stored = digests.find((digest) => rows.has(digest));
       const identity = stored === undefined ? undefined : rows.get(stored);
       if (stored === undefined || identity === undefined) {
-        remember(this.#unknownUntilMs, current, untilMs);
+        this.#unknown.set(current, true);
         continue;
       }
-      remember(this.#known, current, identity);
+      this.#known.set(current, identity);
       found.set(current, identity);
       if (stored !== current) void this.#move(identity.keyId, stored, current);
     }
@@ -147,14 +152,4 @@ export class KeyDirectory {
 function crowded(): ApiError {
   const message = "Too many keys are being looked up; try again";
   return new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
-}
-
-/** Keeps memory bounded by forgetting the oldest; what was forgotten is only looked up again. */
-function remember<Value>(map: Map<string, Value>, digest: string, value: Value): void {
-  map.delete(digest);
-  for (const oldest of map.keys()) {
-    if (map.size < REMEMBERED_MAX) break;
-    map.delete(oldest);
-  }
-  map.set(digest, value);
 }

@@ -1,5 +1,6 @@
 // A journal entry as the rows that it becomes, or why it cannot become them.
 
+import { LRUCache } from "lru-cache";
 import { toUuid } from "../core/ids.ts";
 import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
 import { type LogRow, logRowOf } from "./log-rows.ts";
@@ -106,7 +107,7 @@ export function monthsOf(items: readonly JournalItem[]): Set<string> {
   return months;
 }
 
-const monthTexts = new Map<number, string>();
+const monthTexts = new LRUCache<number, string>({ max: 1_000 });
 const HOUR_MS = 3_600_000;
 
 /** Entries come in thousands of the same hour: a date is built once for each. */
@@ -115,7 +116,6 @@ function monthText(atMs: number): string {
   let text = monthTexts.get(hour);
   if (text === undefined) {
     text = new Date(atMs).toISOString().slice(0, 7);
-    if (monthTexts.size > 1_000) monthTexts.clear();
     monthTexts.set(hour, text);
   }
   return text;

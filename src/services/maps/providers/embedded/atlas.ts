@@ -1,6 +1,7 @@
 // The atlas, for the thread that serves requests: it gets maps from the atlas thread, and caches
 // the latest ones.
 
+import { LRUCache } from "lru-cache";
 import type { Log } from "../../../../core/log.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { AtlasMessage, AtlasQuestion, AtlasStart } from "./atlas-messages.ts";
@@ -32,9 +33,11 @@ export class Atlas {
   readonly #options: AtlasOptions;
   readonly #waiting = new Map<number, Waiting>();
   readonly #underWay = new Map<string, Promise<string>>();
-  readonly #kept = new Map<string, string>();
+  readonly #kept = new LRUCache<string, string>({
+    maxSize: CACHE_CHARACTERS_MAX,
+    sizeCalculation: (url, key) => key.length + url.length,
+  });
   #thread: Thread | null = null;
-  #keptCharacters = 0;
   #lastId = 0;
   #isClosed = false;
 
@@ -57,18 +60,13 @@ export class Atlas {
   async draw(map: MapRequest): Promise<string> {
     const key = JSON.stringify(map);
     const kept = this.#kept.get(key);
-    if (kept !== undefined) {
-      // Keeps the least recently used maps at the front.
-      this.#kept.delete(key);
-      this.#kept.set(key, kept);
-      return kept;
-    }
+    if (kept !== undefined) return kept;
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return await underWay;
     const drawing = this.#ask(map).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, drawing);
     const url = await drawing;
-    this.#keep(key, url);
+    this.#kept.set(key, url);
     return url;
   }
 
@@ -126,17 +124,6 @@ export class Atlas {
       waiting?.resolve(`data:image/png;base64,${message.png.toBase64()}`);
     } else {
       waiting?.reject(new RouteFailure(`A map could not be drawn: ${message.reason}`));
-    }
-  }
-
-  #keep(key: string, url: string): void {
-    if (this.#kept.has(key)) return;
-    this.#kept.set(key, url);
-    this.#keptCharacters += key.length + url.length;
-    for (const [oldest, old] of this.#kept) {
-      if (this.#keptCharacters <= CACHE_CHARACTERS_MAX) break;
-      this.#kept.delete(oldest);
-      this.#keptCharacters -= oldest.length + old.length;
     }
   }
 
