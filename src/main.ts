@@ -130,8 +130,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   };
   const embeddedMaps = openEmbeddedMaps({
     directory: config.dataDirectory,
+    clock,
     log,
-    now: clock.now,
   });
   const tokens = new TokenCounter({ clock, log });
   const { queueRedisUrl } = config;
