@@ -1,14 +1,17 @@
 // One route's request to an OpenAI-compatible server, by plain fetch: a client library costs five
 // to twenty-five times as much for each chunk.
 
-import { ApiError } from "../../../core/errors.ts";
+import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import {
+  exchange,
   type Fetch,
   isObject,
+  jsonOrNull,
   parseJson,
   readText,
-  retryAfterOf,
+  statusFailure,
+  type UpstreamRequest,
 } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
@@ -40,8 +43,8 @@ const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MESSAGE_MAX = 500;
 /** Statuses by which an upstream blames the request itself: no other route would do better. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Statuses that concern one model or one moment. */
-const HEALTHY_SERVERS: ReadonlySet<number> = new Set([403, 404, 429]);
+/** Some servers refuse single models by it. */
+const FORBIDDEN = 403;
 /** What no caller should be told: addresses, accounts, keys. */
 const TELLING =
   /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
@@ -52,10 +55,11 @@ const REST_READS_MAX = 8;
 /** A whole reply. Throws a RouteFailure, or an ApiError where the request is at fault. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
-  const response = await send(call, false, AbortSignal.any([call.signal, timeout]));
   const hasLogprobs = wantsLogprobs(call.request);
   const bytesMax = hasLogprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
-  const body = parseJson(await readText(response, bytesMax));
+  const limits = { signal: call.signal, timeout };
+  const text = await send(call, false, limits, (response) => readText(response, bytesMax));
+  const body = parseJson(text);
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
   }
@@ -111,9 +115,11 @@ class UpstreamStream extends Batches {
   }
 
   async #open(): Promise<BodyReader> {
-    const response = await send(this.#call, true, this.#silence.signal);
-    if (response.body === null) throw new RouteFailure("The stream has no body");
-    this.#body = response.body.getReader();
+    const limits = { signal: this.#silence.signal };
+    this.#body = await send(this.#call, true, limits, ({ body }) => {
+      if (body === null) throw new RouteFailure("The stream has no body");
+      return body.getReader();
+    });
     return this.#body;
   }
 
@@ -180,27 +186,33 @@ async function endAfter(body: BodyReader, silence: Silence): Promise<void> {
   }
 }
 
-async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): Promise<Response> {
-  const { provider } = call;
+async function send<T>(
+  call: UpstreamCall,
+  stream: boolean,
+  limits: Pick<UpstreamRequest, "signal" | "timeout">,
+  read: (response: Response) => Promise<T> | T,
+): Promise<T> {
+  const { provider, fetch } = call;
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: stream ? "text/event-stream" : "application/json",
   };
   if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
-  const response = await call.fetch(`${provider.baseUrl}/chat/completions`, {
-    method: "POST",
-    headers,
-    body: bodyOf(call, stream),
-    signal,
-    // A redirect could lead to an address that no operator configured.
-    redirect: "manual",
-  });
-  if (response.status === 200) return response;
+  const url = `${provider.baseUrl}/chat/completions`;
+  const body = bodyOf(call, stream);
+  return await exchange({ fetch, url, method: "POST", headers, body, ...limits }, (response) =>
+    response.status === OK ? read(response) : refuse(response, provider),
+  );
+}
+
+/** Throws what a status other than 200 means. */
+async function refuse(response: Response, provider: ProviderEntry): Promise<never> {
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
-  const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
-  const isHealthy = HEALTHY_SERVERS.has(response.status);
-  throw new RouteFailure(message, isHealthy ? "nobody" : "server", retryAfterOf(response.headers));
+  throw statusFailure(response, {
+    isHealthy: response.status === FORBIDDEN,
+    detail: codeOf(jsonOrNull(text)),
+  });
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
@@ -234,12 +246,4 @@ function isTelling(message: string, { apiKey, baseUrl, name }: ProviderEntry): b
     TELLING.test(message) ||
     secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
   );
-}
-
-function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
