@@ -178,6 +178,7 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     contextTokens: file.context_length,
     freeCreditEligible: file.free_credit_eligible ?? false,
     routes: file.routes.map(({ provider, model }) => ({ provider, model })),
+    showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
   };
 }

@@ -166,6 +166,12 @@ describe("a wrong file is refused by line", () => {
       extra('["__proto__"]'),
       "line 11: models[0].extra_parameters[0] must be the name of a parameter",
     ],
+    [
+      "reasoning that is neither hidden nor shown",
+      '"id": "m1",',
+      '"id": "m1", "reasoning": "some",',
+      'line 11: models[0].reasoning must be "hide" or "show"',
+    ],
     ["a misspelt key", '"family"', '"famly"', "line 13: models[0].famly is not allowed here"],
     ["a missing key", '"family": "m",', "", "line 10: models[0].family is missing"],
     [

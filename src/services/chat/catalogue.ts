@@ -22,6 +22,8 @@ export interface ModelEntry {
   readonly created?: number;
   /** Tried in order. */
   readonly routes: readonly Route[];
+  /** Whether callers get the text of its reasoning, as `reasoning_content`; false if left out. */
+  readonly showsReasoning?: boolean;
   /** Names of parameters that this model takes besides those that are forwarded to every model. */
   readonly extraParameters?: readonly string[];
 }

@@ -20,6 +20,7 @@ import { Silence } from "./silence.ts";
 import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import {
   codeOf,
+  type ReplyParts,
   readChoices,
   readErrorMessage,
   readFingerprint,
@@ -31,6 +32,8 @@ export interface UpstreamCall {
   /** The model's name there. */
   readonly model: string;
   readonly request: ChatRequest;
+  /** Whether the caller gets the text of the model's reasoning. */
+  readonly showsReasoning: boolean;
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
 }
@@ -55,18 +58,19 @@ const REST_READS_MAX = 8;
 /** A whole reply. Throws a RouteFailure, or an ApiError where the request is at fault. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
-  const hasLogprobs = wantsLogprobs(call.request);
-  const bytesMax = hasLogprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
+  const parts = partsOf(call);
+  const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
   const limits = { signal: call.signal, timeout };
   const text = await send(call, false, limits, (response) => readText(response, bytesMax));
   const body = parseJson(text);
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
   }
-  const choices = isObject(body) ? readChoices(body.choices, hasLogprobs) : null;
+  const choices = isObject(body) ? readChoices(body.choices, parts) : null;
   if (!isObject(body) || choices === null) throw new RouteFailure("The reply has no message");
   const hasText = choices.some(
-    ({ message }) => message.content || message.refusal || message.tool_calls,
+    ({ message: { content, refusal, tool_calls, reasoning_content } }) =>
+      content || refusal || tool_calls || reasoning_content,
   );
   return {
     choices,
@@ -75,8 +79,8 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   };
 }
 
-function wantsLogprobs({ parameters }: ChatRequest): boolean {
-  return parameters.logprobs === true;
+function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
+  return { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
 }
 
 /** The batches of a stream, one for each read that brought something. */
@@ -96,7 +100,7 @@ class UpstreamStream extends Batches {
     super();
     this.#call = call;
     this.#reply = new StreamedReply({
-      hasLogprobs: wantsLogprobs(call.request),
+      parts: partsOf(call),
       bytesMax: streamBytesMax(call.request.maxTokens),
     });
     this.#silence = new Silence(call.signal, call.provider);

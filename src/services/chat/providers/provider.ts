@@ -57,6 +57,8 @@ export interface ChatChoice {
   readonly message: {
     readonly role: "assistant";
     readonly content: string | null;
+    /** The text of its reasoning, of a model that shows it. */
+    readonly reasoning_content?: string;
     /** What the model says instead of an answer. */
     readonly refusal?: string;
     readonly tool_calls?: readonly ToolCall[];
@@ -82,7 +84,10 @@ export interface ServedReply extends ChatReply {
 
 export interface ChatDelta {
   readonly index: number;
-  /** `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format; nothing else. */
+  /**
+   * `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format, and `reasoning_content`
+   * of a model that shows it; nothing else.
+   */
   readonly delta: Readonly<Record<string, unknown>>;
   readonly finish_reason: string | null;
   readonly logprobs?: Logprobs;
