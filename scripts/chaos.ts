@@ -41,6 +41,7 @@ async function main(): Promise<void> {
       cuts: number,
       mail: number,
       postgres: number,
+      fuzz: number,
     },
   });
   if (values.help === true) return console.log(HELP);
