@@ -2,6 +2,7 @@
 // of every kind.
 
 import { changeAccount, createKey, revokeKey } from "../../src/accounts/administration.ts";
+import { newKey } from "../../src/core/keys.ts";
 import type { PlanName } from "../../src/core/limits.ts";
 import { usd } from "../../src/core/money.ts";
 import { SCOPES } from "../../src/core/services.ts";
@@ -184,6 +185,7 @@ async function openGoodKeys(product: Product, secrets: Map<string, string>) {
 
 /** Keys of accounts that are poor, limited, suspended, or of another surface; and a revoked one. */
 async function openOtherKeys(product: Product, secrets: Map<string, string>): Promise<string[]> {
+  const names = [...secrets.keys()];
   const { administration } = product.operator;
   const open = async (name: string, terms: AccountTerms) => {
     const account = await product.account({ scopes: SCOPES, ...terms });
@@ -202,9 +204,14 @@ async function openOtherKeys(product: Product, secrets: Map<string, string>): Pr
   await changeAccount(administration, suspended.id, { kind: "suspend" });
   const revoked = await open("revoked", RICH);
   await revokeKey(administration, revoked.keyId);
-  const terms = { name: "limited", scopes: SCOPES, ipAllowlist: [], monthlyLimit: usd("0.05") };
-  secrets.set("KNOWN_limited", (await createKey(administration, suspended.id, terms)).key);
-  return [...secrets.keys()];
+  const limited = await open("unlimited", RICH);
+  const terms = { name: "limited", scopes: SCOPES, ipAllowlist: [], monthlyLimit: usd("0.01") };
+  secrets.set("KNOWN_limited", (await createKey(administration, limited.id, terms)).key);
+  secrets.set(
+    "KNOWN_wrong",
+    newKey("gateway", (count) => new Uint8Array(count)),
+  );
+  return [...secrets.keys()].filter((name) => !names.includes(name));
 }
 
 /** The data of the built-in maps are made on first use, where no earlier run has made them. */

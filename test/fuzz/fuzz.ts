@@ -5,6 +5,7 @@ import { usd } from "../../src/core/money.ts";
 import { must, proveBooks } from "../chaos/books.ts";
 import type { ChaosOptions } from "../chaos/gateway-kills.ts";
 import type { Told } from "../chaos/load.ts";
+import type { Product } from "../support/product.ts";
 import { checkAnswer, type Outcome } from "./check-answer.ts";
 import { type FuzzedProduct, mayFail, startFuzzedProduct } from "./fuzz-product.ts";
 import { commandOf, type FuzzRequest, wireOf } from "./fuzz-request.ts";
@@ -19,7 +20,9 @@ const COST_MAX = usd("1000");
 const SUCCESS_SHARE_MIN = 0.15;
 /** With so many requests an endpoint must have succeeded once. */
 const TRIES_MAX = 500;
-const FAILURES_SHOWN = 50;
+const FAILURES_SHOWN = 5;
+/** The level of pino. */
+const ERROR = 50;
 
 /** Sends so many requests, checks every answer, and proves the books. */
 export async function fuzz({ times, random, say }: ChaosOptions): Promise<void> {
@@ -31,12 +34,29 @@ export async function fuzz({ times, random, say }: ChaosOptions): Promise<void> 
   const seconds = (performance.now() - startMs) / 1_000;
   for (const line of run.table()) say(`  ${line}`);
   run.throwFailures();
+  checkLogs(fuzzed.product);
   const proof = await proveBooks(fuzzed.product, run.told);
+  await checkLoggedCalls(fuzzed.product);
   const share = run.checkShares(times);
   say(
     `  ${(times / seconds).toFixed(0)} requests a second, ${(share * 100).toFixed(0)} % served; ` +
       `${proof.charges.size} charged, each as its caller was told; audit clean`,
   );
+}
+
+/** By the request log, which the audit holds against the ledger, also of callers who left. */
+async function checkLoggedCalls({ operator }: Product): Promise<void> {
+  const [row] = await operator.database.sql`
+    SELECT request::text, status, cost, held FROM request_log
+    WHERE cost > coalesce(held, 0) OR (cost > 0 AND status BETWEEN 400 AND 498) LIMIT 1`;
+  must(row === undefined, () => `A call was charged wrongly: ${JSON.stringify(row)}`);
+}
+
+/** No program logged an error but those of the fake upstream. */
+function checkLogs({ programs }: Product): void {
+  const logged = programs.flatMap(({ log }) => log);
+  const bad = logged.find(({ level, code }) => level >= ERROR && code !== "upstream_unreachable");
+  must(bad === undefined, () => `A program logged ${JSON.stringify(bad)}`);
 }
 
 class FuzzRun {

@@ -90,8 +90,9 @@ export class RequestMaker {
   #keyOf({ access, surface }: DocumentedEndpoint, random: Random): Draft["headers"] {
     const { goodKeys, otherKeys } = this.options;
     if (access === "anybody" && random.next() < 0.8) return [];
-    const isGood = surface !== null && random.next() < 0.85;
-    const name = random.pick(isGood ? goodKeys[surface] : otherKeys);
+    const own = goodKeys[surface ?? "gateway"];
+    const others = [...otherKeys, ...goodKeys.gateway, ...goodKeys.application.slice(0, 2)];
+    const name = random.pick(random.next() < 0.85 ? own : others);
     return random.next() < 0.7 ? [["authorization", `Bearer ${name}`]] : [["x-api-key", name]];
   }
 
@@ -113,7 +114,7 @@ export class RequestMaker {
     return { ...body, ...this.#ownValues(body, random) };
   }
 
-  /** Of the fields whose values only this product knows, such values; an example cannot have them. */
+  /** For the fields of which only this product knows values: no example can have those. */
   #ownValues(body: object, random: Random): Record<string, unknown> {
     const own = Object.entries(this.options.known).filter(([name]) => Object.hasOwn(body, name));
     return Object.fromEntries(own.map(([name, values]) => [name, random.pick(values)]));
