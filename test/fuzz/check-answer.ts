@@ -30,7 +30,7 @@ const COMMON_HEADERS = [
   "x-ratelimit-reset-requests",
 ] as const;
 const GATEWAY_FAILURES: ReadonlySet<number> = new Set([502, 503]);
-/** Codes of paths that have no endpoint; a malformed Host, and a full window, come before them. */
+/** Codes of paths that have no endpoint; a malformed Host comes before them. */
 const UNROUTED: ReadonlySet<string> = new Set([
   "not_found",
   "method_not_allowed",

@@ -35,7 +35,7 @@ export async function fuzz({ times, random, say }: ChaosOptions): Promise<void> 
   for (const line of run.table()) say(`  ${line}`);
   run.throwFailures();
   checkLogs(fuzzed.product);
-  const proof = await proveBooks(fuzzed.product, run.told);
+  const proof = await proveBooks(fuzzed.product, run.told).catch((error) => run.explain(error));
   await checkLoggedCalls(fuzzed.product);
   const share = run.checkShares(times);
   say(
@@ -62,6 +62,8 @@ function checkLogs({ programs }: Product): void {
 class FuzzRun {
   readonly told: Told[] = [];
   readonly #maker: RequestMaker;
+  /** The numbers of requests, by the ids that their answers gave them. */
+  readonly #numbers = new Map<string, number>();
   /** How often each endpoint's requests ended in each way. */
   readonly #counts = new Map<string, Map<string, number>>();
   /** By what is wrong, so that one fault is reported once. */
@@ -102,15 +104,16 @@ class FuzzRun {
       if (answer === null) throw new Error("The connection was closed without an answer");
       const isSure = !mayFail(endpoint, request.body);
       if (!answer.isWhole && isSure) throw new Error("The answer broke off");
-      this.#note(endpoint, checkAnswer(request, answer, { mayFail: !isSure }));
+      this.#note(request, checkAnswer(request, answer, { mayFail: !isSure }));
     } catch (error) {
       this.#fail(request, answer, error);
     }
   }
 
-  #note(endpoint: string, { status, requestId, cost }: Outcome): void {
+  #note({ endpoint, number }: FuzzRequest, { status, requestId, cost }: Outcome): void {
     this.#count(endpoint, String(status));
     if (requestId === null) return;
+    this.#numbers.set(requestId, number);
     // A message that waits is charged when it is sent.
     const known = { requestId, status: status === 202 ? 200 : status, cost };
     this.told.push({ ...known, account: "", costMax: cost ?? COST_MAX });
@@ -134,6 +137,15 @@ class FuzzRun {
       `Request ${request.number} (${request.endpoint}): ${problem}\n  answered: ${came}\n` +
         `  ${commandOf(request)}`,
     );
+  }
+
+  /** Throws the error again, with the request whose id it names. */
+  explain(error: Error): never {
+    const [id = ""] = /req_\w+/.exec(error.message) ?? [];
+    const number = this.#numbers.get(id);
+    if (number === undefined) throw error;
+    const command = commandOf(this.#maker.make(number));
+    throw new Error(`Request ${number}: ${error.message}\n  ${command}`, { cause: error });
   }
 
   throwFailures(): void {
