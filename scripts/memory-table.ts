@@ -146,8 +146,6 @@ export const REMEMBERED: readonly Remembered[] = [
     holders: ["src/services/chat/providers/local-models.ts #seen"],
     what: "models of servers on this machine",
     most: `${LOCAL_SERVERS.length} servers, ${MODELS_MAX} models each`,
-    count: LOCAL_SERVERS.length * MODELS_MAX,
-    bytes: 200,
     beyond: "further models are left out",
   },
   {
