@@ -18,7 +18,7 @@ function hour(name: FigureName, valueAt: (minute: number) => number): Sample[] {
 const grown = (samples: readonly Sample[]) =>
   judge(samples, 600).flatMap(({ name, hasGrown }) => (hasGrown ? [name] : []));
 
-test("the load of a soak reaches every service, and is answered and booked as it must be", async () => {
+test("a load of every service is answered and booked as it must be", async () => {
   const folder = temporaryFolder("farebox-soak-test-");
   const said: string[] = [];
   try {
