@@ -45,7 +45,7 @@ test("a load of every service is answered and booked as it must be", async () =>
   } finally {
     folder.remove();
   }
-}, 60_000);
+}, 400_000);
 
 test("a figure that grows by a megabyte a minute after the warm-up is told", () => {
   const leak = hour("apiRss", (minute) => 100e6 + minute * 1e6);

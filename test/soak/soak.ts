@@ -14,6 +14,7 @@ import { startMailSink } from "./mail-sink.ts";
 import { plotOf } from "./plot.ts";
 import { MODELS, Population, type PopulationSize } from "./population.ts";
 import { Sampler } from "./sampler.ts";
+import { areServed } from "./traffic.ts";
 import { judge, verdictTable } from "./verdict.ts";
 
 export interface SoakOptions {
@@ -40,6 +41,7 @@ const WARM_MINUTES = 10;
 const UNEXPECTED_SHARE_MAX = 0.01;
 /** What is idle leaves Redis before the end of the warm-up. */
 const WALLET_IDLE_SECONDS = 300;
+const DATA_MS_MAX = 300_000;
 const MAIL_END_MS = 120_000;
 
 /** Runs a soak, and resolves with whether nothing grew and the books are right. */
@@ -64,7 +66,14 @@ export async function soak(options: SoakOptions): Promise<boolean> {
   const random = new Random(seed);
   const population = await Population.make(product, random, options.size ?? SIZE);
   say(`${population.made} accounts; ${rate} calls a second for ${minutes} minutes, seed ${seed}`);
-  const load = new SoakLoad({ url: product.api(0).url, random, population }, rate);
+  const caller = { url: product.api(0).url, random, population };
+  // Their data files may have to be built first.
+  await eventually(
+    "search and maps are served",
+    () => areServed(caller, ["search", "maps"]),
+    DATA_MS_MAX,
+  );
+  const load = new SoakLoad(caller, rate);
   const samples = await watch(options, { product, population, load });
   await load.stop();
   const warmMinutes = Math.min(WARM_MINUTES, Math.round(minutes * 10) / 60);

@@ -73,6 +73,15 @@ export function pickKind(random: Random): readonly [name: string, kind: Kind] {
   throw new RangeError("The weights do not add up");
 }
 
+/** Whether a call of each kind is answered as it must be now. */
+export async function areServed(caller: Caller, names: readonly string[]): Promise<boolean> {
+  const ends = names.map(async (name) => {
+    const end = await KINDS[name]?.run(caller);
+    return end !== undefined && KINDS[name]?.expected.includes(end) === true;
+  });
+  return !(await Promise.all(ends)).includes(false);
+}
+
 function kind(weight: number, expected: Kind["expected"], run: Kind["run"]): Kind {
   return { weight, expected, run };
 }
