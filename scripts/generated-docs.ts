@@ -13,6 +13,7 @@ import { SearchBody } from "../src/services/search/search-schema.ts";
 import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
 import { mapsActions } from "./maps-page.ts";
 import { table, withPart } from "./markdown.ts";
+import { memoryTable } from "./memory-table.ts";
 
 export const PROJECT = join(import.meta.dir, "..");
 
@@ -21,6 +22,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["README.md", "endpoints", endpointTable],
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
+  ["docs/operating.md", "memory", memoryTable],
   ["docs/search.md", "fields", () => fieldTable(SearchBody)],
   ["docs/mail.md", "fields", () => fieldTable(MailBody)],
 ];

@@ -2,7 +2,7 @@
 
 /** By the JSON text of the prices; a catalogue has few of them. */
 const known = new Map<string, string>();
-const KNOWN_MAX = 1_000;
+export const PRICES_KNOWN_MAX = 1_000;
 const ofObject = new WeakMap<object, string>();
 
 /**
@@ -31,7 +31,7 @@ function digestOf(text: string): string {
   let digest = known.get(text);
   if (digest === undefined) {
     digest = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 8);
-    if (known.size >= KNOWN_MAX) known.clear();
+    if (known.size >= PRICES_KNOWN_MAX) known.clear();
     known.set(text, digest);
   }
   return digest;

@@ -21,7 +21,7 @@ export interface ClientInfoOptions {
 }
 
 const HASH_DIGITS = 16;
-const REMEMBERED_MAX = 4096;
+export const ADDRESSES_REMEMBERED_MAX = 4_096;
 
 /** A function from an address to its ClientInfo; it caches recent addresses. */
 export function createClientInfo(options: ClientInfoOptions): (ip: string) => ClientInfo {
@@ -44,7 +44,7 @@ export function createClientInfo(options: ClientInfoOptions): (ip: string) => Cl
       ipHash: hash(ip, secret),
       windowHash: hash(ip, windowSecret),
     };
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    if (remembered.size >= ADDRESSES_REMEMBERED_MAX) remembered.clear();
     remembered.set(ip, facts);
     return facts;
   };

@@ -6,10 +6,10 @@ import type { Database } from "./database.ts";
 
 /** For how long a key that nobody has is not looked for again. */
 const UNKNOWN_MS = 5_000;
-const REMEMBERED_MAX = 100_000;
+export const KEYS_REMEMBERED_MAX = 100_000;
 /** How often those without a turn share one statement, and how many of them may wait for it. */
 const SHARED_EVERY_MS = 250;
-const SHARING_MAX = 256;
+export const SHARING_MAX = 256;
 
 type Finding = KeyIdentity | null;
 
@@ -30,7 +30,8 @@ export interface KeyDirectoryOptions {
 /**
  * Finds the owner of a key by its full digests, one under each pepper that counts. All of them
  * are looked for in one statement: a key that exists takes as long as one that does not. What it
- * finds never changes, so it is kept; that a key does not exist is kept for some seconds.
+ * finds never changes, so it is kept until the key is revoked; that a key does not exist is kept
+ * for some seconds.
  * Callers who may not ask Postgres on their own share four statements a second, so that guessing
  * costs it little, and a valid key that is new here is found all the same, whoever guesses from
  * its address.
@@ -52,6 +53,14 @@ export class KeyDirectory {
     const known = this.#recall(digests[0]);
     if (known !== undefined) return known;
     return await (this.#flights.get(digests[0]) ?? this.#fly(digests, hasTurn));
+  }
+
+  /**
+   * Told of a key that was found and refused as revoked. From then on it is looked for, and not
+   * found, like one that never was.
+   */
+  forget([current]: KeyDigests): void {
+    this.#known.delete(current);
   }
 
   #recall(digest: string): Finding | undefined {
@@ -124,7 +133,8 @@ export class KeyDirectory {
         .select(fields)
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
-        .where(inArray(keys.digest, [...digests]))
+        // Nobody has a revoked key, so that it takes the same path as one that was made up.
+        .where(and(inArray(keys.digest, [...digests]), isNull(keys.revokedAt)))
         .execute(),
     );
     return new Map(rows.map(({ digest, ...identity }) => [digest, identity]));
@@ -153,7 +163,7 @@ function crowded(): ApiError {
 function remember<Value>(map: Map<string, Value>, digest: string, value: Value): void {
   map.delete(digest);
   for (const oldest of map.keys()) {
-    if (map.size < REMEMBERED_MAX) break;
+    if (map.size < KEYS_REMEMBERED_MAX) break;
     map.delete(oldest);
   }
   map.set(digest, value);

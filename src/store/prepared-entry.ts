@@ -54,7 +54,7 @@ export interface PreparedEntry {
 }
 
 /** A year of this range has partitions; any other is a fault of the entry. */
-const YEARS = { from: 2000, to: 9999 } as const;
+export const YEARS = { from: 2000, to: 9999 } as const;
 
 /**
  * The rows of an entry. Whatever is wrong with it becomes its `fault`: one entry that cannot be
@@ -106,6 +106,7 @@ export function monthsOf(items: readonly JournalItem[]): Set<string> {
   return months;
 }
 
+export const MONTH_TEXTS_MAX = 1_000;
 const monthTexts = new Map<number, string>();
 const HOUR_MS = 3_600_000;
 
@@ -115,7 +116,7 @@ function monthText(atMs: number): string {
   let text = monthTexts.get(hour);
   if (text === undefined) {
     text = new Date(atMs).toISOString().slice(0, 7);
-    if (monthTexts.size > 1_000) monthTexts.clear();
+    if (monthTexts.size >= MONTH_TEXTS_MAX) monthTexts.clear();
     monthTexts.set(hour, text);
   }
   return text;

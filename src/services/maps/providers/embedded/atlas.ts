@@ -24,8 +24,8 @@ interface Waiting {
 }
 
 /** The maximum of waiting maps: one takes about 30 ms, so more would wait for too long. */
-const WAITING_MAX = 100;
-const CACHE_CHARACTERS_MAX = 64 * 1024 * 1024;
+export const MAPS_WAITING_MAX = 100;
+export const CACHE_CHARACTERS_MAX = 64 * 1024 * 1024;
 const BUSY = "The atlas has more maps to draw than it can in time";
 
 export class Atlas {
@@ -106,7 +106,7 @@ export class Atlas {
     // The thread may have ended during the wait.
     const thread = this.#thread;
     if (this.#isClosed || thread === null) throw ended();
-    if (this.#waiting.size >= WAITING_MAX) throw new RouteFailure(BUSY, "nobody");
+    if (this.#waiting.size >= MAPS_WAITING_MAX) throw new RouteFailure(BUSY, "nobody");
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#waiting.set(id, { resolve, reject });
