@@ -20,6 +20,7 @@ import {
 import { environmentExample, settingsTable } from "./environment-docs.ts";
 import { mapsActions } from "./maps-page.ts";
 import { table, withPart } from "./markdown.ts";
+import { memoryTable } from "./memory-table.ts";
 
 export const PROJECT = join(import.meta.dir, "..");
 
@@ -35,6 +36,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/configuration.md", "settings of npm start", () => settingsTable(LAUNCHER_VARIABLES)],
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
+  ["docs/operating.md", "memory", memoryTable],
   ["docs/search.md", "fields", () => fieldTable(SearchBody)],
   ["docs/mail.md", "fields", () => fieldTable(MailBody)],
 ];

@@ -2,8 +2,9 @@
 
 import { LRUCache } from "lru-cache";
 
+export const PRICES_KNOWN_MAX = 1_000;
 /** By the JSON text of the prices; a catalogue has few of them. */
-const known = new LRUCache<string, string>({ max: 1_000 });
+const known = new LRUCache<string, string>({ max: PRICES_KNOWN_MAX });
 const ofObject = new WeakMap<object, string>();
 
 /**

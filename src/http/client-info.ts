@@ -22,7 +22,7 @@ export interface ClientInfoOptions {
 }
 
 const HASH_DIGITS = 16;
-const REMEMBERED_MAX = 4096;
+export const ADDRESSES_REMEMBERED_MAX = 4_096;
 
 /** A function from an address to its ClientInfo; it caches recent addresses. */
 export function createClientInfo(options: ClientInfoOptions): (ip: string) => ClientInfo {
@@ -32,7 +32,7 @@ export function createClientInfo(options: ClientInfoOptions): (ip: string) => Cl
   // An HMAC under an empty key is a plain hash, and the hash of an IPv4 address is soon reversed.
   if (ipHashSecret() === "") throw new Error("Cannot hash addresses as 'ipHashSecret' is empty");
   if (windowSecret === "") throw new Error("Cannot hash addresses as 'windowSecret' is empty");
-  const remembered = new LRUCache<string, ClientInfo>({ max: REMEMBERED_MAX });
+  const remembered = new LRUCache<string, ClientInfo>({ max: ADDRESSES_REMEMBERED_MAX });
   let secretOfRemembered = "";
   return (ip) => {
     const secret = ipHashSecret();

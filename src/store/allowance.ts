@@ -51,6 +51,9 @@ async function insertAllowance(
     actor: "system",
     expiresAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)),
     allowanceMonth: month,
+    // The clock that found the new month decides: by another one, the rest of the last month's
+    // allowance might not be over yet, and would be prolonged.
+    createdAt: now,
   });
   await raiseVersion(tx, account.number);
 }

@@ -7,10 +7,10 @@ import type { Database } from "./database.ts";
 
 /** For how long a key that nobody has is not looked for again. */
 const UNKNOWN_MS = 5_000;
-const REMEMBERED_MAX = 100_000;
+export const KEYS_REMEMBERED_MAX = 100_000;
 /** How often those without a turn share one statement, and how many of them may wait for it. */
 const SHARED_EVERY_MS = 250;
-const SHARING_MAX = 256;
+export const SHARING_MAX = 256;
 
 type Finding = KeyIdentity | null;
 
@@ -31,14 +31,15 @@ export interface KeyDirectoryOptions {
 /**
  * Finds the owner of a key by its full digests, one under each pepper that counts. All of them
  * are looked for in one statement: a key that exists takes as long as one that does not. What it
- * finds never changes, so it is kept; that a key does not exist is kept for some seconds.
+ * finds never changes, so it is kept until the key is revoked; that a key does not exist is kept
+ * for some seconds.
  * Callers who may not ask Postgres on their own share four statements a second, so that guessing
  * costs it little, and a valid key that is new here is found all the same, whoever guesses from
  * its address.
  */
 export class KeyDirectory {
   // What is forgotten is only looked up again.
-  readonly #known = new LRUCache<string, KeyIdentity>({ max: REMEMBERED_MAX });
+  readonly #known = new LRUCache<string, KeyIdentity>({ max: KEYS_REMEMBERED_MAX });
   readonly #unknown: LRUCache<string, true>;
   readonly #flights = new Map<string, Promise<Finding>>();
   #sharing = new Map<string, Waiting>();
@@ -46,7 +47,7 @@ export class KeyDirectory {
   constructor(readonly options: KeyDirectoryOptions) {
     const { now } = options;
     const times = { ttl: UNKNOWN_MS, ttlResolution: 0, perf: { now } };
-    this.#unknown = new LRUCache({ max: REMEMBERED_MAX, ...times });
+    this.#unknown = new LRUCache({ max: KEYS_REMEMBERED_MAX, ...times });
   }
 
   /**
@@ -58,6 +59,14 @@ export class KeyDirectory {
     const known = this.#recall(digests[0]);
     if (known !== undefined) return known;
     return await (this.#flights.get(digests[0]) ?? this.#fly(digests, hasTurn));
+  }
+
+  /**
+   * Told of a key that was found and refused as revoked. From then on it is looked for, and not
+   * found, like one that never was.
+   */
+  forget([current]: KeyDigests): void {
+    this.#known.delete(current);
   }
 
   #recall(digest: string): Finding | undefined {
@@ -129,7 +138,8 @@ export class KeyDirectory {
         .select(fields)
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
-        .where(inArray(keys.digest, [...digests]))
+        // Nobody has a revoked key, so that it takes the same path as one that was made up.
+        .where(and(inArray(keys.digest, [...digests]), isNull(keys.revokedAt)))
         .execute(),
     );
     return new Map(rows.map(({ digest, ...identity }) => [digest, identity]));

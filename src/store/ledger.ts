@@ -12,6 +12,7 @@ import { followChain, holeOf, JournalContradiction, readTails } from "./ledger-c
 import { LogPartitions } from "./log-partitions.ts";
 import { type JournalItem, monthsOf, type PreparedEntry, prepareEntry } from "./prepared-entry.ts";
 import { attributeRejections, keepRejections, readHoles } from "./rejected-entries.ts";
+import { RowNumbers } from "./row-numbers.ts";
 import { isAway } from "./sql-errors.ts";
 
 /** Entries of one bucket that follow its cursor without a gap. */
@@ -60,11 +61,11 @@ interface PreparedBatch extends Omit<BucketBatch, "witness"> {
 type Written = Pick<WriteOutcome, "moved" | "written" | "rejected">;
 
 export class Ledger {
-  readonly #accounts = new Map<string, number>();
-  readonly #keys = new Map<string, number>();
+  readonly #numbers: RowNumbers;
   readonly #partitions: LogPartitions;
 
   constructor(readonly database: Database) {
+    this.#numbers = new RowNumbers(database);
     this.#partitions = new LogPartitions(database);
   }
 
@@ -139,10 +140,9 @@ export class Ledger {
 
   /** The rows of entries; makes the partitions that they need, and learns their numbers. */
   async prepare(items: readonly JournalItem[]): Promise<PreparedEntry[]> {
-    await this.#learnNumbers(items);
+    const numbers = await this.#numbers.of(items);
     // Outside the transaction: what is remembered here must be there, whatever becomes of that.
     const faults = await this.#partitions.ensure(monthsOf(items));
-    const numbers = { accounts: this.#accounts, keys: this.#keys };
     return items.map((item) => prepareEntry(item, numbers, (month) => faults.get(month) ?? null));
   }
 
@@ -239,33 +239,6 @@ export class Ledger {
     const named = new Set(holes.map(([account, seq]) => holeOf(account, seq)));
     return followChain(entries, { tails, holes: named, unreadable });
   }
-
-  /** The number of an account or a key never changes, so it is read once. */
-  async #learnNumbers(items: readonly JournalItem[]): Promise<void> {
-    const { sql } = this.database;
-    const accounts = new Set<string>();
-    const keys = new Set<string>();
-    for (const { entry } of items) {
-      if (entry === null) continue;
-      if (!this.#accounts.has(entry.account)) accounts.add(withoutNul(entry.account));
-      if (entry.key !== "" && !this.#keys.has(entry.key)) keys.add(withoutNul(entry.key));
-    }
-    if (accounts.size > 0) {
-      const rows = await sql`
-        SELECT id, number FROM accounts WHERE id = ANY(${arrayText([...accounts])}::text::text[])`;
-      for (const row of rows) this.#accounts.set(String(row.id), Number(row.number));
-    }
-    if (keys.size > 0) {
-      const rows = await sql`
-        SELECT id, number FROM keys WHERE id = ANY(${arrayText([...keys])}::text::text[])`;
-      for (const row of rows) this.#keys.set(String(row.id), Number(row.number));
-    }
-  }
-}
-
-/** Postgres has no NUL in text; no id has one, so what is asked for instead is not found. */
-function withoutNul(id: string): string {
-  return id.replaceAll("\0", "");
 }
 
 function isSound(

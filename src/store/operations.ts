@@ -119,6 +119,7 @@ export async function operationsAfter(
     balance: operation.balance,
     amount: operation.amount,
     expiresAtMs: operation.expiresAt?.getTime() ?? null,
+    createdAtMs: operation.createdAt.getTime(),
   }));
 }
 

@@ -55,7 +55,7 @@ export interface PreparedEntry {
 }
 
 /** A year of this range has partitions; any other is a fault of the entry. */
-const YEARS = { from: 2000, to: 9999 } as const;
+export const YEARS = { from: 2000, to: 9999 } as const;
 
 /**
  * The rows of an entry. Whatever is wrong with it becomes its `fault`: one entry that cannot be
@@ -107,7 +107,8 @@ export function monthsOf(items: readonly JournalItem[]): Set<string> {
   return months;
 }
 
-const monthTexts = new LRUCache<number, string>({ max: 1_000 });
+export const MONTH_TEXTS_MAX = 1_000;
+const monthTexts = new LRUCache<number, string>({ max: MONTH_TEXTS_MAX });
 const HOUR_MS = 3_600_000;
 
 /** Entries come in thousands of the same hour: a date is built once for each. */

@@ -1,8 +1,11 @@
 // Worker processes killed while they deliver: at each stage of the conversation with the mail
 // server, and in the moments after it.
 
+import { Queue } from "bullmq";
 import { simpleParser } from "mailparser";
 import { mailCost } from "../../src/core/mail.ts";
+import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../src/store/mail-queue.ts";
+import { openRedis } from "../../src/store/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
 import { type Act, ScriptedSmtp } from "../support/scripted-smtp.ts";
@@ -51,6 +54,7 @@ export async function killMailWorkers({ times, random, say }: ChaosOptions): Pro
     await product.workers[0]?.start();
     told.push(...(await Promise.all(sends)));
   }
+  await hurry(product);
   await untilEnded(product);
   const doubts = [...deaths].reduce((sum, [stage, n]) => sum + (DOUBTFUL.has(stage) ? n : 0), 0);
   const repeats = await prove(product, smtp, told, doubts);
@@ -124,6 +128,17 @@ async function send(product: Product, account: ProductAccount): Promise<Told> {
   const body = (await reply.json()) as { id: string };
   must(reply.status === 200 || reply.status === 202, () => `A send was answered ${reply.status}`);
   return { id: body.id, status: reply.status };
+}
+
+/** Makes every waiting message due: many kills put some of them off for hours. */
+async function hurry({ operator, redis }: Product): Promise<void> {
+  await operator.database.sql`UPDATE mail_messages SET next_attempt_at = now()
+    WHERE settled_at IS NULL AND claimed_until IS NULL`;
+  const connection = openRedis(redis.url, "queue");
+  const queue = new Queue(MAIL_QUEUE, { connection, prefix: MAIL_QUEUE_PREFIX });
+  await queue.promoteJobs();
+  await queue.close();
+  connection.disconnect();
 }
 
 async function untilEnded({ operator }: Product): Promise<void> {

@@ -24,7 +24,7 @@ const AT_ONCE_LENGTH_MAX = 1024;
 /** What the thread is sent in one message: 1.5 ms of prose, 190 ms of the worst text. */
 const MESSAGE_LENGTH_MAX = 32 * 1024;
 /** Estimates of one account, and of all, that may wait. */
-const WAITING_MAX = { account: 4, total: 64 };
+export const WAITING_MAX = { account: 4, total: 64 };
 /** A thread that takes so long for one message is ended. */
 const ANSWER_MS = 10_000;
 /** After a thread has ended, no other is started for so long. */

@@ -29,7 +29,7 @@ const TABLE_WEIGHT = 0.8;
 const QUESTION_WORDS_MAX = 32;
 const WORD_LENGTH_MAX = 40;
 
-const STOP_WORDS = new Set(
+const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a about all am an and any are as at be been but by can could describe did do does " +
     "explain farebox for from get give happen happens has have hello help hey hi how i if " +

@@ -39,7 +39,7 @@ type LocalServer = (typeof LOCAL_SERVERS)[number];
 
 const PROBE_MS = 500;
 const LIST_BYTES_MAX = 1024 * 1024;
-const MODELS_MAX = 200;
+export const MODELS_MAX = 200;
 /** A server under load may miss one probe. */
 const MISSES_MAX = 1;
 /** A small price, so that there is something to count. */

@@ -17,7 +17,7 @@ export interface EmbeddedIndexDeps extends IndexSetup {
 }
 
 /** A search takes some milliseconds. */
-const PENDING_MAX = 256;
+export const SEARCHES_PENDING_MAX = 256;
 const SILENCE_MS = 30_000;
 /** Building the index takes some seconds; it logs its progress. */
 const OPEN_MS = 120_000;
@@ -35,7 +35,7 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
       name: "The search thread",
       start: () => new Worker(new URL("./index-thread.ts", import.meta.url)),
       setup: { directory, source },
-      pendingMax: PENDING_MAX,
+      pendingMax: SEARCHES_PENDING_MAX,
       openMs: OPEN_MS,
       silenceMs: SILENCE_MS,
       restartMs: RESTART_MS,

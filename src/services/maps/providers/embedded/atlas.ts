@@ -15,12 +15,12 @@ export interface AtlasOptions {
 }
 
 /** A map takes about 30 ms, so with more the last one would come too late. */
-const PENDING_MAX = 100;
+export const MAPS_PENDING_MAX = 100;
 const SILENCE_MS = 30_000;
 /** Building the data file takes some seconds; it logs its progress. */
 const OPEN_MS = 120_000;
 const RESTART_MS = 10_000;
-const CACHE_CHARACTERS_MAX = 64 * 1024 * 1024;
+export const CACHE_CHARACTERS_MAX = 64 * 1024 * 1024;
 
 export class Atlas {
   readonly #thread: ThreadClient<AtlasSetup, MapRequest, Uint8Array>;
@@ -35,7 +35,7 @@ export class Atlas {
       name: "The atlas thread",
       start: () => new Worker(new URL("./atlas-thread.ts", import.meta.url)),
       setup: { directory },
-      pendingMax: PENDING_MAX,
+      pendingMax: MAPS_PENDING_MAX,
       openMs: OPEN_MS,
       silenceMs: SILENCE_MS,
       restartMs: RESTART_MS,
