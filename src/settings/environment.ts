@@ -61,7 +61,9 @@ export function readVariables<T extends Variables>(table: T, env: Environment): 
 }
 
 function readVariable(name: string, variable: Variable, env: Environment): unknown {
-  const { source, text } = textOf(name, variable, env);
+  const { source, text } = variable.isSecret
+    ? secretOf(name, env)
+    : { source: name, text: env[name] || null };
   if (text === null) {
     if (variable.required) throw new RangeError(`${name} is not set; \`npm start\` sets it`);
     return variable.default === undefined ? null : variable.kind.parse(variable.default);
@@ -75,14 +77,16 @@ function readVariable(name: string, variable: Variable, env: Environment): unkno
   }
 }
 
-/** What is set, and the name of the variable that sets it. */
-function textOf(
+/**
+ * A secret, from the variable or from the file that `NAME_FILE` names, and which of them it was;
+ * null where neither is set. Throws a RangeError without the secret.
+ */
+export function secretOf(
   name: string,
-  { isSecret }: Variable,
   env: Environment,
-): { source: string; text: string | null } {
+): { readonly source: string; readonly text: string | null } {
   const file = `${name}_FILE`;
-  const path = isSecret ? env[file] : undefined;
+  const path = env[file];
   if (!path) return { source: name, text: env[name] || null };
   if (env[name]) throw new RangeError(`${name} and ${file} are both set; set one of them`);
   try {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -7,6 +8,7 @@ import { GUIDE_MODEL, GUIDE_PROVIDER } from "../../src/services/chat/catalogue.t
 import { CatalogueFile, catalogueJsonSchema } from "../../src/settings/catalogue-document.ts";
 import { CatalogueError, parseCatalogue } from "../../src/settings/catalogue-file.ts";
 import type { Environment } from "../../src/settings/environment.ts";
+import { launcherHome } from "../support/launcher.ts";
 
 const DOCS = join(import.meta.dir, "../../docs");
 
@@ -320,6 +322,17 @@ describe("a wrong file is refused by line", () => {
     const { message } = refusal(GOOD, { ONE_KEY: "two words\nand a line" });
     expect(message).toContain("'ONE_KEY', whose value cannot be sent as a key");
     expect(message).not.toContain("two words");
+  });
+
+  test("an API key can be in a file", () => {
+    using folder = launcherHome();
+    const file = join(folder.path, "key");
+    writeFileSync(file, "secret-2\n");
+    const { providers } = parseCatalogue(GOOD, { ONE_KEY_FILE: file });
+    expect([...providers.values()].map(({ apiKey }) => apiKey)).toContain("secret-2");
+    expect(refusal(GOOD, { ONE_KEY_FILE: "/none" }).message).toContain(
+      "api_key_env cannot be read: ONE_KEY_FILE names '/none', which cannot be read",
+    );
   });
 });
 
