@@ -41,6 +41,7 @@ async function main(): Promise<void> {
       redis: number,
       cuts: number,
       mail: number,
+      pause: number,
       postgres: number,
       fuzz: number,
     },
