@@ -30,7 +30,7 @@ import { CatalogueSource } from "./settings/catalogue-source.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "./settings/config.ts";
 import { createLog } from "./settings/create-log.ts";
 import { openDatabase } from "./store/database.ts";
-import { checkUpgraded, FirstLayoutLeft } from "./store/first-layout.ts";
+import { checkUpgraded, UpgradeRequired } from "./store/first-layout.ts";
 import { IpHashSecrets } from "./store/ip-hash-secrets.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
@@ -84,7 +84,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
-  const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
+  const database = openDatabase(config.databaseUrl, { timeoutMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashPeppers } = config.secrets;
@@ -233,7 +233,7 @@ try {
   const isInWords = [
     ConfigError,
     CatalogueError,
-    FirstLayoutLeft,
+    UpgradeRequired,
     WrongSecret,
     MetricsPortTaken,
     WrongRedisUrl,

@@ -3,7 +3,7 @@
 import { streamEntry } from "../../actors/journal.ts";
 import { Ledger } from "../store/ledger.ts";
 import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
-import { type Retried, retryRejections } from "../store/rejection-retry.ts";
+import { type RetryResult, retryRejections } from "../store/rejection-retry.ts";
 import type { Answer, Command } from "./command.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
@@ -39,11 +39,11 @@ async function retry({ database }: Stores): Promise<Answer> {
   return { json, text, failed: open.length > 0 };
 }
 
-function isResolved({ reason }: Retried): boolean {
+function isResolved({ reason }: RetryResult): boolean {
   return reason === null;
 }
 
-function toResolved({ rejection }: Retried) {
+function toResolved({ rejection }: RetryResult) {
   const { bucket, epoch, entry, account, seq } = rejection;
   return { bucket, epoch, entry, account, seq };
 }

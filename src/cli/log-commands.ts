@@ -3,7 +3,7 @@ import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { isMonth, monthOf } from "../core/months.ts";
 import { EXPORT_HEADINGS, exportLog } from "../store/log-export.ts";
-import { LogIsRead, LogUpkeep } from "../store/log-upkeep.ts";
+import { LogIsBeingRead, LogUpkeep } from "../store/log-upkeep.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
 import { type Command, UsageError } from "./command.ts";
 import { openSink } from "./sink.ts";
@@ -99,7 +99,7 @@ async function dropped(deps: DropDeps, before: string): Promise<readonly string[
   try {
     return await dropLogBefore(deps, before);
   } catch (error) {
-    if (!(error instanceof LogIsRead)) throw error;
+    if (!(error instanceof LogIsBeingRead)) throw error;
     throw new AdministrationError("wrong_state", error.message);
   }
 }

@@ -119,7 +119,7 @@ export class KeyDirectory {
       accountId: accounts.id,
       bucket: accounts.bucket,
     };
-    const rows = await database.answered(
+    const rows = await database.withTimeout(
       database.db
         .select(fields)
         .from(keys)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
-import { Unfinished } from "../../src/store/unfinished.ts";
+import { PendingWork } from "../../src/store/pending-work.ts";
 import { ask, keyDirectory, openWorld, usd, WORLD_PEPPER, type World } from "../support/world.ts";
 import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
@@ -269,7 +269,7 @@ describe("payment", () => {
     expect([code, err]).toEqual([0, expect.stringContaining("the workers do it")]);
     const made = JSON.parse(out);
     expect(made).toMatchObject({ applied: false, key: expect.stringContaining("svc_live_") });
-    const unapplied = await new Unfinished(world.database).unapplied(new Date());
+    const unapplied = await new PendingWork(world.database).unapplied(new Date());
     expect(unapplied.map((place) => place.id)).toContain(id);
   });
 });

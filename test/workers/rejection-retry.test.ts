@@ -116,7 +116,7 @@ test("money whose place another entry took is not written", async () => {
   await account.call(CENT);
   await lab.flush();
   const answer = await run("retry");
-  expect(answer.text).toContain("Entry 3 of the ledger is another one");
+  expect(answer.text).toContain("The ledger has another entry 3");
   expect(await account.ledger()).toHaveLength(3);
   expect(lab.rebuilt).toEqual([]);
 });
