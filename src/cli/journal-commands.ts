@@ -1,4 +1,4 @@
-// What the journal could not write to Postgres.
+// Lists and retries rejected journal entries.
 
 import { streamEntry } from "../../actors/journal.ts";
 import { Ledger } from "../store/ledger.ts";
@@ -10,15 +10,15 @@ import type { Stores } from "./stores.ts";
 
 const rejectedCommand: Command = {
   name: "journal rejected",
-  words: [],
-  summary: "List journal entries that Postgres refused; with --retry, try to write them again",
-  options: { retry: { value: null, help: "write those that nothing contradicts any more" } },
-  plan: (input) => (stores) => (input.values.has("retry") ? retry(stores) : list(stores)),
+  positionals: [],
+  summary: "List rejected journal entries; with --retry, write them again",
+  options: { retry: { value: null, help: "write the entries that fit the ledger by now" } },
+  prepare: (input) => (stores) => (input.values.has("retry") ? retry(stores) : list(stores)),
 };
 
 async function list({ database }: Stores): Promise<Answer> {
   const open = await new RejectedEntries(database).openRejections();
-  const text = open.length === 0 ? "No journal entry is rejected." : tableOf(open);
+  const text = open.length === 0 ? "There are no rejected journal entries." : tableOf(open);
   return { json: { open: open.map(toJson) }, text };
 }
 
@@ -35,7 +35,7 @@ async function retry({ database }: Stores): Promise<Answer> {
   const resolved = results.length - open.length;
   const json = { resolved: results.filter(isResolved).map(toResolved), open: open.map(toJson) };
   const summary = `${resolved} of ${results.length} rejected entries were written.`;
-  const text = open.length === 0 ? summary : `${summary} These stay:\n\n${tableOf(open)}`;
+  const text = open.length === 0 ? summary : `${summary} Still rejected:\n\n${tableOf(open)}`;
   return { json, text, failed: open.length > 0 };
 }
 

@@ -1,32 +1,33 @@
-// The command-line tool: finds the command, checks its words, opens the stores, prints the answer.
+// The command-line tool: parses the command line, opens the stores, runs the command and prints the
+// result.
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import { ConfigError, loadStoreConfig } from "../settings/config.ts";
 import { WrongRedisUrl } from "../store/redis-url.ts";
 import { WrongSecret } from "../store/secrets.ts";
 import { type Answer, UsageError } from "./command.ts";
-import { type Plan, planOf } from "./commands.ts";
-import { ReaderGone } from "./sink.ts";
+import { type Invocation, parseCommandLine } from "./commands.ts";
+import { OutputClosed } from "./sink.ts";
 import { openStores } from "./stores.ts";
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
 async function main(args: readonly string[]): Promise<number> {
-  const plan = planOf(args, Date.now());
-  if (plan.kind === "help") {
-    console.log(plan.text);
+  const invocation = parseCommandLine(args, Date.now());
+  if (invocation.kind === "help") {
+    console.log(invocation.text);
     return 0;
   }
-  const answer = await withStores(plan);
-  print(answer, plan.json);
+  const answer = await runCommand(invocation);
+  print(answer, invocation.json);
   return answer.failed === true ? FAILED : 0;
 }
 
-async function withStores({
+async function runCommand({
   run,
   comparesSecrets,
-}: Extract<Plan, { kind: "run" }>): Promise<Answer> {
+}: Extract<Invocation, { kind: "run" }>): Promise<Answer> {
   const stores = openStores({
     config: loadStoreConfig(),
     now: Date.now,
@@ -47,7 +48,7 @@ function print({ json, text, failed }: Answer, asJson: boolean): void {
   else if (text !== null) console.log(text);
 }
 
-/** What went wrong, in words; what nobody foresaw keeps its stack, for it is our own fault. */
+/** The code and message of an error. An unexpected error keeps its stack, because it is a bug. */
 function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
   const isConfig = [ConfigError, WrongSecret, WrongRedisUrl].some((of) => error instanceof of);
@@ -59,7 +60,7 @@ function explain(error: unknown): { code: string; message: string } {
     const message = root === error ? reason : `${error.message} (${reason})`;
     return { code: error.code, message };
   }
-  // A store that is away, a file that cannot be written: errors of the system have a code.
+  // System errors have a code: a store that cannot be reached, a file that cannot be written.
   if (root instanceof Error && "code" in root && typeof root.code === "string") {
     return {
       code: root.code,
@@ -76,7 +77,7 @@ function rootOf(error: unknown): unknown {
 }
 
 function fail(error: unknown, args: readonly string[]): number {
-  if (error instanceof ReaderGone) return 0;
+  if (error instanceof OutputClosed) return 0;
   const { code, message } = explain(error);
   if (args.includes("--json")) console.log(JSON.stringify({ error: { code, message } }));
   console.error(message);
