@@ -2,7 +2,15 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { dataFolder, fingerprint, homeFolder, PROJECT, readRuntime, secrets } from "./home.mjs";
+import {
+  dataFolder,
+  environment,
+  fingerprint,
+  homeFolder,
+  PROJECT,
+  readRuntime,
+  secrets,
+} from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf } from "./processes.mjs";
 
@@ -19,7 +27,7 @@ async function main() {
   const child = spawn(bun, [join(PROJECT, "src/cli/main.ts"), ...args], {
     // npm changes to the project; a file that the caller names is meant from where they stand.
     cwd: process.env.INIT_CWD || process.cwd(),
-    env: environment(args),
+    env: environmentOf(args),
     stdio: "inherit",
   });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
@@ -33,13 +41,14 @@ async function main() {
  * @param {string[]} args
  * @returns {NodeJS.ProcessEnv}
  */
-function environment(args) {
+function environmentOf(args) {
   const home = homeFolder();
   const runtime = readRuntime(home);
-  const REDIS_URL = process.env.REDIS_URL || runtime?.redis_url;
-  const DATABASE_URL = process.env.DATABASE_URL || runtime?.database_url;
+  const given = environment();
+  const REDIS_URL = given.REDIS_URL || runtime?.redis_url;
+  const DATABASE_URL = given.DATABASE_URL || runtime?.database_url;
   if (!REDIS_URL || !DATABASE_URL) {
-    if (args.length === 0 || args.includes("--help")) return process.env;
+    if (args.length === 0 || args.includes("--help")) return given;
     throw new Error(
       `No Farebox runs with its data in ${home}. Start it with 'npm start', set FAREBOX_HOME to ` +
         "the folder of the one that runs, or set REDIS_URL and DATABASE_URL.",
@@ -53,5 +62,5 @@ function environment(args) {
   }
   const FAREBOX_DATA = dataFolder(home);
   const stores = { REDIS_URL, DATABASE_URL };
-  return { ...process.env, ...held, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
+  return { ...given, ...held, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
 }

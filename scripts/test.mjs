@@ -37,6 +37,7 @@ const LONGEST = [
   "test/contributing",
   "test/model/",
   "test/chaos/",
+  "test/fuzz/",
   "test/e2e/",
   "test/actors/",
   "test/api/",

@@ -27,8 +27,9 @@ import { EmbeddedIndex } from "./services/search/providers/embedded-search.ts";
 import { createSearchProvider } from "./services/search/providers/search-provider.ts";
 import { CatalogueError } from "./settings/catalogue-file.ts";
 import { CatalogueSource } from "./settings/catalogue-source.ts";
-import { ConfigError, loadServerConfig, type ServerConfig } from "./settings/config.ts";
+import { loadServerConfig, type ServerConfig } from "./settings/config.ts";
 import { createLog } from "./settings/create-log.ts";
+import { ConfigError } from "./settings/environment.ts";
 import { openDatabase } from "./store/database.ts";
 import { checkUpgraded, UpgradeRequired } from "./store/first-layout.ts";
 import { IpHashSecrets } from "./store/ip-hash-secrets.ts";
@@ -129,8 +130,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   };
   const embeddedMaps = openEmbeddedMaps({
     directory: config.dataDirectory,
+    clock,
     log,
-    now: clock.now,
   });
   const tokens = new TokenCounter({ clock, log });
   const { queueRedisUrl } = config;

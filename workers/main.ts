@@ -9,14 +9,16 @@ import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "../src/http/metrics-server.ts";
-import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
+import { loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
+import { ConfigError } from "../src/settings/environment.ts";
 import { ContentKeys } from "../src/store/content-keys.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
 import { checkUpgraded, UpgradeRequired } from "../src/store/first-layout.ts";
 import { IdempotencyKeys } from "../src/store/idempotency-keys.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
+import { QUEUE_STREAMS } from "../src/store/mail-queue.ts";
 import { PendingWork } from "../src/store/pending-work.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
@@ -36,7 +38,7 @@ import { expireIdempotencyKeys } from "./mail-completer.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
 import { makePartitions } from "./partitions.ts";
-import type { ScheduledJob } from "./scheduled-job.ts";
+import { FAILED_JOBS_KEPT, type ScheduledJob } from "./scheduled-job.ts";
 import { sweepExpired } from "./sweep.ts";
 
 const METRICS_PORT = 9465;
@@ -88,7 +90,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     runOnTimer(name, job, { log, after }),
   );
   const connection = queueConnection(config.queueRedisUrl);
-  const queue = new Queue(QUEUE, { connection, prefix: PREFIX });
+  const queue = new Queue(QUEUE, { connection, prefix: PREFIX, streams: QUEUE_STREAMS });
   const worker = new Worker(QUEUE, (job) => runJob(jobs, job.name), {
     connection,
     prefix: PREFIX,
@@ -246,7 +248,7 @@ async function keepSchedules(
   queue: Queue,
   jobs: Readonly<Record<string, ScheduledJob>>,
 ): Promise<void> {
-  const opts = { removeOnComplete: true, removeOnFail: 100 };
+  const opts = { removeOnComplete: true, removeOnFail: FAILED_JOBS_KEPT };
   // The queue of an earlier release has schedules for jobs that run on timers now.
   for (const name of ON_TIMERS) await queue.removeJobScheduler(name);
   for (const [name, { everyMs }] of Object.entries(jobs)) {

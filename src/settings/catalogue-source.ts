@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 import { LocalModels, type Probe } from "../services/chat/providers/local-models.ts";
 import { type Catalogue, withDefaults } from "./catalogue.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
-import type { Environment } from "./catalogue-values.ts";
+import type { Environment } from "./environment.ts";
 
 export interface CatalogueSourceOptions {
   readonly path: string;

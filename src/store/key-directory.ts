@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull } from "drizzle-orm";
+import { LRUCache } from "lru-cache";
 import { ApiError } from "../core/errors.ts";
 import type { KeyDigests, KeyIdentity } from "../core/keys.ts";
 import { accounts, keys } from "./account-schema.ts";
@@ -6,10 +7,10 @@ import type { Database } from "./database.ts";
 
 /** For how long a key that nobody has is not looked for again. */
 const UNKNOWN_MS = 5_000;
-const REMEMBERED_MAX = 100_000;
+export const KEYS_REMEMBERED_MAX = 100_000;
 /** How often those without a turn share one statement, and how many of them may wait for it. */
 const SHARED_EVERY_MS = 250;
-const SHARING_MAX = 256;
+export const SHARING_MAX = 256;
 
 type Finding = KeyIdentity | null;
 
@@ -30,18 +31,24 @@ export interface KeyDirectoryOptions {
 /**
  * Finds the owner of a key by its full digests, one under each pepper that counts. All of them
  * are looked for in one statement: a key that exists takes as long as one that does not. What it
- * finds never changes, so it is kept; that a key does not exist is kept for some seconds.
+ * finds never changes, so it is kept until the key is revoked; that a key does not exist is kept
+ * for some seconds.
  * Callers who may not ask Postgres on their own share four statements a second, so that guessing
  * costs it little, and a valid key that is new here is found all the same, whoever guesses from
  * its address.
  */
 export class KeyDirectory {
-  readonly #known = new Map<string, KeyIdentity>();
-  readonly #unknownUntilMs = new Map<string, number>();
+  // What is forgotten is only looked up again.
+  readonly #known = new LRUCache<string, KeyIdentity>({ max: KEYS_REMEMBERED_MAX });
+  readonly #unknown: LRUCache<string, true>;
   readonly #flights = new Map<string, Promise<Finding>>();
   #sharing = new Map<string, Waiting>();
 
-  constructor(readonly options: KeyDirectoryOptions) {}
+  constructor(readonly options: KeyDirectoryOptions) {
+    const { now } = options;
+    const times = { ttl: UNKNOWN_MS, ttlResolution: 0, perf: { now } };
+    this.#unknown = new LRUCache({ max: KEYS_REMEMBERED_MAX, ...times });
+  }
 
   /**
    * Null when there is no such key. `hasTurn` is asked only about a key that is new here, and says
@@ -54,8 +61,16 @@ export class KeyDirectory {
     return await (this.#flights.get(digests[0]) ?? this.#fly(digests, hasTurn));
   }
 
+  /**
+   * Told of a key that was found and refused as revoked. From then on it is looked for, and not
+   * found, like one that never was.
+   */
+  forget([current]: KeyDigests): void {
+    this.#known.delete(current);
+  }
+
   #recall(digest: string): Finding | undefined {
-    if ((this.#unknownUntilMs.get(digest) ?? 0) > this.options.now()) return null;
+    if (this.#unknown.has(digest)) return null;
     return this.#known.get(digest);
   }
 
@@ -94,17 +109,16 @@ export class KeyDirectory {
   /** What the keys lead to, by their current digests. */
   async #lookUp(wanted: readonly KeyDigests[]): Promise<ReadonlyMap<string, KeyIdentity>> {
     const rows = await this.#rows(wanted.flat());
-    const untilMs = this.options.now() + UNKNOWN_MS;
     const found = new Map<string, KeyIdentity>();
     for (const digests of wanted) {
       const [current] = digests;
       const stored = digests.find((digest) => rows.has(digest));
       const identity = stored === undefined ? undefined : rows.get(stored);
       if (stored === undefined || identity === undefined) {
-        remember(this.#unknownUntilMs, current, untilMs);
+        this.#unknown.set(current, true);
         continue;
       }
-      remember(this.#known, current, identity);
+      this.#known.set(current, identity);
       found.set(current, identity);
       if (stored !== current) void this.#move(identity.keyId, stored, current);
     }
@@ -124,7 +138,8 @@ export class KeyDirectory {
         .select(fields)
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
-        .where(inArray(keys.digest, [...digests]))
+        // Nobody has a revoked key, so that it takes the same path as one that was made up.
+        .where(and(inArray(keys.digest, [...digests]), isNull(keys.revokedAt)))
         .execute(),
     );
     return new Map(rows.map(({ digest, ...identity }) => [digest, identity]));
@@ -147,14 +162,4 @@ export class KeyDirectory {
 function crowded(): ApiError {
   const message = "Too many keys are being looked up; try again";
   return new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
-}
-
-/** Keeps memory bounded by forgetting the oldest; what was forgotten is only looked up again. */
-function remember<Value>(map: Map<string, Value>, digest: string, value: Value): void {
-  map.delete(digest);
-  for (const oldest of map.keys()) {
-    if (map.size < REMEMBERED_MAX) break;
-    map.delete(oldest);
-  }
-  map.set(digest, value);
 }

@@ -12,6 +12,7 @@ import { checkChain, gapKey, JournalContradiction, readTails } from "./ledger-ch
 import { LogPartitions } from "./log-partitions.ts";
 import { type JournalItem, monthsOf, type PreparedEntry, prepareEntry } from "./prepared-entry.ts";
 import { readGaps, setRejectionPositions, storeRejections } from "./rejected-entries.ts";
+import { RowNumbers } from "./row-numbers.ts";
 import { isUnavailable } from "./sql-errors.ts";
 
 /** Entries of one bucket that follow its cursor without a gap. */
@@ -60,11 +61,11 @@ interface PreparedBatch extends Omit<BucketBatch, "witness"> {
 type PartialOutcome = Pick<WriteOutcome, "moved" | "written" | "rejected">;
 
 export class Ledger {
-  readonly #accounts = new Map<string, number>();
-  readonly #keys = new Map<string, number>();
+  readonly #numbers: RowNumbers;
   readonly #partitions: LogPartitions;
 
   constructor(readonly database: Database) {
+    this.#numbers = new RowNumbers(database);
     this.#partitions = new LogPartitions(database);
   }
 
@@ -139,10 +140,9 @@ export class Ledger {
 
   /** Builds the rows of entries. Creates the log partitions that they need. */
   async prepare(items: readonly JournalItem[]): Promise<PreparedEntry[]> {
-    await this.#loadNumbers(items);
+    const numbers = await this.#numbers.of(items);
     // Outside the transaction: a partition that is remembered must exist even after a rollback.
     const faults = await this.#partitions.ensure(monthsOf(items));
-    const numbers = { accounts: this.#accounts, keys: this.#keys };
     return items.map((item) => prepareEntry(item, numbers, (month) => faults.get(month) ?? null));
   }
 
@@ -242,33 +242,6 @@ export class Ledger {
     const gapKeys = new Set(gaps.map(([account, seq]) => gapKey(account, seq)));
     return checkChain(entries, { tails, gaps: gapKeys, unreadable });
   }
-
-  /** Loads the numbers of accounts and keys. They never change, so each is read once. */
-  async #loadNumbers(items: readonly JournalItem[]): Promise<void> {
-    const { sql } = this.database;
-    const accounts = new Set<string>();
-    const keys = new Set<string>();
-    for (const { entry } of items) {
-      if (entry === null) continue;
-      if (!this.#accounts.has(entry.account)) accounts.add(withoutNul(entry.account));
-      if (entry.key !== "" && !this.#keys.has(entry.key)) keys.add(withoutNul(entry.key));
-    }
-    if (accounts.size > 0) {
-      const rows = await sql`
-        SELECT id, number FROM accounts WHERE id = ANY(${arrayText([...accounts])}::text::text[])`;
-      for (const row of rows) this.#accounts.set(String(row.id), Number(row.number));
-    }
-    if (keys.size > 0) {
-      const rows = await sql`
-        SELECT id, number FROM keys WHERE id = ANY(${arrayText([...keys])}::text::text[])`;
-      for (const row of rows) this.#keys.set(String(row.id), Number(row.number));
-    }
-  }
-}
-
-/** Postgres does not accept NUL in text. No id contains NUL, so the shortened id is not found. */
-function withoutNul(id: string): string {
-  return id.replaceAll("\0", "");
 }
 
 function isSound(

@@ -8,6 +8,9 @@ import { isId } from "../core/ids.ts";
 export const MAIL_QUEUE = "mail";
 /** A hash tag, so that the queue works on Redis Cluster. */
 export const MAIL_QUEUE_PREFIX = "{farebox-mail}";
+/** Nobody listens to the events that the library keeps of a queue. */
+export const QUEUE_EVENTS_MAX = 1_000;
+export const QUEUE_STREAMS = { events: { maxLen: QUEUE_EVENTS_MAX } } as const;
 const NOTICES = "{farebox-mail}:notices";
 
 /** The data of a job. */
@@ -23,7 +26,11 @@ export class MailQueue {
     readonly redis: Redis | Cluster,
     onError: (error: unknown) => void,
   ) {
-    this.#queue = new Queue(MAIL_QUEUE, { connection: redis, prefix: MAIL_QUEUE_PREFIX });
+    this.#queue = new Queue(MAIL_QUEUE, {
+      connection: redis,
+      prefix: MAIL_QUEUE_PREFIX,
+      streams: QUEUE_STREAMS,
+    });
     this.#queue.on("error", onError);
     redis.on("error", onError);
   }

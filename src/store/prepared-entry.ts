@@ -1,5 +1,6 @@
 // Converts a journal entry into rows of Postgres, or into the reason why that is impossible.
 
+import { LRUCache } from "lru-cache";
 import { toUuid } from "../core/ids.ts";
 import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
 import { type LogRow, logRowOf } from "./log-rows.ts";
@@ -55,7 +56,7 @@ export interface PreparedEntry {
 }
 
 /** Entries with a time outside these years are rejected. */
-const YEARS = { from: 2000, to: 9999 } as const;
+export const YEARS = { from: 2000, to: 9999 } as const;
 
 /**
  * Builds the rows of an entry. Never throws: anything wrong becomes its `fault`, because one bad
@@ -107,7 +108,8 @@ export function monthsOf(items: readonly JournalItem[]): Set<string> {
   return months;
 }
 
-const monthTexts = new Map<number, string>();
+export const MONTH_TEXTS_MAX = 1_000;
+const monthTexts = new LRUCache<number, string>({ max: MONTH_TEXTS_MAX });
 const HOUR_MS = 3_600_000;
 
 /** Entries come in thousands of the same hour: a date is built once for each. */
@@ -116,7 +118,6 @@ function monthText(atMs: number): string {
   let text = monthTexts.get(hour);
   if (text === undefined) {
     text = new Date(atMs).toISOString().slice(0, 7);
-    if (monthTexts.size > 1_000) monthTexts.clear();
     monthTexts.set(hour, text);
   }
   return text;

@@ -42,7 +42,8 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
   const { tls = "none" } = options;
   const disabledCommands = tls === "none" ? ["STARTTLS", "AUTH"] : ["AUTH"];
   const smtp = resources.use(await ScriptedSmtp.start({ disabledCommands }));
-  const relay = parseRelay(`${smtp.url}?tls=${tls}`, { name: MAIL_DOMAIN, timeoutMs: TIMEOUT_MS });
+  const address = parseRelay(`${smtp.url}?tls=${tls}`);
+  const relay = { ...address, name: MAIL_DOMAIN, timeoutMs: TIMEOUT_MS };
   const { stores, log } = api.parts;
   const worker = await startMailWorker({
     config: {

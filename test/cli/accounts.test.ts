@@ -264,7 +264,7 @@ describe("payment", () => {
 
   test("a change that Redis cannot be told of is kept, said, and completed later", async () => {
     const id = await newAccount();
-    const cut = await cliOf(world, { env: { REDIS_URL: "redis://127.0.0.1:1" } });
+    const cut = await cliOf(world, { REDIS_URL: "redis://127.0.0.1:1" });
     const { code, out, err } = await cut("key", "create", id, "--scopes", "models", "--json");
     expect([code, err]).toEqual([0, expect.stringContaining("the workers apply it")]);
     const made = JSON.parse(out);

@@ -113,7 +113,7 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
   );
 
   test("as a process, with nothing on stdout and no stores at hand", async () => {
-    const blind = await cliOf(world, { env: { REDIS_URL: "", DATABASE_URL: "" } });
+    const blind = await cliOf(world, { REDIS_URL: "", DATABASE_URL: "" });
     const outcome = await blind(...PAY, "--usd", "many");
     const err = "--usd: 'many' is not a decimal USD amount with at most 9 decimals\n";
     expect(outcome).toEqual({ code: 2, out: "", err });
@@ -136,7 +136,7 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
 });
 
 test("--help shows the whole, a group or one command, and needs no stores", async () => {
-  const blind = await cliOf(world, { env: { REDIS_URL: "", DATABASE_URL: "" } });
+  const blind = await cliOf(world, { REDIS_URL: "", DATABASE_URL: "" });
   const all = await blind("--help");
   expect(all.code).toBe(0);
   expect(all.out).toContain("farebox account create");
@@ -151,12 +151,12 @@ test("--help shows the whole, a group or one command, and needs no stores", asyn
 });
 
 test("a setting that is missing, and a store that is away, are told and exit 1", async () => {
-  const unset = await cliOf(world, { env: { DATABASE_URL: "" } });
+  const unset = await cliOf(world, { DATABASE_URL: "" });
   expect(await unset("audit")).toMatchObject({
     code: 1,
     err: expect.stringContaining("DATABASE_URL is not set"),
   });
-  const away = await cliOf(world, { env: { DATABASE_URL: "postgres://127.0.0.1:1/x" } });
+  const away = await cliOf(world, { DATABASE_URL: "postgres://127.0.0.1:1/x" });
   const { code, err } = await away("account", "show", ID);
   expect([code, err]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
   expect(err).not.toContain("    at ");

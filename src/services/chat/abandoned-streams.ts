@@ -7,6 +7,8 @@ import type { Clock } from "../../core/clock.ts";
 /** So many streams of a key may be left before their first token in any minute (D-175). */
 const ABANDONED_MAX = 20;
 const WINDOW_MS = 60_000;
+/** So many keys are remembered; beyond them the one that abandoned longest ago is forgotten. */
+export const ABANDONING_KEYS_MAX = 10_000;
 
 interface KeyState {
   /** When its last streams were abandoned, oldest first: one more than are allowed. */
@@ -66,7 +68,8 @@ export class AbandonedStreams {
     this.#keys.set(keyId, state);
     // Only keys of the last minute are known, so that memory does not grow.
     for (const [other, { times, isBusy, waiting }] of this.#keys) {
-      if (nowMs - (times.at(-1) ?? nowMs) < WINDOW_MS) break;
+      const isRecent = nowMs - (times.at(-1) ?? nowMs) < WINDOW_MS;
+      if (isRecent && this.#keys.size <= ABANDONING_KEYS_MAX) break;
       if (!isBusy && waiting.size === 0) this.#keys.delete(other);
     }
   }

@@ -22,6 +22,8 @@ export interface ModelEntry {
   readonly created?: number;
   /** Tried in order. */
   readonly routes: readonly Route[];
+  /** True if callers get the text of its reasoning, as `reasoning_content`; false by default. */
+  readonly showsReasoning?: boolean;
   /** Parameters that this model accepts in addition to those that every model gets. */
   readonly extraParameters?: readonly string[];
 }

@@ -69,11 +69,16 @@ const fingerprint = Type.Optional(
   text({ description: "Which configuration answered, where the model's server says it" }),
 );
 
+const reasoning = Type.Optional(
+  text({ description: "The model's reasoning, where the operator lets it be shown" }),
+);
+
 const Choice = Type.Object({
   index: count("From 0"),
   message: Type.Object({
     role: Type.Literal("assistant"),
     content: nullable(text()),
+    reasoning_content: reasoning,
     refusal: Type.Optional(text({ description: "What the model says instead of an answer" })),
     tool_calls: Type.Optional(Type.Array(CalledTool)),
   }),
@@ -85,6 +90,7 @@ const Delta = Type.Object(
   {
     role: Type.Optional(Type.Literal("assistant")),
     content: Type.Optional(nullable(text())),
+    reasoning_content: reasoning,
     refusal: Type.Optional(text()),
     tool_calls: Type.Optional(
       Type.Array(anyObject(), { description: "Pieces of tool calls, each with its `index`" }),

@@ -3,8 +3,8 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
+import { ThreadClient } from "../../upstream/thread-client.ts";
 import type { ChatRequest } from "./providers/provider.ts";
-import type { TokenAnswer, TokenQuestion } from "./token-messages.ts";
 import {
   countInPieces,
   countTokens,
@@ -24,7 +24,7 @@ const AT_ONCE_LENGTH_MAX = 1024;
 /** What the thread is sent in one message: 1.5 ms of prose, 190 ms of the worst text. */
 const MESSAGE_LENGTH_MAX = 32 * 1024;
 /** Estimates of one account, and of all, that may wait. */
-const WAITING_MAX = { account: 4, total: 64 };
+export const WAITING_MAX = { account: 4, total: 64 };
 /** A thread that takes so long for one message is ended. */
 const ANSWER_MS = 10_000;
 /** After a thread has ended, no other is started for so long. */
@@ -48,25 +48,26 @@ interface Job {
   readonly resolve: (tokens: number | null) => void;
 }
 
-interface Question {
-  readonly id: number;
-  readonly job: Job;
-  readonly callOff: () => void;
-}
-
 /** Starts its thread when it is first needed, and again after it has ended. */
 export class TokenCounter implements Disposable {
-  readonly #deps: TokenCounterDeps;
+  readonly #thread: ThreadClient<null, readonly string[], number>;
   /** What waits, by account; the account whose turn is next comes first. */
   readonly #waiting = new Map<string, Job[]>();
   #estimates = 0;
-  #thread: Worker | null = null;
-  #question: Question | null = null;
-  #questions = 0;
-  #restartAtMs = Number.NEGATIVE_INFINITY;
+  #isAsking = false;
 
-  constructor(deps: TokenCounterDeps) {
-    this.#deps = deps;
+  constructor({ clock, log, start = startThread }: TokenCounterDeps) {
+    this.#thread = new ThreadClient({
+      name: "The token thread",
+      start,
+      setup: null,
+      pendingMax: 1,
+      openMs: ANSWER_MS,
+      silenceMs: ANSWER_MS,
+      restartMs: RESTART_MS,
+      clock,
+      log,
+    });
   }
 
   /**
@@ -97,8 +98,7 @@ export class TokenCounter implements Disposable {
 
   /** Ends the thread. What waits is counted without it. */
   close(): void {
-    this.#restartAtMs = Number.POSITIVE_INFINITY;
-    if (this.#thread !== null) this.#lose(this.#thread, null);
+    this.#thread.close();
   }
 
   [Symbol.dispose](): void {
@@ -122,11 +122,11 @@ export class TokenCounter implements Disposable {
       return pieces.reduce((tokens, piece) => tokens + countTokens(piece), 0);
     }
     if (job.isEstimate && this.#isFull(job.account)) return null;
-    if (this.#thread === null && !this.#open()) return null;
+    if (!this.#thread.start()) return null;
     const { promise, resolve } = Promise.withResolvers<number | null>();
     this.#enqueue({ ...job, pieces: [...pieces], tokens: 0, resolve });
     if (job.isEstimate) this.#estimates += 1;
-    this.#askNext();
+    void this.#work();
     try {
       return await promise;
     } finally {
@@ -145,45 +145,32 @@ export class TokenCounter implements Disposable {
     else queue.push(job);
   }
 
-  /** Whether there is a thread now. */
-  #open(): boolean {
-    const { clock, log, start = startThread } = this.#deps;
-    if (clock.monotonicMs() < this.#restartAtMs) return false;
-    const thread = start();
-    thread.unref();
-    thread.onmessage = ({ data }: MessageEvent<TokenAnswer>) => this.#onAnswer(data);
-    thread.onerror = ({ message }) => this.#lose(thread, message);
-    thread.addEventListener("close", () => this.#lose(thread, "it ended"));
-    this.#thread = thread;
-    log.info({}, "The thread that counts tokens was started");
-    return true;
+  /** Has the jobs counted, one part at a time; the account's next turn comes last. */
+  async #work(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    for (let job = this.#takeTurn(); job !== undefined; job = this.#takeTurn()) {
+      const texts = takeFirst(job.pieces);
+      try {
+        job.tokens += await this.#thread.request(texts);
+      } catch {
+        // The client has logged why. If the thread has ended, the next jobs fail as fast.
+        job.resolve(null);
+        continue;
+      }
+      if (job.pieces.length === 0 || job.tokens > job.tokensMax) job.resolve(job.tokens);
+      else this.#resume(job);
+    }
+    this.#isAsking = false;
   }
 
-  /** Sends the thread a part of the job whose turn it is; the account's next turn comes last. */
-  #askNext(): void {
+  #takeTurn(): Job | undefined {
     const [turn] = this.#waiting;
-    if (this.#thread === null || this.#question !== null || turn === undefined) return;
+    if (turn === undefined) return undefined;
     const [account, [job, ...others]] = turn;
-    if (job === undefined) throw new Error("An account without work has a turn");
     this.#waiting.delete(account);
     if (others.length > 0) this.#waiting.set(account, others);
-    const thread = this.#thread;
-    const id = ++this.#questions;
-    const giveUp = () => this.#lose(thread, `no answer within ${ANSWER_MS} ms`);
-    this.#question = { id, job, callOff: this.#deps.clock.after(ANSWER_MS, giveUp) };
-    const question: TokenQuestion = { id, texts: takeFirst(job.pieces) };
-    thread.postMessage(question);
-  }
-
-  #onAnswer({ id, tokens }: TokenAnswer): void {
-    if (this.#question?.id !== id) return;
-    const { job, callOff } = this.#question;
-    callOff();
-    this.#question = null;
-    job.tokens += tokens;
-    if (job.pieces.length === 0 || job.tokens > job.tokensMax) job.resolve(job.tokens);
-    else this.#resume(job);
-    this.#askNext();
+    return job;
   }
 
   /** A job that has begun goes before the other jobs of its account. */
@@ -191,24 +178,6 @@ export class TokenCounter implements Disposable {
     const others = this.#waiting.get(job.account) ?? [];
     this.#waiting.delete(job.account);
     this.#waiting.set(job.account, [job, ...others]);
-  }
-
-  /** Forgets a thread that is gone, and lets nobody wait for it; no reason if we ended it. */
-  #lose(thread: Worker, reason: string | null): void {
-    if (this.#thread !== thread) return;
-    this.#thread = null;
-    thread.terminate();
-    const jobs = [...this.#waiting.values()].flat();
-    this.#waiting.clear();
-    if (this.#question !== null) {
-      this.#question.callOff();
-      jobs.push(this.#question.job);
-      this.#question = null;
-    }
-    for (const { resolve } of jobs) resolve(null);
-    if (reason === null) return;
-    this.#restartAtMs = this.#deps.clock.monotonicMs() + RESTART_MS;
-    this.#deps.log.error({ reason }, "The thread that counts tokens ended; it is started again");
   }
 }
 

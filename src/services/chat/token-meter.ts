@@ -15,6 +15,7 @@ export async function countUsage(
   { request, reply }: { readonly request: ChatRequest; readonly reply: ChatReply },
 ): Promise<TokenUsage> {
   const texts = reply.choices.flatMap(({ message }) => [
+    message.reasoning_content ?? "",
     message.content ?? "",
     message.refusal ?? "",
     ...(message.tool_calls ?? []).flatMap(({ function: called }) => [
@@ -77,7 +78,8 @@ export class TokenMeter {
 
 /** The text of a delta that costs output tokens. */
 export function textOf({ delta }: ChatDelta): string {
-  let text = typeof delta.content === "string" ? delta.content : "";
+  let text = typeof delta.reasoning_content === "string" ? delta.reasoning_content : "";
+  if (typeof delta.content === "string") text += delta.content;
   if (typeof delta.refusal === "string") text += delta.refusal;
   if (!Array.isArray(delta.tool_calls)) return text;
   for (const call of delta.tool_calls as readonly Partial<ToolCallDelta>[]) {

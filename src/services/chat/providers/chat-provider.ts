@@ -60,13 +60,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedReply> {
     const { signal } = options;
-    const forwarded = withAcceptedExtras([model], request);
+    const call = { ...requestOf(model, request), signal };
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const reply: ChatReply =
         server.kind === "guide"
           ? await deps.guide.complete(request, options)
           : await completeUpstream(
-              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
+              callOf(deps, { ...call, provider: server, model: upstreamModel }),
             );
       return { ...reply, lane: server.name };
     });
@@ -80,14 +80,12 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedStream> {
     const { signal } = options;
-    const forwarded = withAcceptedExtras([model], request);
+    const call = { ...requestOf(model, request), signal };
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
           ? deps.guide.stream(request, options)
-          : streamUpstream(
-              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
-            );
+          : streamUpstream(callOf(deps, { ...call, provider: server, model: upstreamModel }));
       return { ...(await withFirst(pullable(batches))), lane: server.name };
     });
     return new Relay(result, { model, signal, end });
@@ -107,6 +105,15 @@ function routesOf(model: ModelEntry, { providers }: ChatCatalogue): ServedRoute[
     const server = providers.get(provider);
     return server === undefined ? [] : [{ server, upstreamModel }];
   });
+}
+
+/** What all routes of a model are asked. */
+function requestOf(
+  model: ModelEntry,
+  request: ChatRequest,
+): Pick<UpstreamCall, "request" | "showsReasoning"> {
+  const showsReasoning = model.showsReasoning ?? false;
+  return { request: withAcceptedExtras([model], request), showsReasoning };
 }
 
 function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): UpstreamCall {

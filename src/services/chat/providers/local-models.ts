@@ -1,7 +1,14 @@
 // Model servers on this machine, found without any configuration: whatever answers like an OpenAI
 // API on the port that a well-known server uses.
 
-import { isObject } from "../../../upstream/upstream-http.ts";
+import { OK } from "../../../core/errors.ts";
+import {
+  exchange,
+  isObject,
+  parseJson,
+  readText,
+  refusalOf,
+} from "../../../upstream/upstream-http.ts";
 import {
   type ChatCatalogue,
   chatCatalogueOf,
@@ -32,7 +39,7 @@ type LocalServer = (typeof LOCAL_SERVERS)[number];
 
 const PROBE_MS = 500;
 const LIST_BYTES_MAX = 1024 * 1024;
-const MODELS_MAX = 200;
+export const MODELS_MAX = 200;
 /** A server under load may miss one probe. */
 const MISSES_MAX = 1;
 /** A small price, so that there is something to count. */
@@ -96,12 +103,14 @@ export class LocalModels {
 
   async #ask({ port }: LocalServer): Promise<readonly Offer[] | null> {
     try {
-      const response = await this.#probe(`http://127.0.0.1:${port}/v1/models`, {
-        signal: AbortSignal.timeout(PROBE_MS),
-        redirect: "manual",
+      const url = `http://127.0.0.1:${port}/v1/models`;
+      const timeout = AbortSignal.timeout(PROBE_MS);
+      const request = { fetch: this.#probe, url, method: "GET", headers: {}, timeout } as const;
+      const list = await exchange(request, async (response) => {
+        if (response.status !== OK) throw await refusalOf(response);
+        return await readText(response, LIST_BYTES_MAX);
       });
-      if (!response.ok || response.body === null) return null;
-      return offersOf(JSON.parse(await readText(response.body)));
+      return offersOf(parseJson(list));
     } catch {
       // Nobody listens there, or somebody who speaks otherwise.
       return null;
@@ -165,14 +174,4 @@ function cleanId(model: string): string {
     .replace(/[^A-Za-z0-9._:/@+-]+/g, "-")
     .replace(/^[^A-Za-z0-9]+/, "")
     .slice(0, 100);
-}
-
-async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const bytes of body) {
-    text += decoder.decode(bytes, { stream: true });
-    if (text.length > LIST_BYTES_MAX) throw new Error("The list of models is too long");
-  }
-  return text + decoder.decode();
 }

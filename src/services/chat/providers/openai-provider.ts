@@ -1,14 +1,17 @@
 // Sends the request of one route to an OpenAI-compatible server. Uses plain fetch, because a client
 // library costs 5 to 25 times as much for each chunk.
 
-import { ApiError } from "../../../core/errors.ts";
+import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import {
+  exchange,
   type Fetch,
   isObject,
+  jsonOrNull,
   parseJson,
   readText,
-  retryAfterOf,
+  statusFailure,
+  type UpstreamRequest,
 } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
@@ -17,6 +20,7 @@ import type { ChatReply, ChatRequest } from "./provider.ts";
 import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import {
   codeOf,
+  type ReplyParts,
   readChoices,
   readErrorMessage,
   readFingerprint,
@@ -28,6 +32,8 @@ export interface UpstreamCall {
   /** The name of the model on that server. */
   readonly model: string;
   readonly request: ChatRequest;
+  /** True if the caller gets the text of the model's reasoning. */
+  readonly showsReasoning: boolean;
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
 }
@@ -40,8 +46,8 @@ const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MESSAGE_MAX = 500;
 /** Statuses for an invalid request, which every other route would refuse as well. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Statuses that do not mean that the server is down: they concern one model or one moment. */
-const HEALTHY_SERVERS: ReadonlySet<number> = new Set([403, 404, 429]);
+/** Some servers use this status to refuse single models. */
+const FORBIDDEN = 403;
 /** Text that must not reach a caller: addresses, accounts, keys. */
 const REVEALING =
   /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
@@ -52,17 +58,19 @@ const REST_READS_MAX = 8;
 /** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
-  const response = await send(call, false, AbortSignal.any([call.signal, timeout]));
-  const hasLogprobs = wantsLogprobs(call.request);
-  const bytesMax = hasLogprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
-  const body = parseJson(await readText(response, bytesMax));
+  const parts = partsOf(call);
+  const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
+  const limits = { signal: call.signal, timeout };
+  const text = await send(call, false, limits, (response) => readText(response, bytesMax));
+  const body = parseJson(text);
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
   }
-  const choices = isObject(body) ? readChoices(body.choices, hasLogprobs) : null;
+  const choices = isObject(body) ? readChoices(body.choices, parts) : null;
   if (!isObject(body) || choices === null) throw new RouteFailure("The reply has no message");
   const hasText = choices.some(
-    ({ message }) => message.content || message.refusal || message.tool_calls,
+    ({ message: { content, refusal, tool_calls, reasoning_content } }) =>
+      content || refusal || tool_calls || reasoning_content,
   );
   return {
     choices,
@@ -71,8 +79,8 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   };
 }
 
-function wantsLogprobs({ parameters }: ChatRequest): boolean {
-  return parameters.logprobs === true;
+function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
+  return { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
 }
 
 /** Requests a stream. Each read of its body that has content becomes a batch. */
@@ -92,7 +100,7 @@ class UpstreamStream extends Batches {
     super();
     this.#call = call;
     this.#reply = new StreamedReply({
-      hasLogprobs: wantsLogprobs(call.request),
+      parts: partsOf(call),
       bytesMax: streamBytesMax(call.request.maxTokens),
     });
     this.#timeout = new IdleTimeout(call.signal, call.provider);
@@ -111,9 +119,11 @@ class UpstreamStream extends Batches {
   }
 
   async #open(): Promise<BodyReader> {
-    const response = await send(this.#call, true, this.#timeout.signal);
-    if (response.body === null) throw new RouteFailure("The stream has no body");
-    this.#body = response.body.getReader();
+    const limits = { signal: this.#timeout.signal };
+    this.#body = await send(this.#call, true, limits, ({ body }) => {
+      if (body === null) throw new RouteFailure("The stream has no body");
+      return body.getReader();
+    });
     return this.#body;
   }
 
@@ -180,27 +190,33 @@ async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> 
   }
 }
 
-async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): Promise<Response> {
-  const { provider } = call;
+async function send<T>(
+  call: UpstreamCall,
+  stream: boolean,
+  limits: Pick<UpstreamRequest, "signal" | "timeout">,
+  read: (response: Response) => Promise<T> | T,
+): Promise<T> {
+  const { provider, fetch } = call;
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: stream ? "text/event-stream" : "application/json",
   };
   if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
-  const response = await call.fetch(`${provider.baseUrl}/chat/completions`, {
-    method: "POST",
-    headers,
-    body: bodyOf(call, stream),
-    signal,
-    // A redirect could lead to an address that no operator configured.
-    redirect: "manual",
-  });
-  if (response.status === 200) return response;
+  const url = `${provider.baseUrl}/chat/completions`;
+  const body = bodyOf(call, stream);
+  return await exchange({ fetch, url, method: "POST", headers, body, ...limits }, (response) =>
+    response.status === OK ? read(response) : refuse(response, provider),
+  );
+}
+
+/** Throws what a status other than 200 means. */
+async function refuse(response: Response, provider: ProviderEntry): Promise<never> {
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
-  const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
-  const isHealthy = HEALTHY_SERVERS.has(response.status);
-  throw new RouteFailure(message, isHealthy ? "nobody" : "server", retryAfterOf(response.headers));
+  throw statusFailure(response, {
+    isHealthy: response.status === FORBIDDEN,
+    detail: codeOf(jsonOrNull(text)),
+  });
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
@@ -234,12 +250,4 @@ function revealsUpstream(message: string, { apiKey, baseUrl, name }: ProviderEnt
     REVEALING.test(message) ||
     secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
   );
-}
-
-function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

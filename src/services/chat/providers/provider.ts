@@ -55,6 +55,8 @@ export interface ChatChoice {
   readonly message: {
     readonly role: "assistant";
     readonly content: string | null;
+    /** The text of the reasoning, if the model shows it. */
+    readonly reasoning_content?: string;
     /** The text with which the model refuses to answer. */
     readonly refusal?: string;
     readonly tool_calls?: readonly ToolCall[];
@@ -78,7 +80,10 @@ export interface ServedReply extends ChatReply {
 
 export interface ChatDelta {
   readonly index: number;
-  /** `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format; nothing else. */
+  /**
+   * `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format, and `reasoning_content`
+   * of a model that shows it; nothing else.
+   */
   readonly delta: Readonly<Record<string, unknown>>;
   readonly finish_reason: string | null;
   readonly logprobs?: Logprobs;

@@ -6,6 +6,7 @@ import type { ChatBatch, ChatDelta } from "./provider.ts";
 import { SseReader } from "./sse-reader.ts";
 import {
   codeOf,
+  type ReplyParts,
   readDeltas,
   readErrorMessage,
   readFingerprint,
@@ -25,7 +26,7 @@ export function streamBytesMax(maxTokens: number): number {
 }
 
 export interface StreamedReplyOptions {
-  readonly hasLogprobs: boolean;
+  readonly parts: ReplyParts;
   /** A longer stream fails. */
   readonly bytesMax: number;
 }
@@ -34,7 +35,7 @@ export interface StreamedReplyOptions {
 export class StreamedReply {
   readonly #reader = new SseReader();
   readonly #toolCalls = new ToolCallIndexes();
-  readonly #hasLogprobs: boolean;
+  readonly #parts: ReplyParts;
   readonly #bytesMax: number;
   #bytesRead = 0;
   #hasText = false;
@@ -47,8 +48,8 @@ export class StreamedReply {
   /** True once [DONE] has arrived. */
   isDone = false;
 
-  constructor({ hasLogprobs, bytesMax }: StreamedReplyOptions) {
-    this.#hasLogprobs = hasLogprobs;
+  constructor({ parts, bytesMax }: StreamedReplyOptions) {
+    this.#parts = parts;
     this.#bytesMax = bytesMax;
   }
 
@@ -78,10 +79,10 @@ export class StreamedReply {
     }
     const { choices } = chunk;
     this.hasContent ||= Array.isArray(choices) && choices.length > 0;
-    for (const delta of readDeltas(choices, this.#toolCalls, this.#hasLogprobs)) {
+    for (const delta of readDeltas(choices, this.#toolCalls, this.#parts)) {
       batch.deltas.push(delta);
-      const { content, refusal, tool_calls } = delta.delta;
-      this.#hasText ||= Boolean(content || refusal || tool_calls);
+      const { content, refusal, tool_calls, reasoning_content } = delta.delta;
+      this.#hasText ||= Boolean(content || refusal || tool_calls || reasoning_content);
       this.isFinished ||= delta.finish_reason !== null;
     }
     batch.fingerprint = readFingerprint(chunk.system_fingerprint) ?? batch.fingerprint;

@@ -53,8 +53,14 @@ function isCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
 }
 
+/** The parts of a reply that the caller gets in addition to text and tool calls. */
+export interface ReplyParts {
+  readonly logprobs: boolean;
+  readonly reasoning: boolean;
+}
+
 /** The choices of a whole reply; null if there is no usable choice. */
-export function readChoices(value: unknown, hasLogprobs: boolean): ChatChoice[] | null {
+export function readChoices(value: unknown, parts: ReplyParts): ChatChoice[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const choices: ChatChoice[] = [];
   for (const choice of value.slice(0, CHOICES_MAX)) {
@@ -63,7 +69,9 @@ export function readChoices(value: unknown, hasLogprobs: boolean): ChatChoice[] 
     const toolCalls = readToolCalls(message.tool_calls);
     const content = readContent(message);
     const refusal = readRefusal(message);
-    const logprobs = hasLogprobs && !isReasoning(message) ? readLogprobs(choice.logprobs) : null;
+    const reasoning = readReasoning(message);
+    const isHidden = reasoning !== "" && !parts.reasoning;
+    const logprobs = parts.logprobs && !isHidden ? readLogprobs(choice.logprobs) : null;
     // A reply with a finish_reason may be empty: all of it may have been hidden reasoning.
     const isFinished = typeof choice.finish_reason === "string";
     const isWithoutContent = content === null && refusal === null && toolCalls === null;
@@ -73,6 +81,7 @@ export function readChoices(value: unknown, hasLogprobs: boolean): ChatChoice[] 
       message: {
         role: "assistant",
         content,
+        ...(parts.reasoning && reasoning !== "" && { reasoning_content: reasoning }),
         ...(refusal !== null && { refusal }),
         ...(toolCalls === null ? {} : { tool_calls: toolCalls }),
       },
@@ -103,9 +112,12 @@ function readParts(parts: readonly unknown[], type: "text" | "refusal"): string 
   return text;
 }
 
-/** True for hidden reasoning, whose tokens the logprobs would show. */
-function isReasoning({ reasoning_content, reasoning }: Json): boolean {
-  return Boolean(reasoning_content || reasoning);
+/**
+ * The reasoning of a message or delta, by either of the two names that servers use. If it is
+ * hidden, its logprobs must be hidden too, because they contain its tokens.
+ */
+function readReasoning({ reasoning_content, reasoning }: Json): string {
+  return textOr(reasoning_content, "") || textOr(reasoning, "");
 }
 
 function readToolCalls(value: unknown): ToolCall[] | null {
@@ -125,20 +137,16 @@ function readToolCalls(value: unknown): ToolCall[] | null {
 }
 
 /** The deltas of a chunk, without empty ones. Use the same `calls` for the whole stream. */
-export function readDeltas(
-  value: unknown,
-  calls: ToolCallIndexes,
-  hasLogprobs: boolean,
-): ChatDelta[] {
+export function readDeltas(value: unknown, calls: ToolCallIndexes, parts: ReplyParts): ChatDelta[] {
   if (!Array.isArray(value)) return [];
   const deltas: ChatDelta[] = [];
   for (const choice of value) {
     if (!isObject(choice) || (choice.index ?? 0) !== 0) continue;
-    const delta = isObject(choice.delta) ? readDelta(choice.delta, calls) : {};
+    const delta = isObject(choice.delta) ? readDelta(choice.delta, calls, parts) : {};
     const finish = typeof choice.finish_reason === "string" ? choice.finish_reason : null;
     if (finish === null && isEmpty(delta)) continue;
-    const isText = delta.content !== undefined || delta.refusal !== undefined;
-    const logprobs = hasLogprobs && isText ? readLogprobs(choice.logprobs) : null;
+    const isText = ["content", "refusal", "reasoning_content"].some((name) => name in delta);
+    const logprobs = parts.logprobs && isText ? readLogprobs(choice.logprobs) : null;
     const one = { index: 0, delta, finish_reason: finish };
     deltas.push(logprobs === null ? one : { ...one, logprobs });
   }
@@ -150,9 +158,15 @@ function isEmpty(delta: Json): boolean {
   return true;
 }
 
-function readDelta(from: Json, indexes: ToolCallIndexes): Record<string, unknown> {
+function readDelta(
+  from: Json,
+  indexes: ToolCallIndexes,
+  parts: ReplyParts,
+): Record<string, unknown> {
   const delta: Record<string, unknown> = {};
   if (from.role === "assistant") delta.role = "assistant";
+  const reasoning = parts.reasoning ? readReasoning(from) : "";
+  if (reasoning !== "") delta.reasoning_content = reasoning;
   const content = readContent(from);
   if (content !== null) delta.content = content;
   const refusal = readRefusal(from);
