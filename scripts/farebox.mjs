@@ -20,12 +20,12 @@ main().catch((error) => {
 });
 
 async function main() {
-  // Only the tool's own words may stand on stdout: its callers read JSON there.
+  // Only the tool may write to stdout, because its callers parse it as JSON.
   await ensurePackages({ dev: false, progress: (line) => console.error(line) });
   const bun = ensureBun();
   const args = process.argv.slice(2);
   const child = spawn(bun, [join(PROJECT, "src/cli/main.ts"), ...args], {
-    // npm changes to the project; a file that the caller names is meant from where they stand.
+    // npm changes to the project's folder, but file names are relative to the caller's folder.
     cwd: process.env.INIT_CWD || process.cwd(),
     env: environmentOf(args),
     stdio: "inherit",
@@ -37,7 +37,7 @@ async function main() {
 }
 
 /**
- * The stores and secrets: what the environment sets, else what the running Farebox wrote down.
+ * The stores and secrets, from the environment or from the files of the running Farebox.
  * @param {string[]} args
  * @returns {NodeJS.ProcessEnv}
  */

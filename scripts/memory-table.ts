@@ -16,7 +16,7 @@ import {
 } from "../src/services/maps/providers/embedded/atlas.ts";
 import { TIME_ZONES_MAX } from "../src/services/maps/providers/territory.ts";
 import { SEARCHES_PENDING_MAX } from "../src/services/search/providers/embedded-search.ts";
-import { KEYS_REMEMBERED_MAX, SHARING_MAX } from "../src/store/key-directory.ts";
+import { BATCH_MAX, KEYS_REMEMBERED_MAX } from "../src/store/key-directory.ts";
 import { QUEUE_EVENTS_MAX } from "../src/store/mail-queue.ts";
 import { MONTH_TEXTS_MAX, YEARS } from "../src/store/prepared-entry.ts";
 import { NUMBERS_MAX } from "../src/store/row-numbers.ts";
@@ -59,10 +59,10 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the oldest is looked up again",
   },
   {
-    holders: ["src/store/key-directory.ts #sharing", "src/store/key-directory.ts #flights"],
+    holders: ["src/store/key-directory.ts #batch", "src/store/key-directory.ts #inFlight"],
     what: "keys that wait for a shared look-up; for one of their own, those of open requests",
-    most: number(SHARING_MAX),
-    count: SHARING_MAX,
+    most: number(BATCH_MAX),
+    count: BATCH_MAX,
     bytes: 1_000,
     beyond: "503 with `Retry-After: 1`",
   },

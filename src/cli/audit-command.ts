@@ -8,16 +8,16 @@ import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf } from "./values.ts";
 
-/** An operation that Redis was not given within this time was forgotten. */
+/** An operation that is not applied to Redis within this time is a finding. */
 const OPERATION_GRACE_MS = 30_000;
 
 const auditCommand: Command = {
   name: "audit",
-  words: ["[ID]"],
-  summary: "Prove every balance from its entries, and Redis from the ledger",
+  positionals: ["[ID]"],
+  summary: "Check that ledger, journal and wallets agree for one account or for all",
   options: {},
-  plan(input) {
-    const id = input.words.length === 0 ? null : idOf(input, "account");
+  prepare(input) {
+    const id = input.positionals.length === 0 ? null : idOf(input, "account");
     return async (stores) => {
       const account = id === null ? null : await findAccount(stores.administration, id);
       const report = await audit(auditDeps(stores), account);
@@ -81,15 +81,15 @@ function findingJson({ account, bucket, seq, fact, expected, found }: AuditFindi
   return { ...finding, message: describe(finding) };
 }
 
-/** The sum of all accounts may be larger than any of them may be. */
+/** A sum over all accounts may exceed the range that `toJsonNumber` allows. */
 function number(amount: bigint): object {
   return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(
     toDecimal(amount as NanoUsd),
   );
 }
 
-function count(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`;
+function count(n: number, singular: string, plural = `${singular}s`): string {
+  return `${n} ${n === 1 ? singular : plural}`;
 }
 
 export const auditCommands: readonly Command[] = [auditCommand];

@@ -1,4 +1,4 @@
-// Runs one command: finds it, checks its words, opens the stores, prints the answer.
+// Runs one command: parses the command line, opens the stores, runs the command, prints the result.
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { RandomBytes } from "../core/ids.ts";
@@ -7,43 +7,43 @@ import { ConfigError, type Environment } from "../settings/environment.ts";
 import { WrongRedisUrl } from "../store/redis-url.ts";
 import { WrongSecret } from "../store/secrets.ts";
 import { type Answer, UsageError } from "./command.ts";
-import { type Plan, planOf } from "./commands.ts";
-import { ReaderGone } from "./sink.ts";
+import { type Invocation, parseCommandLine } from "./commands.ts";
+import { OutputClosed } from "./sink.ts";
 import { openStores } from "./stores.ts";
 
 /** What a command needs from its process. */
 export interface CliContext {
-  /** The process's own environment unless given. */
+  /** By default the environment of the process. */
   readonly env?: Environment;
   readonly now: () => number;
   readonly random: RandomBytes;
-  /** Prints a line for the caller. */
+  /** Prints a line of output. */
   readonly out: (line: string) => void;
-  /** Prints a line about what went wrong. */
+  /** Prints a line about a problem. */
   readonly err: (line: string) => void;
 }
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** Runs the command that these arguments name, and returns the exit code; it never throws. */
+/** Runs the command in these arguments and returns the exit code. Never throws. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   return await runCommand(args, context).catch((error: unknown) => fail(error, args, context));
 }
 
 async function runCommand(args: readonly string[], context: CliContext): Promise<number> {
-  const plan = planOf(args, context.now());
-  if (plan.kind === "help") {
-    context.out(plan.text);
+  const invocation = parseCommandLine(args, context.now());
+  if (invocation.kind === "help") {
+    context.out(invocation.text);
     return 0;
   }
-  const answer = await withStores(plan, context);
-  print(answer, plan.json, context);
+  const answer = await withStores(invocation, context);
+  print(answer, invocation.json, context);
   return answer.failed === true ? FAILED : 0;
 }
 
 async function withStores(
-  { run, comparesSecrets }: Extract<Plan, { kind: "run" }>,
+  { run, comparesSecrets }: Extract<Invocation, { kind: "run" }>,
   { env, now, random, err }: CliContext,
 ): Promise<Answer> {
   const stores = openStores({
@@ -66,7 +66,7 @@ function print({ json, text, failed }: Answer, asJson: boolean, { out, err }: Cl
   else if (text !== null) out(text);
 }
 
-/** What went wrong, in words; what nobody foresaw keeps its stack, for it is our own fault. */
+/** The code and message of an error. An unexpected error keeps its stack, because it is a bug. */
 function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
   const isConfig = [ConfigError, WrongSecret, WrongRedisUrl].some((of) => error instanceof of);
@@ -78,7 +78,7 @@ function explain(error: unknown): { code: string; message: string } {
     const message = root === error ? reason : `${error.message} (${reason})`;
     return { code: error.code, message };
   }
-  // A store that is away, a file that cannot be written: errors of the system have a code.
+  // System errors have a code: a store that cannot be reached, a file that cannot be written.
   if (root instanceof Error && "code" in root && typeof root.code === "string") {
     return {
       code: root.code,
@@ -95,7 +95,7 @@ function rootOf(error: unknown): unknown {
 }
 
 function fail(error: unknown, args: readonly string[], { out, err }: CliContext): number {
-  if (error instanceof ReaderGone) return 0;
+  if (error instanceof OutputClosed) return 0;
   const { code, message } = explain(error);
   if (args.includes("--json")) out(JSON.stringify({ error: { code, message } }));
   err(message);

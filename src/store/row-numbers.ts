@@ -1,12 +1,13 @@
-// The numbers that rows refer to accounts and keys by.
+// The numbers by which rows refer to accounts and keys.
 
 import { LRUCache } from "lru-cache";
 import { arrayText, type Database } from "./database.ts";
 import type { JournalItem, Numbers } from "./prepared-entry.ts";
 
-/** Of accounts, and of keys: those used longest ago are read again. */
+/** The most accounts, and the most keys, to remember; the least recently used are forgotten. */
 export const NUMBERS_MAX = 100_000;
 
+/** Loads and remembers the numbers of accounts and keys. */
 export class RowNumbers {
   readonly #accounts: LRUCache<string, number>;
   readonly #keys: LRUCache<string, number>;
@@ -20,8 +21,8 @@ export class RowNumbers {
   }
 
   /**
-   * The numbers of all accounts and keys of these entries, as far as Postgres has them. They never
-   * change, so each is read once, as long as it is remembered.
+   * The numbers of all accounts and keys of these entries that Postgres has. A number never
+   * changes, so one that is remembered is not read again.
    */
   async of(items: readonly JournalItem[]): Promise<Numbers> {
     const { sql } = this.database;
@@ -33,12 +34,12 @@ export class RowNumbers {
       if (entry.key !== "") keys.add(entry.key);
     }
     return {
-      accounts: await learn(
+      accounts: await load(
         this.#accounts,
         accounts,
         (ids) => sql`SELECT id, number FROM accounts WHERE id = ANY(${ids}::text::text[])`,
       ),
-      keys: await learn(
+      keys: await load(
         this.#keys,
         keys,
         (ids) => sql`SELECT id, number FROM keys WHERE id = ANY(${ids}::text::text[])`,
@@ -47,8 +48,8 @@ export class RowNumbers {
   }
 }
 
-/** What is found goes into a map of its own: entries of one batch may be more than are kept. */
-async function learn(
+/** Returns a separate map, because one batch may have more entries than are remembered. */
+async function load(
   known: LRUCache<string, number>,
   ids: ReadonlySet<string>,
   read: (ids: string) => Promise<readonly Record<string, unknown>[]>,
@@ -69,7 +70,7 @@ async function learn(
   return numbers;
 }
 
-/** Postgres has no NUL in text; no id has one, so what is asked for instead is not found. */
+/** Postgres does not accept NUL in text. No id contains NUL, so the shortened id is not found. */
 function withoutNul(id: string): string {
   return id.replaceAll("\0", "");
 }

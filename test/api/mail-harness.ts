@@ -85,10 +85,10 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
       }),
     status: async (account, id) =>
       (await (await api.get(`/v1/mail/messages/${id}`, account)).json()) as Record<string, unknown>,
-    stored: (id) => stores.mail.messages.look(id),
+    stored: (id) => stores.mail.messages.get(id),
     untilSettled: (id) =>
       eventually("the message is settled", async () => {
-        return (await stores.mail.messages.look(id)).cost !== null;
+        return (await stores.mail.messages.get(id)).cost !== null;
       }),
     retryNow: async () => {
       await jobs.drain(true);

@@ -35,7 +35,7 @@ async function mailTest(url: string, ...more: readonly string[]) {
 test("mail test hands one message over and says how", async () => {
   const plain = `${smtp.url}?tls=none`;
   const { code, out } = await mailTest(plain.replace("//", "//u%40x:p%2Fw@"));
-  expect([code, out]).toEqual([0, expect.stringContaining("took the message, without TLS")]);
+  expect([code, out]).toEqual([0, expect.stringContaining("accepted the message, without TLS")]);
   const [mail] = await smtp.parsed();
   expect(mail?.from?.value[0]?.address).toBe("postmaster@mail.test");
   expect(smtp.accepted[0]?.to).toEqual(["ada@example.test"]);

@@ -1,5 +1,5 @@
-// Counts tokens in a thread of its own. Accounts take turns, piece by piece, so that no account
-// waits for all that another one sent.
+// Counts tokens in a separate thread. Accounts take turns, piece by piece, so that a large prompt
+// of one account does not delay the others.
 
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
@@ -17,23 +17,23 @@ import {
 /** A prompt with a larger bound in bytes is not counted before its call is admitted (D-170). */
 export const ESTIMATED_BYTES_MAX = 256 * 1024;
 /**
- * Text that is counted at once where it is needed: 0.1 ms of prose, 6 ms of the worst text, where
- * the way to the thread and back takes 0.1 ms (D-171).
+ * Shorter text is counted without the thread. This takes 0.1 ms for prose and 6 ms for the worst
+ * text, and a message to the thread and back takes 0.1 ms (D-171).
  */
 const AT_ONCE_LENGTH_MAX = 1024;
-/** What the thread is sent in one message: 1.5 ms of prose, 190 ms of the worst text. */
+/** The most text in one message to the thread: 1.5 ms for prose, 190 ms for the worst text. */
 const MESSAGE_LENGTH_MAX = 32 * 1024;
-/** Estimates of one account, and of all, that may wait. */
+/** The most estimates that may wait, for one account and in total. */
 export const WAITING_MAX = { account: 4, total: 64 };
-/** A thread that takes so long for one message is ended. */
+/** A thread that takes longer for one message is terminated. */
 const ANSWER_MS = 10_000;
-/** After a thread has ended, no other is started for so long. */
+/** How long to wait after a thread has ended before another one is started. */
 const RESTART_MS = 1_000;
 
 export interface TokenCounterDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Starts the thread; tests start others. */
+  /** Starts the thread. Tests replace it. */
   readonly start?: () => Worker;
 }
 
@@ -41,17 +41,17 @@ interface Job {
   readonly account: string;
   readonly isEstimate: boolean;
   readonly tokensMax: number;
-  /** What is left to be counted. */
+  /** The text that is not counted yet. */
   readonly pieces: string[];
   tokens: number;
   /** Null if the thread ended. */
   readonly resolve: (tokens: number | null) => void;
 }
 
-/** Starts its thread when it is first needed, and again after it has ended. */
+/** Counts tokens. Starts its thread when it is first needed, and again after it has ended. */
 export class TokenCounter implements Disposable {
   readonly #thread: ThreadClient<null, readonly string[], number>;
-  /** What waits, by account; the account whose turn is next comes first. */
+  /** The waiting jobs by account. The account whose turn is next comes first. */
   readonly #waiting = new Map<string, Job[]>();
   #estimates = 0;
   #isAsking = false;
@@ -71,9 +71,9 @@ export class TokenCounter implements Disposable {
   }
 
   /**
-   * The tokens of a prompt, or null where the bound in bytes has to do: the prompt is long, too
-   * much waits, or the thread ended. Counting ends early, with what was counted so far, once there
-   * are more than `tokensMax`.
+   * The tokens of a prompt. Null if the prompt is too long, too many estimates wait, or the thread
+   * ended; then the caller must use the bound in bytes. Once there are more than `tokensMax`,
+   * returns the count so far.
    */
   async estimatePrompt(
     account: string,
@@ -86,17 +86,17 @@ export class TokenCounter implements Disposable {
     return counted === null ? null : counted + templateTokens(request);
   }
 
-  /** The tokens of a prompt that is to be charged, however long. */
+  /** The tokens of a prompt of any length, for a charge. */
   async countPrompt(account: string, request: ChatRequest): Promise<number> {
     return (await this.#countAll(account, promptPieces(request))) + templateTokens(request);
   }
 
-  /** The tokens of texts that are to be charged, however long. */
+  /** The tokens of texts of any length, for a charge. */
   async countTexts(account: string, texts: readonly string[]): Promise<number> {
     return await this.#countAll(account, texts.flatMap(piecesOf));
   }
 
-  /** Ends the thread. What waits is counted without it. */
+  /** Ends the thread. Waiting charges are counted without it. */
   close(): void {
     this.#thread.close();
   }
@@ -145,7 +145,7 @@ export class TokenCounter implements Disposable {
     else queue.push(job);
   }
 
-  /** Has the jobs counted, one part at a time; the account's next turn comes last. */
+  /** Sends the jobs to the thread, one part at a time. After its turn an account goes last. */
   async #work(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -154,7 +154,7 @@ export class TokenCounter implements Disposable {
       try {
         job.tokens += await this.#thread.request(texts);
       } catch {
-        // The client has logged why. If the thread has ended, the next jobs fail as fast.
+        // ThreadClient has logged the reason. If the thread has ended, the next jobs fail fast too.
         job.resolve(null);
         continue;
       }
@@ -173,7 +173,7 @@ export class TokenCounter implements Disposable {
     return job;
   }
 
-  /** A job that has begun goes before the other jobs of its account. */
+  /** Puts a job that has begun before the other jobs of its account. */
   #resume(job: Job): void {
     const others = this.#waiting.get(job.account) ?? [];
     this.#waiting.delete(job.account);
@@ -185,7 +185,7 @@ function startThread(): Worker {
   return new Worker(new URL("./token-thread.ts", import.meta.url));
 }
 
-/** Takes what one message may carry, at least one piece. */
+/** Removes and returns the pieces for one message, at least one. */
 function takeFirst(pieces: string[]): string[] {
   let length = 0;
   let count = 0;

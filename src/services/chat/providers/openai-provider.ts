@@ -1,5 +1,5 @@
-// One route's request to an OpenAI-compatible server, by plain fetch: a client library costs five
-// to twenty-five times as much for each chunk.
+// Sends the request of one route to an OpenAI-compatible server. Uses plain fetch, because a client
+// library costs 5 to 25 times as much for each chunk.
 
 import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
@@ -15,8 +15,8 @@ import {
 } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
 import type { ChatReply, ChatRequest } from "./provider.ts";
-import { Silence } from "./silence.ts";
 import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import {
   codeOf,
@@ -29,33 +29,33 @@ import {
 
 export interface UpstreamCall {
   readonly provider: ProviderEntry;
-  /** The model's name there. */
+  /** The name of the model on that server. */
   readonly model: string;
   readonly request: ChatRequest;
-  /** Whether the caller gets the text of the model's reasoning. */
+  /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
 }
 
-/** More than any reply of as many tokens as a caller may ask for. */
+/** More than any reply with the highest output limit has. */
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
-/** With them each token has up to 20 others beside it. */
+/** With logprobs, each token has up to 20 alternatives. */
 const LOGPROBS_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MESSAGE_MAX = 500;
-/** Statuses by which an upstream blames the request itself: no other route would do better. */
+/** Statuses for an invalid request, which every other route would refuse as well. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Some servers refuse single models by it. */
+/** Some servers use this status to refuse single models. */
 const FORBIDDEN = 403;
-/** What no caller should be told: addresses, accounts, keys. */
-const TELLING =
+/** Text that must not reach a caller: addresses, accounts, keys. */
+const REVEALING =
   /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
-/** How long the rest of a stream may take behind its [DONE], and in how many reads it must come. */
+/** The most time and reads to wait for the end of a stream's body after its [DONE]. */
 const REST_MS = 1_000;
 const REST_READS_MAX = 8;
 
-/** A whole reply. Throws a RouteFailure, or an ApiError where the request is at fault. */
+/** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
   const parts = partsOf(call);
@@ -83,14 +83,14 @@ function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
   return { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
 }
 
-/** The batches of a stream, one for each read that brought something. */
+/** Requests a stream. Each read of its body that has content becomes a batch. */
 export function streamUpstream(call: UpstreamCall): Batches {
   return new UpstreamStream(call);
 }
 
 class UpstreamStream extends Batches {
   readonly #call: UpstreamCall;
-  readonly #silence: Silence;
+  readonly #timeout: IdleTimeout;
   readonly #reply: StreamedReply;
   #body: BodyReader | null = null;
   #taker: BatchTaker | null = null;
@@ -103,12 +103,12 @@ class UpstreamStream extends Batches {
       parts: partsOf(call),
       bytesMax: streamBytesMax(call.request.maxTokens),
     });
-    this.#silence = new Silence(call.signal, call.provider);
+    this.#timeout = new IdleTimeout(call.signal, call.provider);
   }
 
   override pull(taker: BatchTaker): void {
     this.#taker = taker;
-    this.#silence.isWaiting = true;
+    this.#timeout.isWaiting = true;
     if (this.#isOver) taker.onEnd();
     else if (this.#body !== null) this.#read(this.#body);
     else this.#open().then((body) => this.#read(body), this.#onFailure);
@@ -119,7 +119,7 @@ class UpstreamStream extends Batches {
   }
 
   async #open(): Promise<BodyReader> {
-    const limits = { signal: this.#silence.signal };
+    const limits = { signal: this.#timeout.signal };
     this.#body = await send(this.#call, true, limits, ({ body }) => {
       if (body === null) throw new RouteFailure("The stream has no body");
       return body.getReader();
@@ -137,9 +137,9 @@ class UpstreamStream extends Batches {
   readonly #onRead = ({ done, value }: Awaited<ReturnType<BodyReader["read"]>>): void => {
     const wasFinished = this.#reply.isFinished;
     const batch = done ? null : this.#reply.read(value);
-    if (batch !== null) this.#silence.isWaiting = false;
-    if (!done && this.#reply.hasSpoken) this.#silence.heard();
-    if (!wasFinished && this.#reply.isFinished) this.#silence.heardEnd();
+    if (batch !== null) this.#timeout.isWaiting = false;
+    if (!done && this.#reply.hasContent) this.#timeout.onData();
+    if (!wasFinished && this.#reply.isFinished) this.#timeout.onReplyEnd();
     if (batch !== null) this.#taker?.onBatch(batch);
     else if (done) this.#onBodyEnd();
     else if (this.#body !== null) this.#read(this.#body);
@@ -147,18 +147,18 @@ class UpstreamStream extends Batches {
 
   #onBodyEnd(): void {
     if (this.#reply.isDone || this.#reply.isFinished) {
-      this.#silence.isWaiting = false;
+      this.#timeout.isWaiting = false;
       this.#end();
       this.#taker?.onEnd();
     } else {
-      // Some servers leave the [DONE] out; a reply without an end was cut off.
+      // Some servers send no [DONE], but a reply without a finish_reason was cut off.
       this.#onFailure(new RouteFailure("The stream ended before the reply did"));
     }
   }
 
   readonly #onFailure = (error: unknown): void => {
     this.#end();
-    // After the end of a reply only its usage is missing, and we can count that ourselves.
+    // After the finish_reason only the usage can be missing, and we can count that ourselves.
     if (this.#reply.isFinished && !this.#call.signal.aborted) this.#taker?.onEnd();
     else this.#taker?.onFailure(error);
   };
@@ -166,27 +166,27 @@ class UpstreamStream extends Batches {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#body !== null && this.#reply.isDone) void endAfter(this.#body, this.#silence);
-    else this.#silence.end();
+    if (this.#body !== null && this.#reply.isDone) void readToEnd(this.#body, this.#timeout);
+    else this.#timeout.end();
   }
 }
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
 /**
- * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before
- * would take its connection along.
+ * Reads the body to its end, which follows soon after the [DONE]. Aborting the request before that
+ * would close the connection, which could otherwise be reused.
  */
-async function endAfter(body: BodyReader, silence: Silence): Promise<void> {
-  silence.endWithin(REST_MS);
+async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> {
+  timeout.endWithin(REST_MS);
   try {
     for (let reads = 0; reads < REST_READS_MAX; reads += 1) {
       if ((await body.read()).done) break;
     }
   } catch {
-    // The reply is complete all the same.
+    // The reply is complete anyway.
   } finally {
-    silence.end();
+    timeout.end();
   }
 }
 
@@ -232,22 +232,22 @@ function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): st
   });
 }
 
-/** The upstream's words on a bad request, without anything that tells which upstream it is. */
+/** The upstream's message about an invalid request, unless it reveals which upstream it is. */
 function callerFault(text: string, provider: ProviderEntry): ApiError {
-  const words = readErrorMessage(jsonOrNull(text)) ?? "";
-  const message = words.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
-  const said = message === "" || isTelling(message, provider) ? "" : `: ${message}`;
-  return new ApiError("invalid_parameter", `The model did not accept this request${said}`);
+  const original = readErrorMessage(jsonOrNull(text)) ?? "";
+  const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
+  const detail = message === "" || revealsUpstream(message, provider) ? "" : `: ${message}`;
+  return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
 }
 
-function isTelling(message: string, { apiKey, baseUrl, name }: ProviderEntry): boolean {
+function revealsUpstream(message: string, { apiKey, baseUrl, name }: ProviderEntry): boolean {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : baseUrl;
-  // "openai" of api.openai.com, for one, also tells who it is.
+  // Parts of the host reveal it too, such as "openai" of api.openai.com.
   const labels = host.split(".").slice(0, -1);
   const secrets = [apiKey ?? "", name, host, ...labels.filter((label) => label.length > 3)];
   const lower = message.toLowerCase();
   return (
-    TELLING.test(message) ||
+    REVEALING.test(message) ||
     secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
   );
 }
