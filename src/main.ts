@@ -16,6 +16,7 @@ import type { Log } from "./core/log.ts";
 import { secretId } from "./core/secrets.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
+import { openWebhook } from "./payments/open-webhook.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
 import { TokenCounter } from "./services/chat/token-counter.ts";
@@ -136,8 +137,16 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const { queueRedisUrl } = config;
   const rejected = new RejectedEntries(database);
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
+  const registry = createRegistry("api");
+  const payments =
+    config.payments === null
+      ? null
+      : openWebhook({
+          ...{ config: config.payments, database, queueRedisUrl, registry, now: clock.now, log },
+        });
   const app = createApp({
     accounts,
+    payments,
     keys: new KeyDirectory({
       database,
       now: clock.now,
@@ -185,7 +194,6 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   accounts.start();
   app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
-  const registry = createRegistry("api");
   new Gauge({
     name: "farebox_open_calls",
     help: "Calls of this process that hold money now",
@@ -207,6 +215,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     ipHashSecrets.stop();
     await pauses.stop();
     await mailStores.close();
+    await payments?.close();
     await metrics.stop();
     accounts.scripts.close();
     redis.disconnect();

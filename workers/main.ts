@@ -36,6 +36,7 @@ import { expireRepeats } from "./mail-completer.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
 import { makePartitions } from "./partitions.ts";
+import { startPaymentWorker } from "./payment-worker.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 import { sweepExpired } from "./sweep.ts";
 
@@ -45,6 +46,8 @@ const QUEUE = "farebox";
 const PREFIX = "{farebox-jobs}";
 const KEEP_SCHEDULES_MS = 30_000;
 const CLOSE_MS_MAX = 10_000;
+
+const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 /** For this long, a change is left to the process that is making it. */
 const GRACE_MS = 5_000;
@@ -71,14 +74,15 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     repository: new WalletRepository(database),
     now: Date.now,
     log,
-    processId: newId("process", (count) => crypto.getRandomValues(new Uint8Array(count))),
+    processId: newId("process", random),
   });
   const registry = createRegistry("worker");
   const mail = await startMailWorker({
     ...{ config, log, accounts, database, redis, registry, after },
   });
   const parts = { config, log, accounts, database };
-  const jobs = { ...schedule(parts), ...mail.jobs };
+  const payments = startPaymentWorker({ ...parts, registry, random, now: Date.now });
+  const jobs = { ...schedule(parts), ...mail.jobs, ...payments.jobs };
   // The log must have a partition for its rows before anything else runs.
   await jobs["request-log-partitions"].run();
 
@@ -110,7 +114,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 
   return async () => {
     clearInterval(keeping);
-    const ending = [worker.close(), mail.stop(), ...timers.map((timer) => timer.stop())];
+    const parts = [worker.close(), mail.stop(), payments.stop()];
+    const ending = [...parts, ...timers.map((timer) => timer.stop())];
     await Promise.race([Promise.all(ending), Bun.sleep(CLOSE_MS_MAX)]);
     await queue.close();
     accounts.stop();

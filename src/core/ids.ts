@@ -10,6 +10,8 @@ export const PREFIXES = {
   account: "acct",
   key: "key",
   payment: "pay",
+  topUp: "topup",
+  card: "card",
   request: "req",
   completion: "chatcmpl",
   search: "search",

@@ -7,6 +7,7 @@ import { FREE_PLAN_ALLOWANCE } from "../core/limits.ts";
 import { asciiDomain } from "../core/mail-address.ts";
 import { type NanoUsd, usd } from "../core/money.ts";
 import type { SecretList, SecretName, Secrets } from "../core/secrets.ts";
+import { type PaymentConfig, readPaymentConfig } from "../payments/payment-config.ts";
 import { parseRelay, type SmtpRelay } from "../services/mail/smtp-relay.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,6 +32,8 @@ export interface ServerConfig extends StoreConfig {
   /** The file of models and providers; unless it was asked for, it may be missing. */
   readonly catalogueFile: { readonly path: string; readonly required: boolean };
   readonly mail: MailConfig;
+  /** Null: there are no top-ups. */
+  readonly payments: PaymentConfig | null;
   readonly logLevel: string;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
@@ -128,6 +131,7 @@ export function loadServerConfig(
       required: Boolean(env.FAREBOX_CONFIG),
     }),
     mail: loadMailConfig(env),
+    payments: loadPaymentConfig(env),
     logLevel: oneOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
     journalKeepMs: whole(env, "JOURNAL_KEEP_SECONDS", 120, 86_400) * 1000,
     logKeepMonths: whole(env, "LOG_KEEP_MONTHS", 0, 1_200),
@@ -165,6 +169,15 @@ export function loadMailConfig(env: Environment = process.env): MailConfig {
             port: bouncePort,
           },
   });
+}
+
+/** What top-ups need; null where no payment provider is configured. */
+export function loadPaymentConfig(env: Environment = process.env): PaymentConfig | null {
+  try {
+    return readPaymentConfig(env);
+  } catch (error) {
+    throw error instanceof RangeError ? new ConfigError(error.message) : error;
+  }
 }
 
 function domainOf(env: Environment, name: string): string | null {

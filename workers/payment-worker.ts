@@ -1,0 +1,109 @@
+// The payments part of the worker process: the queue's worker, and the jobs that find what no event
+// told us of. Without a payment provider there is none.
+
+import { type ConnectionOptions, Worker } from "bullmq";
+import type { Registry } from "prom-client";
+import type { AccountActors } from "../actors/account-actors.ts";
+import type { RandomBytes } from "../src/core/ids.ts";
+import type { Log } from "../src/core/log.ts";
+import { openPayments } from "../src/payments/open-payments.ts";
+import { processEvent } from "../src/payments/provider-event.ts";
+import type { PaymentDeps } from "../src/payments/read-top-up.ts";
+import type { ServerConfig } from "../src/settings/config.ts";
+import type { Database } from "../src/store/database.ts";
+import {
+  PAYMENT_QUEUE,
+  PAYMENT_QUEUE_PREFIX,
+  type PaymentJob,
+  PaymentQueue,
+} from "../src/store/payment-queue.ts";
+import { ProviderEvents } from "../src/store/provider-events.ts";
+import { openRedis } from "../src/store/redis.ts";
+import { completePayments, reconcilePayments } from "./payment-completer.ts";
+import { type PaymentMetrics, paymentMetrics } from "./payment-metrics.ts";
+import type { ScheduledJob } from "./scheduled-job.ts";
+
+export interface PaymentWorkerParts {
+  readonly config: Pick<ServerConfig, "payments" | "queueRedisUrl">;
+  readonly log: Log;
+  readonly accounts: AccountActors;
+  readonly database: Database;
+  readonly registry: Registry;
+  readonly random: RandomBytes;
+  readonly now: () => number;
+}
+
+export interface PaymentWorker {
+  readonly jobs: Readonly<Record<string, ScheduledJob>>;
+  stop(): Promise<void>;
+}
+
+const COMPLETE_EVERY_MS = 10_000;
+/** An event younger than this is left to its job. */
+const GRACE_MS = 5_000;
+const RECONCILE_EVERY_MS = 600_000;
+const EVENTS_AT_ONCE = 4;
+
+export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
+  const { config, log, accounts, database, registry, random, now } = parts;
+  if (config.payments === null) return { jobs: {}, stop: () => Promise.resolve() };
+  const events = new ProviderEvents(database);
+  const metrics = paymentMetrics({ registry, events, now, log });
+  const { onEnded } = metrics;
+  const payments = openPayments({
+    ...{ config: config.payments, database, actors: accounts, now, random, log, onEnded },
+  });
+  const onQueueError = (error: unknown) =>
+    log.warn({ err: error }, "The queue of payments is not reachable");
+  const queue = new PaymentQueue(openRedis(config.queueRedisUrl, "queue"), onQueueError);
+  const connection = openRedis(config.queueRedisUrl, "queue");
+  connection.on("error", onQueueError);
+  const worker = new Worker<PaymentJob>(
+    PAYMENT_QUEUE,
+    (job) => runJob(payments, job.data, metrics),
+    {
+      connection: connection as ConnectionOptions,
+      prefix: PAYMENT_QUEUE_PREFIX,
+      concurrency: EVENTS_AT_ONCE,
+      maxStalledCount: 5,
+    },
+  );
+  worker.on("error", onQueueError);
+  worker.on("failed", (job, error) => {
+    log.warn({ job: job?.data, err: error }, "A payment's job failed; it will be tried again");
+  });
+  const completer = { payments, graceMs: GRACE_MS, log };
+  return {
+    jobs: {
+      "payment-completer": {
+        everyMs: COMPLETE_EVERY_MS,
+        run: () => completePayments(completer),
+      },
+      "payment-reconciliation": {
+        everyMs: RECONCILE_EVERY_MS,
+        run: () => reconcilePayments(completer, queue),
+      },
+    },
+    stop: async () => {
+      await worker.close();
+      await queue.close();
+      connection.disconnect();
+    },
+  };
+}
+
+async function runJob(
+  payments: PaymentDeps,
+  job: PaymentJob,
+  { onProcessed }: PaymentMetrics,
+): Promise<void> {
+  // A newer release may have added a kind of job that this one does not know.
+  if (job.kind !== "event") return;
+  try {
+    await processEvent(payments, job.event);
+    onProcessed("processed");
+  } catch (error) {
+    onProcessed("failed");
+    throw error;
+  }
+}
