@@ -30,6 +30,11 @@ export function newId(kind: IdKind, random: RandomBytes): string {
   return withPrefix(kind, base62(random(16)));
 }
 
+/** The part of an id after its prefix, for ids of other kinds. */
+export function newSuffix(random: RandomBytes): string {
+  return base62(random(16));
+}
+
 /** An id that begins with 48 bits of time, so new rows go to the end of an index. */
 export function newTimedId(kind: IdKind, random: RandomBytes, nowMs: number): string {
   const bytes = random(16);
