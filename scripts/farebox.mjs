@@ -53,5 +53,7 @@ function environment(args) {
   }
   const FAREBOX_DATA = dataFolder(home);
   const stores = { REDIS_URL, DATABASE_URL };
-  return { ...process.env, ...held, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
+  const { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = process.env;
+  const payments = STRIPE_SECRET_KEY || STRIPE_WEBHOOK_SECRET ? {} : runtime?.payments;
+  return { ...process.env, ...held, ...payments, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
 }
