@@ -1,4 +1,4 @@
-// The sandbox of payments as a process; `npm start` runs it where no payment provider is configured.
+// The sandbox of payments as a process; `npm start` runs it where no payment provider is named.
 
 import { startSandbox } from "../src/payments/providers/sandbox/sandbox-server.ts";
 import { createLog } from "../src/settings/create-log.ts";

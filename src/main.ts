@@ -17,6 +17,7 @@ import { secretId } from "./core/secrets.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
+import { openPaymentQueue, topUpListener } from "./payments/top-up-listener.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
 import { TokenCounter } from "./services/chat/token-counter.ts";
@@ -92,6 +93,9 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const [pepper] = ipHashPeppers;
   const ipHashSecrets = new IpHashSecrets({ database, pepper, random, now: clock.now, log });
   await ipHashSecrets.start();
+  const registry = createRegistry("api");
+  const { queueRedisUrl } = config;
+  const queue = config.payments === null ? null : openPaymentQueue(queueRedisUrl, log);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -99,6 +103,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     processId: newId("process", random),
     allowance: config.freePlanAllowance,
+    ...(queue !== null && { topUps: topUpListener(queue, log) }),
     ...(redisTarget.kind === "server" && {
       openScripts: scriptsOfOneServer(redisTarget, (error) =>
         log.warn({ err: error }, "Redis is not reachable"),
@@ -134,19 +139,16 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     now: clock.now,
   });
   const tokens = new TokenCounter({ clock, log });
-  const { queueRedisUrl } = config;
   const rejected = new RejectedEntries(database);
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
-  const registry = createRegistry("api");
-  const payments =
-    config.payments === null
-      ? null
-      : openWebhook({
-          ...{ config: config.payments, database, queueRedisUrl, registry, now: clock.now, log },
-        });
   const app = createApp({
     accounts,
-    payments,
+    payments:
+      config.payments === null || queue === null
+        ? null
+        : openWebhook({
+            ...{ config: config.payments, database, queue, registry, now: clock.now },
+          }),
     keys: new KeyDirectory({
       database,
       now: clock.now,
@@ -215,7 +217,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     ipHashSecrets.stop();
     await pauses.stop();
     await mailStores.close();
-    await payments?.close();
+    await queue?.close();
     await metrics.stop();
     accounts.scripts.close();
     redis.disconnect();

@@ -9,6 +9,7 @@ import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "../src/http/metrics-server.ts";
+import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
 import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
 import { ContentKeys } from "../src/store/content-keys.ts";
@@ -69,19 +70,25 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const database = openDatabase(config.databaseUrl);
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
+  const paymentQueue =
+    config.payments === null ? null : openPaymentQueue(config.queueRedisUrl, log);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
     now: Date.now,
     log,
     processId: newId("process", random),
+    ...(paymentQueue !== null && { topUps: topUpListener(paymentQueue, log) }),
   });
   const registry = createRegistry("worker");
   const mail = await startMailWorker({
     ...{ config, log, accounts, database, redis, registry, after },
   });
   const parts = { config, log, accounts, database };
-  const payments = startPaymentWorker({ ...parts, registry, random, now: Date.now });
+  const payments = startPaymentWorker({
+    ...parts,
+    ...{ queue: paymentQueue, registry, random, now: Date.now },
+  });
   const jobs = { ...schedule(parts), ...mail.jobs, ...payments.jobs };
   // The log must have a partition for its rows before anything else runs.
   await jobs["request-log-partitions"].run();

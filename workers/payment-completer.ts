@@ -5,6 +5,7 @@ import type { Log } from "../src/core/log.ts";
 import { attempt } from "../src/payments/charge.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import { type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
+import type { AutoTopUps } from "../src/store/auto-top-ups.ts";
 import type { PaymentQueue } from "../src/store/payment-queue.ts";
 
 const AT_ONCE = 200;
@@ -52,6 +53,16 @@ export async function reconcilePayments(
   const pending = await topUps.open(provider.name, new Date(startMs - PENDING_MS), AT_ONCE);
   for (const topUp of pending) {
     await tried(log, { topUpId: topUp.id }, () => readTopUp(payments, topUp));
+  }
+}
+
+/** Finds accounts whose need for a top-up no actor told: a hold that the sweep settled, a crash. */
+export async function checkAutoTopUps(
+  autoTopUps: Pick<AutoTopUps, "enabled">,
+  queue: Pick<PaymentQueue, "addAuto">,
+): Promise<void> {
+  for (const { id: accountId, bucket } of await autoTopUps.enabled()) {
+    await queue.addAuto({ accountId, bucket, refused: null });
   }
 }
 

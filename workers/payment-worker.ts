@@ -6,20 +6,22 @@ import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
+import { nano } from "../src/core/money.ts";
+import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
 import { openPayments } from "../src/payments/open-payments.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
-import type { PaymentDeps } from "../src/payments/read-top-up.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
+import { AutoTopUps } from "../src/store/auto-top-ups.ts";
 import type { Database } from "../src/store/database.ts";
 import {
   PAYMENT_QUEUE,
   PAYMENT_QUEUE_PREFIX,
   type PaymentJob,
-  PaymentQueue,
+  type PaymentQueue,
 } from "../src/store/payment-queue.ts";
 import { ProviderEvents } from "../src/store/provider-events.ts";
 import { openRedis } from "../src/store/redis.ts";
-import { completePayments, reconcilePayments } from "./payment-completer.ts";
+import { checkAutoTopUps, completePayments, reconcilePayments } from "./payment-completer.ts";
 import { type PaymentMetrics, paymentMetrics } from "./payment-metrics.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
@@ -28,6 +30,8 @@ export interface PaymentWorkerParts {
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
+  /** Null without a payment provider. It ends with the worker. */
+  readonly queue: PaymentQueue | null;
   readonly registry: Registry;
   readonly random: RandomBytes;
   readonly now: () => number;
@@ -45,17 +49,18 @@ const RECONCILE_EVERY_MS = 600_000;
 const EVENTS_AT_ONCE = 4;
 
 export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
-  const { config, log, accounts, database, registry, random, now } = parts;
-  if (config.payments === null) return { jobs: {}, stop: () => Promise.resolve() };
+  const { config, log, accounts, database, queue, registry, random, now } = parts;
+  if (config.payments === null || queue === null)
+    return { jobs: {}, stop: () => Promise.resolve() };
   const events = new ProviderEvents(database);
   const metrics = paymentMetrics({ registry, events, now, log });
   const { onEnded } = metrics;
-  const payments = openPayments({
+  const opened = openPayments({
     ...{ config: config.payments, database, actors: accounts, now, random, log, onEnded },
   });
+  const payments = { ...opened, actors: accounts };
   const onQueueError = (error: unknown) =>
     log.warn({ err: error }, "The queue of payments is not reachable");
-  const queue = new PaymentQueue(openRedis(config.queueRedisUrl, "queue"), onQueueError);
   const connection = openRedis(config.queueRedisUrl, "queue");
   connection.on("error", onQueueError);
   const worker = new Worker<PaymentJob>(
@@ -81,7 +86,10 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
       },
       "payment-reconciliation": {
         everyMs: RECONCILE_EVERY_MS,
-        run: () => reconcilePayments(completer, queue),
+        run: async () => {
+          await reconcilePayments(completer, queue);
+          await checkAutoTopUps(new AutoTopUps(database), queue);
+        },
       },
     },
     stop: async () => {
@@ -93,10 +101,11 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
 }
 
 async function runJob(
-  payments: PaymentDeps,
+  payments: AutoDeps,
   job: PaymentJob,
   { onProcessed }: PaymentMetrics,
 ): Promise<void> {
+  if (job.kind === "auto") return void (await topUpAutomatically(payments, needOf(job)));
   // A newer release may have added a kind of job that this one does not know.
   if (job.kind !== "event") return;
   try {
@@ -106,4 +115,13 @@ async function runJob(
     onProcessed("failed");
     throw error;
   }
+}
+
+function needOf({ accountId, bucket, refused }: Extract<PaymentJob, { kind: "auto" }>): AutoNeed {
+  return {
+    accountId,
+    bucket,
+    refused:
+      refused === null ? null : { bound: nano(refused.bound), spendable: nano(refused.spendable) },
+  };
 }

@@ -3,12 +3,20 @@
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { toJsonNumber } from "../core/money.ts";
+import {
+  type AutoSettings,
+  autoSettingsOf,
+  disableAuto,
+  enableAuto,
+} from "../payments/auto-settings.ts";
 import { removeOwnCard } from "../payments/cards.ts";
+import { CONSENT_VERSION, consentText } from "../payments/consent.ts";
 import { openPayments } from "../payments/open-payments.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import { refundTopUp } from "../payments/refund.ts";
 import { chargeCard, startCheckout } from "../payments/top-ups.ts";
 import { loadPaymentConfig } from "../settings/config.ts";
+import type { AutoTopUp } from "../store/auto-top-ups.ts";
 import type { SavedCard } from "../store/saved-cards.ts";
 import type { TopUp } from "../store/top-ups.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
@@ -62,7 +70,7 @@ const link: Command = {
       const until = topUp.expiresAt === null ? "" : `, until ${utc(topUp.expiresAt)}`;
       return {
         json: { ...topUpJson(topUp), account: id },
-        text: `Top-up ${topUp.id} of ${dollars(amount)} for ${id} is paid here${until}:\n${topUp.url}`,
+        text: `Top-up ${topUp.id} of ${dollars(amount)} is paid here${until}:\n${topUp.url}`,
       };
     };
   },
@@ -153,6 +161,77 @@ const cards: Command = {
   },
 };
 
+const auto: Command = {
+  name: "topup auto",
+  words: ["ID"],
+  summary: "Show, set or end the automatic top-up of an account",
+  options: {
+    usd: { value: "N", help: "what is charged each time; sets it up, or changes and resumes it" },
+    below: { value: "N", help: "charges when the paid balance falls below this" },
+    month: { value: "N", help: "the holder's own cap for a UTC month" },
+    card: { value: "CARD-ID", help: "which card (the newest)" },
+    consent: { value: null, help: "the holder agreed that the card is charged automatically" },
+    off: { value: null, help: "ends it" },
+  },
+  plan(input) {
+    const id = idOf(input, "account");
+    const settings = settingsOf(input);
+    const isOff = input.values.has("off");
+    if (isOff && settings !== null) throw new UsageError("--off cannot be given with --usd");
+    return async (stores) => {
+      const account = await findAccount(stores.administration, id);
+      const payments = paymentsOf(stores);
+      if (settings !== null) await enableAuto(payments, account, settings);
+      if (isOff) await disableAuto(payments, account);
+      return autoAnswer(id, await autoSettingsOf(payments, account));
+    };
+  },
+};
+
+function settingsOf(input: Input): AutoSettings | null {
+  if (!input.values.has("usd")) {
+    const alone = ["below", "month", "card", "consent"].find((name) => input.values.has(name));
+    if (alone !== undefined) throw new UsageError(`--${alone} needs --usd`);
+    return null;
+  }
+  if (!input.values.has("consent")) {
+    const text = consentText(CONSENT_VERSION);
+    throw new UsageError(`--consent must be given once the holder has agreed to this: ${text}`);
+  }
+  return {
+    amount: positiveAmountOf(input, "usd"),
+    threshold: positiveAmountOf(input, "below"),
+    monthlyCap: positiveAmountOf(input, "month"),
+    cardId: cardOption(input, "card"),
+  };
+}
+
+function autoAnswer(account: string, settings: AutoTopUp | null): Answer {
+  if (settings === null) {
+    return {
+      json: { account, state: "none" },
+      text: `${account} has no automatic top-up.`,
+    };
+  }
+  const { state, reason, amount, threshold, monthlyCap, cardId, lastFour } = settings;
+  const word = reason === null ? state : `${state} (${reason})`;
+  const how =
+    `${dollars(amount)} below ${dollars(threshold)}, at most ${dollars(monthlyCap)} a month, ` +
+    `by the card that ends in ${lastFour}`;
+  return {
+    json: {
+      account,
+      state,
+      reason,
+      amount_usd: toJsonNumber(amount),
+      threshold_usd: toJsonNumber(threshold),
+      monthly_cap_usd: toJsonNumber(monthlyCap),
+      card: cardId,
+    },
+    text: `Automatic top-up of ${account}: ${word}; ${how}.`,
+  };
+}
+
 function ended(topUp: TopUp): Answer {
   const { id, accountId, amount, status, failure } = topUp;
   const words = {
@@ -215,4 +294,4 @@ function cardOption({ values }: Input, option: string): string | null {
   throw new UsageError(`--${option} must be the id of a saved card (card_…), but is '${id}'`);
 }
 
-export const topUpCommands: readonly Command[] = [link, charge, list, cards, refund];
+export const topUpCommands: readonly Command[] = [link, charge, list, cards, auto, refund];

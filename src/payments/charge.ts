@@ -7,7 +7,7 @@ import type { ProviderPayment } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 
 /** After this long without an answer, another process may ask for the same attempt. */
-const ATTEMPT_MS = 60_000;
+export const ATTEMPT_MS = 60_000;
 /** Stripe keeps a key for 24 hours. After that a request with it would charge anew. */
 const KEY_MS = 20 * HOUR_MS;
 

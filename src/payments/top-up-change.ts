@@ -67,7 +67,8 @@ function succeeded(topUp: TopUp, payment: ProviderPayment, now: Date): Partial<T
   const wrong = wrongPayment(topUp, payment);
   if (wrong !== null) return { status: "failed", failure: wrong, nextAttemptAt: null };
   const { card, isCardSaved } = payment;
-  const at = payment.paidAt ?? now;
+  // The provider's clock may be ahead; a payment of the future would give no tier yet.
+  const at = payment.paidAt === null || payment.paidAt > now ? now : payment.paidAt;
   const { consentVersion } = topUp;
   const isSaved = card !== null && isCardSaved && consentVersion !== null;
   const standing = standingOf(topUp, payment);

@@ -7,7 +7,7 @@ import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { createChecked, type TopUpFacts } from "../store/top-up-facts.ts";
 import type { NewTopUp, TopUp } from "../store/top-ups.ts";
-import { attempt } from "./charge.ts";
+import { ATTEMPT_MS, attempt } from "./charge.ts";
 import { CONSENT_VERSION } from "./consent.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 
@@ -51,7 +51,9 @@ export async function chargeCard(
     const which = cardId === null ? "a saved card" : `the card ${cardId}`;
     throw new AdministrationError("no_card", `The account ${payer.id} does not have ${which}`);
   }
-  const topUp = await create(deps, payer, { kind: "card", amount, card: card.number });
+  const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
+  const terms = { kind: "card", amount, card: card.number, nextAttemptAt } as const;
+  const topUp = await create(deps, payer, terms);
   return await attempt(deps, topUp);
 }
 
@@ -66,7 +68,7 @@ export async function customerOf(deps: PaymentDeps, payer: Payer): Promise<strin
 async function create(
   { topUps, provider, now }: PaymentDeps,
   payer: Payer,
-  terms: Pick<NewTopUp, "kind" | "amount" | "card" | "consentVersion">,
+  terms: Pick<NewTopUp, "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt">,
 ): Promise<TopUp> {
   const createdAt = new Date(now());
   const id = await createChecked(topUps.deps, payer.number, createdAt, (facts) => {

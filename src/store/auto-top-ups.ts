@@ -2,6 +2,8 @@
 
 import { and, eq } from "drizzle-orm";
 import { type NanoUsd, nano } from "../core/money.ts";
+import { accounts } from "./account-schema.ts";
+import type { AccountPlace } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { lockAccount, raiseVersion, type Transaction } from "./operations.ts";
 import { autoTopUps, savedCards } from "./payment-schema.ts";
@@ -43,6 +45,15 @@ export class AutoTopUps {
   /** Null where none was set up. */
   async find(account: number): Promise<AutoTopUp | null> {
     return await readAutoTopUp(this.database.db, account);
+  }
+
+  /** The accounts where it is enabled. */
+  async enabled(): Promise<AccountPlace[]> {
+    return await this.database.db
+      .select({ id: accounts.id, bucket: accounts.bucket })
+      .from(autoTopUps)
+      .innerJoin(accounts, eq(accounts.number, autoTopUps.account))
+      .where(eq(autoTopUps.state, "enabled"));
   }
 
   /** Sets it up, or changes it; either enables it. */

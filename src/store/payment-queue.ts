@@ -12,7 +12,15 @@ export const PAYMENT_QUEUE_PREFIX = "{farebox-payments}";
 /** All that a job holds: an event to process, or an account that may need money. */
 export type PaymentJob =
   | { readonly kind: "event"; readonly event: EventRef }
-  | { readonly kind: "auto"; readonly accountId: string; readonly bucket: number };
+  | {
+      readonly kind: "auto";
+      readonly accountId: string;
+      readonly bucket: number;
+      /** Of the refused call, in nano-USD; null after a settlement. */
+      readonly refused: { readonly bound: string; readonly spendable: string } | null;
+    };
+
+const REMOVED = { removeOnComplete: true, removeOnFail: true } as const;
 
 export class PaymentQueue {
   readonly #queue: Queue<PaymentJob>;
@@ -29,18 +37,17 @@ export class PaymentQueue {
 
   /** Has an event processed; asked for twice while it waits, it is processed once. */
   async addEvent(event: EventRef): Promise<void> {
-    await this.#add({ kind: "event", event }, `event-${event.provider}-${event.id}`);
+    const jobId = `event-${event.provider}-${event.id}`;
+    await this.#queue.add("event", { kind: "event", event }, { ...REMOVED, jobId });
   }
 
-  /** Has it checked whether an account needs a top-up; a check that waits counts for all. */
-  async addAuto(account: { readonly id: string; readonly bucket: number }): Promise<void> {
-    const { id: accountId, bucket } = account;
-    await this.#add({ kind: "auto", accountId, bucket }, `auto-${accountId}`);
-  }
-
-  async #add(job: PaymentJob, jobId: string): Promise<void> {
-    const options = { removeOnComplete: true, removeOnFail: true };
-    await this.#queue.add(job.kind, job, { ...options, jobId });
+  /**
+   * Has it checked whether an account needs a top-up. A check that waits counts for all; one that
+   * runs may have looked already, so another one follows it.
+   */
+  async addAuto(job: Omit<Extract<PaymentJob, { kind: "auto" }>, "kind">): Promise<void> {
+    const deduplication = { id: `auto-${job.accountId}`, keepLastIfActive: true };
+    await this.#queue.add("auto", { kind: "auto", ...job }, { ...REMOVED, deduplication });
   }
 
   async close(): Promise<void> {

@@ -5,11 +5,11 @@ import { type AccessDocument, parseDocument } from "../core/access.ts";
 import { DAY_MS } from "../core/limits.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { monthOf, startOfMonth } from "../core/months.ts";
-import { payments } from "./account-schema.ts";
+import { accounts, payments } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import { type AutoTopUp, readAutoTopUp } from "./auto-top-ups.ts";
 import { readDocument } from "./documents.ts";
-import { lockAccount, type Transaction } from "./operations.ts";
+import { lockAccount, nextOperation, type Transaction } from "./operations.ts";
 import { topUps } from "./payment-schema.ts";
 import { createTopUpIn, type NewTopUp, type TopUpsDeps } from "./top-ups.ts";
 
@@ -30,6 +30,8 @@ export interface TopUpFacts {
   readonly hasOpenAuto: boolean;
   /** Null where none was set up. */
   readonly auto: AutoTopUp | null;
+  /** The number of the account's last operation: a wallet that lacks it is too old to decide by. */
+  readonly lastOperation: number;
 }
 
 /**
@@ -46,6 +48,19 @@ export async function createChecked(
     const topUp = decide(await readFacts(tx, account, now));
     return topUp === null ? null : await createTopUpIn(tx, random, topUp);
   });
+}
+
+/** The number of an account that exists. */
+export async function accountNumber(
+  { database }: Pick<TopUpsDeps, "database">,
+  id: string,
+): Promise<number> {
+  const [row] = await database.db
+    .select({ number: accounts.number })
+    .from(accounts)
+    .where(eq(accounts.id, id));
+  if (row === undefined) throw new Error(`There is no account ${id}`);
+  return row.number;
 }
 
 /** What `createChecked` decides by, for whoever only wants to show it. */
@@ -72,6 +87,7 @@ async function readFacts(tx: Transaction, number: number, now: Date): Promise<To
     hasPaid: paid !== undefined,
     ...(await readSums(tx, number, now)),
     auto: await readAutoTopUp(tx, number),
+    lastOperation: (await nextOperation(tx, number)) - 1,
   };
 }
 

@@ -78,7 +78,8 @@ export async function applyReading(
       .where(eq(topUps.number, topUp.number));
     if (card !== null) await saveCardIn(tx, random, topUp, card.details, card.consent);
     const isFirst = topUp.payment === null && payment !== null;
-    if (isFirst && pause === null) await resumeAutoIn(tx, topUp.account, now);
+    const isByHolder = isFirst && topUp.kind !== "auto";
+    if (isByHolder && pause === null) await resumeAutoIn(tx, topUp.account, now);
     const isNew = change.concern !== topUp.concern || columns.status !== "succeeded";
     const isPaused = pause !== null && isNew && (await pauseAutoIn(tx, topUp.account, pause, now));
     if (reading.event !== null) await processedIn(tx, reading.event, columns.status);

@@ -53,6 +53,8 @@ export interface NewTopUp {
   readonly card?: number;
   readonly consentVersion?: string;
   readonly createdAt: Date;
+  /** When a saved card is charged if the process that stores this does not come to it. */
+  readonly nextAttemptAt?: Date;
 }
 
 /** The page of the provider where a top-up is paid. */

@@ -4,6 +4,7 @@
 import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, nano } from "../../src/core/money.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
+import type { PaymentConfig } from "../../src/payments/payment-config.ts";
 import { processEvent } from "../../src/payments/provider-event.ts";
 import {
   type Sandbox,
@@ -73,21 +74,7 @@ export async function openPaymentLab(
   const inbox: EventRef[] = [];
   const answered: (readonly [string, string])[] = [];
   const lab = { payments: null as PaymentDeps | null };
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      if (lab.payments === null) throw new Error("The webhook is called too early");
-      const { provider, events } = lab.payments;
-      const queue = { addEvent: async (event: EventRef) => void inbox.push(event) };
-      const onEvent = (type: string, result: string) => void answered.push([type, result]);
-      const payments = { provider, events, queue, onEvent };
-      return await stripeWebhook.answer({ payments, clock: realClock, log } as never, {
-        request,
-        server: null,
-      });
-    },
-  });
+  const server = serveWebhook(lab, { inbox, answered, log });
   const webhookUrl = `http://127.0.0.1:${server.port}/webhooks/stripe`;
   const sandbox = startSandbox({
     port: 0,
@@ -100,20 +87,8 @@ export async function openPaymentLab(
     log,
     ...(options.intercept !== undefined && { intercept: options.intercept }),
   });
-  const payments = openPayments({
-    config: {
-      name: "sandbox",
-      secretKey: SECRET_KEY,
-      webhookSecrets: [WEBHOOK_SECRET, PREVIOUS_SECRET],
-      apiBase: new URL(sandbox.url),
-      returnUrl: "https://farebox.example/",
-    },
-    database: world.database,
-    actors: world.accounts,
-    now,
-    random,
-    log,
-  });
+  const parts = { actors: world.accounts, database: world.database, now, random, log };
+  const payments = openPayments({ ...parts, config: configFor(sandbox) });
   lab.payments = payments;
   const delivered = () =>
     eventually("every event is delivered", () => sandbox.actions.store.undelivered.length === 0);
@@ -153,5 +128,38 @@ export async function openPaymentLab(
       await server.stop(true);
       await world[Symbol.asyncDispose]();
     },
+  };
+}
+
+interface Served {
+  readonly inbox: EventRef[];
+  readonly answered: (readonly [string, string])[];
+  readonly log: Log;
+}
+
+function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Served) {
+  const { inbox, answered, log } = served;
+  return Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      if (lab.payments === null) throw new Error("The webhook is called too early");
+      const { provider, events } = lab.payments;
+      const queue = { addEvent: async (event: EventRef) => void inbox.push(event) };
+      const onEvent = (type: string, result: string) => void answered.push([type, result]);
+      const payments = { provider, events, queue, onEvent };
+      const deps = { payments, clock: realClock, log };
+      return await stripeWebhook.answer(deps, { request, server: null });
+    },
+  });
+}
+
+function configFor({ url }: Pick<Sandbox, "url">): PaymentConfig {
+  return {
+    name: "sandbox",
+    secretKey: SECRET_KEY,
+    webhookSecrets: [WEBHOOK_SECRET, PREVIOUS_SECRET],
+    apiBase: new URL(url),
+    returnUrl: "https://farebox.example/",
   };
 }

@@ -82,7 +82,7 @@ test("an event that comes again is stored once and leads to one job", async () =
   expect(lab.inbox.splice(0)).toHaveLength(1);
 });
 
-test("events of kinds, objects and API versions that nobody knows are taken and ignored", async () => {
+test("events of unknown kinds, objects and API versions are taken and ignored", async () => {
   const bodies = [
     eventBody({ type: "moon.phase_changed", data: { object: { id: "mo_1", object: "moon" } } }),
     eventBody({ type: "thin", data: {} }),

@@ -2,20 +2,11 @@
 // events that Stripe sends for it.
 
 import { METADATA } from "../stripe-objects.ts";
+import { SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject, SandboxStore } from "./sandbox-store.ts";
 import { declineOf, TEST_CARDS, type TestCard } from "./test-cards.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** A request that Stripe would refuse. */
-export class SandboxRefusal extends Error {
-  constructor(
-    readonly error: Fields & { readonly type: string; readonly message: string },
-    readonly isMissing = false,
-  ) {
-    super(error.message);
-  }
-}
 
 const CURRENCY = "usd";
 const API_VERSION = "2026-10-28.endive";

@@ -1,7 +1,8 @@
 // The part of Stripe's API that Farebox uses, in Stripe's own form: parameters as nested form
 // fields, errors, lists in pages, idempotency keys.
 
-import { type SandboxActions, SandboxRefusal } from "./sandbox-actions.ts";
+import type { SandboxActions } from "./sandbox-actions.ts";
+import { SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
 
 export interface ApiRequest {

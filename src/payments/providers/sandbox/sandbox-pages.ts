@@ -87,7 +87,8 @@ function cardItem({ id, card }: SandboxObject, behaviour: string): string {
   const { last4 } = { last4: "", ...(card as object) };
   const others = BEHAVIOURS.filter((one) => one !== behaviour);
   const buttons = others.map((status) => action(status, { do: "behave", id, status })).join("");
-  return `<li>•••• ${escapeHtml(last4)}, when charged: ${escapeHtml(behaviour)}. Make it ${buttons}</li>`;
+  const what = `•••• ${escapeHtml(last4)}, when charged: ${escapeHtml(behaviour)}.`;
+  return `<li>${what} Make it ${buttons}</li>`;
 }
 
 function action(label: string, fields: Readonly<Record<string, string>>): string {

@@ -3,9 +3,10 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { RandomBytes } from "../../../core/ids.ts";
 import type { Log } from "../../../core/log.ts";
-import { SandboxActions, SandboxRefusal } from "./sandbox-actions.ts";
+import { SandboxActions } from "./sandbox-actions.ts";
 import { type ApiAnswer, type ApiRequest, answerApi } from "./sandbox-api.ts";
 import { messagePage, overviewPage, paymentPage } from "./sandbox-pages.ts";
+import { SandboxRefusal } from "./sandbox-refusal.ts";
 import { SandboxStore } from "./sandbox-store.ts";
 import { SandboxWebhooks, type WebhookTarget } from "./sandbox-webhooks.ts";
 
