@@ -3,7 +3,6 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { freePort } from "../../scripts/processes.mjs";
 import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import { realClock } from "../api/fake-clock.ts";
 import { eventually } from "../support/eventually.ts";
@@ -25,24 +24,25 @@ interface Started extends AsyncDisposable {
 
 /** The product with a sandbox of this process: it outlives every kill. */
 async function start(): Promise<Started> {
-  const sandboxPort = await freePort();
-  const env = {
-    STRIPE_SECRET_KEY: SECRET_KEY,
-    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    STRIPE_API_BASE: `http://127.0.0.1:${sandboxPort}`,
-    STRIPE_RETURN_URL: "https://farebox.example/",
-  };
-  const product = await startProduct({ env, workers: 2, apis: 1, models: [{ id: "ok" }] });
+  const webhook = { url: "", secret: WEBHOOK_SECRET };
   const sandbox = startSandbox({
-    port: sandboxPort,
+    port: 0,
     file: null,
     secretKey: SECRET_KEY,
-    webhook: { url: `${product.api(0).url}/webhooks/stripe`, secret: WEBHOOK_SECRET },
+    webhook,
     now: Date.now,
     random,
     after: realClock.after,
     log: silent,
   });
+  const env = {
+    STRIPE_SECRET_KEY: SECRET_KEY,
+    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    STRIPE_API_BASE: sandbox.url,
+    STRIPE_RETURN_URL: "https://farebox.example/",
+  };
+  const product = await startProduct({ env, workers: 2, apis: 1 });
+  webhook.url = `${product.api(0).url}/webhooks/stripe`;
   const stop = async () => {
     await sandbox.stop();
     await product[Symbol.asyncDispose]();
