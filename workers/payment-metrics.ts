@@ -8,6 +8,7 @@ import type { TopUp } from "../src/store/top-ups.ts";
 export interface PaymentMetricsDeps {
   readonly registry: Registry;
   readonly events: Pick<ProviderEvents, "backlog">;
+  readonly openDisputes: () => Promise<number>;
   readonly now: () => number;
   readonly log: Pick<Log, "warn">;
 }
@@ -36,6 +37,11 @@ export function paymentMetrics(deps: PaymentMetricsDeps): PaymentMetrics {
     help: "Events of the payment provider that are not processed yet",
     registers,
   });
+  const disputes = new Gauge({
+    name: "farebox_disputes_open",
+    help: "Payments with an open dispute",
+    registers,
+  });
   const lag = new Gauge({
     name: "farebox_payment_event_lag_seconds",
     help: "Age of the oldest event that is not processed yet",
@@ -44,6 +50,7 @@ export function paymentMetrics(deps: PaymentMetricsDeps): PaymentMetrics {
       try {
         const backlog = await deps.events.backlog();
         waiting.set(backlog.waiting);
+        disputes.set(await deps.openDisputes());
         const { oldest } = backlog;
         this.set(oldest === null ? 0 : Math.max(0, deps.now() - oldest.getTime()) / 1_000);
       } catch (error) {

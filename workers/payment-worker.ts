@@ -13,6 +13,7 @@ import { processEvent } from "../src/payments/provider-event.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
 import { AutoTopUps } from "../src/store/auto-top-ups.ts";
 import type { Database } from "../src/store/database.ts";
+import { countOpenDisputes } from "../src/store/payment-audit.ts";
 import {
   PAYMENT_QUEUE,
   PAYMENT_QUEUE_PREFIX,
@@ -53,7 +54,10 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   if (config.payments === null || queue === null)
     return { jobs: {}, stop: () => Promise.resolve() };
   const events = new ProviderEvents(database);
-  const metrics = paymentMetrics({ registry, events, now, log });
+  const metrics = paymentMetrics({
+    ...{ registry, events, now, log },
+    openDisputes: () => countOpenDisputes(database),
+  });
   const { onEnded } = metrics;
   const opened = openPayments({
     ...{ config: config.payments, database, actors: accounts, now, random, log, onEnded },

@@ -206,8 +206,8 @@ function refuseUnpaid({ id, status }: Payment): void {
 function refuseProviders({ id, provider }: Payment): void {
   if (provider === MANUAL) return;
   throw wrongState(
-    `The payment ${id} is one of ${provider}: refund it with 'farebox topup refund'; its disputes ` +
-      "are decided there",
+    `The payment ${id} is one of ${provider}: refund it with 'farebox topup refund'; its ` +
+      "disputes are decided there",
   );
 }
 

@@ -71,6 +71,7 @@ async function cardFor(
 
 function checkTerms(facts: TopUpFacts, terms: AutoTopUpTerms, now: Date): void {
   const { amount, threshold, monthlyCap } = terms;
+  if (facts.account.state === "closed") throw wrong("closed", "The account is closed");
   if (!facts.hasPaid) throw wrong("wrong_state", "Automatic top-ups need a first payment");
   checkCents(amount);
   const caps = topUpCapsOf(facts.document.tierInputs, now.getTime());
@@ -90,7 +91,7 @@ function between(what: string, value: NanoUsd, least: NanoUsd, most: NanoUsd): v
   );
 }
 
-function wrong(code: "wrong_state" | "too_large", message: string): AdministrationError {
+function wrong(code: "closed" | "wrong_state" | "too_large", message: string): AdministrationError {
   return new AdministrationError(code, message);
 }
 

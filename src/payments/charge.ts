@@ -33,6 +33,5 @@ async function charged(
   if (customer === null) throw new Error(`The account ${topUp.accountId} is no customer any more`);
   if (now() - topUp.createdAt.getTime() > KEY_MS)
     return await provider.findPayment(topUp, customer);
-  const idempotencyKey = `${topUp.id}-${number}`;
-  return await provider.chargeCard({ topUp, customer, idempotencyKey });
+  return await provider.chargeCard({ topUp, customer, attempt: number });
 }

@@ -87,8 +87,8 @@ export interface CheckoutTerms {
 export interface ChargeTerms {
   readonly topUp: TopUp;
   readonly customer: string;
-  /** The same one never charges twice. */
-  readonly idempotencyKey: string;
+  /** From 1 on. The same attempt never charges twice; later ones are of the same payment. */
+  readonly attempt: number;
 }
 
 export interface PaymentProvider {
@@ -111,6 +111,8 @@ export interface PaymentProvider {
   verifyEvent(body: string, signature: string | null): Promise<ProviderEvent>;
   /** What an event leads to. It is known by its ids alone: the rest is read anew. */
   subjectOf(event: Pick<ProviderEvent, "object" | "objectId" | "type">): Promise<EventSubject>;
+  /** All payments of our top-ups that succeeded, whenever they were made. */
+  listPayments(): AsyncIterable<ProviderPayment>;
   /** All events since a time, oldest first, as far back as the provider keeps them. */
   listEvents(since: Date): AsyncIterable<ProviderEvent>;
 }

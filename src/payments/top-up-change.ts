@@ -54,7 +54,8 @@ export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext)
     const isExpired = checkout?.isExpired ?? isForgotten(topUp, context.now);
     return { ...same, failure, status: isExpired ? "expired" : "open" };
   }
-  if (payment !== null && payment.status !== "failed") return same;
+  // Nothing more is asked for; what the bank decides is told by an event or found by reading.
+  if (payment?.status === "pending") return { ...same, nextAttemptAt: null };
   return { ...same, ...failed(topUp, payment, context) };
 }
 
@@ -89,22 +90,26 @@ function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): st
   return received === topUp.amount ? null : WRONG_PAYMENT.amount;
 }
 
-/** Only an automatic top-up is tried again, and only the answer to its own attempt counts. */
+/**
+ * Only an automatic top-up is tried again. While an attempt is asked for or due, only its own
+ * answer counts (D-206); a payment that was pending fails by whatever tells of it.
+ */
 function failed(
-  { kind, attempts }: TopUp,
+  { kind, attempts, nextAttemptAt }: TopUp,
   payment: ProviderPayment | null,
   { attempt, now }: ReadingContext,
 ): Partial<TopUpChange> {
-  if (attempt === null || attempt !== attempts) return {};
+  const counts = attempt === null ? nextAttemptAt === null : attempt === attempts;
+  if (!counts) return {};
   const failure = payment === null ? NOT_MADE : payment.failure;
   const code = failure?.code ?? "canceled";
   const over = { status: "failed", failure: code, nextAttemptAt: null } as const;
   if (kind === "card") return over;
   if (failure?.needsAuthentication === true) return { ...over, pause: "authentication_required" };
-  if (attempt > 1 || failure?.isFinal === true) return { ...over, pause: "card_failed" };
+  if (attempts > 1 || failure?.isFinal === true) return { ...over, pause: "card_failed" };
   return {
     failure: code,
-    attempts: attempt + 1,
+    attempts: attempts + 1,
     nextAttemptAt: new Date(now.getTime() + RETRY_MS),
   };
 }

@@ -100,6 +100,7 @@ test("a link is paid, credited, charged again, refunded and disputed", async () 
   sandbox.actions.moveDispute(dispute.id, "won");
   await balance("25");
   expect((await product.audit()).difference).toBeNull();
+  expect(await farebox(started, "audit", "--payments")).toMatchObject({ ok: true, payments: 2 });
 });
 
 async function intentOf({ product }: Started, id: string): Promise<{ readonly intent: string }> {

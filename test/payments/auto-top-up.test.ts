@@ -348,6 +348,18 @@ const STAGES: Readonly<Record<string, (deps: AutoDeps) => AutoDeps>> = {
   }),
 };
 
+test("a failure whose event comes before its lost answer counts once", async () => {
+  const account = await automatic({ card: CARDS.laterDeclined });
+  const dying = STAGES["after the provider has charged"]?.(autoDeps());
+  await expect(cross(account, "16", dying)).rejects.toBeInstanceOf(Killed);
+  await lab.settle();
+  expect(await automaticOnes(account)).toMatchObject([{ status: "open", attempts: 1 }]);
+  lab.aheadMs += 61_000;
+  await completePayments({ payments: lab.payments, graceMs: 0, log: silent });
+  expect(await automaticOnes(account)).toMatchObject([{ status: "open", attempts: 2 }]);
+  expect(charges(account)).toBe(2);
+});
+
 const ROUNDS = Bun.env.FAREBOX_LONG === "1" ? 34 : 2;
 
 for (const [stage, dying] of Object.entries(STAGES)) {

@@ -31,6 +31,8 @@ export interface StripeOptions {
 
 const TIMEOUT_MS = 20_000;
 const CHECKOUT_SECONDS = 24 * 3_600;
+/** The most objects of a list that Stripe answers at once. */
+const PAGE = { limit: 100 } as const;
 const LIVE_KEY = /^[rs]k_live_/;
 /** Clocks differ: a payment may seem older than the row that it was made for. */
 const CLOCK_SKEW_SECONDS = 300;
@@ -81,6 +83,7 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
     },
     verifyEvent: (body, signature) => verifiedEvent(stripe, rules, body, signature),
     subjectOf: (event) => subjectOf(stripe, event),
+    listPayments: () => listPayments(stripe),
     listEvents: (since) => listEvents(stripe, name, since),
   };
 }
@@ -141,17 +144,21 @@ async function createCheckout(
   };
 }
 
-/** A second attempt confirms the payment of the first. */
+/**
+ * A second attempt confirms the payment of the first. The first one is always made in the same way,
+ * also if its payment is known by now: with the same key Stripe takes the same request only.
+ */
 async function chargeCard(
   stripe: Stripe,
-  { topUp, customer, idempotencyKey }: ChargeTerms,
+  { topUp, customer, attempt }: ChargeTerms,
 ): Promise<ProviderPayment> {
   const { id, accountId, amount, cardRef, intent } = topUp;
   if (cardRef === null) throw new Error(`The top-up ${id} has no card`);
   const by = { payment_method: cardRef, off_session: true } as const;
   const metadata = { [METADATA.topUp]: id, [METADATA.account]: accountId };
+  const idempotencyKey = `${id}-${attempt}`;
   const charging =
-    intent === null
+    attempt === 1 || intent === null
       ? stripe.paymentIntents.create(
           {
             ...by,
@@ -196,6 +203,14 @@ async function readPayment(stripe: Stripe, id: string): Promise<ProviderPayment 
   return paymentOf(intent, { refunds, disputes, warnings });
 }
 
+async function* listPayments(stripe: Stripe): AsyncGenerator<ProviderPayment> {
+  for (const { id, metadata, status } of await collected(stripe.paymentIntents.list(PAGE))) {
+    if (metadata[METADATA.topUp] === undefined || status !== "succeeded") continue;
+    const payment = await readPayment(stripe, id);
+    if (payment !== null) yield payment;
+  }
+}
+
 async function subjectOf(
   stripe: Stripe,
   { object, objectId, type }: Pick<ProviderEvent, "object" | "objectId" | "type">,
@@ -238,7 +253,7 @@ async function* listEvents(
   since: Date,
 ): AsyncGenerator<ProviderEvent> {
   const gte = Math.floor(since.getTime() / 1_000);
-  const events = await collected(stripe.events.list({ created: { gte } }));
+  const events = await collected(stripe.events.list({ ...PAGE, created: { gte } }));
   for (const event of events.reverse()) yield eventOf(name, event);
 }
 
