@@ -19,6 +19,8 @@ import type { TopUpListener } from "./top-up-trigger.ts";
 
 /** An actor without open calls is dropped after this many renewal rounds without use. */
 const IDLE_ROUNDS = 60;
+/** With more actors, the oldest without open calls is dropped; it is made again when it is used. */
+export const ACTORS_MAX = 50_000;
 /** Without this interval, every refused call would write the same line. */
 const REFUSAL_LOG_MS = 10_000;
 
@@ -81,11 +83,20 @@ export class AccountActors implements Actors {
   of(accountId: string, bucket: number): AccountActor {
     let entry = this.#actors.get(accountId);
     if (entry === undefined) {
+      if (this.#actors.size >= ACTORS_MAX) this.#dropOldest();
       entry = { actor: new AccountActor(this.#actorDeps, accountId, bucket), usedInRound: 0 };
       this.#actors.set(accountId, entry);
     }
     entry.usedInRound = this.#round;
     return entry.actor;
+  }
+
+  #dropOldest(): void {
+    for (const [accountId, { actor }] of this.#actors) {
+      if (actor.openCalls > 0) continue;
+      this.#actors.delete(accountId);
+      return;
+    }
   }
 
   /**

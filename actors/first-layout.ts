@@ -67,7 +67,7 @@ interface FlushedBucket extends OldBucket {
   readonly until: number;
 }
 
-const ENTRIES_A_PAGE = 1_000;
+const ENTRIES_PER_PAGE = 1_000;
 const BUCKETS_AT_ONCE = 6;
 /** Less than every epoch. */
 const NO_EPOCH = -1;
@@ -76,7 +76,7 @@ const NO_EPOCH = -1;
 export async function upgradeFirstLayout(deps: FirstLayoutDeps): Promise<FirstLayoutReport> {
   let report: FirstLayoutReport = { buckets: 0, entries: 0, mailHolds: 0 };
   if ((await deps.firstLayout.buckets()).length === 0) return report;
-  await deps.firstLayout.alone(async () => {
+  await deps.firstLayout.runExclusively(async () => {
     report = await upgradeAlone(deps);
   });
   return report;
@@ -139,7 +139,7 @@ async function readBuckets(
       owners.set(bucket, (owners.get(bucket) ?? new Set()).add(id));
     }
   }
-  const mail = await firstLayout.waitingMail();
+  const mail = await firstLayout.unsettledMail();
   const lost: number[] = [];
   const buckets = await atMost(BUCKETS_AT_ONCE, stored, async (place): Promise<OldBucket> => {
     const { bucket, epoch, entry } = place;
@@ -208,14 +208,14 @@ async function flushBucket(deps: FirstLayoutDeps, bucket: OldBucket): Promise<Fl
   const { journal } = firstLayoutKeys(bucket.bucket);
   let [moved, from, position] = [0, `(${bucket.streamId}`, bucket.entry];
   for (;;) {
-    const page = await redis.xrangeBuffer(journal, from, "+", "COUNT", ENTRIES_A_PAGE);
+    const page = await redis.xrangeBuffer(journal, from, "+", "COUNT", ENTRIES_PER_PAGE);
     const entries = page.map(([, fields], index) =>
       readFirstLayoutEntry(fields[1] ?? Buffer.alloc(0), { epoch, position: position + index }),
     );
     const written = await write(deps, bucket, entries);
     if (written === null) return nothing;
     moved += written;
-    if (page.length < ENTRIES_A_PAGE) break;
+    if (page.length < ENTRIES_PER_PAGE) break;
     from = `(${page.at(-1)?.[0].toString()}`;
     position = (entries.at(-1)?.number ?? position) + 1;
   }

@@ -128,9 +128,9 @@ export class ProcessLeases {
     );
     await Promise.all(
       [...holds].map(async ([account, calls]) => {
-        const refusalOf = await account.checkAccess();
+        const refusalForKey = await account.checkAccess();
         for (const { hold } of calls) {
-          const refusal = refusalOf(hold.keyId);
+          const refusal = refusalForKey(hold.keyId);
           if (refusal !== null) hold.abort(refusal);
         }
       }),

@@ -56,7 +56,7 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
       return recovered;
     },
     // A key that was revoked must not work again because Redis forgot it.
-    async giveDocuments(documents) {
+    async writeDocuments(documents) {
       const known = documents.filter(({ bucket }) => !unknown.has(bucket));
       await Promise.all(known.map((document) => give(redis, document)));
     },

@@ -14,6 +14,8 @@ import { countRefused } from "./wallet-scripts.ts";
 const TIMES_ITS_LIMIT = 3;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
+/** Refused keys that are counted here, and counts that Redis did not take yet. */
+export const REFUSED_KEYS_MAX = 10_000;
 
 export interface RefusalBrakeDeps {
   readonly scripts: ScriptRunner;
@@ -79,7 +81,8 @@ export class RefusalBrake {
     const { keyId } = of.request;
     let count = this.#counts.get(keyId);
     if (count === undefined || count.minute !== minute) {
-      if (count !== undefined) this.#ended.push(count);
+      if (count === undefined && this.#counts.size >= REFUSED_KEYS_MAX) return;
+      if (count !== undefined) this.#end(count);
       count = { minute, of, refused: 0, rate, untilMs: 0, uncounted: 0 };
       this.#counts.set(keyId, count);
     }
@@ -96,7 +99,7 @@ export class RefusalBrake {
     for (const [keyId, count] of this.#counts) {
       if (count.minute === minute) continue;
       this.#counts.delete(keyId);
-      this.#ended.push(count);
+      this.#end(count);
     }
     const counts = [...this.#ended, ...this.#counts.values()];
     this.#ended = [];
@@ -108,10 +111,15 @@ export class RefusalBrake {
         await this.#count(count, refusals);
       } catch (error) {
         // Counted by the next round.
-        this.#ended.push({ ...count, uncounted: refusals });
+        this.#end({ ...count, uncounted: refusals });
         log.warn({ err: error }, "Refusals from memory were not counted");
       }
     }
+  }
+
+  /** Keeps a count until Redis takes it. Beyond the bound it is lost to the summary row. */
+  #end(count: Count): void {
+    if (count.uncounted > 0 && this.#ended.length < REFUSED_KEYS_MAX) this.#ended.push(count);
   }
 
   async #count({ of, minute }: Count, refusals: number): Promise<void> {

@@ -35,7 +35,7 @@ export interface Pending {
 
 const OUT_BYTES = 64 * 1024;
 /** A larger buffer is replaced by a small one once it is empty. */
-const OUT_BYTES_KEPT = 1024 * 1024;
+export const OUT_BYTES_KEPT = 1024 * 1024;
 /** Commands with replies are removed from the list this many at a time. */
 const ANSWERED_KEPT = 1024;
 

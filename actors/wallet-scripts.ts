@@ -32,14 +32,18 @@ export const applyOperation: Script<OperationArgs, "ok" | "already" | "gap" | "h
   lua: applyOperationLua,
   flags: ["allow-oom"],
   keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
-  args: ({ nowMs, account, operation: { number, amount, expiresAtMs, kind, balance } }) => [
-    pack(nowMs, number, Number(amount), expiresAtMs ?? 0),
+  args: ({ nowMs, account, operation }) => [
+    pack(nowMs, ...figuresOf(operation)),
     account,
-    kind,
-    balance,
+    operation.kind,
+    operation.balance,
   ],
   reply: (raw) => verdictOf(raw) as "ok" | "already" | "gap" | "hydrate",
 };
+
+function figuresOf({ number, amount, expiresAtMs, createdAtMs }: Operation): number[] {
+  return [number, Number(amount), expiresAtMs ?? 0, createdAtMs];
+}
 
 export interface ConfigureArgs extends OfAccount {
   readonly version: number;
@@ -99,10 +103,10 @@ export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
     ),
     a.account,
     a.document,
-    ...a.pending.flatMap(({ kind, balance, number, amount, expiresAtMs }): ScriptArgument[] => [
-      kind,
-      balance,
-      pack(number, Number(amount), expiresAtMs ?? 0),
+    ...a.pending.flatMap((operation): ScriptArgument[] => [
+      operation.kind,
+      operation.balance,
+      pack(...figuresOf(operation)),
     ]),
     ...a.spending.map(({ month, spent, monthBefore, spentBefore }) =>
       pack(month, toDouble(spent), monthBefore, toDouble(spentBefore)),

@@ -1,4 +1,4 @@
-// What a call costs when Redis holds many accounts, with two api processes on one store.
+// Measures what a call costs when Redis has many accounts, with two API processes on one store.
 
 import { Redis } from "ioredis";
 import { temporaryFolder } from "../scripts/processes.mjs";
@@ -25,13 +25,13 @@ export interface AccountsOptions {
   readonly progress: (line: string) => void;
 }
 
-/** One line of the report: medians over the rounds with so many accounts. */
+/** One line of the report: medians over the rounds with this number of accounts. */
 export interface AccountsFigures {
   readonly accounts: number;
   readonly callsPerSecond: number;
   readonly gatewayCpuUs: number;
   readonly redisCpuUs: number;
-  /** The bare proxy in the same rounds: how busy the machine was. */
+  /** The bare proxy in the same rounds, which shows how busy the machine was. */
   readonly bareCpuUs: number;
   readonly p50Ms: number;
   readonly redisMb: number;
@@ -39,9 +39,9 @@ export interface AccountsFigures {
 
 export interface AccountsReport {
   readonly stages: readonly AccountsFigures[];
-  /** By MEMORY USAGE over the keys of one account. */
+  /** The sum of MEMORY USAGE over the keys of one account. */
   readonly idleAccountBytes: number;
-  /** What Redis has grown by, over the accounts that were added. */
+  /** The growth of Redis divided by the number of added accounts. */
   readonly grownBytes: number;
 }
 
@@ -53,7 +53,7 @@ interface Parts {
   readonly bare: Target;
 }
 
-/** Measures stage by stage, from few accounts to many. */
+/** Measures in stages, from few accounts to many. */
 export async function measureAccounts(options: AccountsOptions): Promise<AccountsReport> {
   const { length, counts, cleanup, progress } = options;
   const folder = temporaryFolder("farebox-bench-accounts-");
@@ -84,7 +84,7 @@ export async function measureAccounts(options: AccountsOptions): Promise<Account
   return await measureStages({ parts, redis, sample, counts, length, progress });
 }
 
-/** An account with one key that has made a call, as most idle ones have. */
+/** An account with one key that has made a call, like most idle accounts. */
 async function makeSample(stores: Stores, { apis: [api] }: Parts): Promise<SampleAccount> {
   const [sample] = await makeCallers(stores, { accountCount: 1, keysAnAccount: 1 });
   if (sample === undefined || api === undefined) throw new Error("There is no account to copy");
@@ -111,7 +111,7 @@ async function measureStages(options: StagesOptions): Promise<AccountsReport> {
   let filled = 0;
   let grownBytes = 0;
   for (const accounts of counts) {
-    // The accounts that call are there in every stage.
+    // The calling accounts exist in every stage.
     const copies = Math.max(0, accounts - 1);
     progress(`filling Redis up to ${accounts} accounts`);
     await fillAccounts(parts.stores.redisUrl, redis, { sample, from: filled, to: copies });

@@ -1,5 +1,5 @@
-// This version against that of a git ref, interleaved: each has its stores, its worker and its api
-// process, and both call the same upstream.
+// Compares this version with the version of a git ref, in alternating rounds. Each version has its
+// own stores, worker and API process; both call the same upstream.
 
 import { join } from "node:path";
 import { temporaryFolder } from "../scripts/processes.mjs";
@@ -36,7 +36,7 @@ interface Runner {
   readonly stores: VersionStores;
   readonly place: Place;
   worker: Program;
-  /** Calls made so far: as many rows must get into the log. */
+  /** Calls made so far: the log must get the same number of rows. */
   calls: number;
 }
 
@@ -45,7 +45,7 @@ interface Setting extends AgainstOptions {
   readonly runners: readonly Runner[];
 }
 
-/** Measures both versions; what it starts is stopped by `cleanup`. */
+/** Measures both versions. `cleanup` stops everything that it starts. */
 export async function measureAgainst(options: AgainstOptions): Promise<Comparison> {
   const { ref, length, cleanup, progress } = options;
   const folder = temporaryFolder("farebox-bench-");
@@ -105,7 +105,7 @@ function contestantOf(runner: Runner, target: Target): Contestant {
   };
 }
 
-/** Fresh processes in turn: one that has worked hard has memory to spare. */
+/** Uses fresh processes, because a process that has worked hard has free memory left. */
 async function holdStreams(setting: Setting): Promise<Comparison["streamBytes"]> {
   const { runners, length, progress } = setting;
   const bytes: Record<string, number[]> = {};
@@ -147,7 +147,7 @@ async function flushBoth({ runners, length, progress, cleanup }: Setting): Promi
   return rates;
 }
 
-/** Entries a second between a tenth and nine tenths of the way, as Postgres sees them come. */
+/** Entries per second that arrive in Postgres, between 10 % and 90 % of all entries. */
 async function drainRate(stores: VersionStores, before: number, made: number): Promise<number> {
   await untilLogged(stores, before + made * 0.1);
   const startMs = performance.now();
@@ -163,7 +163,7 @@ function startRunner({ version, stores, place }: Runner) {
   return startVersionApi(version, stores, place);
 }
 
-/** Has a program stopped at the end of the run, unless it was before. */
+/** Stops a program at the end of the run, unless it was stopped before. */
 function stopLater<Program extends { stop(): Promise<void> }>(
   cleanup: AsyncDisposableStack,
   program: Program,

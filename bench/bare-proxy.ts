@@ -1,5 +1,4 @@
-// What a proxy costs that does nothing but pass a call on: the floor that Farebox is measured
-// against.
+// A proxy that only forwards calls: the baseline that Farebox is compared with.
 
 import { Elysia } from "elysia";
 

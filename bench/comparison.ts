@@ -1,4 +1,4 @@
-// Two versions side by side: medians, and the ratio of one to the other.
+// Compares the figures of two versions: medians, and their ratio.
 
 import { median, middle, type Results, type Round, ratio } from "./rounds.ts";
 
@@ -11,9 +11,9 @@ export interface Comparison {
   readonly searches: Results;
   readonly streams: Results;
   readonly heldStreams: number;
-  /** Bytes an open stream, each time it was measured, by version. */
+  /** Bytes per open stream of each measurement, by version. */
   readonly streamBytes: Readonly<Record<string, readonly number[]>>;
-  /** Journal entries a second, by version. */
+  /** Journal entries per second, by version. */
   readonly flush: FlushFigures;
 }
 
@@ -22,7 +22,7 @@ export interface ComparedFigure {
   readonly what: string;
   readonly current: number;
   readonly other: number;
-  /** This version to the other: the median over the rounds where there are rounds. */
+  /** This version divided by the other one; with rounds, the median over the rounds. */
   readonly ratio: number;
   readonly digits: number;
 }

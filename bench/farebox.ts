@@ -1,5 +1,5 @@
-// Farebox as it runs in production: two processes and two stores, all of them private to this
-// run, with accounts that have paid and whose limits the load does not reach.
+// Starts Farebox as in production: two processes and two stores, used only by this run, with paid
+// accounts whose limits the load does not reach.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ export interface Caller {
   readonly secret: string;
 }
 
-/** Where a Farebox finds its stores, and its own files. */
+/** The addresses of the stores, and the folder for files. */
 export interface StoreUrls {
   readonly home: string;
   readonly redisUrl: string;
@@ -119,7 +119,7 @@ export async function makeCallers(
       callers.push({ accountId: id, bucket: bucketOf(id), keyId, secret: key });
     }
   }
-  // Calls take the callers in turn: neighbours should not share an account.
+  // Calls use the callers in turn, so two consecutive callers should have different accounts.
   const place = (index: number) => (index % keysAnAccount) * accountCount + index / keysAnAccount;
   return callers
     .map((caller, index) => ({ caller, place: place(index) }))
@@ -165,7 +165,7 @@ export async function startWorker(
   });
 }
 
-/** Waits until Postgres has everything that Redis wrote down. */
+/** Waits until the journal is flushed to Postgres. */
 export async function untilFlushed(stores: Stores): Promise<void> {
   for (const endMs = Date.now() + 60_000; Date.now() < endMs; await Bun.sleep(100)) {
     if ((await unflushed(stores)) === 0) return;
@@ -173,7 +173,7 @@ export async function untilFlushed(stores: Stores): Promise<void> {
   throw new Error("The worker did not flush the journal within a minute");
 }
 
-/** Entries of all journals that Postgres does not have yet. */
+/** The number of journal entries that Postgres does not have yet. */
 export async function unflushed({ actors, ledger }: Stores): Promise<number> {
   const behind = await Promise.all(
     (await ledger.cursors()).map(async ({ bucket, epoch, entry }) => {
@@ -184,7 +184,7 @@ export async function unflushed({ actors, ledger }: Stores): Promise<number> {
   return behind.reduce((sum, entries) => sum + entries, 0);
 }
 
-/** All that calls were charged, in nano-USD, as the ledger has it. */
+/** The sum of all charges in the ledger, in nano-USD. */
 export async function chargedNano({ database }: Stores): Promise<bigint> {
   const [row] = await database.sql`
     SELECT coalesce(-sum(paid_delta + free_delta), 0)::bigint AS charged FROM ledger_entries
@@ -192,7 +192,7 @@ export async function chargedNano({ database }: Stores): Promise<bigint> {
   return BigInt(row?.charged ?? 0);
 }
 
-/** What a Farebox process is told by its environment; writes the configuration file it names. */
+/** The environment of a Farebox process. Also writes the configuration file that it names. */
 export function environment(stores: StoreUrls, upstreamUrl: string): Record<string, string> {
   const file = join(stores.home, "farebox.config.json");
   writeFileSync(file, JSON.stringify(catalogue(upstreamUrl)));

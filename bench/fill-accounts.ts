@@ -1,16 +1,16 @@
-// Fills Redis with idle accounts: copies of what one real account has there, under other names. It
-// works for any layout, since it only knows that keys name their account or their API key.
+// Fills Redis with idle accounts by copying the keys of one real account under other names. Works
+// for any layout, because it only relies on the account's or API key's id in each name.
 
 import type { Redis } from "ioredis";
 import { RespClient } from "../actors/resp-client.ts";
 
-/** An account to copy, and the one of its API keys whose state is copied with it. */
+/** The account to copy, and the API key whose state is copied too. */
 export interface SampleAccount {
   readonly accountId: string;
   readonly keyId: string;
 }
 
-/** Copies with the numbers `from` to `to`, without the last. */
+/** Makes the copies with the numbers from `from` to before `to`. */
 export interface FillOptions {
   readonly sample: SampleAccount;
   readonly from: number;
@@ -51,7 +51,7 @@ export async function fillAccounts(redisUrl: string, redis: Redis, options: Fill
   }
 }
 
-/** Bytes that an idle account takes, by Redis's own count over all its keys. */
+/** The bytes of an idle account: MEMORY USAGE over all its keys. */
 export async function idleAccountBytes(redis: Redis, sample: SampleAccount): Promise<number> {
   const names = await namesOf(redis, sample);
   const sizes = await Promise.all(
@@ -72,7 +72,7 @@ async function copiedKeys(redis: Redis, sample: SampleAccount): Promise<CopiedKe
   );
 }
 
-/** The lasting keys of an account and its API key: those with an expiry end once it is idle. */
+/** The keys of an account and its API key that do not expire; the others end when it is idle. */
 async function namesOf(redis: Redis, { accountId, keyId }: SampleAccount): Promise<string[]> {
   const names = new Set<string>();
   for (const id of [accountId, keyId]) {

@@ -1,4 +1,4 @@
-// How fast the journal gets into Postgres, and how much room a row of the request log takes there.
+// Measures how fast the journal is flushed to Postgres, and the size of a row of the request log.
 
 import { newTimedId } from "../src/core/ids.ts";
 import { usd } from "../src/core/money.ts";
@@ -8,7 +8,7 @@ import { cpuSeconds } from "./process-usage.ts";
 
 export interface FlushResult {
   readonly entriesPerSecond: number;
-  /** CPU of this process, which does what the worker does. */
+  /** CPU of this process, which flushes like the worker. */
   readonly cpuPerEntryUs: number;
 }
 
@@ -21,7 +21,7 @@ const CALLS_AT_ONCE = 128;
 const BOUND = usd("0.01");
 const COST = usd("0.0000399");
 
-/** Writes a journal of real calls while no worker runs, then flushes it. */
+/** Makes real calls while no worker runs, then flushes their journal. */
 export async function measureFlush(
   stores: Stores,
   callers: readonly Caller[],
@@ -82,7 +82,7 @@ async function payOneCall({ actors }: Stores, caller: Caller | undefined): Promi
   });
 }
 
-/** The request log with its indexes, after a VACUUM, over its rows. */
+/** The size of the request log with its indexes after a VACUUM, and per row. */
 export async function measureLog({ database: { sql } }: Stores): Promise<LogSize> {
   await sql`VACUUM ANALYZE request_log`;
   const [row] = await sql`

@@ -1,4 +1,4 @@
-// What an open stream costs in memory: how much a gateway grows while many are held open.
+// Measures the memory of an open stream: how much a gateway grows while many streams are open.
 
 import type { HoldPlan } from "./load.ts";
 import { startGenerator } from "./load.ts";
@@ -7,12 +7,12 @@ import { middle } from "./rounds.ts";
 import type { Target } from "./targets.ts";
 
 const WARM_UP_STREAMS = 100;
-/** Time for what the streams before left behind to be collected. */
+/** Time for the garbage collection of earlier streams. */
 const SETTLE_MS = 3_000;
 const HOLD_MS = 6_000;
 const SAMPLE_MS = 200;
 
-/** Bytes that the process of a fresh target grows by for each stream it holds open. */
+/** The growth in bytes of a fresh target's process for each open stream. */
 export async function bytesPerStream(target: Target, streams: number): Promise<number> {
   const { url, callers } = target;
   const plan = { url, callers, model: "held" };

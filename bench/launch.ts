@@ -1,5 +1,5 @@
-// Starts the programs of the benchmark on the leash of scripts/processes.mjs, so that none
-// outlives it.
+// Starts the programs of the benchmark with scripts/processes.mjs, which stops them when the
+// benchmark ends.
 
 import { join } from "node:path";
 import * as processes from "../scripts/processes.mjs";
@@ -23,7 +23,7 @@ interface LaunchOptions {
   readonly logFile: string;
 }
 
-// The declarations of that file have only what the tests use of it.
+// The type declarations of that file cover only what the tests use.
 const { launch, freePort, lastWords } = processes as unknown as {
   launch(options: LaunchOptions): Launched;
   freePort(): Promise<number>;
@@ -42,10 +42,10 @@ export interface ServerOptions {
   readonly name: string;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The folder it runs in; this project unless it is another version of it. */
+  /** The working folder: this project by default, or another version of it. */
   readonly cwd?: string;
   readonly logFolder: string;
-  /** Answers with any status once the program serves. */
+  /** A URL that answers with any status once the program is ready. */
   readonly readyUrl: string;
 }
 

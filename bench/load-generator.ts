@@ -1,4 +1,4 @@
-// Keeps a fixed number of calls under way for a fixed time, and says how it went as JSON on stdout.
+// Keeps a fixed number of calls open for a fixed time and prints the results as JSON.
 
 import { usd } from "../src/core/money.ts";
 import { callBody, type LoadPlan, type LoadResult } from "./load.ts";

@@ -1,41 +1,41 @@
-// The load generator as the benchmark sees it: a process of its own that runs one plan.
+// Runs the load generator, a separate process for each plan.
 
 import { join } from "node:path";
 import { BUN } from "./launch.ts";
 
 export interface LoadPlan {
   readonly url: string;
-  /** The headers of each caller; calls take them in turn. */
+  /** The headers of each caller; calls use them in turn. */
   readonly callers: readonly Readonly<Record<string, string>>[];
   readonly model: string;
   readonly stream: boolean;
   readonly concurrency: number;
-  /** Calls of this first part are made but not timed: the generator itself warms up. */
+  /** During this first part calls are made but not measured, because the generator warms up. */
   readonly rampMs: number;
   readonly durationMs: number;
 }
 
 export interface LoadResult {
-  /** All calls, those of the ramp included. */
+  /** The number of calls, including the warm-up. */
   readonly calls: number;
   readonly failures: number;
   readonly firstFailure: string | null;
   readonly callsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Events of all streams. */
+  /** The number of events of all streams. */
   readonly events: number;
-  /** What the callers were told that they paid, in nano-USD. */
+  /** The sum of the costs in the responses, in nano-USD. */
   readonly costNano: string;
 }
 
-/** Streams that are opened and held. */
+/** A plan that opens streams and holds them open. */
 export interface HoldPlan extends Pick<LoadPlan, "url" | "callers" | "model"> {
   readonly streams: number;
   readonly holdMs: number;
 }
 
-/** Bun sends at most 256 requests at once unless it is told otherwise. */
+/** By default Bun sends at most 256 requests at once. */
 export const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" };
 
 /** Runs a plan to its end. */
@@ -44,7 +44,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   return JSON.parse(output) as LoadResult;
 }
 
-/** Starts one of the generators; it reads its plan from its argument and ends by itself. */
+/** Starts a generator, which reads its plan from its argument and exits when it is done. */
 export function startGenerator(file: string, plan: object) {
   const child = Bun.spawn([BUN, join(import.meta.dir, file), JSON.stringify(plan)], {
     env: { ...process.env, ...MANY_REQUESTS },

@@ -1,5 +1,5 @@
-// `bun bench/mail.ts`: messages a second through the whole path, from the request to the account
-// that is settled, with one API process, one worker and a mail server that takes all at once.
+// `bun bench/mail.ts` measures messages per second on the whole path, from the request to the
+// settlement, with one API process, one worker and a mail server that accepts everything at once.
 
 import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ const ALONE = 200;
 
 interface Sink {
   readonly url: string;
-  /** Time between the sender and the acceptance of each message. */
+  /** The time from MAIL FROM to the acceptance of each message. */
   readonly conversationsMs: number[];
   taken: number;
 }
@@ -59,7 +59,7 @@ const insideMs = sink.conversationsMs.reduce((sum, ms) => sum + ms, 0) / ALONE;
 const outside = (1 - insideMs / wholeMs) * 100;
 console.log(`One at a time: ${wholeMs.toFixed(1)} ms, ${outside.toFixed(0)} % of it outside SMTP`);
 
-/** Keeps so many requests under way; returns the seconds that it took. */
+/** Keeps a number of requests open for this time; returns the seconds that it took. */
 async function load(forMs: number): Promise<number> {
   const startMs = performance.now();
   const one = async () => {

@@ -132,7 +132,7 @@ async function held(starting: ReturnType<typeof startBare>, length: RunLength): 
   return bytes;
 }
 
-/** Sees to it that what was started is stopped at the end, the last one first. */
+/** Registers a program to be stopped at the end; the last one started is stopped first. */
 function started<Program extends { stop(): Promise<void> }>(program: Program): Program {
   cleanup.defer(() => program.stop());
   return program;

@@ -9,6 +9,7 @@ import { placeFile } from "../src/services/maps/providers/embedded/place-file.ts
 import { PlaceIndex } from "../src/services/maps/providers/embedded/place-index.ts";
 import { readPlaces } from "../src/services/maps/providers/embedded/place-sources.ts";
 import { openDataFile } from "../src/upstream/data-file.ts";
+import { realClock } from "../test/api/fake-clock.ts";
 
 interface Figure {
   readonly what: string;
@@ -79,7 +80,7 @@ async function measure(directory: string): Promise<Figure[]> {
     const { lat, lon } = placeAt(at);
     index.nearest({ lat: lat + 0.01, lon: lon * 0.999 });
   });
-  const atlas = new Atlas({ directory, log });
+  const atlas = new Atlas({ directory, clock: realClock, log });
   const size = { width: 600, height: 400, style: "light", marker: true } as const;
   const mapAt = (at: number): MapRequest => {
     const { lat, lon } = placeAt(at * 7);

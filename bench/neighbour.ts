@@ -1,6 +1,7 @@
-// `bun bench/neighbour.ts`: what a neighbour can do to a customer's small calls. One Free key sends
-// 20 calls of 3.9 MB, four at a time, all refused for money, while another account calls on.
-// That is what such a key may send in a minute, so a minute is what the two are compared over.
+// `bun bench/neighbour.ts` measures how one account can slow down the small calls of another. A key
+// of a Free account sends 20 calls of 3.9 MB, four at a time, all refused for lack of money, while
+// another account makes small calls. Such a key can send 20 calls a minute, so the comparison is
+// over one minute.
 
 import { temporaryFolder } from "../scripts/processes.mjs";
 import { createAccount, createKey } from "../src/accounts/administration.ts";
@@ -15,14 +16,14 @@ import { startUpstream } from "./targets.ts";
 const QUIET_MS = 20_000;
 const DISTURBED_MS = 60_000;
 const WARM_UP_CALLS = 300;
-/** A key may send 10,000 calls a minute, which is less than one caller can. */
+/** A key can send 10,000 calls a minute, which is less than one caller can make. */
 const VICTIM_KEYS = 8;
 const LARGE_CALLS = 20;
 const LARGE_AT_ONCE = 4;
 const LARGE_BYTES = 3_900_000;
-/** Four characters in twelve bytes, and the slowest text to be counted. */
+/** Four characters in twelve bytes: the text that is the slowest to tokenise. */
 const LARGE_WORD = "ราคา";
-/** Pays for all tokens of a large prompt by our count, but not with the margin above it. */
+/** Enough for the counted tokens of a large prompt, but not for the margin on top. */
 const LARGE_BUDGET = usd("0.055");
 const RATIO_AIM = 3;
 
@@ -69,7 +70,7 @@ async function main(): Promise<void> {
   report({ quiet, atOnce, minute: [...atOnce, ...after], attackMs: attackMs ?? Number.NaN });
 }
 
-/** A key of a Free account that has paid a little, so that it can hold something. */
+/** A key of a Free account with a little paid credit. */
 async function freeKey({ database, actors }: Stores): Promise<string> {
   const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
   const payments = new Payments({ database, random });
@@ -80,7 +81,7 @@ async function freeKey({ database, actors }: Stores): Promise<string> {
   return (await createKey(deps, id, { ...terms, monthlyLimit: LARGE_BUDGET })).key;
 }
 
-/** How long each call took, in milliseconds, one after the other for as long as `goesOn` says. */
+/** Makes one call after the other while `goesOn` is true; returns their times in milliseconds. */
 async function timesOf(
   url: string,
   keys: readonly string[],
@@ -124,9 +125,9 @@ function headersOf(key: string): Record<string, string> {
 
 function report(run: {
   readonly quiet: readonly number[];
-  /** While large calls were under way. */
+  /** While large calls were open. */
   readonly atOnce: readonly number[];
-  /** In the whole minute that they count in. */
+  /** In the whole minute of the large calls. */
   readonly minute: readonly number[];
   readonly attackMs: number;
 }): void {

@@ -10,7 +10,7 @@ export const USAGE = `Usage: bun run bench [--quick] [--json FILE] [--against RE
   --accounts     what a call costs with 1, 10,000 and 1,000,000 accounts in Redis, and two
                  api processes; 100,000 with --quick`;
 
-/** How long a run takes, and so how much its figures can be trusted. */
+/** The length of a run. Longer runs give more reliable figures. */
 export interface RunLength {
   readonly rounds: number;
   readonly roundMs: number;
@@ -40,7 +40,7 @@ export const QUICK: RunLength = {
   heldStreams: 1_000,
   entries: 20_000,
 };
-/** Two versions of one program are closer together than two programs: more, shorter rounds. */
+/** Two versions differ less than two programs, so a comparison needs more, shorter rounds. */
 export const QUICK_COMPARISON: RunLength = { ...QUICK, rounds: 5, streamRounds: 5 };
 
 const FULL_ACCOUNTS = [1, 10_000, 1_000_000];
@@ -66,7 +66,7 @@ export type BenchOptions =
       readonly jsonFile: string | null;
     };
 
-/** Reads the arguments. Throws an Error that says which of them is wrong. */
+/** Reads the arguments. Throws an Error that names the wrong one. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -83,14 +83,15 @@ export function readOptions(args: readonly string[]): BenchOptions {
   const length = values.quick ? QUICK : FULL;
   const { against: ref, accounts } = values;
   if (accounts && ref !== undefined) {
-    throw new Error("--against and --accounts are two different runs");
+    throw new Error("--against and --accounts cannot be used together");
   }
   if (accounts) {
     const counts = values.quick ? QUICK_ACCOUNTS : FULL_ACCOUNTS;
     return { mode: "accounts", counts, length, jsonFile };
   }
   if (ref === undefined) return { mode: "peers", length, jsonFile };
-  // Git would read it as an option of its own.
-  if (ref === "" || ref.startsWith("-")) throw new Error(`'${ref}' is no git ref`);
+  // Git would read a leading dash as an option.
+  if (ref === "" || ref.startsWith("-"))
+    throw new Error(`--against must be a git ref, but is '${ref}'`);
   return { mode: "against", ref, length: values.quick ? QUICK_COMPARISON : FULL, jsonFile };
 }

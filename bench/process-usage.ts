@@ -1,4 +1,4 @@
-// What the operating system says a process has used.
+// Reads the CPU time and memory of a process from the operating system.
 
 import { readFileSync } from "node:fs";
 
@@ -9,7 +9,7 @@ const TICKS_A_SECOND = LINUX ? Number(output(["getconf", "CLK_TCK"])) || 100 : 1
 export function cpuSeconds(pid: number): number {
   if (!LINUX) return parsePsTime(output(["ps", "-o", "time=", "-p", String(pid)]));
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The command name may hold spaces and brackets; the fields behind its last ")" do not.
+  // The command name can contain spaces and brackets, but the fields after the last ")" cannot.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }

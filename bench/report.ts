@@ -1,4 +1,4 @@
-// The figures of a run as a table, and as ratios against what was aimed for.
+// Formats the figures of a run as tables, and compares them with the aims.
 
 import type { FlushResult, LogSize } from "./flush.ts";
 import { median, type Results, type Round, ratio } from "./rounds.ts";
@@ -8,7 +8,7 @@ export interface Measurements {
   readonly calls: Results;
   readonly streams: Results;
   readonly searches: Results;
-  /** How many streams were held open, and what each took, by target. */
+  /** How many streams were open, and the bytes of each, by target. */
   readonly heldStreams: number;
   readonly streamBytes: Readonly<Record<"bare" | "farebox", number>>;
   readonly flush: FlushResult;
@@ -40,7 +40,7 @@ const STREAM_ROWS = [
   ["Redis CPU us/stream", (round: Round) => round.othersPerCallUs.redis, 1],
 ] as const;
 
-/** The aims of the project and how this run stands to them. */
+/** The aims of the project, with the figures of this run. */
 export function aimsOf(run: Measurements): Aim[] {
   const cpu = ratio(run.calls, "farebox", "bare", (round) => round.cpuPerCallUs);
   const speed = ratio(run.calls, "farebox", "portkey", (round) => round.callsPerSecond);

@@ -1,5 +1,5 @@
-// Rounds of load on several targets in turn, so that what else the machine does meanwhile befalls
-// all of them; what is reported is the median round.
+// Runs rounds of load on several targets in turn, so that other work on the machine affects all of
+// them. The report has the medians over the rounds.
 
 import { type LoadPlan, runLoad } from "./load.ts";
 import { cpuSeconds } from "./process-usage.ts";
@@ -13,15 +13,15 @@ export interface Round {
   readonly cpuPerCallUs: number;
   readonly eventsPerSecond: number;
   readonly cpuPerEventUs: number;
-  /** CPU of the other processes that work for it, by name. */
+  /** CPU of the other processes of the target, by name. */
   readonly othersPerCallUs: Readonly<Record<string, number>>;
   readonly costNano: bigint;
 }
 
-/** What one target did in a run. */
+/** The rounds of one target. */
 export interface Series {
   readonly rounds: Round[];
-  /** What all its calls cost, those of the warm-up included. */
+  /** The cost of all its calls, including the warm-up. */
   costNano: bigint;
 }
 
@@ -32,8 +32,8 @@ export interface Contestant {
   /** Other processes whose CPU is counted with it. */
   readonly others: Readonly<Record<string, number>>;
   /**
-   * Waits for the work that a round of so many calls leaves behind, so that the next target does
-   * not suffer from it.
+   * Waits until the background work of a round with this number of calls is done, so that it does
+   * not slow down the next target.
    */
   settle(calls: number): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface RoundsOptions {
 
 const RAMP_MS = 500;
 
-/** Every target warms up, then each has its rounds, in turn. */
+/** Warms up every target, then runs their rounds in turn. */
 export async function runRounds(
   contestants: readonly Contestant[],
   options: RoundsOptions,
@@ -73,8 +73,8 @@ export async function runRounds(
 }
 
 /**
- * Whose turn it is: everybody once a round. Each round begins with the next one, so that nobody is
- * always measured right after the same other.
+ * The order of the targets: each once per round. Every round starts with the next target, so that
+ * no target always runs after the same other one.
  */
 export function* turnsOf<Contestant>(
   contestants: readonly Contestant[],
@@ -114,7 +114,7 @@ async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   };
 }
 
-/** Microseconds of CPU that a process uses from now on. */
+/** Returns a function that returns the CPU that a process has used since, in microseconds. */
 function stopwatch(pid: number): () => number {
   const before = cpuSeconds(pid);
   return () => (cpuSeconds(pid) - before) * 1e6;
@@ -125,7 +125,7 @@ export function median(results: Results, name: string, pick: (round: Round) => n
   return middle((results.get(name)?.rounds ?? []).map(pick));
 }
 
-/** The median over the rounds of one target's figure against another's in the same round. */
+/** The median over the rounds of one target's figure divided by another's in the same round. */
 export function ratio(
   results: Results,
   over: string,
@@ -141,7 +141,7 @@ export function ratio(
   return middle(pairs);
 }
 
-/** The middle one of some numbers. */
+/** The median of some numbers. */
 export function middle(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const half = (sorted.length - 1) / 2;

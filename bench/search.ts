@@ -1,5 +1,5 @@
-// How fast the embedded index is: built, opened again, and asked, on 100,000 documents made of the
-// words of those that Farebox ships with.
+// Measures building, reopening and querying the embedded index, with 100,000 documents made from
+// the words of the documents that Farebox contains.
 
 import { join } from "node:path";
 import { cpuUsage } from "node:process";
@@ -31,7 +31,7 @@ const QUERIES = 100;
 const ROUNDS = 5;
 const silent = { info: () => {}, warn: console.error, error: console.error };
 
-/** Measures in a folder of its own, on this process alone. */
+/** Measures in a temporary folder, in this process only. */
 export async function measureSearch(): Promise<SearchFigures> {
   const folder = temporaryFolder("farebox-bench-search-");
   try {
@@ -66,7 +66,7 @@ export async function measureSearch(): Promise<SearchFigures> {
   }
 }
 
-/** Titles of some with texts of others, so that words are as common as they really are. */
+/** Combines titles and texts of different documents, which keeps the real frequency of words. */
 function* manyOf(shipped: readonly IndexDocument[]): Generator<IndexDocument> {
   for (let at = 0; at < DOCUMENTS; at += 1) {
     const one = shipped[at % shipped.length];
@@ -77,7 +77,7 @@ function* manyOf(shipped: readonly IndexDocument[]): Generator<IndexDocument> {
   }
 }
 
-/** Four words of some title each, common ones among them. */
+/** Queries of four words from a title, common words included. */
 function queriesOf(shipped: readonly IndexDocument[]): string[] {
   return Array.from({ length: QUERIES }, (_, at) => {
     const first = shipped[(at * 137) % shipped.length]?.title ?? "";

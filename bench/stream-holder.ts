@@ -1,4 +1,5 @@
-// Opens many streams and holds them open, reading, for a time. Says on stdout when all are open.
+// Opens many streams and reads them for a time without closing any. Prints a line when all are
+// open.
 
 import { callBody, type HoldPlan } from "./load.ts";
 
@@ -11,7 +12,7 @@ let next = 0;
 await Promise.all(Array.from({ length: OPENED_AT_ONCE }, openInTurn));
 console.log("open");
 await Bun.sleep(plan.holdMs);
-// The sockets close with this process: every call ends by a disconnect.
+// The sockets close when this process exits, so every call ends by a disconnect.
 process.exit(0);
 
 async function openInTurn(): Promise<void> {
@@ -33,5 +34,5 @@ async function openInTurn(): Promise<void> {
 
 async function readOn(pieces: AsyncIterator<Uint8Array>): Promise<void> {
   while (!(await pieces.next()).done);
-  console.error("A stream that was held ended");
+  console.error("An open stream ended unexpectedly");
 }

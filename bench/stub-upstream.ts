@@ -1,6 +1,6 @@
-// The upstream of every target: it answers at once, and costs as little as it can. The model's
-// name says what is wanted: "plain", "chunks-200" (a stream of 200 chunks) or "held" (one that
-// never ends). It answers searches as SearXNG does.
+// The upstream of every target. It answers at once with as little CPU as possible. The name of the
+// model selects the answer: "plain", "chunks-200" (a stream of 200 chunks) or "held" (a stream that
+// never ends). It answers searches like SearXNG.
 
 const CONTENT =
   "The quick brown fox jumps over the lazy dog, and then it rests for a while. ".repeat(3);
@@ -46,7 +46,7 @@ interface OpenStream {
 const running = new Set<OpenStream>();
 const held = new Set<OpenStream>();
 
-// One timer for all streams: one for each would cost more than the chunks.
+// One timer for all streams, because a timer for each stream would cost more than the chunks.
 setInterval(() => running.forEach(advance), TICK_MS);
 setInterval(() => held.forEach(advance), HELD_TICK_MS);
 

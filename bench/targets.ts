@@ -1,4 +1,4 @@
-// What is measured, and the two programs that Farebox is measured against.
+// The targets of the benchmark, and the two programs that Farebox is compared with.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { BUN, freePort, type Program, startServer } from "./launch.ts";
 import { MANY_REQUESTS } from "./load.ts";
 
 export interface Target {
-  /** Its column in the report. */
+  /** The name of its column in the report. */
   readonly name: string;
   readonly url: string;
   readonly callers: readonly Readonly<Record<string, string>>[];
@@ -36,7 +36,7 @@ export async function startUpstream(logFolder: string): Promise<Program & { url:
   return { ...program, url: `http://127.0.0.1:${port}/v1` };
 }
 
-/** Starts the proxy that does nothing but pass calls on. */
+/** Starts the proxy that only forwards calls. */
 export async function startBare({ logFolder, upstreamUrl }: Place): Promise<Started> {
   const port = await freePort();
   const program = await startServer({
@@ -50,12 +50,12 @@ export async function startBare({ logFolder, upstreamUrl }: Place): Promise<Star
   return { ...program, target: { name: "bare", url, callers: [{}], pid: program.pid } };
 }
 
-/** The same process, asked to search. */
+/** The same process as a target for searches. */
 export function searchOf(target: Target, name = "search"): Target {
   return { ...target, name, url: new URL("/v1/search", target.url).href };
 }
 
-/** Starts Portkey's gateway on Node, which it is made for. */
+/** Starts Portkey's gateway on Node, for which it is made. */
 export async function startPortkey({ logFolder, upstreamUrl }: Place): Promise<Started> {
   installPortkey();
   const port = await freePort();
@@ -75,11 +75,11 @@ export async function startPortkey({ logFolder, upstreamUrl }: Place): Promise<S
   return { ...program, target: { name: "portkey", url, callers: [caller], pid: program.pid } };
 }
 
-/** Installs what bench/package-lock.json says, unless it is there. */
+/** Installs the packages of bench/package-lock.json, unless they are installed. */
 function installPortkey(): void {
   const wanted = readVersion(join(import.meta.dir, "package.json"));
   if (existsSync(PORTKEY) && readVersion(join(PORTKEY, "package.json")) === wanted) return;
-  console.error("Installing the gateway to compare with; this takes a moment.");
+  console.error("Installing Portkey's gateway for the comparison; this takes a moment.");
   const npm = Bun.spawnSync(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
     cwd: import.meta.dir,
     stdout: "ignore",

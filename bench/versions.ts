@@ -1,5 +1,5 @@
-// Farebox of any git ref, run by its own entry points on stores of its own, so that versions with
-// different layouts of Redis and Postgres can be measured side by side.
+// Runs Farebox of any git ref with its own entry points and its own stores, so that versions with
+// different layouts of Redis and Postgres can be compared.
 
 import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -23,18 +23,18 @@ export interface Version {
   readonly folder: string;
 }
 
-/** Its running stores, with accounts that have paid. */
+/** The running stores of a version, with paid accounts. */
 export interface VersionStores extends StoreUrls {
   readonly redisPid: number;
   readonly secrets: readonly string[];
-  /** Requests that the log in Postgres has. */
+  /** The number of requests in the log in Postgres. */
   loggedRequests(): Promise<number>;
   stop(): Promise<void>;
 }
 
 /**
- * Puts the files of a git ref below `parent`. An archive instead of a worktree: git then has
- * nothing to forget if this run is killed.
+ * Extracts the files of a git ref into a folder below `parent`. Uses an archive and not a worktree,
+ * so that nothing stays registered in git if this run is killed.
  */
 export function checkOut(ref: string, parent: string): Version {
   const commit = git(["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`]).trim();
@@ -47,7 +47,7 @@ export function checkOut(ref: string, parent: string): Version {
   return { name: ref, folder };
 }
 
-/** Starts the stores of a version and lets its own programs set them up. */
+/** Starts the stores of a version and sets them up with its own programs. */
 export async function startVersionStores(
   { folder }: Version,
   home: string,
@@ -107,7 +107,7 @@ export async function untilLogged(stores: VersionStores, requests: number): Prom
   throw new Error(`The log has ${logged} of ${requests} requests after a minute`);
 }
 
-/** Packages are linked where the installed ones will do, else installed. */
+/** Links the installed packages if their versions match, otherwise installs them. */
 function linkPackages(folder: string): void {
   const installed = realpathSync(join(PROJECT, "node_modules"));
   const { dependencies = {} } = readPackage(join(folder, "package.json"));
@@ -130,7 +130,7 @@ function readPackage(file: string): {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** Makes accounts by the command line, which changes less from version to version than any code. */
+/** Creates accounts with the command line, which changes less between versions than the code. */
 async function makeKeys(folder: string, env: Record<string, string>): Promise<string[]> {
   const command = (...words: string[]) => farebox(folder, env, words);
   const accounts = await Promise.all(
@@ -142,7 +142,7 @@ async function makeKeys(folder: string, env: Record<string, string>): Promise<st
     }),
   );
   const secrets: string[] = [];
-  // Calls take the keys in turn: neighbours should not share an account.
+  // Calls use the keys in turn, so two consecutive keys should be of different accounts.
   for (let made = 0; made < KEYS_AN_ACCOUNT; made += 1) {
     const keys = accounts.map((id) => command("key", "create", id, "--scopes", "models,search"));
     for (const { key } of await Promise.all(keys)) secrets.push(key);

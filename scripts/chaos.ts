@@ -1,5 +1,5 @@
-// `bun run chaos [--quick]`: kills processes and stores under load, and proves the books after each
-// kind.
+// `bun run chaos [--quick]`: kills processes and stores under load, sends requests with faults, and
+// proves the books after each kind.
 
 import { parseArgs } from "node:util";
 import { KINDS, type KindName, runChaos } from "../test/chaos/kinds.ts";
@@ -8,8 +8,9 @@ const NAMES = Object.keys(KINDS) as KindName[];
 
 const HELP = `bun run chaos [options]
 
-Kills API processes, Redis and Postgres under load, cuts the append-only file of Redis, and proves
-after each kind that the audit is clean and nothing acknowledged is lost.
+Kills API processes, Redis and Postgres under load, cuts the append-only file of Redis, sends every
+endpoint requests with faults in them, and proves after each kind that the audit is clean and
+nothing acknowledged is lost.
 
   --quick          as little as CI runs
   --only KIND      one of ${NAMES.join(", ")}; several joined with commas
@@ -40,7 +41,9 @@ async function main(): Promise<void> {
       redis: number,
       cuts: number,
       mail: number,
+      pause: number,
       postgres: number,
+      fuzz: number,
     },
   });
   if (values.help === true) return console.log(HELP);

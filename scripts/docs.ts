@@ -8,6 +8,7 @@ for (const [path, text] of files) await Bun.write(join(PROJECT, path), text);
 
 // As the formatter lays it out, which `npm run ok` checks.
 const biome = join(PROJECT, "node_modules", ".bin", "biome");
-const format = Bun.spawnSync([biome, "format", "--write", ...files.keys()], { cwd: PROJECT });
+const command = [biome, "format", "--write", "--files-ignore-unknown=true", ...files.keys()];
+const format = Bun.spawnSync(command, { cwd: PROJECT });
 if (!format.success) throw new Error(`The pages could not be formatted:\n${format.stderr}`);
 console.log(`Written: ${[...files.keys()].join(", ")}`);

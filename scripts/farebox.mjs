@@ -2,9 +2,18 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { dataFolder, fingerprint, homeFolder, PROJECT, readRuntime, secrets } from "./home.mjs";
+import {
+  dataFolder,
+  environment,
+  fingerprint,
+  homeFolder,
+  PROJECT,
+  readRuntime,
+  secrets,
+} from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf } from "./processes.mjs";
+import { namesProvider } from "./sandbox.mjs";
 
 main().catch((error) => {
   console.error(error instanceof Error ? error.message : error);
@@ -12,14 +21,14 @@ main().catch((error) => {
 });
 
 async function main() {
-  // Only the tool's own words may stand on stdout: its callers read JSON there.
+  // Only the tool may write to stdout, because its callers parse it as JSON.
   await ensurePackages({ dev: false, progress: (line) => console.error(line) });
   const bun = ensureBun();
   const args = process.argv.slice(2);
   const child = spawn(bun, [join(PROJECT, "src/cli/main.ts"), ...args], {
-    // npm changes to the project; a file that the caller names is meant from where they stand.
+    // npm changes to the project's folder, but file names are relative to the caller's folder.
     cwd: process.env.INIT_CWD || process.cwd(),
-    env: environment(args),
+    env: environmentOf(args),
     stdio: "inherit",
   });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
@@ -29,17 +38,18 @@ async function main() {
 }
 
 /**
- * The stores and secrets: what the environment sets, else what the running Farebox wrote down.
+ * The stores and secrets, from the environment or from the files of the running Farebox.
  * @param {string[]} args
  * @returns {NodeJS.ProcessEnv}
  */
-function environment(args) {
+function environmentOf(args) {
   const home = homeFolder();
   const runtime = readRuntime(home);
-  const REDIS_URL = process.env.REDIS_URL || runtime?.redis_url;
-  const DATABASE_URL = process.env.DATABASE_URL || runtime?.database_url;
+  const given = environment();
+  const REDIS_URL = given.REDIS_URL || runtime?.redis_url;
+  const DATABASE_URL = given.DATABASE_URL || runtime?.database_url;
   if (!REDIS_URL || !DATABASE_URL) {
-    if (args.length === 0 || args.includes("--help")) return process.env;
+    if (args.length === 0 || args.includes("--help")) return given;
     throw new Error(
       `No Farebox runs with its data in ${home}. Start it with 'npm start', set FAREBOX_HOME to ` +
         "the folder of the one that runs, or set REDIS_URL and DATABASE_URL.",
@@ -53,7 +63,6 @@ function environment(args) {
   }
   const FAREBOX_DATA = dataFolder(home);
   const stores = { REDIS_URL, DATABASE_URL };
-  const { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = process.env;
-  const payments = STRIPE_SECRET_KEY || STRIPE_WEBHOOK_SECRET ? {} : runtime?.payments;
-  return { ...process.env, ...held, ...payments, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
+  const payments = namesProvider(given) ? {} : runtime?.payments;
+  return { ...given, ...held, ...payments, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
 }

@@ -11,16 +11,34 @@ import { DOCUMENTED, PROGRAM } from "../src/routes.ts";
 import { MailBody } from "../src/services/mail/mail-contract.ts";
 import { SearchBody } from "../src/services/search/search-schema.ts";
 import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
+import {
+  LAUNCHER_VARIABLES,
+  MAIL_VARIABLES,
+  PAYMENT_VARIABLES,
+  SERVER_VARIABLES,
+  STORE_VARIABLES,
+} from "../src/settings/variables.ts";
+import { environmentExample, settingsTable } from "./environment-docs.ts";
 import { mapsActions } from "./maps-page.ts";
 import { table, withPart } from "./markdown.ts";
+import { memoryTable } from "./memory-table.ts";
 
 export const PROJECT = join(import.meta.dir, "..");
 
 /** Made parts of pages that are written by hand. */
 const PARTS: readonly (readonly [page: string, name: string, text: () => string])[] = [
   ["README.md", "endpoints", endpointTable],
+  [
+    "docs/configuration.md",
+    "settings",
+    () => settingsTable({ ...STORE_VARIABLES, ...SERVER_VARIABLES }),
+  ],
+  ["docs/configuration.md", "settings of mail", () => settingsTable(MAIL_VARIABLES)],
+  ["docs/configuration.md", "settings of payments", () => settingsTable(PAYMENT_VARIABLES)],
+  ["docs/configuration.md", "settings of npm start", () => settingsTable(LAUNCHER_VARIABLES)],
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
+  ["docs/operating.md", "memory", memoryTable],
   ["docs/search.md", "fields", () => fieldTable(SearchBody)],
   ["docs/mail.md", "fields", () => fieldTable(MailBody)],
 ];
@@ -31,6 +49,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ["docs/openapi.json", toJson(documentOf("gateway", DOCUMENTED))],
     ["docs/openapi-application.json", toJson(documentOf("application", DOCUMENTED))],
     ["docs/farebox.config.schema.json", toJson(catalogueJsonSchema())],
+    [".env.example", environmentExample()],
   ]);
   for (const [page, name, text] of PARTS) {
     const stored = files.get(page) ?? (await Bun.file(join(PROJECT, page)).text());

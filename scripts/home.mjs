@@ -59,6 +59,22 @@ export function dataFolder(home) {
 }
 
 /**
+ * The environment, in which what NAME_FILE names a file of is NAME's value, as in
+ * src/settings/environment.ts; where both are set the servers say that it is wrong.
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function environment() {
+  const env = { ...process.env };
+  for (const name of ["REDIS_URL", "DATABASE_URL", "KEY_PEPPER", "IP_HASH_SECRET"]) {
+    const file = env[`${name}_FILE`];
+    if (!file || env[name]) continue;
+    env[name] = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    delete env[`${name}_FILE`];
+  }
+  return env;
+}
+
+/**
  * Makes the home and its log folder, closed to other users.
  * @param {string} home
  */
@@ -101,7 +117,7 @@ export function writeJson(file, value) {
  * @returns {Secrets}
  */
 export function secrets(home, { make }) {
-  const { KEY_PEPPER, IP_HASH_SECRET } = process.env;
+  const { KEY_PEPPER, IP_HASH_SECRET } = environment();
   if (KEY_PEPPER && IP_HASH_SECRET) return { KEY_PEPPER, IP_HASH_SECRET };
   const file = join(home, "secrets.json");
   if (!existsSync(file)) {

@@ -1,4 +1,5 @@
-// The logs of `npm start`: a file for each process, set aside by size while the process writes on.
+// Rotates the logs of `npm start` by size, one file for each process, while the process keeps
+// writing.
 
 import {
   closeSync,
@@ -14,19 +15,18 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** A log that is larger is set aside. */
+/** A larger log is rotated. */
 export const LOG_BYTES_MAX = 16 * 1024 * 1024;
-/** So many earlier parts of a log are kept: `api.log.1` is the newest. */
+/** How many rotated parts of a log are kept: `api.log.1` is the newest. */
 export const LOGS_KEPT = 4;
 
 const LOOK_EVERY_MS = 10_000;
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Sets aside each log of a folder that is too large. The process that writes it keeps its file and
- * notices nothing: what is in the file is copied, then the file is cut to nothing. All writers
- * append, so the next line stands at its beginning. Only a line that is written in the moment
- * between the two is lost (D-155).
+ * Rotates each log of a folder that is too large. The writing process keeps its open file: the
+ * content is copied and the file is truncated. All writers append, so the next line goes to the
+ * start of the file. Only a line written between the copy and the truncation is lost (D-155).
  * @param {string} folder
  * @param {{ bytesMax?: number, kept?: number }} [limits]
  */
@@ -38,7 +38,7 @@ export function rotateLogs(folder, { bytesMax = LOG_BYTES_MAX, kept = LOGS_KEPT 
 }
 
 /**
- * Looks after the logs of a folder until this process ends.
+ * Rotates the logs of a folder regularly until this process ends.
  * @param {string} folder
  * @param {(line: string) => void} say told when it fails, once until it works again
  */
@@ -67,7 +67,7 @@ function rotate(file, kept) {
   const from = openSync(file, constants.O_RDWR);
   const to = openSync(draft, "w", 0o600);
   try {
-    // All of it, before anything that was kept is given up: the disk may be full.
+    // Copy everything before an old part is deleted, because the disk may be full.
     const copied = copyFrom(from, 0, to);
     for (let number = kept - 1; number >= 1; number -= 1) {
       if (existsSync(`${file}.${number}`)) renameSync(`${file}.${number}`, `${file}.${number + 1}`);

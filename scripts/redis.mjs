@@ -19,6 +19,8 @@ import { ensureRedis } from "./redis-programs.mjs";
  * @property {Child} child
  * @property {() => Promise<void>} stop
  *
+ * @typedef {{ nodes: Service[], urls: string[], stop: () => Promise<void> }} RedisCluster
+ *
  * @typedef {object} RedisOptions
  * @property {string} home
  * @property {number} [port] the given one or none; without it the remembered or any free one
@@ -65,7 +67,7 @@ export async function startRedis(options) {
  * Three masters that share all slots: the smallest Redis Cluster. For tests.
  * @param {string} home
  * @param {(line: string) => void} [progress]
- * @returns {Promise<{ nodes: Service[], urls: string[], stop: () => Promise<void> }>}
+ * @returns {Promise<RedisCluster>}
  */
 export async function startRedisCluster(home, progress = () => {}) {
   const nodes = await Promise.all(

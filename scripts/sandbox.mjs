@@ -14,14 +14,23 @@ const LOOPBACK = ["", "127.0.0.1", "localhost", "::1"];
  */
 
 /**
+ * Whether an environment names a payment provider.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function namesProvider(env) {
+  const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"];
+  return names.some((name) => Boolean(env[name] || env[`${name}_FILE`]));
+}
+
+/**
  * The sandbox for an installation that only this machine can reach and that names no payment
  * provider; null for any other.
  * @param {{ home: string, baseUrl: string, port: number }} options
  * @returns {Promise<Sandbox | null>}
  */
 export async function planSandbox({ home, baseUrl, port }) {
-  const { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET, HOST = "" } = process.env;
-  if (STRIPE_SECRET_KEY || STRIPE_WEBHOOK_SECRET || !LOOPBACK.includes(HOST)) return null;
+  const { HOST = "" } = process.env;
+  if (namesProvider(process.env) || !LOOPBACK.includes(HOST)) return null;
   const own = await chooseSandboxPort(port);
   const url = `http://127.0.0.1:${own}`;
   return {

@@ -4,6 +4,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   dataFolder,
+  environment,
   fingerprint,
   homeFolder,
   lockHome,
@@ -80,7 +81,8 @@ async function main() {
   await stopOldServers();
   await ensurePackages({ dev: false, progress: say });
   const bun = ensureBun();
-  const { REDIS_URL: redisUrl = "", DATABASE_URL: databaseUrl = "" } = process.env;
+  const given = environment();
+  const { REDIS_URL: redisUrl = "", DATABASE_URL: databaseUrl = "" } = given;
   const port = await choosePort(say);
   const metricsPorts = await chooseMetricsPorts();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -94,11 +96,11 @@ async function main() {
   });
   if (!take(supervised)) return;
   const env = {
-    ...process.env,
+    ...given,
     ...kept,
     ...sandbox?.env,
     // Bun's own bound of 256 would let one upstream that hangs stop all others.
-    BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
+    BUN_CONFIG_MAX_HTTP_REQUESTS: given.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
     PORT: String(port),
     FAREBOX_HOME: home,
     FAREBOX_DATA: dataFolder(home),
@@ -203,11 +205,12 @@ function startServers({ bun, env, metricsPorts, sandbox }, stores) {
     writeJson(join(home, "servers.json"), records);
     return child;
   };
-  const servers = /** @type {const} */ ([
+  /** @type {[name: string, script: string, own: NodeJS.ProcessEnv][]} */
+  const servers = [
     ["API", "src/main.ts", { METRICS_PORT: metricsPorts.api }],
     ["Worker", "workers/main.ts", { METRICS_PORT: metricsPorts.worker }],
-    ...(sandbox === null ? [] : [["Sandbox", "scripts/sandbox.ts", sandbox.own]]),
-  ]);
+  ];
+  if (sandbox !== null) servers.push(["Sandbox", "scripts/sandbox.ts", sandbox.own]);
   return servers.map(([name, script, own]) =>
     keepRunning({
       name,

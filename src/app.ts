@@ -1,4 +1,4 @@
-// The API as one Elysia application, put together from what the composition root made.
+// Builds the API as one Elysia application from the dependencies that the composition root created.
 
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
@@ -28,7 +28,7 @@ export interface AppDeps {
   readonly accounts: AccountActors;
   readonly keys: KeyDirectory;
   readonly anonymous: AnonymousWindow;
-  /** The catalogue of this moment; it may be another one at the next call. */
+  /** Returns the current catalogue, which can change between calls. */
   readonly catalogue: () => Catalogue;
   readonly chat: ChatProvider;
   readonly tokens: TokenCounter;
@@ -43,27 +43,27 @@ export interface AppDeps {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
-  /** Addresses and CIDR blocks whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR blocks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   readonly keyPeppers: SecretList;
   /** What the log hashes client addresses with now. */
   readonly ipHashSecret: () => string;
   /** What they are hashed with where nothing is kept for long. */
   readonly windowSecret: string;
-  /** Whether the page at /docs can send requests. */
+  /** True if the page at /docs can send requests. */
   readonly docsTryIt: boolean;
 }
 
-/** Where the paths of the Application API begin (SPEC 9.1). */
+/** The base path of the Application API (SPEC 9.1). */
 const APPLICATION_PATHS = "/api/";
 
-/** The application; let it `listen` with LISTEN_OPTIONS of http/server.ts. */
+/** The application. Call its `listen` with LISTEN_OPTIONS of http/server.ts. */
 export function createApp(deps: AppDeps) {
   const shared = sharedDeps(deps);
   const gateway = { ...shared, surface: "gateway" } as const;
   const application = { ...shared, surface: "application" } as const;
   const app = new Elysia({
-    // Every endpoint checks its own input, so none needs Elysia's coercions or defaults.
+    // Every endpoint checks its own input, so Elysia's coercions and defaults are not needed.
     normalize: false,
     strictPath: true,
     // A host may be as short as "x".
@@ -92,7 +92,7 @@ function addRoute(
 ): void {
   const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
   for (const pattern of hasOpenEnd ? [route, `${route}/*`] : [route]) {
-    // The body is read by our own rules.
+    // The endpoints read the body themselves.
     app.route(
       method,
       pattern,
@@ -107,7 +107,7 @@ function addRoute(
   }
 }
 
-/** What both surfaces are given alike. */
+/** The dependencies that both surfaces share. */
 function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
   const { accounts, chat, tokens, search, maps, clock, log } = deps;
   const abandoned = new AbandonedStreams(clock);

@@ -1,5 +1,5 @@
-// The API process: reads its settings, opens the stores, listens, and drains when it is told to
-// stop.
+// The API process: reads its settings, opens the stores and listens. On SIGTERM it drains: it takes
+// no new calls and waits for the open ones.
 
 import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
@@ -29,10 +29,11 @@ import { EmbeddedIndex } from "./services/search/providers/embedded-search.ts";
 import { createSearchProvider } from "./services/search/providers/search-provider.ts";
 import { CatalogueError } from "./settings/catalogue-file.ts";
 import { CatalogueSource } from "./settings/catalogue-source.ts";
-import { ConfigError, loadServerConfig, type ServerConfig } from "./settings/config.ts";
+import { loadServerConfig, type ServerConfig } from "./settings/config.ts";
 import { createLog } from "./settings/create-log.ts";
+import { ConfigError } from "./settings/environment.ts";
 import { openDatabase } from "./store/database.ts";
-import { checkUpgraded, FirstLayoutLeft } from "./store/first-layout.ts";
+import { checkUpgraded, UpgradeRequired } from "./store/first-layout.ts";
 import { IpHashSecrets } from "./store/ip-hash-secrets.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
@@ -45,10 +46,10 @@ import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
 
 const METRICS_PORT = 9464;
-/** A call that needs Postgres and does not hear of it for so long is refused. */
+/** A call that needs Postgres is refused if Postgres does not answer within this time. */
 const POSTGRES_ANSWER_MS = 5_000;
 const SETTLE_LOOK_MS = 20;
-/** With fewer, hanging requests to one upstream would soon make all others wait. */
+/** With a lower limit, hanging requests to one upstream would make requests to the others wait. */
 const OUTGOING_REQUESTS_WANTED = 1_000;
 const MORE = "set BUN_CONFIG_MAX_HTTP_REQUESTS to more";
 const PROJECT = `${import.meta.dir}/..`;
@@ -77,7 +78,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Starts everything; what it returns stops it again, once the open calls have ended. */
+/** Starts everything. Returns a function that stops it, once the open calls have ended. */
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
   const redisTarget = parseRedisUrl(config.redisUrl);
   const redis = openRedis(config.redisUrl);
@@ -86,7 +87,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
-  const database = openDatabase(config.databaseUrl, { answerMs: POSTGRES_ANSWER_MS });
+  const database = openDatabase(config.databaseUrl, { timeoutMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashPeppers } = config.secrets;
@@ -135,8 +136,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   };
   const embeddedMaps = openEmbeddedMaps({
     directory: config.dataDirectory,
+    clock,
     log,
-    now: clock.now,
   });
   const tokens = new TokenCounter({ clock, log });
   const rejected = new RejectedEntries(database);
@@ -230,7 +231,9 @@ async function rejectionWarning(rejected: RejectedEntries): Promise<string | nul
   return open === 0 ? null : `${open} rejected entries: see farebox journal rejected`;
 }
 
-/** Waits for settlements that Redis has not taken yet; by their leases' end the sweep has them. */
+/**
+ * Waits for settlements that Redis has not accepted yet, until the sweep can expire their holds.
+ */
 async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void> {
   const endMs = clock.monotonicMs() + LEASE_MS;
   while (accounts.openCalls > 0 && clock.monotonicMs() < endMs) await Bun.sleep(SETTLE_LOOK_MS);
@@ -244,13 +247,13 @@ try {
   const isInWords = [
     ConfigError,
     CatalogueError,
-    FirstLayoutLeft,
+    UpgradeRequired,
     WrongSecret,
     MetricsPortTaken,
     WrongRedisUrl,
   ].some((of) => error instanceof of);
   if (isInWords && error instanceof Error) process.stderr.write(`${error.message}\n`);
-  // As the log shows it: what the runtime prints of an error may hold the address of a store.
+  // Print the error like the log: the runtime's own output could contain the address of a store.
   else createLog("api", "info").error({ err: error }, "The API could not start");
   process.exit(1);
 }

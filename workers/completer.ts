@@ -2,19 +2,19 @@
 // operations that Redis lacks, and the expiry of free credit on accounts without calls.
 
 import type { Log } from "../src/core/log.ts";
-import type { AccountPlace } from "../src/store/accounts.ts";
-import type { Unfinished } from "../src/store/unfinished.ts";
+import type { AccountRef } from "../src/store/accounts.ts";
+import type { PendingWork } from "../src/store/pending-work.ts";
 
 /** An account's actor, reduced to what this worker needs. */
-export interface UnfinishedWallet {
+export interface PendingAccount {
   configure(): Promise<void>;
   applyOperations(): Promise<void>;
   expireFree(): Promise<void>;
 }
 
 export interface CompleterDeps {
-  readonly unfinished: Unfinished;
-  readonly accounts: { of(accountId: string, bucket: number): UnfinishedWallet };
+  readonly pendingWork: PendingWork;
+  readonly accounts: { of(accountId: string, bucket: number): PendingAccount };
   readonly log: Pick<Log, "error">;
   /** The time of Postgres: one wrong clock must not end anybody's free credit. */
   readonly now: () => Promise<number>;
@@ -33,12 +33,12 @@ export interface Completed {
  */
 export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   const nowMs = await deps.now();
-  const unapplied = await deps.unfinished.unapplied(new Date(nowMs - deps.graceMs));
+  const unapplied = await deps.pendingWork.unapplied(new Date(nowMs - deps.graceMs));
   const applied = await forEach(deps, unapplied, async (wallet) => {
     await wallet.configure();
     await wallet.applyOperations();
   });
-  const over = await deps.unfinished.withExpiredFreeCredit(new Date(nowMs));
+  const over = await deps.pendingWork.withExpiredFreeCredit(new Date(nowMs));
   const expired = await forEach(deps, over, (wallet) => wallet.expireFree());
   const failed = unapplied.length - applied + (over.length - expired);
   return { applied, expired, failed };
@@ -47,11 +47,11 @@ export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
 /** Returns the number of accounts completed. */
 async function forEach(
   deps: CompleterDeps,
-  places: readonly AccountPlace[],
-  run: (wallet: UnfinishedWallet) => Promise<void>,
+  refs: readonly AccountRef[],
+  run: (wallet: PendingAccount) => Promise<void>,
 ): Promise<number> {
   let done = 0;
-  for (const { id, bucket } of places) {
+  for (const { id, bucket } of refs) {
     try {
       await run(deps.accounts.of(id, bucket));
       done += 1;

@@ -8,8 +8,8 @@ import type {
   BucketBatch,
   BucketConflict,
   BucketCursor,
-  KeptPlace,
   Ledger,
+  TrimmableCursor,
   WriteOutcome,
 } from "../src/store/ledger.ts";
 
@@ -175,18 +175,18 @@ async function trim({ scripts: { redis }, ledger, keepMs }: FlushDeps): Promise<
   if (!Number.isFinite(keepMs)) return;
   const done = trimmed.get(redis) ?? new Map<number, string>();
   trimmed.set(redis, done);
-  const places = await ledger.keptFor(keepMs);
+  const trimmable = await ledger.trimmable(keepMs);
   await Promise.all(
-    places.map(async ({ bucket, epoch, keptEntry }) => {
-      if (keptEntry === 0 || done.get(bucket) === placeOf({ epoch, keptEntry })) return;
+    trimmable.map(async ({ bucket, epoch, keptEntry }) => {
+      if (keptEntry === 0 || done.get(bucket) === positionOf({ epoch, keptEntry })) return;
       await trimJournal(redis, bucket, { epoch, entry: keptEntry });
-      done.set(bucket, placeOf({ epoch, keptEntry }));
+      done.set(bucket, positionOf({ epoch, keptEntry }));
     }),
   );
-  const behind = places.filter(({ entry, keptEntry }) => entry > keptEntry);
-  if (behind.length > 0) await ledger.markKept(behind);
+  const behind = trimmable.filter(({ entry, keptEntry }) => entry > keptEntry);
+  if (behind.length > 0) await ledger.markTrimmed(behind);
 }
 
-function placeOf({ epoch, keptEntry }: Pick<KeptPlace, "epoch" | "keptEntry">): string {
+function positionOf({ epoch, keptEntry }: Pick<TrimmableCursor, "epoch" | "keptEntry">): string {
   return `${epoch}-${keptEntry}`;
 }

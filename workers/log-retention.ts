@@ -9,7 +9,7 @@ import type { LogUpkeep } from "../src/store/log-upkeep.ts";
 import type { RejectedEntries } from "../src/store/rejected-entries.ts";
 
 export interface DropDeps {
-  readonly upkeep: Pick<LogUpkeep, "dropMonths" | "hasWaitingMail">;
+  readonly upkeep: Pick<LogUpkeep, "dropMonths" | "hasUnsettledMail">;
   readonly rejected: Pick<RejectedEntries, "countOpen">;
   readonly redis: RedisClient;
   readonly now: () => number;
@@ -41,7 +41,7 @@ export async function dropLogBefore(deps: DropDeps, before: string): Promise<rea
   if ((await deps.rejected.countOpen()) > 0) {
     throw refused("there are rejected entries; see farebox journal rejected");
   }
-  if (await deps.upkeep.hasWaitingMail(end)) throw refused("mail of these months waits");
+  if (await deps.upkeep.hasUnsettledMail(end)) throw refused("mail of these months waits");
   const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
   const overdue = await Promise.all(
     buckets.map((bucket) => findOverdueLease(deps.redis, bucket, end.getTime() + CALL_MS_MAX)),

@@ -3,8 +3,8 @@
 
 import { renewDetached } from "../actors/detached-hold.ts";
 import type { Log } from "../src/core/log.ts";
+import type { IdempotencyKeys } from "../src/store/idempotency-keys.ts";
 import type { OpenMessage } from "../src/store/mail-deliveries.ts";
-import type { MailRepeats } from "../src/store/mail-repeats.ts";
 import { type DeliveryDeps, settleEnded } from "./mail-delivery.ts";
 
 export interface MailCompleterDeps
@@ -25,7 +25,7 @@ export async function completeMail(deps: MailCompleterDeps): Promise<void> {
   for (const { ended, charged } of await deliveries.unsettled(graceMs)) {
     try {
       if (charged === null) await settleEnded(deps, ended);
-      else await deliveries.settled(ended.id, charged);
+      else await deliveries.markSettled(ended.id, charged);
       await deps.keys.destroy(ended.id);
     } catch (error) {
       deps.log.error({ messageId: ended.id, err: error }, "A message could not be settled");
@@ -51,6 +51,8 @@ export async function renewMailHolds(deps: MailCompleterDeps): Promise<void> {
 }
 
 /** Deletes idempotency keys when their time is over. */
-export async function expireRepeats(repeats: Pick<MailRepeats, "expire">): Promise<void> {
-  await repeats.expire();
+export async function expireIdempotencyKeys(
+  idempotencyKeys: Pick<IdempotencyKeys, "expire">,
+): Promise<void> {
+  await idempotencyKeys.expire();
 }

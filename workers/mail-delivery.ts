@@ -139,7 +139,7 @@ export async function settleEnded(deps: SettleDeps, ended: EndedMessage): Promis
       ? { cost: ZERO, outcome }
       : { cost: mailCost(ended.accepted), outcome, unused: unusedOf(ended) };
   const { charged } = await settleDetached(actor, termsOfText(ended.hold), ending);
-  await deps.deliveries.settled(ended.id, charged);
+  await deps.deliveries.markSettled(ended.id, charged);
   await deps.queue.notify(ended.id);
 }
 
@@ -149,12 +149,12 @@ function unusedOf({ recipients, accepted }: EndedMessage): Readonly<Record<strin
 }
 
 /** The log row of the request, with the status that the caller received. */
-function outcomeOf({ failure, status, toldQueued, tookMs }: EndedMessage): Outcome {
+function outcomeOf({ failure, status, reportedQueued, tookMs }: EndedMessage): Outcome {
   const row = { ...NOTHING_COUNTED, latencyMs: tookMs };
   const answer = status === "failed" ? ERRORS.mail_rejected.status : OK;
   return {
     ...row,
-    status: toldQueued ? ACCEPTED : answer,
+    status: reportedQueued ? ACCEPTED : answer,
     errorCode: failure === null ? null : `mail_${failure}`,
   };
 }

@@ -10,20 +10,22 @@ import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "../src/http/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
-import { ConfigError, loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
+import { loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
+import { ConfigError } from "../src/settings/environment.ts";
 import { ContentKeys } from "../src/store/content-keys.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
-import { checkUpgraded, FirstLayoutLeft } from "../src/store/first-layout.ts";
+import { checkUpgraded, UpgradeRequired } from "../src/store/first-layout.ts";
+import { IdempotencyKeys } from "../src/store/idempotency-keys.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
-import { MailRepeats } from "../src/store/mail-repeats.ts";
+import { QUEUE_STREAMS } from "../src/store/mail-queue.ts";
+import { PendingWork } from "../src/store/pending-work.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { WrongRedisUrl } from "../src/store/redis-url.ts";
 import { RejectedEntries } from "../src/store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
-import { Unfinished } from "../src/store/unfinished.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
 import { completeChanges } from "./completer.ts";
@@ -33,12 +35,12 @@ import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
 import { flushJournal } from "./log-flush.ts";
 import { keepLogMonths, type RetentionDeps } from "./log-retention.ts";
-import { expireRepeats } from "./mail-completer.ts";
+import { expireIdempotencyKeys } from "./mail-completer.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
 import { makePartitions } from "./partitions.ts";
 import { startPaymentWorker } from "./payment-worker.ts";
-import type { ScheduledJob } from "./scheduled-job.ts";
+import { FAILED_JOBS_KEPT, type ScheduledJob } from "./scheduled-job.ts";
 import { sweepExpired } from "./sweep.ts";
 
 const METRICS_PORT = 9465;
@@ -99,7 +101,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     runOnTimer(name, job, { log, after }),
   );
   const connection = queueConnection(config.queueRedisUrl);
-  const queue = new Queue(QUEUE, { connection, prefix: PREFIX });
+  const queue = new Queue(QUEUE, { connection, prefix: PREFIX, streams: QUEUE_STREAMS });
   const worker = new Worker(QUEUE, (job) => runJob(jobs, job.name), {
     connection,
     prefix: PREFIX,
@@ -201,7 +203,7 @@ async function flushOnce({ config, log, accounts, database }: Parts): Promise<nu
 /** The jobs that the queue gives to one of the workers. */
 function schedule({ config, log, accounts, database }: Parts) {
   const { scripts } = accounts;
-  const unfinished = new Unfinished(database);
+  const pendingWork = new PendingWork(database);
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
   const retention: RetentionDeps = {
@@ -218,8 +220,8 @@ function schedule({ config, log, accounts, database }: Parts) {
       run: () =>
         completeChanges({
           accounts,
-          unfinished,
-          now: () => unfinished.nowMs(),
+          pendingWork,
+          now: () => pendingWork.nowMs(),
           log,
           graceMs: GRACE_MS,
         }),
@@ -231,7 +233,7 @@ function schedule({ config, log, accounts, database }: Parts) {
     "ip-hash-expiry": { everyMs: 3_600_000, run: () => expireIpHashes({ upkeep, now }) },
     "mail-repeats-expiry": {
       everyMs: 3_600_000,
-      run: () => expireRepeats(new MailRepeats(database)),
+      run: () => expireIdempotencyKeys(new IdempotencyKeys(database)),
     },
     "append-only-rewrite": {
       everyMs: 600_000,
@@ -258,7 +260,7 @@ async function keepSchedules(
   queue: Queue,
   jobs: Readonly<Record<string, ScheduledJob>>,
 ): Promise<void> {
-  const opts = { removeOnComplete: true, removeOnFail: 100 };
+  const opts = { removeOnComplete: true, removeOnFail: FAILED_JOBS_KEPT };
   // The queue of an earlier release has schedules for jobs that run on timers now.
   for (const name of ON_TIMERS) await queue.removeJobScheduler(name);
   for (const [name, { everyMs }] of Object.entries(jobs)) {
@@ -286,7 +288,7 @@ try {
 } catch (error) {
   const isInWords = [
     ConfigError,
-    FirstLayoutLeft,
+    UpgradeRequired,
     WrongSecret,
     MetricsPortTaken,
     WrongRedisUrl,

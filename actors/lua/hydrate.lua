@@ -7,7 +7,8 @@
 -- ARGV  1 packed: now_ms or 0, epoch, evictions, seq, paid, free, owed, free_expires_ms or 0,
 --         operations, version, how many operations follow
 --       2 account  3 document  4.. of each operation: kind, balance, packed number, amount,
---         expires_ms or 0; then of each key: packed month, spent, the month before, spent
+--         expires_ms or 0, created_ms; then of each key: packed month, spent, the month before,
+--         spent
 -- Reply { 'ok' }  { 'present' }  { 'again' } read Postgres again  { 'recover' }
 
 local given, epoch, evictions, seq, paid, free, owed, free_expires, operations, version, pending =
@@ -45,10 +46,10 @@ for i = 5, #KEYS do write_key(KEYS[i], epoch, key_states[i]) end
 write_wallet(KEYS[2], w)
 for i = 0, pending - 1 do
   local at = 4 + 3 * i
-  local number, signed_amount, expires = unpack_record('<ddd', ARGV[at + 2])
+  local number, signed_amount, expires, created = unpack_record('<dddd', ARGV[at + 2])
   fault = apply_operation(KEYS[4], w, ARGV[2], now, {
     number = number, kind = ARGV[at], balance = ARGV[at + 1], amount = signed_amount,
-    expires = expires,
+    expires = expires, created = created,
   })
   if fault then return fault end
   -- Write the wallet after each operation: if the journal refuses the next one, this one stays.

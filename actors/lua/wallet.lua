@@ -103,8 +103,9 @@ local function apply_operation(events, w, account, now, op)
   amount(w.owed + max(0, -op.amount))
   local paid_delta, free_delta, owed_delta = 0, 0, 0
   if op.balance == 'free' then
-    -- Remove free credit that has ended before new free credit comes, which would prolong it.
-    if w.free_expires > 0 and now >= w.free_expires then
+    -- Remove free credit that has ended before new free credit comes, which would prolong it. That
+    -- takes both clocks: this server's, and that of Postgres, by which the new credit was booked.
+    if w.free_expires > 0 and min(now, op.created) >= w.free_expires then
       local fault = expire_free(events, w, account, now)
       if fault then return fault end
       w.free_since = now

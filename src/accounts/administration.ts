@@ -10,7 +10,7 @@ import { scopesOfSurface } from "../core/services.ts";
 import {
   type AccountChange,
   AccountClosed,
-  type AccountPlace,
+  type AccountRef,
   type AccountRow,
   type Accounts,
   type NewAccount,
@@ -49,8 +49,8 @@ export type AccountAction =
 
 /** A new account with its wallet. */
 export async function createAccount(deps: AdministrationDeps, account: NewAccount): Promise<Done> {
-  const place = await deps.accounts.create(account, new Date(deps.now()));
-  return { id: place.id, applied: await apply(deps, place) };
+  const accountRef = await deps.accounts.create(account, new Date(deps.now()));
+  return { id: accountRef.id, applied: await apply(deps, accountRef) };
 }
 
 /**
@@ -96,9 +96,9 @@ export async function createKey(
 
 /** Revokes a key; the next call with it is refused. @throws AdministrationError */
 export async function revokeKey(deps: AdministrationDeps, keyId: string): Promise<Done> {
-  const place = await deps.accounts.revokeKey(keyId, new Date(deps.now()));
-  if (place === null) throw new AdministrationError("not_found", `There is no key ${keyId}`);
-  return { id: keyId, applied: await apply(deps, place) };
+  const accountRef = await deps.accounts.revokeKey(keyId, new Date(deps.now()));
+  if (accountRef === null) throw new AdministrationError("not_found", `There is no key ${keyId}`);
+  return { id: keyId, applied: await apply(deps, accountRef) };
 }
 
 /**
@@ -189,7 +189,7 @@ function resumed(
  */
 export async function apply(
   deps: AdministrationDeps,
-  { id, bucket }: AccountPlace,
+  { id, bucket }: AccountRef,
 ): Promise<boolean> {
   const wallet = deps.actors.of(id, bucket);
   try {

@@ -6,7 +6,7 @@ import { UnknownRecord } from "../../actors/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { type AuditFinding, dollars } from "../core/audit-finding.ts";
 import { LedgerReplay } from "../core/ledger-replay.ts";
-import type { AccountPlace } from "../store/accounts.ts";
+import type { AccountRef } from "../store/accounts.ts";
 import type { AuditRepository, AuditSnapshot, RejectedEntry } from "../store/audit.ts";
 import { checkOperations } from "./audit-payments.ts";
 import { checkWallet, isInForce, toReplayEntry } from "./audit-wallet.ts";
@@ -50,20 +50,23 @@ const TAIL_MAX = 20_000;
  */
 export async function auditAccount(
   deps: AccountAuditDeps,
-  place: AccountPlace,
+  accountRef: AccountRef,
 ): Promise<AccountProof> {
-  return await deps.repository.snapshot(place, async (snapshot) => {
-    const inspected = await inspect(deps, place, snapshot);
-    const replay = new LedgerReplay(place.id, snapshot.operations);
+  return await deps.repository.snapshot(accountRef, async (snapshot) => {
+    const inspected = await inspect(deps, accountRef, snapshot);
+    const replay = new LedgerReplay(accountRef.id, snapshot.operations);
     const difference =
-      checkOperations(place.id, snapshot) ??
+      checkOperations(accountRef.id, snapshot) ??
       (await replayLedger(replay, snapshot)) ??
-      (await checkLog(place.id, snapshot)) ??
-      checkRedis(deps, { replay, place, snapshot, inspected });
+      (await checkLog(accountRef.id, snapshot)) ??
+      checkRedis(deps, { replay, accountRef, snapshot, inspected });
     const inspection = inspected instanceof UnknownRecord ? null : inspected;
     const inRedis = inspection !== null && isInForce(inspection);
     return {
-      ...{ difference, rejected: snapshot.rejected.map((entry) => rejection(place.id, entry)) },
+      ...{
+        difference,
+        rejected: snapshot.rejected.map((entry) => rejection(accountRef.id, entry)),
+      },
       ...{ entries: replay.seq - replay.holes, balance: replay.paid + replay.free },
       ...{ owed: replay.owed, credited: replay.credited, reversed: replay.reversed },
       ...{ repaid: replay.repaid, charged: replay.charged, expired: replay.expired },
@@ -76,12 +79,18 @@ export async function auditAccount(
 /** What Redis has of the account, or why it cannot be read. */
 async function inspect(
   { redis, scriptTime }: AccountAuditDeps,
-  place: AccountPlace,
+  accountRef: AccountRef,
   { keyIds, cursor }: AuditSnapshot,
 ): Promise<AccountInspection | UnknownRecord> {
   try {
     const now = scriptTime?.() ?? 0;
-    return await inspectAccount(redis, { ...place, keyIds, after: cursor, count: TAIL_MAX, now });
+    return await inspectAccount(redis, {
+      ...accountRef,
+      keyIds,
+      after: cursor,
+      count: TAIL_MAX,
+      now,
+    });
   } catch (error) {
     if (error instanceof UnknownRecord) return error;
     throw error;
@@ -90,20 +99,20 @@ async function inspect(
 
 interface RedisFacts {
   readonly replay: LedgerReplay;
-  readonly place: AccountPlace;
+  readonly accountRef: AccountRef;
   readonly snapshot: AuditSnapshot;
   readonly inspected: AccountInspection | UnknownRecord;
 }
 
 function checkRedis(
   { graceMs }: AccountAuditDeps,
-  { replay, place, snapshot, inspected }: RedisFacts,
+  { replay, accountRef, snapshot, inspected }: RedisFacts,
 ): AuditFinding | null {
   if (inspected instanceof UnknownRecord) {
-    return wrong(place.id, "its records in Redis", "ones that can be read", inspected.message);
+    return wrong(accountRef.id, "its records in Redis", "ones that can be read", inspected.message);
   }
   return (
-    replayTail(replay, place, snapshot, inspected) ??
+    replayTail(replay, accountRef, snapshot, inspected) ??
     replay.end() ??
     checkApplied(replay, snapshot, graceMs) ??
     checkWallet(replay, inspected, snapshot)
@@ -169,7 +178,7 @@ async function checkLog(account: string, snapshot: AuditSnapshot): Promise<Audit
 
 function replayTail(
   replay: LedgerReplay,
-  { bucket: number }: AccountPlace,
+  { bucket: number }: AccountRef,
   { cursor }: AuditSnapshot,
   { bucket, written, tail }: AccountInspection,
 ): AuditFinding | null {

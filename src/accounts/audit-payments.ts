@@ -3,7 +3,7 @@
 
 import { type AuditFinding, dollars } from "../core/audit-finding.ts";
 import type { OperationKind } from "../core/journal.ts";
-import type { OperationFact } from "../core/ledger-replay.ts";
+import type { ReplayOperation } from "../core/ledger-replay.ts";
 import { creditOf } from "../core/payment-credit.ts";
 import type { AuditSnapshot } from "../store/audit.ts";
 import type { Payment } from "../store/payments.ts";
@@ -23,7 +23,10 @@ export function checkOperations(account: string, facts: Facts): AuditFinding | n
   );
 }
 
-function checkNumbers(account: string, operations: readonly OperationFact[]): AuditFinding | null {
+function checkNumbers(
+  account: string,
+  operations: readonly ReplayOperation[],
+): AuditFinding | null {
   for (const [index, { number }] of operations.entries()) {
     if (number === index + 1) continue;
     return wrong(account, "operations are numbered without gaps", `${index + 1}`, `${number}`);
@@ -31,7 +34,7 @@ function checkNumbers(account: string, operations: readonly OperationFact[]): Au
   return null;
 }
 
-function checkOwners(account: string, operations: readonly OperationFact[]): AuditFinding | null {
+function checkOwners(account: string, operations: readonly ReplayOperation[]): AuditFinding | null {
   for (const { number, kind, balance, amount, payment } of operations) {
     const isOfPayment = balance === "paid" && OF_PAYMENTS.has(kind);
     if (isOfPayment === (payment !== null)) continue;
@@ -57,7 +60,7 @@ function checkPayments(account: string, { operations, payments }: Facts): AuditF
 function checkSteps(
   account: string,
   { id, amount, bonus }: Payment,
-  operations: readonly OperationFact[],
+  operations: readonly ReplayOperation[],
 ): AuditFinding | null {
   let credit = 0n;
   for (const operation of operations) {
@@ -76,7 +79,7 @@ function checkSteps(
 function checkStanding(
   account: string,
   payment: Payment,
-  operations: readonly OperationFact[],
+  operations: readonly ReplayOperation[],
 ): AuditFinding | null {
   const { id, status, dispute, disputed } = payment;
   const isDecidedWell = dispute === null || dispute === "won";
@@ -101,7 +104,7 @@ function standingOf({ status, amount, bonus, refunded, disputed, dispute }: Paym
   ].join(", ");
 }
 
-function describeSum(operations: readonly OperationFact[], sum: bigint): string {
+function describeSum(operations: readonly ReplayOperation[], sum: bigint): string {
   if (operations.length === 0) return "no operation";
   const numbers = operations.map(({ number }) => number).join(", ");
   return `${dollars(sum)} by operations ${numbers}`;

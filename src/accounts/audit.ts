@@ -9,7 +9,7 @@ import {
 import { timeOf } from "../../actors/redis-clock.ts";
 import type { AuditFinding } from "../core/audit-finding.ts";
 import { LEASE_OVERDUE_MS } from "../core/limits.ts";
-import type { AccountPlace } from "../store/accounts.ts";
+import type { AccountRef } from "../store/accounts.ts";
 import type { Cursor } from "../store/wallet-repository.ts";
 import {
   type AccountAuditDeps,
@@ -74,7 +74,7 @@ const NOTHING: AuditReport = {
 };
 
 /** Audits every account, or the given one. Stops at the first difference. */
-export async function audit(deps: AuditDeps, only: AccountPlace | null): Promise<AuditReport> {
+export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<AuditReport> {
   const isLookedAt = (bucket: number) => only === null || only.bucket === bucket;
   // Before the flush: that would repair a bucket that is older than the ledger.
   const difference =
@@ -88,10 +88,12 @@ export async function audit(deps: AuditDeps, only: AccountPlace | null): Promise
     ...NOTHING,
     rejected: unattributed.map((entry) => rejection(null, entry)),
   };
-  for await (const page of deps.repository.places()) {
+  for await (const page of deps.repository.listAccounts()) {
     for (let start = 0; start < page.length; start += ACCOUNTS_AT_ONCE) {
-      const places = page.slice(start, start + ACCOUNTS_AT_ONCE);
-      for (const proof of await Promise.all(places.map((place) => proveAccount(deps, place)))) {
+      const accounts = page.slice(start, start + ACCOUNTS_AT_ONCE);
+      for (const proof of await Promise.all(
+        accounts.map((account) => proveAccount(deps, account)),
+      )) {
         report = withProof(report, proof);
         if (proof.difference !== null) return report;
       }
@@ -101,9 +103,9 @@ export async function audit(deps: AuditDeps, only: AccountPlace | null): Promise
 }
 
 /** Checks again before it reports a difference: the account may be changing at this moment. */
-async function proveAccount(deps: AuditDeps, place: AccountPlace): Promise<AccountProof> {
+async function proveAccount(deps: AuditDeps, account: AccountRef): Promise<AccountProof> {
   for (let look = 1; ; look += 1) {
-    const proof = await auditAccount(deps, place);
+    const proof = await auditAccount(deps, account);
     if (proof.difference === null || look === LOOKS) return proof;
     await deps.sleep(LOOK_AGAIN_MS);
     await deps.flush();

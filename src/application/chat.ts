@@ -5,16 +5,16 @@ import { jsonBody } from "../http/json-body.ts";
 import {
   type ChatDeps,
   type ChooseModels,
+  type PreparedChat,
   prepareChat,
   runChat,
-  type WantedChat,
 } from "../services/chat/answer-chat.ts";
 import { chooseModels, explainChoice } from "../services/chat/auto-router.ts";
 import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/catalogue.ts";
 import { ApplicationChatBody } from "../services/chat/chat-body.ts";
 import { CHAT_DESCRIPTION } from "../services/chat/chat-endpoint.ts";
 import { chatExamples } from "../services/chat/chat-examples.ts";
-import { withExtrasOf } from "../services/chat/chat-extras.ts";
+import { withAcceptedExtras } from "../services/chat/chat-extras.ts";
 import { applicationReplies } from "../services/chat/chat-reply.ts";
 import { isPaused, toChatCall } from "../services/chat/chat-request.ts";
 import { promptTokensMax } from "../services/chat/tokens.ts";
@@ -45,7 +45,7 @@ export const applicationChat = endpoint({
 });
 
 /** What the account can still spend; null if the settlement has not been confirmed yet. */
-const creditsLeft: WantedChat["svcMembers"] = (_, { left }) =>
+const creditsLeft: PreparedChat["svcMembers"] = (_, { left }) =>
   `,"credits_left_usd":${left === null ? "null" : toDecimal(left)}`;
 
 const choose: ChooseModels = (deps, input, catalogue, account) =>
@@ -64,7 +64,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue, account) 
     isPaused: ({ id }) => isPaused(pauses, id),
     isHealthy: (model) => calls.chat.isHealthy(model, account),
   });
-  const request = withExtrasOf(choice.models, input.request, input.extras);
+  const request = withAcceptedExtras(choice.models, input.request, input.extras);
   return {
     chat: { models: choice.models, request, stream, offered: catalogue.models },
     svcMembers: (served, settlement) => {

@@ -19,20 +19,19 @@ import {
 
 const create: Command = {
   name: "account create",
-  words: [],
+  positionals: [],
   summary:
-    "Make an account: one of the Gateway comes with the free credit, one of the " +
-    "Application API has a plan",
+    "Create an account: a Gateway account gets the free credit, an application account has a plan",
   options: {
-    email: { value: "E", help: "how to reach the account holder" },
-    surface: { value: "gateway|application", help: "which surface it is for (gateway)" },
-    plan: { value: PLAN_NAMES.join("|"), help: "of an application account (free)" },
+    email: { value: "E", help: "the account holder's email address" },
+    surface: { value: "gateway|application", help: "the surface of the account (gateway)" },
+    plan: { value: PLAN_NAMES.join("|"), help: "the plan of an application account (free)" },
   },
-  plan(input) {
+  prepare(input) {
     const email = emailOf(input, "email");
     const surface = oneOf(input, "surface", ["gateway", "application"], "gateway");
     if (surface === "gateway" && input.values.has("plan")) {
-      throw new UsageError("--plan is of an application account: add --surface application");
+      throw new UsageError("--plan needs --surface application: a Gateway account has no plan");
     }
     const plan = surface === "gateway" ? null : oneOf(input, "plan", PLAN_NAMES, "free");
     return async ({ administration }) => {
@@ -40,7 +39,7 @@ const create: Command = {
       const { id, applied } = await createAccount(administration, account);
       return {
         json: { id, surface, plan, email, applied },
-        text: `Account ${id} is made. A key: farebox key create ${id} --scopes models`,
+        text: `Created account ${id}. Next, create a key: farebox key create ${id} --scopes models`,
       };
     };
   },
@@ -48,10 +47,10 @@ const create: Command = {
 
 const show: Command = {
   name: "account show",
-  words: ["ID"],
-  summary: "Show an account: state, tier, balances, month, keys, payments",
+  positionals: ["ID"],
+  summary: "Show an account: state, tier, balances, spending of the month, keys, payments",
   options: {},
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     return (stores) => showAccount(stores, id);
   },
@@ -60,10 +59,10 @@ const show: Command = {
 function stateCommand(kind: "suspend" | "resume" | "close", summary: string): Command {
   return {
     name: `account ${kind}`,
-    words: ["ID"],
+    positionals: ["ID"],
     summary,
     options: {},
-    plan(input) {
+    prepare(input) {
       const id = idOf(input, "account");
       return change(id, { kind });
     },
@@ -72,12 +71,12 @@ function stateCommand(kind: "suspend" | "resume" | "close", summary: string): Co
 
 const contract: Command = {
   name: "account contract",
-  words: ["ID", "enterprise|none"],
+  positionals: ["ID", "enterprise|none"],
   summary: "Set or end an Enterprise contract, which decides the tier",
   options: {},
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
-    const word = input.words[1];
+    const word = input.positionals[1];
     const name = nameAmong(["enterprise", "none"], word);
     if (name === undefined) {
       throw new UsageError(`The contract must be 'enterprise' or 'none', but is '${word}'`);
@@ -88,14 +87,14 @@ const contract: Command = {
 
 const plan: Command = {
   name: "account plan",
-  words: ["ID", PLAN_NAMES.join("|")],
+  positionals: ["ID", PLAN_NAMES.join("|")],
   summary:
-    "Set the plan of an application account: its requests a minute, and the monthly " +
-    "allowance of the Free plan",
+    "Set the plan of an application account: it decides the requests per minute and the " +
+    "monthly allowance",
   options: {},
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
-    const word = input.words[1];
+    const word = input.positionals[1];
     const name = nameAmong(PLAN_NAMES, word);
     if (name === undefined) {
       throw new UsageError(`The plan must be one of ${PLAN_NAMES.join(", ")}, but is '${word}'`);
@@ -106,29 +105,29 @@ const plan: Command = {
 
 const cap: Command = {
   name: "account cap",
-  words: ["ID"],
-  summary: "Set the account's own monthly cap, below that of its tier",
+  positionals: ["ID"],
+  summary: "Set the account's own monthly cap; the cap of its tier applies too",
   options: { usd: { value: "N|none", help: "USD a month, or none", required: true } },
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     const isNone = nameAmong(["none"], input.values.get("usd")) !== undefined;
     return change(id, { kind: "cap", cap: isNone ? null : amountOf(input, "usd") });
   },
 };
 
-const REASON = { value: "TEXT", help: "why, for the books", required: true };
-const REFERENCE = { value: "REF", help: "with the same one nothing is done twice" };
+const REASON = { value: "TEXT", help: "the reason, which is recorded", required: true };
+const REFERENCE = { value: "REF", help: "your own id; the same id is booked only once" };
 
 const adjust: Command = {
   name: "account adjust",
-  words: ["ID"],
-  summary: "Add to the paid balance, or take what is available of it: no debt is made",
+  positionals: ["ID"],
+  summary: "Add to the paid balance, or take from it: at most what is available",
   options: {
-    usd: { value: "[-]N", help: "the amount, to nine decimals", required: true },
+    usd: { value: "[-]N", help: "the amount, with up to nine decimals", required: true },
     reason: REASON,
     id: REFERENCE,
   },
-  plan(input) {
+  prepare(input) {
     const account = idOf(input, "account");
     const amount = signedAmountOf(input, "usd");
     const [reason, reference] = [reasonOf(input, "reason"), referenceOf(input, "id")];
@@ -138,42 +137,42 @@ const adjust: Command = {
       const booked = adjusted.operation.amount;
       const text =
         booked > 0n
-          ? `${dollars(booked)} added to the paid balance`
-          : `at most ${dollars(subtract(ZERO, booked))} taken from the paid balance`;
-      return adjustedAnswer(adjusted, text);
+          ? `added ${dollars(booked)} to the paid balance`
+          : `took up to ${dollars(subtract(ZERO, booked))} from the paid balance`;
+      return adjustmentAnswer(adjusted, text);
     };
   },
 };
 
 const forgive: Command = {
   name: "account forgive",
-  words: ["ID"],
-  summary: "Forgive what an account owes of reversed payments, up to an amount",
+  positionals: ["ID"],
+  summary: "Forgive what an account owes for reversed payments, up to an amount",
   options: {
     usd: { value: "N", help: "the most to forgive", required: true },
     reason: REASON,
     id: REFERENCE,
   },
-  plan(input) {
+  prepare(input) {
     const account = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
     const [reason, reference] = [reasonOf(input, "reason"), referenceOf(input, "id")];
     return async ({ administration }) => {
       const terms = { amount, reason, reference };
       const forgiven = await forgiveOwed(administration, account, terms);
-      const text = `at most ${dollars(forgiven.operation.amount)} of what is owed is forgiven`;
-      return adjustedAnswer(forgiven, text);
+      const text = `forgave up to ${dollars(forgiven.operation.amount)} of the amount owed`;
+      return adjustmentAnswer(forgiven, text);
     };
   },
 };
 
-function adjustedAnswer({ id, operation, applied }: Adjusted, text: string): Answer {
+function adjustmentAnswer({ id, operation, applied }: Adjusted, text: string): Answer {
   const { number, kind, amount, reason } = operation;
   const json = { id, operation: number, kind, amount_usd: toJsonNumber(amount), reason, applied };
   return { json, text: `Account ${id}: ${text} (operation ${number}).` };
 }
 
-function change(id: string, action: AccountAction): ReturnType<Command["plan"]> {
+function change(id: string, action: AccountAction): ReturnType<Command["prepare"]> {
   return async ({ administration }) => {
     const { account, applied } = await changeAccount(administration, id, action);
     const ownCap = account.ownCap;
@@ -198,9 +197,11 @@ function outcomeText(action: AccountAction, state: string): string {
     case "plan":
       return `the plan is ${action.plan}.`;
     case "cap":
-      return action.cap === null ? "no own cap." : `the own cap is ${dollars(action.cap)} a month.`;
+      return action.cap === null
+        ? "it has no cap of its own."
+        : `its own cap is ${dollars(action.cap)} per month.`;
     case "close":
-      return "closed, and its keys are revoked.";
+      return "closed; its keys are revoked.";
     default:
       return `${state}.`;
   }
@@ -209,9 +210,9 @@ function outcomeText(action: AccountAction, state: string): string {
 export const accountCommands: readonly Command[] = [
   create,
   show,
-  stateCommand("suspend", "Refuse every call of an account; its keys stay"),
-  stateCommand("resume", "Let an account that an operator suspended call again"),
-  stateCommand("close", "Close an account for good and revoke its keys"),
+  stateCommand("suspend", "Suspend an account: every call is refused, the keys stay"),
+  stateCommand("resume", "Resume an account that an operator suspended"),
+  stateCommand("close", "Close an account permanently and revoke its keys"),
   contract,
   plan,
   cap,

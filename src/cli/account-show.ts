@@ -6,7 +6,7 @@ import type { AccountRow, KeyRow } from "../store/accounts.ts";
 import type { Payment } from "../store/payments.ts";
 import type { Answer } from "./command.ts";
 import { paymentJson, paymentsText } from "./payment-print.ts";
-import { dollars, facts, indented, table, utc } from "./print.ts";
+import { dollars, indented, labelled, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 
 interface Balances {
@@ -38,7 +38,7 @@ interface AccountSummary {
   readonly payments: readonly Payment[];
 }
 
-/** All that an operator may know of an account; its wallet is read at one instant. */
+/** Shows everything about an account. Its wallet is read at one instant. */
 export async function showAccount(stores: Stores, id: string): Promise<Answer> {
   const summary = await read(stores, id);
   return { json: jsonOf(summary), text: textOf(summary) };
@@ -52,7 +52,7 @@ async function read({ administration, actors }: Stores, id: string): Promise<Acc
   const tier = deriveTier(tierInputs, state.nowMs);
   const { wallet } = state;
   const freeExpiresAt = wallet.freeExpiresMs === 0 ? null : new Date(wallet.freeExpiresMs);
-  const isOver = freeExpiresAt !== null && state.nowMs >= freeExpiresAt.getTime();
+  const isExpired = freeExpiresAt !== null && state.nowMs >= freeExpiresAt.getTime();
   const isThisMonth = wallet.month === state.month;
   return {
     account,
@@ -60,7 +60,7 @@ async function read({ administration, actors }: Stores, id: string): Promise<Acc
     next: nextTier(tier),
     balances: {
       paid: wallet.paid,
-      free: isOver ? ZERO : wallet.free,
+      free: isExpired ? ZERO : wallet.free,
       freeExpiresAt,
       heldPaid: wallet.heldPaid,
       heldFree: wallet.heldFree,
@@ -88,16 +88,16 @@ function textOf({ account, tier, next, balances, month, ...rest }: AccountSummar
   const spent = isCapped
     ? `${dollars(month.spent)} of ${dollars(month.cap)}`
     : dollars(month.spent);
-  const head = facts([
+  const head = labelled([
     ["account", account.id],
     ["surface", account.surface],
     ["email", account.email ?? "-"],
     ["created", utc(account.createdAt)],
     ["state", `${account.state}${reason}`],
-    ...standing(account, tier, next),
+    ...tierRows(account, tier, next),
     ["paid", dollars(balances.paid)],
     ["free", `${dollars(balances.free)}${expiry === null ? "" : ` until ${utc(expiry)}`}`],
-    ...owedText(balances.owed),
+    ...owedRows(balances.owed),
     ["held", `${dollars(held)} in open calls, ${rest.openStreams} of them streams`],
     ["month", `${month.name}: ${spent} spent${own}`],
   ]);
@@ -106,14 +106,14 @@ function textOf({ account, tier, next, balances, month, ...rest }: AccountSummar
   );
 }
 
-function owedText(owed: NanoUsd): [string, string][] {
+function owedRows(owed: NanoUsd): [string, string][] {
   return owed === ZERO ? [] : [["owed", `${dollars(owed)}, paid first by the next payment`]];
 }
 
-/** Its tier and the next one, or its plan. */
-function standing(account: AccountRow, tier: Tier, next: Tier | null): [string, string][] {
+/** The tier and the next one, or the plan. */
+function tierRows(account: AccountRow, tier: Tier, next: Tier | null): [string, string][] {
   if (tier.kind === "plan") {
-    return [["plan", `${tier.name}: ${tier.accountRequestsPerMinute} requests a minute`]];
+    return [["plan", `${tier.name}: ${tier.accountRequestsPerMinute} requests per minute`]];
   }
   return [
     ["tier", `${tier.name}${account.contract === null ? "" : " (by contract)"}`],

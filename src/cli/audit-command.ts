@@ -10,18 +10,18 @@ import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
 import { idOf } from "./values.ts";
 
-/** An operation that Redis was not given within this time was forgotten. */
+/** An operation that is not applied to Redis within this time is a finding. */
 const OPERATION_GRACE_MS = 30_000;
 
 const auditCommand: Command = {
   name: "audit",
-  words: ["[ID]"],
-  summary: "Prove every balance from its entries, and Redis from the ledger",
+  positionals: ["[ID]"],
+  summary: "Check that ledger, journal and wallets agree for one account or for all",
   options: {
     payments: { value: null, help: "compares the payments with the provider's list instead" },
   },
-  plan(input) {
-    const id = input.words.length === 0 ? null : idOf(input, "account");
+  prepare(input) {
+    const id = input.positionals.length === 0 ? null : idOf(input, "account");
     if (input.values.has("payments")) {
       if (id !== null) throw new UsageError("--payments compares the payments of all accounts");
       return async (stores) => paymentsAnswer(await auditPayments(paymentsOf(stores)));
@@ -103,15 +103,15 @@ function findingJson({ account, bucket, seq, fact, expected, found }: AuditFindi
   return { ...finding, message: describe(finding) };
 }
 
-/** The sum of all accounts may be larger than any of them may be. */
+/** A sum over all accounts may exceed the range that `toJsonNumber` allows. */
 function number(amount: bigint): object {
   return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(
     toDecimal(amount as NanoUsd),
   );
 }
 
-function count(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`;
+function count(n: number, singular: string, plural = `${singular}s`): string {
+  return `${n} ${n === 1 ? singular : plural}`;
 }
 
 export const auditCommands: readonly Command[] = [auditCommand];

@@ -1,62 +1,63 @@
-// What a command is, and how its words are read. Everything that is wrong with them is told by name
-// before anything is opened.
+// The definition of a command, and the parser of its arguments. Arguments are checked before
+// anything is opened; an error names the argument that is wrong.
 
 import { parseArgs } from "node:util";
 import type { Stores } from "./stores.ts";
 
-/** The command line itself is wrong: exit code 2. */
+/** The command line is invalid: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
 export interface OptionSpec {
-  /** What stands after the option in the help; null for a flag, which takes no value. */
+  /** The placeholder of the value in the help; null for a flag. */
   readonly value: string | null;
   readonly help: string;
   readonly required?: boolean;
 }
 
+/** The result of a command. */
 export interface Answer {
-  /** The answer of --json; amounts are JSON number literals. */
+  /** The output with --json; amounts are JSON number literals. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** The answer for a person, without a line end; null where it went out already. */
+  /** The output for people, without a line end; null if it is written already. */
   readonly text: string | null;
-  /** True when the command did its work and what it found is bad: exit code 1. */
+  /** True if the command worked but found a problem: exit code 1. */
   readonly failed?: boolean;
 }
 
 export interface Command {
   /** `account create`. */
   readonly name: string;
-  /** The names of its plain arguments, as `ID`; one in brackets may be left out. */
-  readonly words: readonly string[];
+  /** The names of the positional arguments, such as `ID`; one in brackets is optional. */
+  readonly positionals: readonly string[];
   readonly summary: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** False for a command that also runs without Postgres, or before it is migrated. */
+  /** False for a command that must run without Postgres or before a migration. */
   readonly comparesSecrets?: false;
-  /** Checks the words and returns what is to be done. @throws UsageError */
-  readonly plan: (input: Input) => (stores: Stores) => Promise<Answer>;
+  /** Checks the arguments and returns the function that runs the command. @throws UsageError */
+  readonly prepare: (input: Input) => (stores: Stores) => Promise<Answer>;
 }
 
-/** The words of one invocation. */
+/** The arguments of one invocation. */
 export interface Input {
-  readonly words: readonly string[];
-  /** A flag that is given has the value "". */
+  readonly positionals: readonly string[];
+  /** The values of the options by name; a flag has the value "". */
   readonly values: ReadonlyMap<string, string>;
   readonly json: boolean;
   /** The time by this machine's clock. */
   readonly nowMs: number;
 }
 
-export interface Parsed {
-  readonly words: readonly string[];
+export interface ParsedArguments {
+  readonly positionals: readonly string[];
   readonly values: ReadonlyMap<string, string>;
   readonly json: boolean;
   readonly help: boolean;
 }
 
-/** Reads the words behind a command's name. @throws UsageError */
-export function parseWords(command: Command, args: readonly string[]): Parsed {
+/** Parses the arguments after the name of a command. @throws UsageError */
+export function parseArguments(command: Command, args: readonly string[]): ParsedArguments {
   const options = Object.fromEntries([
     ...Object.entries(command.options).map(([name, { value }]) => [
       name,
@@ -65,7 +66,7 @@ export function parseWords(command: Command, args: readonly string[]): Parsed {
     ["json", { type: "boolean" as const }],
     ["help", { type: "boolean" as const, short: "h" }],
   ]);
-  const { positionals, values, tokens } = parsed(args, options);
+  const { positionals, values, tokens } = parse(args, options);
   const names = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw new UsageError(`--${repeated} is given more than once`);
@@ -76,10 +77,10 @@ export function parseWords(command: Command, args: readonly string[]): Parsed {
   }
   const help = values.help === true;
   if (!help) checkComplete(command, positionals, texts);
-  return { words: positionals, values: texts, json: values.json === true, help };
+  return { positionals, values: texts, json: values.json === true, help };
 }
 
-function parsed(
+function parse(
   args: readonly string[],
   options: Record<string, { type: "string" | "boolean"; short?: string }>,
 ) {
@@ -87,11 +88,11 @@ function parsed(
     const given = withNegativeAmounts(args, options);
     return parseArgs({ args: given, options, allowPositionals: true, tokens: true });
   } catch (error) {
-    throw wrongWords(error);
+    throw usageError(error);
   }
 }
 
-/** `--usd -5` as `--usd=-5`: the parser takes what begins with a dash for another option. */
+/** Turns `--usd -5` into `--usd=-5`, because the parser would take `-5` for an option. */
 function withNegativeAmounts(
   args: readonly string[],
   options: Readonly<Record<string, { readonly type: "string" | "boolean" }>>,
@@ -106,25 +107,25 @@ function withNegativeAmounts(
   return given;
 }
 
-/** The parser's own words, without its advice about "--". */
-function wrongWords(error: unknown): unknown {
+/** The parser's error without its advice about "--". */
+function usageError(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const unknown = /^Unknown option '([^']*)'/.exec(error.message)?.[1];
-  if (unknown !== undefined) return new UsageError(`There is no option ${unknown} here`);
+  if (unknown !== undefined) return new UsageError(`Unknown option ${unknown}`);
   return new UsageError(error.message.replaceAll(/\s*\n/g, " "));
 }
 
 function checkComplete(
   command: Command,
-  words: readonly string[],
+  positionals: readonly string[],
   values: ReadonlyMap<string, string>,
 ): void {
-  const missing = command.words[words.length];
+  const missing = command.positionals[positionals.length];
   if (missing !== undefined && !missing.startsWith("[")) {
     throw new UsageError(`'${command.name}' needs ${missing}`);
   }
-  const extra = words[command.words.length];
-  if (extra !== undefined) throw new UsageError(`'${extra}' is one word too many`);
+  const extra = positionals[command.positionals.length];
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'`);
   for (const [name, { required, value }] of Object.entries(command.options)) {
     if (required === true && !values.has(name)) {
       throw new UsageError(`'${command.name}' needs ${optionText(name, value)}`);

@@ -1,8 +1,8 @@
-// All commands, and what a command line asks for.
+// All commands, and the parser of a command line.
 
 import { accountCommands } from "./account-commands.ts";
 import { auditCommands } from "./audit-command.ts";
-import { type Command, parseWords, UsageError } from "./command.ts";
+import { type Command, parseArguments, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { indexCommands } from "./index-commands.ts";
 import { journalCommands } from "./journal-commands.ts";
@@ -28,31 +28,31 @@ const COMMANDS: readonly Command[] = [
   ...migrateCommands,
 ];
 
-export type Plan =
+export type Invocation =
   | { readonly kind: "help"; readonly text: string }
   | {
       readonly kind: "run";
-      readonly run: ReturnType<Command["plan"]>;
+      readonly run: ReturnType<Command["prepare"]>;
       readonly json: boolean;
       readonly comparesSecrets: boolean;
     };
 
-/** What is to be done; nothing is opened before this returns. @throws UsageError */
-export function planOf(args: readonly string[], nowMs: number): Plan {
+/** Parses and checks a command line without opening anything. @throws UsageError */
+export function parseCommandLine(args: readonly string[], nowMs: number): Invocation {
   const command = COMMANDS.find(({ name }) => isNamed(args, name));
   if (command === undefined) return helpOf(args);
-  const parsed = parseWords(command, args.slice(command.name.split(" ").length));
+  const parsed = parseArguments(command, args.slice(command.name.split(" ").length));
   if (parsed.help) return { kind: "help", text: commandHelp(command) };
   return {
     kind: "run",
-    run: command.plan({ ...parsed, nowMs }),
+    run: command.prepare({ ...parsed, nowMs }),
     json: parsed.json,
     comparesSecrets: command.comparesSecrets !== false,
   };
 }
 
-/** The help of everything or of a group, or an error that lists what there is. */
-function helpOf(args: readonly string[]): Plan {
+/** The help of all commands or of a group. @throws UsageError if no help was requested */
+function helpOf(args: readonly string[]): Invocation {
   const words = args.filter((arg) => !arg.startsWith("-"));
   const group = COMMANDS.filter(({ name }) => name.split(" ")[0] === words[0]);
   const known = group.length > 0 ? group : COMMANDS;
@@ -63,7 +63,7 @@ function helpOf(args: readonly string[]): Plan {
   if (args.length === 0) throw new UsageError(overview(COMMANDS));
   const named = words.slice(0, group.length > 0 ? 2 : 1).join(" ");
   const names = known.map(({ name }) => name).join(", ");
-  throw new UsageError(`There is no command '${named}'. There are: ${names}`);
+  throw new UsageError(`Unknown command '${named}'. The commands are: ${names}`);
 }
 
 function isNamed(args: readonly string[], name: string): boolean {

@@ -5,9 +5,9 @@ import { indented, table } from "./print.ts";
 export function commandHelp(command: Command): string {
   const options = Object.entries(command.options).map(([name, { value, help, required }]) => [
     optionText(name, value),
-    required === true ? `${help} (needed)` : help,
+    required === true ? `${help} (required)` : help,
   ]);
-  options.push(["--json", "answer with one JSON object"], ["--help", "show this"]);
+  options.push(["--json", "print the result as one JSON object"], ["--help", "show this help"]);
   return [`${usage(command)}\n`, command.summary, "", indented(table(options))].join("\n");
 }
 
@@ -15,20 +15,20 @@ export function commandHelp(command: Command): string {
 export function overview(commands: readonly Command[]): string {
   const rows = commands.map((command) => [usage(command), brief(command.summary)]);
   return [
-    "farebox <command>, against the stores of the Farebox that runs",
+    "farebox <command>: manages the accounts and stores of the running Farebox",
     "",
     indented(table(rows)),
     "",
-    "Each takes --json and --help. Exit codes: 0 done, 1 failed, 2 a wrong command line.",
+    "Every command takes --json and --help. Exit codes: 0 done, 1 failed, 2 invalid command line.",
   ].join("\n");
 }
 
-function usage({ name, words, options }: Command): string {
+function usage({ name, positionals, options }: Command): string {
   const needed = Object.entries(options).filter(([, { required }]) => required === true);
   const others = Object.keys(options).length - needed.length;
   return [
     `farebox ${name}`,
-    ...words,
+    ...positionals,
     ...needed.map(([option, { value }]) => optionText(option, value)),
     ...(others > 0 ? ["[options]"] : []),
   ].join(" ");

@@ -1,4 +1,5 @@
-// The operator's own documents in the embedded search index; a running Farebox finds them at once.
+// Manages the operator's own documents in the embedded search index. A running Farebox searches
+// them at once.
 
 import { resolve } from "node:path";
 import { AdministrationError } from "../core/errors.ts";
@@ -19,19 +20,19 @@ import { nameAmong } from "./values.ts";
 
 const PAGES_DEFAULT = 1_000;
 const PAGES_MAX = 50_000;
-const SKIPPED_SHOWN = 10;
+const SKIPPED_LISTED_MAX = 10;
 
 const add: Command = {
   name: "index add",
   comparesSecrets: false,
-  words: ["FILE.jsonl|SITEMAP|FOLDER"],
-  summary: "Search these documents too; what came from the same place before is replaced",
+  positionals: ["FILE.jsonl|SITEMAP|FOLDER"],
+  summary: "Add documents to the search index; replaces those of the same source",
   options: {
-    "base-url": { value: "URL", help: "where the files of a folder are found" },
-    pages: { value: "N", help: `the most pages of a sitemap (${PAGES_DEFAULT})` },
-    private: { value: "allow", help: "fetch from this machine and its network as well" },
+    "base-url": { value: "URL", help: "the URL under which the files of a folder are published" },
+    pages: { value: "N", help: `the most pages to fetch from a sitemap (${PAGES_DEFAULT})` },
+    private: { value: "allow", help: "also fetch from private addresses, such as this machine" },
   },
-  plan(input) {
+  prepare(input) {
     const source = sourceOf(input);
     const options = { baseUrl: baseUrlOf(input), pagesMax: pagesOf(input) };
     const allowPrivate = nameAmong(["allow"], input.values.get("private")) !== undefined;
@@ -45,12 +46,12 @@ const add: Command = {
       const given = { ...options, allowPrivate, nowMs, onSkipped };
       using db = openForWriting(dataDirectory);
       const documents = await replaced(db, source, given);
-      for (const line of skipped.slice(0, SKIPPED_SHOWN)) warn(`Left out: ${line}`);
-      const more = skipped.length - SKIPPED_SHOWN;
-      if (more > 0) warn(`Left out: ${more} more`);
+      for (const line of skipped.slice(0, SKIPPED_LISTED_MAX)) warn(`Skipped: ${line}`);
+      const more = skipped.length - SKIPPED_LISTED_MAX;
+      if (more > 0) warn(`Skipped: ${more} more`);
       return {
         json: { source, documents, skipped: skipped.length },
-        text: `${documents} documents of ${source} can be found.`,
+        text: `Added ${documents} documents of ${source}.`,
       };
     };
   },
@@ -59,14 +60,15 @@ const add: Command = {
 const list: Command = {
   name: "index list",
   comparesSecrets: false,
-  words: [],
-  summary: "Show where the documents came from",
+  positionals: [],
+  summary: "List the sources of the documents in the search index",
   options: {},
-  plan: () => (stores) => {
+  prepare: () => (stores) => {
     using db = openForWriting(stores.dataDirectory);
     const sources = listSources(db);
     const rows = sources.map(({ source, documents }) => [source, String(documents)]);
-    const text = rows.length === 0 ? "There are none." : table([["source", "documents"], ...rows]);
+    const text =
+      rows.length === 0 ? "There are no sources." : table([["source", "documents"], ...rows]);
     return Promise.resolve({ json: { sources }, text });
   },
 };
@@ -74,17 +76,17 @@ const list: Command = {
 const remove: Command = {
   name: "index remove",
   comparesSecrets: false,
-  words: ["SOURCE"],
-  summary: "Forget the documents of a source, as 'index list' names it",
+  positionals: ["SOURCE"],
+  summary: "Remove the documents of a source, named as in 'index list'",
   options: {},
-  plan(input) {
-    const source = input.words[0] ?? "";
+  prepare(input) {
+    const source = input.positionals[0] ?? "";
     return (stores) => {
       using db = openForWriting(stores.dataDirectory);
       const documents = removeSource(db, source);
       if (documents === 0)
         throw new AdministrationError("not_found", `There are no documents of ${source}`);
-      const text = `${documents} documents of ${source} are forgotten.`;
+      const text = `Removed ${documents} documents of ${source}.`;
       return Promise.resolve({ json: { source, documents }, text });
     };
   },
@@ -104,14 +106,14 @@ async function replaced(
   }
 }
 
-/** A URL as it is, a file or folder by its whole path. */
-function sourceOf({ words }: Input): string {
-  const word = words[0] ?? "";
-  if (/^https?:\/\//i.test(word)) {
-    if (!URL.canParse(word)) throw new UsageError(`'${word}' is not a URL`);
-    return new URL(word).href;
+/** A URL, or the absolute path of a file or folder. */
+function sourceOf({ positionals }: Input): string {
+  const source = positionals[0] ?? "";
+  if (/^https?:\/\//i.test(source)) {
+    if (!URL.canParse(source)) throw new UsageError(`'${source}' is not a URL`);
+    return new URL(source).href;
   }
-  return resolve(word);
+  return resolve(source);
 }
 
 function baseUrlOf({ values }: Input): URL | null {

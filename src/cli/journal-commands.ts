@@ -1,24 +1,24 @@
-// What the journal could not write to Postgres.
+// Lists and retries rejected journal entries.
 
 import { streamEntry } from "../../actors/journal.ts";
 import { Ledger } from "../store/ledger.ts";
 import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
-import { type Retried, retryRejections } from "../store/rejection-retry.ts";
+import { type RetryResult, retryRejections } from "../store/rejection-retry.ts";
 import type { Answer, Command } from "./command.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 
 const rejectedCommand: Command = {
   name: "journal rejected",
-  words: [],
-  summary: "List journal entries that Postgres refused; with --retry, try to write them again",
-  options: { retry: { value: null, help: "write those that nothing contradicts any more" } },
-  plan: (input) => (stores) => (input.values.has("retry") ? retry(stores) : list(stores)),
+  positionals: [],
+  summary: "List rejected journal entries; with --retry, write them again",
+  options: { retry: { value: null, help: "write the entries that fit the ledger by now" } },
+  prepare: (input) => (stores) => (input.values.has("retry") ? retry(stores) : list(stores)),
 };
 
 async function list({ database }: Stores): Promise<Answer> {
   const open = await new RejectedEntries(database).openRejections();
-  const text = open.length === 0 ? "No journal entry is rejected." : tableOf(open);
+  const text = open.length === 0 ? "There are no rejected journal entries." : tableOf(open);
   return { json: { open: open.map(toJson) }, text };
 }
 
@@ -35,15 +35,15 @@ async function retry({ database }: Stores): Promise<Answer> {
   const resolved = results.length - open.length;
   const json = { resolved: results.filter(isResolved).map(toResolved), open: open.map(toJson) };
   const summary = `${resolved} of ${results.length} rejected entries were written.`;
-  const text = open.length === 0 ? summary : `${summary} These stay:\n\n${tableOf(open)}`;
+  const text = open.length === 0 ? summary : `${summary} Still rejected:\n\n${tableOf(open)}`;
   return { json, text, failed: open.length > 0 };
 }
 
-function isResolved({ reason }: Retried): boolean {
+function isResolved({ reason }: RetryResult): boolean {
   return reason === null;
 }
 
-function toResolved({ rejection }: Retried) {
+function toResolved({ rejection }: RetryResult) {
   const { bucket, epoch, entry, account, seq } = rejection;
   return { bucket, epoch, entry, account, seq };
 }

@@ -4,25 +4,25 @@ import type { Command } from "./command.ts";
 import { addressesOf, amountOf, idOf, nameOf, scopesOf } from "./values.ts";
 
 /** The Application API calls its scope a permission (SPEC 2.1). */
-const SCOPES_HELP = `${SCOPES.join(", ")}; an application key: ${scopesOfSurface(
+const SCOPES_HELP = `${SCOPES.join(", ")}; for an application key only ${scopesOfSurface(
   "application",
 ).join(", ")}, the permission Models API`;
 
 const create: Command = {
   name: "key create",
-  words: ["ID"],
-  summary: "Make an API key of an account; it is shown this once",
+  positionals: ["ID"],
+  summary: "Create an API key for an account; it is shown only once",
   options: {
     scopes: {
       value: "a,b",
       help: SCOPES_HELP,
       required: true,
     },
-    name: { value: "N", help: "what it is for (default)" },
-    ip: { value: "CIDR,...", help: "addresses and blocks it may be used from (any)" },
-    "monthly-limit": { value: "USD", help: "what it may spend in a month (no limit)" },
+    name: { value: "N", help: "a name for the key (default)" },
+    ip: { value: "CIDR,...", help: "addresses and CIDR blocks that may use it (any)" },
+    "monthly-limit": { value: "USD", help: "the most it may spend per month (no limit)" },
   },
-  plan(input) {
+  prepare(input) {
     const account = idOf(input, "account");
     const terms = {
       scopes: scopesOf(input, "scopes"),
@@ -35,7 +35,7 @@ const create: Command = {
       const { scopes, name } = terms;
       return {
         json: { id, key, account, name, scopes, applied },
-        text: `Key ${id}. Keep it now, it is not shown again:\n${key}`,
+        text: `Created key ${id}. Store it now, it is not shown again:\n${key}`,
       };
     };
   },
@@ -43,10 +43,10 @@ const create: Command = {
 
 const revoke: Command = {
   name: "key revoke",
-  words: ["KEY-ID"],
+  positionals: ["KEY-ID"],
   summary: "Revoke a key; the next call with it is refused",
   options: {},
-  plan(input) {
+  prepare(input) {
     const keyId = idOf(input, "key");
     return async ({ administration }) => {
       const { id, applied } = await revokeKey(administration, keyId);

@@ -3,7 +3,7 @@ import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { isMonth, monthOf } from "../core/months.ts";
 import { EXPORT_HEADINGS, exportLog } from "../store/log-export.ts";
-import { LogIsRead, LogUpkeep } from "../store/log-upkeep.ts";
+import { LogIsBeingRead, LogUpkeep } from "../store/log-upkeep.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
 import { type Command, UsageError } from "./command.ts";
 import { openSink } from "./sink.ts";
@@ -12,14 +12,14 @@ import { idOf, timeOf } from "./values.ts";
 
 const exportCommand: Command = {
   name: "log export",
-  words: ["ID"],
+  positionals: ["ID"],
   summary: `Write an account's request log as CSV: ${EXPORT_HEADINGS.join(", ")}`,
   options: {
-    from: { value: "ISO-TIME", help: "the first time, UTC unless it says else", required: true },
-    to: { value: "ISO-TIME", help: "the time before which it ends", required: true },
-    out: { value: "FILE", help: "where to write it (stdout)" },
+    from: { value: "ISO-TIME", help: "the start, in UTC unless it names a zone", required: true },
+    to: { value: "ISO-TIME", help: "the end, which is not included", required: true },
+    out: { value: "FILE", help: "the file to write (stdout)" },
   },
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     const from = timeOf(input, "from") ?? new Date(0);
     const to = timeOf(input, "to") ?? new Date(0);
@@ -27,11 +27,11 @@ const exportCommand: Command = {
     const file = input.values.get("out");
     if (file === "") throw new UsageError("--out must name a file");
     if (input.json && file === undefined) {
-      throw new UsageError("--json needs --out: without it stdout is the CSV itself");
+      throw new UsageError("--json needs --out, because without it the CSV is written to stdout");
     }
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      await flushed(stores);
+      await tryFlush(stores);
       const sink = await openSink(file ?? null);
       let rows = 0;
       try {
@@ -47,29 +47,29 @@ const exportCommand: Command = {
       } finally {
         await sink.close();
       }
-      const text = file === undefined ? null : `${rows} rows are in ${file}.`;
+      const text = file === undefined ? null : `Wrote ${rows} rows to ${file}.`;
       return { json: { id, rows, file: file ?? null, from, to }, text };
     };
   },
 };
 
-/** What was called a moment ago may still wait in the journal. */
-async function flushed({ flush, warn }: Stores): Promise<void> {
+/** The entries of the latest calls may still be in the journal. */
+async function tryFlush({ flush, warn }: Stores): Promise<void> {
   try {
     await flush();
   } catch {
-    warn("The journal could not be moved first: the newest calls may be missing.");
+    warn("The journal could not be flushed first: the latest calls may be missing.");
   }
 }
 
 const drop: Command = {
   name: "log drop",
-  words: [],
-  summary: "Drop the request log of all months before one; the ledger stays",
+  positionals: [],
+  summary: "Drop the request log of all months before a month; the ledger stays",
   options: {
-    before: { value: "MONTH", help: "the first month that is kept, as 2026-08", required: true },
+    before: { value: "MONTH", help: "the first month to keep, such as 2026-08", required: true },
   },
-  plan(input) {
+  prepare(input) {
     const before = input.values.get("before") ?? "";
     if (!isMonth(before)) {
       throw new UsageError(`--before must be a month such as 2026-08, but is '${before}'`);
@@ -85,21 +85,21 @@ const drop: Command = {
         now: () => input.nowMs,
         flush: async () => (await flush()).length,
       };
-      const months = await dropped(deps, before);
+      const months = await dropMonths(deps, before);
       const text =
         months.length === 0
-          ? `There is no log of months before ${before}.`
-          : `Dropped the log of ${months.join(", ")}.`;
+          ? `There is no request log from before ${before}.`
+          : `Dropped the request log of ${months.join(", ")}.`;
       return { json: { before, months }, text };
     };
   },
 };
 
-async function dropped(deps: DropDeps, before: string): Promise<readonly string[]> {
+async function dropMonths(deps: DropDeps, before: string): Promise<readonly string[]> {
   try {
     return await dropLogBefore(deps, before);
   } catch (error) {
-    if (!(error instanceof LogIsRead)) throw error;
+    if (!(error instanceof LogIsBeingRead)) throw error;
     throw new AdministrationError("wrong_state", error.message);
   }
 }

@@ -7,24 +7,24 @@ import { loadMailConfig, type MailConfig } from "../settings/config.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 
 const SUBJECT = "A test of the mail server";
-const TEXT = "This message shows that the mail server takes mail from here.";
+const TEXT = "This message shows that the mail server accepts mail from Farebox.";
 
 /** `farebox mail test --to A`. */
 export const mailCommands: readonly Command[] = [
   {
     name: "mail test",
     comparesSecrets: false,
-    words: [],
-    summary: "Send one message through MAIL_SMTP_URL, and say what is wrong where it cannot",
-    options: { to: { value: "ADDRESS", help: "who gets the message", required: true } },
-    plan({ values, nowMs }) {
+    positionals: [],
+    summary: "Send a test message through MAIL_SMTP_URL and show any problem",
+    options: { to: { value: "ADDRESS", help: "the recipient of the message", required: true } },
+    prepare({ values, nowMs }) {
       const parsed = parseAddress(values.get("to") ?? "");
       if (typeof parsed === "string") throw new UsageError(`--to ${parsed}`);
       return async ({ random }) => {
         const mail = loadMailConfig();
         if (mail.relay === null) return NO_RELAY;
         const id = newTimedId("message", random, nowMs);
-        return await tried(mail, mail.relay, { id, to: parsed.address, date: new Date(nowMs) });
+        return await sendTest(mail, mail.relay, { id, to: parsed.address, date: new Date(nowMs) });
       };
     },
   },
@@ -32,18 +32,18 @@ export const mailCommands: readonly Command[] = [
 
 const NO_RELAY: Answer = {
   json: { ok: false, problem: "MAIL_SMTP_URL is not set" },
-  text: "MAIL_SMTP_URL is not set: mail goes into a sink and is delivered nowhere.",
+  text: "MAIL_SMTP_URL is not set, so mail goes to the built-in sink and is not delivered.",
   failed: true,
 };
 
-async function tried(
+async function sendTest(
   mail: MailConfig,
   relay: SmtpRelay,
   { id, to, date }: { readonly id: string; readonly to: string; readonly date: Date },
 ): Promise<Answer> {
   const sender = `postmaster@${mail.domain}`;
-  const rest = { html: null, fromName: null, replyTo: null };
-  const content = { to: [to], subject: SUBJECT, text: TEXT, ...rest };
+  const unused = { html: null, fromName: null, replyTo: null };
+  const content = { to: [to], subject: SUBJECT, text: TEXT, ...unused };
   const mime = await createMimeBuilder(mail)({ id, content, sender, accountEmail: null, date });
   const check = await checkRelay(relay, { from: sender, to, mime });
   const server = `${relay.host}:${relay.port}`;
@@ -53,9 +53,9 @@ async function tried(
   }
   const { encrypted, response } = check;
   const signed = mail.dkim === null ? "not signed" : "signed with DKIM";
-  const how = `${encrypted ? "over TLS" : "without TLS"}, ${signed}`;
+  const security = `${encrypted ? "over TLS" : "without TLS"}, ${signed}`;
   return {
     json: { ok: true, server, encrypted, dkim: mail.dkim !== null, response },
-    text: `${server} took the message, ${how}. It said: ${response}`,
+    text: `${server} accepted the message, ${security}. It answered: ${response}`,
   };
 }

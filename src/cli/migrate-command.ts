@@ -9,7 +9,7 @@ import { WalletRepository } from "../store/wallet-repository.ts";
 import type { Command } from "./command.ts";
 import type { Stores } from "./stores.ts";
 
-/** Brings Postgres and Redis to this release; what is there already stays as it is. */
+/** Upgrades Postgres and Redis to this release. Running it again changes nothing. */
 export async function migrateStores(
   stores: Pick<Stores, "database" | "databaseUrl" | "actors" | "warn">,
 ): Promise<FirstLayoutReport> {
@@ -27,8 +27,8 @@ export async function migrateStores(
 function upgradeText({ buckets, entries, mailHolds }: FirstLayoutReport): string {
   if (buckets === 0) return "Postgres and Redis are ready for this release.";
   return (
-    `Redis was brought to this release: ${buckets} buckets rebuilt, ${entries} journal entries ` +
-    `moved to Postgres, ${mailHolds} holds of waiting mail kept.`
+    `Redis was upgraded to this release: ${buckets} buckets rebuilt, ${entries} journal entries ` +
+    `moved to Postgres, ${mailHolds} holds of queued mail kept.`
   );
 }
 
@@ -45,20 +45,20 @@ export const migrateCommands: readonly Command[] = [
   {
     name: "migrate",
     comparesSecrets: false,
-    words: [],
-    summary: "Bring Postgres and Redis to this release: run it before its first process starts",
+    positionals: [],
+    summary: "Upgrade Postgres and Redis to this release: run it before its first process starts",
     options: {
       finish: {
         value: null,
-        help: "once only processes of this release run: write Redis in its newest layout",
+        help: "use the newest layout in Redis, when only processes of this release run",
       },
     },
-    plan({ values }) {
+    prepare({ values }) {
       const isFinish = values.has("finish");
       return async (stores) => {
         const report = await migrateStores(stores);
         const raised = isFinish ? await finish(stores) : 0;
-        const layout = isFinish ? ` Layout ${LAYOUT_MAX} is in force in all buckets.` : "";
+        const layout = isFinish ? ` All buckets use layout ${LAYOUT_MAX}.` : "";
         return {
           json: {
             buckets_rebuilt: report.buckets,

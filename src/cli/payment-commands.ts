@@ -12,26 +12,26 @@ import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, utc } from "./print.ts";
 import { amountOf, idOf, nameAmong, positiveAmountOf, referenceOf, timeOf } from "./values.ts";
 
-const REFERENCE = { value: "REF", help: "with the same one nothing is done twice" };
+const REFERENCE = { value: "REF", help: "your own id; the same id is booked only once" };
 
 const record: Command = {
   name: "payment record",
-  words: ["ID"],
-  summary: "Credit a payment that came by other means; it counts for the tier",
+  positionals: ["ID"],
+  summary: "Record a payment that was received elsewhere and credit it; it counts for the tier",
   options: {
-    usd: { value: "N", help: "the amount, to nine decimals", required: true },
-    bonus: { value: "N", help: "given on top of it; it does not count for the tier (0)" },
-    at: { value: "ISO-TIME", help: "when it came, in UTC unless it names a zone (now)" },
+    usd: { value: "N", help: "the amount, with up to nine decimals", required: true },
+    bonus: { value: "N", help: "extra credit, which does not count for the tier (0)" },
+    at: { value: "ISO-TIME", help: "when it was paid, in UTC unless it names a zone (now)" },
     id: REFERENCE,
   },
-  plan(input) {
+  prepare(input) {
     const account = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
     const bonus = input.values.has("bonus") ? amountOf(input, "bonus") : ZERO;
     const paidAt = timeOf(input, "at") ?? new Date(input.nowMs);
     const ref = referenceOf(input, "id");
     if (paidAt.getTime() > input.nowMs) {
-      throw new UsageError(`--at must not lie in the future, but is ${utc(paidAt)}`);
+      throw new UsageError(`--at must not be in the future, but is ${utc(paidAt)}`);
     }
     return async ({ administration }) => {
       const terms = { amount, bonus, paidAt, ref };
@@ -56,13 +56,13 @@ const record: Command = {
 
 const refund: Command = {
   name: "payment refund",
-  words: ["PAYMENT-ID"],
-  summary: "Take back the credit of a refunded payment: all that is left of it, or a part",
+  positionals: ["PAYMENT-ID"],
+  summary: "Record a refund and take back its credit: the rest of the payment, or a part",
   options: {
-    usd: { value: "N", help: "what of the payment was refunded now (all that is left)" },
+    usd: { value: "N", help: "the amount refunded now (all that is left)" },
     id: REFERENCE,
   },
-  plan(input) {
+  prepare(input) {
     const payment = idOf(input, "payment");
     const amount = input.values.has("usd") ? positiveAmountOf(input, "usd") : null;
     const reference = referenceOf(input, "id");
@@ -88,14 +88,14 @@ const refund: Command = {
 
 const dispute: Command = {
   name: "payment dispute",
-  words: ["PAYMENT-ID", DISPUTE_STATES.join("|")],
+  positionals: ["PAYMENT-ID", DISPUTE_STATES.join("|")],
   summary:
     "Record a dispute: open takes back the payment's credit and suspends the account, won " +
-    "restores it, lost keeps it away",
+    "restores the credit, lost makes its loss final",
   options: {},
-  plan(input) {
+  prepare(input) {
     const payment = idOf(input, "payment");
-    const word = input.words[1];
+    const word = input.positionals[1];
     const state = nameAmong(DISPUTE_STATES, word);
     if (state === undefined) {
       const states = DISPUTE_STATES.join(", ");
@@ -127,10 +127,10 @@ function disputeAnswer({ id, payment, operation, applied }: Changed): Answer {
 
 const list: Command = {
   name: "payment list",
-  words: ["ID"],
+  positionals: ["ID"],
   summary: "List the payments of an account: amounts, refunds, disputes",
   options: {},
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     return async ({ administration }) => {
       const account = await findAccount(administration, id);

@@ -1,4 +1,4 @@
-// Payments as the command line shows them.
+// Formats payments for the output of commands.
 
 import { toJsonNumber } from "../core/money.ts";
 import type { Payment } from "../store/payments.ts";
@@ -16,7 +16,7 @@ export function paymentsText(payments: readonly Payment[]): string {
   return indented(table(rows));
 }
 
-/** What is not usual about it. */
+/** Everything that is unusual about the payment. */
 function notesOf(payment: Payment): string[] {
   const { status, bonus, refunded, dispute, disputed, providerRef } = payment;
   const disputeText = dispute === "won" ? "dispute won" : `${dollars(disputed)} dispute ${dispute}`;

@@ -1,8 +1,8 @@
-// Plain text for a person: aligned columns, exact amounts, UTC times.
+// Formats output for people: aligned columns, exact amounts, UTC times.
 
 import { type NanoUsd, toDecimal } from "../core/money.ts";
 
-/** `$1.5`, with every digit that the amount has. */
+/** `$1.5`, with all digits of the amount. */
 export function dollars(amount: NanoUsd | bigint): string {
   return `$${toDecimal(amount as NanoUsd)}`;
 }
@@ -15,8 +15,8 @@ export function utc(time: Date): string {
     .replace(/(\.\d+)?Z$/, " UTC");
 }
 
-/** Rows of a label and a value. */
-export function facts(rows: readonly (readonly [label: string, value: string])[]): string {
+/** A table of labels and values. */
+export function labelled(rows: readonly (readonly [label: string, value: string])[]): string {
   return table(rows.map(([label, value]) => [label, value]));
 }
 
@@ -34,7 +34,7 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** The text with each line moved to the right. */
+/** The text with each line indented by two spaces. */
 export function indented(text: string): string {
   return text.replace(/^/gm, "  ");
 }

@@ -5,17 +5,19 @@ import { nameAmong } from "./values.ts";
 
 const TARGETS = `${SERVICE_NAMES.join("|")}|model:ID`;
 
-function switchCommand(verb: "pause" | "resume", summary: string): Command {
+function pauseCommand(verb: "pause" | "resume", summary: string): Command {
   return {
     name: `service ${verb}`,
-    words: [TARGETS],
+    positionals: [TARGETS],
     summary,
     options: {},
-    plan({ words }) {
-      const word = words[0] ?? "";
-      // The id of a model is no name of ours: its letters are kept as they are.
+    prepare({ positionals }) {
+      const word = positionals[0] ?? "";
+      // Names of services ignore case, but ids of models do not.
       const target = nameAmong(SERVICE_NAMES, word) ?? word.replace(/^model:/i, "model:");
-      if (!isPauseTarget(target)) throw new UsageError(`'${word}' is none of ${TARGETS}`);
+      if (!isPauseTarget(target)) {
+        throw new UsageError(`The target must be one of ${TARGETS}, but is '${word}'`);
+      }
       return async ({ database, warn }) => {
         const log = { warn: (_: object, message: string) => warn(message) };
         const changed = await new Pauses({ database, log })[verb](target);
@@ -31,6 +33,6 @@ function switchCommand(verb: "pause" | "resume", summary: string): Command {
 }
 
 export const serviceCommands: readonly Command[] = [
-  switchCommand("pause", "Refuse calls of a service or a model with 503, on every process"),
-  switchCommand("resume", "Let them pass again"),
+  pauseCommand("pause", "Pause a service or a model: every process refuses its calls with 503"),
+  pauseCommand("resume", "Resume a paused service or model"),
 ];

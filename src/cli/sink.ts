@@ -1,16 +1,16 @@
 import { open, rename, rm } from "node:fs/promises";
 
-/** Where a long output goes. `write` waits until there is room for more. */
+/** The destination of a long output. `write` waits until there is room for more. */
 export interface Sink {
   write(text: string): Promise<void>;
-  /** Says that the output is complete; a file appears under its name only then. */
+  /** Completes the output. Only then does a file appear under its name. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The reader of stdout went away, as `head` does; nobody needs to be told. */
-export class ReaderGone extends Error {
-  override readonly name = "ReaderGone";
+/** The reader closed stdout, as `head` does. This is not a failure. */
+export class OutputClosed extends Error {
+  override readonly name = "OutputClosed";
 }
 
 /** A file, or stdout for null. */
@@ -19,8 +19,8 @@ export async function openSink(file: string | null): Promise<Sink> {
 }
 
 async function fileSink(file: string): Promise<Sink> {
-  const draft = `${file}.part`;
-  const handle = await open(draft, "w", 0o600);
+  const partial = `${file}.part`;
+  const handle = await open(partial, "w", 0o600);
   let finished = false;
   return {
     write: async (text) => {
@@ -28,23 +28,23 @@ async function fileSink(file: string): Promise<Sink> {
     },
     finish: async () => {
       await handle.sync();
-      await rename(draft, file);
+      await rename(partial, file);
       finished = true;
     },
     close: async () => {
       await handle.close();
-      if (!finished) await rm(draft, { force: true });
+      if (!finished) await rm(partial, { force: true });
     },
   };
 }
 
 function standardOutput(): Sink {
-  // The write itself tells of it; without a listener the process would end with a stack.
+  // `write` reports the error; without this listener the process would crash.
   process.stdout.on("error", () => {});
   return {
     write: (text) =>
       new Promise((resolve, reject) => {
-        process.stdout.write(text, (error) => (error ? reject(new ReaderGone()) : resolve()));
+        process.stdout.write(text, (error) => (error ? reject(new OutputClosed()) : resolve()));
       }),
     finish: () => Promise.resolve(),
     close: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-// What the commands work on, opened once per invocation.
+// The stores that commands work on, opened once for each invocation.
 
 import { AccountActors } from "../../actors/account-actors.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
@@ -18,7 +18,7 @@ export interface StoresDeps {
   readonly config: StoreConfig;
   readonly now: () => number;
   readonly random: RandomBytes;
-  /** Told what the operator should know besides the answer. */
+  /** Shows the operator a warning in addition to the result. */
   readonly warn: (line: string) => void;
 }
 
@@ -27,16 +27,13 @@ export interface Stores {
   readonly databaseUrl: string;
   readonly actors: AccountActors;
   readonly administration: AdministrationDeps;
-  /** Where data files are, those of the running Farebox. */
+  /** The directory with the data files of the running Farebox. */
   readonly dataDirectory: string;
   readonly warn: (line: string) => void;
   readonly random: RandomBytes;
-  /** @throws WrongSecret where the servers run with other secrets */
+  /** @throws WrongSecret if the servers run with other secrets */
   compareSecrets(): Promise<void>;
-  /**
-   * Moves what waits in the journal to the ledger. Rebuilds nothing: it tells what does not
-   * fit.
-   */
+  /** Flushes the journal. Returns conflicts and, unlike the workers, rebuilds no bucket. */
   flush(): Promise<readonly JournalConflict[]>;
   close(): Promise<void>;
 }
@@ -44,7 +41,7 @@ export interface Stores {
 /** Opens the stores; nothing connects to Postgres before the first statement. */
 export function openStores({ config, now, random, warn }: StoresDeps): Stores {
   const redis = openRedis(config.redisUrl);
-  // Each command that fails says so itself; without a listener the client writes to the console.
+  // Failed commands throw their errors; without this listener the client also prints them.
   redis.on("error", () => {});
   const database = openDatabase(config.databaseUrl);
   const log = {
@@ -64,7 +61,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
   const payments = new Payments({ database, random });
   const onDelayed = (accountId: string) =>
     warn(
-      `Stored, but Redis could not be told of ${accountId} yet: the workers do it when it answers.`,
+      `The change of ${accountId} is stored. Redis does not answer: the workers apply it later.`,
     );
   return {
     database,
@@ -84,20 +81,21 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
 }
 
 async function flush(actors: AccountActors, database: Database): Promise<JournalConflict[]> {
-  const forks = new Map<number, JournalConflict>();
-  const noteReason = (fields: object, message: string) => {
+  const conflicts = new Map<number, JournalConflict>();
+  const addReason = (fields: object, message: string) => {
     if (!("bucket" in fields) || typeof fields.bucket !== "number") return;
     const cause = "err" in fields && fields.err instanceof Error ? `: ${fields.err.message}` : "";
-    forks.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
+    conflicts.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
   };
   await flushJournal({
     scripts: actors.scripts,
     ledger: new Ledger(database),
-    log: { info: () => {}, warn: () => {}, error: noteReason },
-    // The workers trim the journal; who only looks leaves it as it is.
+    log: { info: () => {}, warn: () => {}, error: addReason },
+    // Only the workers trim the journal.
     keepMs: Number.POSITIVE_INFINITY,
     rebuild: () => Promise.resolve(),
-    onFork: (bucket) => forks.set(bucket, { bucket, reason: "entries that contradict the ledger" }),
+    onFork: (bucket) =>
+      conflicts.set(bucket, { bucket, reason: "entries that contradict the ledger" }),
   });
-  return [...forks.values()];
+  return [...conflicts.values()];
 }

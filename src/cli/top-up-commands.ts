@@ -54,13 +54,13 @@ function noted(warn: Stores["warn"]): (fields: object, message: string) => void 
 
 const link: Command = {
   name: "topup link",
-  words: ["ID"],
+  positionals: ["ID"],
   summary: "Make a page where the holder of an account pays a top-up",
   options: {
     usd: { value: "N", help: "the amount, in whole cents", required: true },
     "save-card": { value: null, help: "the page says that the card is saved for later charges" },
   },
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
     const savesCard = input.values.has("save-card");
@@ -78,13 +78,13 @@ const link: Command = {
 
 const charge: Command = {
   name: "topup charge",
-  words: ["ID"],
+  positionals: ["ID"],
   summary: "Charge a saved card, as the holder of the account asked",
   options: {
     usd: { value: "N", help: "the amount, in whole cents", required: true },
     card: { value: "CARD-ID", help: "which card (the newest)" },
   },
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
     const cardId = cardOption(input, "card");
@@ -97,13 +97,13 @@ const charge: Command = {
 
 const refund: Command = {
   name: "topup refund",
-  words: ["TOPUP-ID"],
+  positionals: ["TOPUP-ID"],
   summary: "Refund a top-up at the payment provider: all that is left of it, or a part",
   options: {
     usd: { value: "N", help: "what is refunded now, in whole cents (all that is left)" },
     id: { value: "REF", help: "with the same one nothing is refunded twice", required: true },
   },
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "topUp");
     const amount = input.values.has("usd") ? positiveAmountOf(input, "usd") : null;
     const reference = input.values.get("id") ?? "";
@@ -119,10 +119,10 @@ const refund: Command = {
 
 const list: Command = {
   name: "topup list",
-  words: ["ID"],
+  positionals: ["ID"],
   summary: "List the top-ups of an account: how they were paid and how they ended",
   options: {},
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
@@ -141,10 +141,10 @@ const list: Command = {
 
 const cards: Command = {
   name: "topup cards",
-  words: ["ID"],
+  positionals: ["ID"],
   summary: "List the saved cards of an account, or remove one",
   options: { remove: { value: "CARD-ID", help: "removes this card here and at the provider" } },
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     const cardId = cardOption(input, "remove");
     return async (stores) => {
@@ -163,7 +163,7 @@ const cards: Command = {
 
 const auto: Command = {
   name: "topup auto",
-  words: ["ID"],
+  positionals: ["ID"],
   summary: "Show, set or end the automatic top-up of an account",
   options: {
     usd: { value: "N", help: "what is charged each time; sets it up, or changes and resumes it" },
@@ -173,7 +173,7 @@ const auto: Command = {
     consent: { value: null, help: "the holder agreed that the card is charged automatically" },
     off: { value: null, help: "ends it" },
   },
-  plan(input) {
+  prepare(input) {
     const id = idOf(input, "account");
     const settings = settingsOf(input);
     const isOff = input.values.has("off");

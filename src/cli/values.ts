@@ -1,4 +1,4 @@
-// Reads the values of options and words; each error names the one that is wrong.
+// Reads the values of options and arguments. Every error names the one that is wrong.
 
 import { allowlist } from "../core/access.ts";
 import { type IdKind, isId } from "../core/ids.ts";
@@ -14,9 +14,9 @@ const NAME_LENGTH_MAX = 64;
 const REFERENCE_LENGTH_MAX = 255;
 const REASON_LENGTH_MAX = 500;
 
-/** The word at a place, as an id of this kind. */
-export function idOf({ words }: Input, kind: IdKind, place = 0): string {
-  const word = words[place] ?? "";
+/** The positional argument at an index, as an id of this kind. */
+export function idOf({ positionals }: Input, kind: IdKind, index = 0): string {
+  const word = positionals[index] ?? "";
   if (!isId(kind, word)) throw new UsageError(`'${word}' is not the id of ${ARTICLES[kind]}`);
   return word;
 }
@@ -35,11 +35,11 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   process: "a process (proc_…)",
 };
 
-/** An amount of zero or more, to nine decimals. */
+/** An amount of zero or more, with up to nine decimals. */
 export function amountOf(input: Input, option: string): NanoUsd {
   const text = input.values.get(option) ?? "";
   const amount = checked(option, () => usd(text));
-  if (amount < 0n) throw new UsageError(`--${option} must not be below zero, but is '${text}'`);
+  if (amount < 0n) throw new UsageError(`--${option} must not be negative, but is '${text}'`);
   return amount;
 }
 
@@ -47,7 +47,7 @@ export function amountOf(input: Input, option: string): NanoUsd {
 export function signedAmountOf(input: Input, option: string): NanoUsd {
   const amount = checked(option, () => usd(input.values.get(option) ?? ""));
   if (amount !== 0n) return amount;
-  throw new UsageError(`--${option} must be above or below zero`);
+  throw new UsageError(`--${option} must not be zero`);
 }
 
 /** An amount above zero. */
@@ -57,7 +57,7 @@ export function positiveAmountOf(input: Input, option: string): NanoUsd {
   throw new UsageError(`--${option} must be above zero`);
 }
 
-/** An ISO date or time; a time without a zone is UTC. Null when the option is not given. */
+/** An ISO date or time; a time without a zone is UTC. Null if the option is not given. */
 export function timeOf(input: Input, option: string): Date | null {
   const text = input.values.get(option);
   if (text === undefined) return null;
@@ -66,7 +66,7 @@ export function timeOf(input: Input, option: string): Date | null {
   const iso = DATE.test(text) ? `${text}T00:00:00Z` : `${day}T${minutes}${seconds}${zone}`;
   const time = new Date(iso);
   const date = DATE.test(text) ? text : (day ?? "");
-  // A 30th of February is read as the 2nd of March; only a day that stays itself is one.
+  // JavaScript reads February 30 as March 2, so the date must come back unchanged.
   const isDay = new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date) === true;
   if ((match === null && !DATE.test(text)) || !isDay || Number.isNaN(time.getTime())) {
     throw new UsageError(
@@ -77,7 +77,7 @@ export function timeOf(input: Input, option: string): Date | null {
   return time;
 }
 
-/** The name that a word stands for, whatever the case of its letters; undefined for any other. */
+/** The name that equals the word, ignoring case; undefined if there is none. */
 export function nameAmong<T extends string>(
   names: readonly T[],
   word: string | undefined,
@@ -86,7 +86,7 @@ export function nameAmong<T extends string>(
   return names.find((name) => name === lower);
 }
 
-/** An option that must be one of some words; `fallback` when it is not given. */
+/** An option that must be one of these words; `fallback` if it is not given. */
 export function oneOf<T extends string>(
   input: Input,
   option: string,
@@ -104,12 +104,12 @@ export function scopesOf(input: Input, option: string): readonly Scope[] {
   const scopes = listOf(input, option).map((text) => {
     const scope = nameAmong(SCOPES, text);
     if (scope !== undefined) return scope;
-    throw new UsageError(`--${option} knows ${SCOPES.join(", ")}, but not '${text}'`);
+    throw new UsageError(`--${option} must contain only ${SCOPES.join(", ")}, but has '${text}'`);
   });
   return [...new Set(scopes)];
 }
 
-/** Addresses and CIDR blocks; none when the option is not given. */
+/** Addresses and CIDR blocks; none if the option is not given. */
 export function addressesOf(input: Input, option: string): readonly string[] {
   if (!input.values.has(option)) return [];
   const entries = [...new Set(listOf(input, option))];
@@ -117,17 +117,17 @@ export function addressesOf(input: Input, option: string): readonly string[] {
   return entries;
 }
 
-/** A name that can be shown in one line. */
+/** A name in one line. */
 export function nameOf(input: Input, option: string, fallback: string): string {
   return lineOf(option, input.values.get(option) ?? fallback, NAME_LENGTH_MAX);
 }
 
-/** Why something is done, in one line. */
+/** A reason in one line. */
 export function reasonOf(input: Input, option: string): string {
   return lineOf(option, input.values.get(option) ?? "", REASON_LENGTH_MAX);
 }
 
-/** The caller's own id of what is to be done once; null when the option is not given. */
+/** The operator's own id of an operation; null if the option is not given. */
 export function referenceOf(input: Input, option: string): string | null {
   const reference = input.values.get(option);
   return reference === undefined ? null : lineOf(option, reference, REFERENCE_LENGTH_MAX);
@@ -152,7 +152,7 @@ export function emailOf(input: Input, option: string): string | null {
 function listOf({ values }: Input, option: string): string[] {
   const entries = (values.get(option) ?? "").split(",").map((entry) => entry.trim());
   if (!entries.includes("")) return entries;
-  throw new UsageError(`--${option} must be a list without gaps, such as a,b`);
+  throw new UsageError(`--${option} must be a list without empty entries, such as a,b`);
 }
 
 function checked<T>(option: string, read: () => T): T {

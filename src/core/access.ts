@@ -168,10 +168,10 @@ export function decideAccess(
   call: { readonly scope: Scope | null; readonly clientIp: string; readonly nowMs: number },
 ): AccessDecision {
   const tier = deriveTier(document.tierInputs, call.nowMs);
-  return { tier, refusal: refusalOf(document, key, tier, call) };
+  return { tier, refusal: accessRefusal(document, key, tier, call) };
 }
 
-function refusalOf(
+function accessRefusal(
   document: AccessDocument,
   key: AccessKey,
   tier: Tier,

@@ -32,6 +32,8 @@ export interface Operation {
   /** Nano-USD; negative if the operation takes. */
   readonly amount: bigint;
   readonly expiresAtMs: number | null;
+  /** When it was booked, by the clock of Postgres. */
+  readonly createdAtMs: number;
 }
 
 /** What the request log knows at admission (SPEC 2.8); never content. */

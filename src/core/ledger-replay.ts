@@ -25,7 +25,7 @@ export interface ReplayEntry {
 }
 
 /** An operation as Postgres has it. */
-export interface OperationFact {
+export interface ReplayOperation {
   readonly number: number;
   readonly kind: OperationKind;
   readonly balance: "paid" | "free";
@@ -63,11 +63,11 @@ export class LedgerReplay {
   #hidden = 0;
   /** True if the entry before was a hole. */
   #isResuming = false;
-  readonly #operations: ReadonlyMap<number, OperationFact>;
+  readonly #operations: ReadonlyMap<number, ReplayOperation>;
 
   constructor(
     readonly account: string,
-    operations: readonly OperationFact[],
+    operations: readonly ReplayOperation[],
   ) {
     this.#operations = new Map(operations.map((operation) => [operation.number, operation]));
   }

@@ -1,8 +1,10 @@
 // Names the prices that a call was charged by, so a receipt can be explained years later.
 
+import { LRUCache } from "lru-cache";
+
+export const PRICES_KNOWN_MAX = 1_000;
 /** By the JSON text of the prices; a catalogue has few of them. */
-const known = new Map<string, string>();
-const KNOWN_MAX = 1_000;
+const known = new LRUCache<string, string>({ max: PRICES_KNOWN_MAX });
 const ofObject = new WeakMap<object, string>();
 
 /**
@@ -31,7 +33,6 @@ function digestOf(text: string): string {
   let digest = known.get(text);
   if (digest === undefined) {
     digest = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 8);
-    if (known.size >= KNOWN_MAX) known.clear();
     known.set(text, digest);
   }
   return digest;

@@ -2,6 +2,7 @@
 // address.
 
 import { createRequire } from "node:module";
+import { LRUCache } from "lru-cache";
 
 export interface ClientInfo {
   /** ISO 3166-1 alpha-2; null if the address belongs to no country. */
@@ -21,7 +22,7 @@ export interface ClientInfoOptions {
 }
 
 const HASH_DIGITS = 16;
-const REMEMBERED_MAX = 4096;
+export const ADDRESSES_REMEMBERED_MAX = 4_096;
 
 /** A function from an address to its ClientInfo; it caches recent addresses. */
 export function createClientInfo(options: ClientInfoOptions): (ip: string) => ClientInfo {
@@ -31,7 +32,7 @@ export function createClientInfo(options: ClientInfoOptions): (ip: string) => Cl
   // An HMAC under an empty key is a plain hash, and the hash of an IPv4 address is soon reversed.
   if (ipHashSecret() === "") throw new Error("Cannot hash addresses as 'ipHashSecret' is empty");
   if (windowSecret === "") throw new Error("Cannot hash addresses as 'windowSecret' is empty");
-  const remembered = new Map<string, ClientInfo>();
+  const remembered = new LRUCache<string, ClientInfo>({ max: ADDRESSES_REMEMBERED_MAX });
   let secretOfRemembered = "";
   return (ip) => {
     const secret = ipHashSecret();
@@ -44,7 +45,6 @@ export function createClientInfo(options: ClientInfoOptions): (ip: string) => Cl
       ipHash: hash(ip, secret),
       windowHash: hash(ip, windowSecret),
     };
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     remembered.set(ip, facts);
     return facts;
   };

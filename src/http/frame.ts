@@ -21,6 +21,8 @@ import type { BunServer } from "./server.ts";
  */
 export interface KeyDirectory {
   find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
+  /** Told of a key that was found and then refused as revoked. */
+  forget(digests: KeyDigests): void;
 }
 
 /** Counts the requests of callers without a valid key. */
@@ -57,6 +59,8 @@ export interface RequestContext extends RawRequest {
   readonly clientIp: string;
   /** True while the body is being read: if that fails, the connection cannot be used again. */
   isReadingBody: boolean;
+  /** The digests of the request's key; null until a well-formed one was read. */
+  keyDigests: KeyDigests | null;
   /** The count of this request in the window of its address; made at most once. */
   counted: Promise<AnonymousCount> | null;
 }
@@ -80,6 +84,7 @@ export function arrive(deps: FrameDeps, { request, server }: RawRequest): Reques
     arrivedMs: clock.monotonicMs(),
     clientIp: deps.clientIp(peer, request.headers),
     isReadingBody: false,
+    keyDigests: null,
     counted: null,
   };
 }
@@ -99,7 +104,8 @@ export async function identify(
   endpoint: string,
 ): Promise<Call> {
   const key = readKey(arrival.request.headers, deps.surface);
-  const identity = await findKey(deps, arrival, key);
+  arrival.keyDigests = keyDigests(key, deps.keyPeppers);
+  const identity = await findKey(deps, arrival, arrival.keyDigests);
   if (identity === null) throw invalidKey();
   const { requestId, clientIp, arrivedMs, request } = arrival;
   const { country, ipHash } = deps.clientInfo(clientIp);
@@ -120,19 +126,24 @@ export async function identify(
 async function findKey(
   deps: FrameDeps,
   arrival: RequestContext,
-  key: string,
+  digests: KeyDigests,
 ): Promise<KeyIdentity | null> {
   const hasTurn = async () => {
     const { allowed, known } = await countOnce(deps, arrival);
     return allowed && known;
   };
   try {
-    return await deps.keys.find(keyDigests(key, deps.keyPeppers), hasTurn);
+    return await deps.keys.find(digests, hasTurn);
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
     const message = "Keys cannot be looked up right now";
     throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
   }
+}
+
+/** The key of this request turned out to be revoked, or was never found. */
+export function forgetKey({ keys }: FrameDeps, { keyDigests }: RequestContext): void {
+  if (keyDigests !== null) keys.forget(keyDigests);
 }
 
 /** `rate` is the account's own window; null if no account was involved. */
@@ -145,8 +156,11 @@ export async function answerError(
   const { requestId } = arrival;
   let error = toApiError(thrown);
   const isKeyless = error.code === "invalid_api_key" || error.code === "missing_api_key";
-  // A revoked key gets the same error as an unknown one.
-  if (error.code === "invalid_api_key") error = invalidKey();
+  if (error.code === "invalid_api_key") {
+    forgetKey(deps, arrival);
+    // A revoked key gets the same error as an unknown one.
+    error = invalidKey();
+  }
   if (error.cause !== undefined) {
     deps.calls.log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
   }

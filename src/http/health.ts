@@ -1,7 +1,7 @@
 import { UnknownLayout } from "../../actors/layouts.ts";
 import type { Clock } from "../core/clock.ts";
 import { ERRORS, OK } from "../core/errors.ts";
-import { RedisTakesNoWrite } from "../store/redis-check.ts";
+import { RedisNotWritable } from "../store/redis-check.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import { oneOf, Type } from "./schema.ts";
 
@@ -76,7 +76,7 @@ async function stateOf(read: () => Promise<string>, clock: Clock): Promise<strin
   try {
     return await Promise.race([read(), late.promise]);
   } catch (error) {
-    const isInWords = error instanceof UnknownLayout || error instanceof RedisTakesNoWrite;
+    const isInWords = error instanceof UnknownLayout || error instanceof RedisNotWritable;
     return isInWords ? error.message : "failed";
   } finally {
     callOff();

@@ -6,7 +6,13 @@ import type { TSchema } from "@sinclair/typebox";
 export type Json = { readonly [key: string]: unknown };
 
 /** Keywords that only our refusals use, or that are written in another way. */
-const OWN_KEYWORDS = new Set(["$id", "must", "code", "anyOf", "patternProperties"]);
+const OWN_KEYWORDS: ReadonlySet<string> = new Set([
+  "$id",
+  "must",
+  "code",
+  "anyOf",
+  "patternProperties",
+]);
 
 export class SchemaWriter {
   readonly #components = new Map<string, Json>();

@@ -5,7 +5,7 @@ import type { Admission, RateLimits } from "../../actors/account.ts";
 import { admit, type Call, type CallTerms, NO_COST, outcomeOf } from "../calls/call.ts";
 import { release } from "../calls/settling.ts";
 import { ApiError, OK } from "../core/errors.ts";
-import { type FrameDeps, identify, type RequestContext } from "./frame.ts";
+import { type FrameDeps, forgetKey, identify, type RequestContext } from "./frame.ts";
 
 /** How the log names the endpoint. */
 export interface OpenRequest {
@@ -35,6 +35,7 @@ export async function countByKey(
     return await count(deps, call, request);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.code === "invalid_api_key") forgetKey(deps, arrival);
     if (error.code === "service_unavailable") {
       const { requestId } = arrival;
       deps.calls.log.warn({ requestId, err: error }, "A request was not counted by its key");

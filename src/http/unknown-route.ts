@@ -3,7 +3,7 @@
 
 import { ApiError } from "../core/errors.ts";
 import { type Endpoint, methodsOf } from "./endpoint-info.ts";
-import { answerError, arrive, type FrameDeps, type RawRequest } from "./frame.ts";
+import { answerError, arrive, checkHost, type FrameDeps, type RawRequest } from "./frame.ts";
 import { countByKey } from "./optional-key.ts";
 
 type Route = Pick<Endpoint<never>, "method" | "path" | "hasOpenEnd" | "isBilled" | "mistakenFor">;
@@ -17,6 +17,7 @@ const UNKNOWN_PATH = "unknown";
 
 /**
  * Answers a request without a matching endpoint; it counts in the window of its key, if it has one.
+ * A malformed Host comes first: it can hide the path from the router.
  */
 export async function unrouted(
   deps: FrameDeps,
@@ -24,6 +25,11 @@ export async function unrouted(
   error: unknown,
 ): Promise<Response> {
   const arrival = arrive(deps, raw);
+  try {
+    checkHost(raw.request);
+  } catch (malformed) {
+    return await answerError(deps, arrival, malformed, null);
+  }
   if (!(error instanceof ApiError)) return await answerError(deps, arrival, error, null);
   const request = { endpoint: UNKNOWN_PATH, service: "account", refusal: error } as const;
   const byKey = await countByKey(deps, arrival, request);

@@ -19,13 +19,8 @@ import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/chat-body.ts
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
 import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";
-import {
-  apiKeyOf,
-  baseUrlOf,
-  type Environment,
-  priceDigits,
-  type Refuse,
-} from "./catalogue-values.ts";
+import { apiKeyOf, baseUrlOf, priceDigits, type Refuse } from "./catalogue-values.ts";
+import type { Environment } from "./environment.ts";
 import {
   JsonSyntaxError,
   type LocatedJson,
@@ -183,6 +178,7 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     contextTokens: file.context_length,
     freeCreditEligible: file.free_credit_eligible ?? false,
     routes: file.routes.map(({ provider, model }) => ({ provider, model })),
+    showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
   };
 }

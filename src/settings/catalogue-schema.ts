@@ -133,6 +133,12 @@ export const Model = Type.Object(
         },
       ),
     ),
+    reasoning: Type.Optional(
+      Type.Union([Type.Literal("hide"), Type.Literal("show")], {
+        description: "Whether callers get the text of its reasoning; default hide",
+        errorMessage: 'must be "hide" or "show"',
+      }),
+    ),
     pricing: Type.Array(Band, {
       minItems: 1,
       maxItems: 16,

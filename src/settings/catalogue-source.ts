@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 import { LocalModels, type Probe } from "../services/chat/providers/local-models.ts";
 import { type Catalogue, withDefaults } from "./catalogue.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
-import type { Environment } from "./catalogue-values.ts";
+import type { Environment } from "./environment.ts";
 
 export interface CatalogueSourceOptions {
   readonly path: string;
@@ -47,7 +47,7 @@ export class CatalogueSource implements Disposable {
     const local = new LocalModels(options);
     const stamp = await stampOf(path);
     if (stamp === ABSENT && required) throw new CatalogueError(path, null, "there is no such file");
-    if (stamp === ABSENT) await local.look();
+    if (stamp === ABSENT) await local.refresh();
     const current =
       stamp === ABSENT ? withDefaults(local.catalogue()) : await readCatalogue(path, env);
     const source = new CatalogueSource(options, { local, stamp, current });
@@ -82,7 +82,7 @@ export class CatalogueSource implements Disposable {
   /** Without a file, looks for servers now. */
   async checkServers(): Promise<void> {
     if (this.#from === "file") return;
-    await this.#local.look();
+    await this.#local.refresh();
     const found = withDefaults(this.#local.catalogue());
     // The file may have come meanwhile. The same models stay the same catalogue.
     if (this.#isFromFile() || Bun.deepEquals(found, this.#current)) return;

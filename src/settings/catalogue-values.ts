@@ -1,8 +1,7 @@
 // Checks of values that several parts of the configuration file have, beyond what its schema can
 // say.
 
-/** Where the environment's variables come from. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, secretOf } from "./environment.ts";
 
 /** Refuses the value at a JSON pointer, and with it the file. */
 export type Refuse = (pointer: string, problem: string) => never;
@@ -22,14 +21,14 @@ export function baseUrlOf(text: string, refuse: RefuseValue): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** The key that a variable of the environment holds; null where none is named. */
+/** The key that a variable, or the file of `NAME_FILE`, holds; null where none is named. */
 export function apiKeyOf(
   variable: string | undefined,
   env: Environment,
   refuse: RefuseValue,
 ): string | null {
   if (variable === undefined) return null;
-  const key = env[variable]?.trim() ?? "";
+  const key = keyText(variable, env, refuse).trim();
   if (key === "") {
     // Whoever wrote the key itself in this place must not find it in a log.
     const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? ` '${variable}'` : "";
@@ -40,6 +39,15 @@ export function apiKeyOf(
     return refuse(`names '${variable}', whose value cannot be sent as a key`);
   }
   return key;
+}
+
+function keyText(variable: string, env: Environment, refuse: RefuseValue): string {
+  try {
+    return secretOf(variable, env).text ?? "";
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return refuse(`cannot be read: ${error.message}`);
+  }
 }
 
 /** The digits of a USD price, as they are written in the file. */

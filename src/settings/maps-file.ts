@@ -13,13 +13,8 @@ import {
   type MapsServer,
 } from "../services/maps/servers.ts";
 import type { Maps, MapsServerFile } from "./catalogue-schema.ts";
-import {
-  apiKeyOf,
-  baseUrlOf,
-  type Environment,
-  priceDigits,
-  type Refuse,
-} from "./catalogue-values.ts";
+import { apiKeyOf, baseUrlOf, priceDigits, type Refuse } from "./catalogue-values.ts";
+import type { Environment } from "./environment.ts";
 import { type LocatedJson, pointerTo } from "./located-json.ts";
 
 interface Context {

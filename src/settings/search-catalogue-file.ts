@@ -11,13 +11,8 @@ import {
   type SearchServer,
 } from "../services/search/search-catalogue.ts";
 import type { Search, SearchServerFile } from "./catalogue-schema.ts";
-import {
-  apiKeyOf,
-  baseUrlOf,
-  type Environment,
-  priceDigits,
-  type Refuse,
-} from "./catalogue-values.ts";
+import { apiKeyOf, baseUrlOf, priceDigits, type Refuse } from "./catalogue-values.ts";
+import type { Environment } from "./environment.ts";
 import type { LocatedJson } from "./located-json.ts";
 
 interface Context {

@@ -1,5 +1,5 @@
-// Accounts, their keys, and what moved money in or out without a call. Money columns are bigint
-// nano-USD; ids are text with a prefix.
+// Accounts, their keys, payments, and operations. Money columns are bigint nano-USD; ids are text
+// with a prefix.
 
 import { sql } from "drizzle-orm";
 import {
@@ -31,12 +31,12 @@ export const accounts = pgTable(
       .default("active"),
     stateReason: text("state_reason"),
     contract: text("contract", { enum: ["enterprise"] }),
-    /** What an application account is subscribed to; no Gateway account has one. */
+    /** The plan of an application account; null for a Gateway account. */
     plan: text("plan", { enum: PLAN_NAMES }),
     ownCap: money("own_cap"),
-    /** Raised by every change of the access document; Redis and each process compare it. */
+    /** Raised by every change of the access document. Redis and each process compare it. */
     version: integer("version").notNull().default(1),
-    /** The version that Redis was last given; behind `version` after a crash between the two. */
+    /** The version that Redis has. After a crash it can be lower than `version`. */
     appliedVersion: integer("applied_version").notNull().default(0),
     /** When `version` was last raised. */
     changedAt: at("changed_at").notNull().defaultNow(),
@@ -60,7 +60,7 @@ export const keys = pgTable(
       .references(() => accounts.number),
     /** HMAC-SHA-256 of the key under the pepper, hex; the key itself is never stored. */
     digest: text("digest").notNull().unique(),
-    /** The id of that pepper; null for a key of a release that stored none. */
+    /** The id of the pepper. Null if the release that created the key did not store it. */
     pepper: text("pepper"),
     name: text("name").notNull(),
     scopes: text("scopes").array().notNull(),
@@ -74,16 +74,16 @@ export const keys = pgTable(
   (table) => [index("keys_account").on(table.account)],
 );
 
-/** The secrets that the processes work with, so that one with another secret notices (D-150). */
+/** The secrets in use, so that a process with a different secret notices (D-150). */
 export const secrets = pgTable("secrets", {
   /** The environment variable. */
   name: text("name").primaryKey(),
-  /** Of the current secret, as `secretId` makes it. */
+  /** `secretId` of the current secret. */
   fingerprint: text("fingerprint").notNull(),
   since: at("since").notNull().defaultNow(),
 });
 
-/** Money that came in, by whatever provider. What it did to a balance stands in `operations`. */
+/** Money received, from any provider. The changes of the balance are in `operations`. */
 export const payments = pgTable(
   "payments",
   {
@@ -92,9 +92,9 @@ export const payments = pgTable(
     account: number("account")
       .notNull()
       .references(() => accounts.number),
-    /** `manual` for what an operator recorded. */
+    /** `manual` if an operator recorded it. */
     provider: text("provider").notNull().default("manual"),
-    /** The provider's own id of it, or the `--id` of a manual one. */
+    /** The provider's id of the payment, or the `--id` of a manual one. */
     providerRef: text("provider_ref"),
     status: text("status", { enum: ["pending", "succeeded", "failed"] })
       .notNull()
@@ -102,12 +102,12 @@ export const payments = pgTable(
     currency: text("currency").notNull().default("usd"),
     /** The net amount that is credited. */
     amount: money("amount").notNull(),
-    /** What the payer paid on top of it. */
+    /** The fee that the payer paid on top of `amount`. */
     fee: money("fee").notNull().default(sql`0`),
     bonus: money("bonus").notNull().default(sql`0`),
-    /** What of `amount` was refunded by now. */
+    /** The part of `amount` that is refunded. */
     refunded: money("refunded").notNull().default(sql`0`),
-    /** What of `amount` a dispute holds or has taken by now. */
+    /** The part of `amount` that a dispute holds or has taken. */
     disputed: money("disputed").notNull().default(sql`0`),
     dispute: text("dispute", { enum: ["open", "won", "lost"] }),
     paidAt: at("paid_at").notNull(),
@@ -126,8 +126,8 @@ export const payments = pgTable(
 );
 
 /**
- * What changes a balance and is no call. Committed here first, then applied to Redis in the order
- * of `number`, which counts 1, 2, 3 … in each account without gaps.
+ * Changes of a balance that are not calls. They are committed here first, then applied to Redis in
+ * the order of `number`, which counts 1, 2, 3 … in each account without gaps.
  */
 export const operations = pgTable(
   "operations",
@@ -138,21 +138,21 @@ export const operations = pgTable(
     number: integer("number").notNull(),
     kind: text("kind", { enum: OPERATION_KINDS }).notNull(),
     balance: text("balance", { enum: ["paid", "free"] }).notNull(),
-    /** Below zero for a reversal and for an adjustment that takes. */
+    /** Negative for a reversal, and for an adjustment that takes credit away. */
     amount: money("amount").notNull(),
     payment: number("payment").references(() => payments.number),
     reason: text("reason"),
-    /** Who asked for it: `operator`, `system` or a provider. */
+    /** Who requested it: `operator`, `system` or a provider. */
     actor: text("actor").notNull().default("system"),
-    /** The caller's own id of it: with the same one nothing is done twice. */
+    /** The requester's own id, which makes a repeated request harmless. */
     reference: text("reference"),
     expiresAt: at("expires_at"),
-    /** The UTC month, as 202611, whose allowance of the Free plan this is. */
+    /** For an allowance of the Free plan: its UTC month, as 202611. */
     allowanceMonth: integer("allowance_month"),
     createdAt: at("created_at").notNull().defaultNow(),
-    /** Its ledger entry is here; written with that entry. */
+    /** True once the ledger entry exists; set in the transaction that writes the entry. */
     booked: boolean("booked").notNull().default(false),
-    /** Free credit whose time is over, and of which its account owns nothing any more. */
+    /** True for free credit that has expired and of which nothing is left. */
     ended: boolean("ended").notNull().default(false),
   },
   (table) => [

@@ -3,12 +3,12 @@ import { STATE_REASONS } from "../core/access.ts";
 import { arrayText } from "./database.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
-/** Only a person lifts this suspension (SPEC 3.1). */
+/** Only an operator can end this suspension (SPEC 3.1). */
 const NEGATIVE_BALANCE = STATE_REASONS.negativeBalance;
 
 /**
- * Suspends the accounts that entries show with a balance below zero. The raised version makes the
- * completer hand the access document to Redis.
+ * Suspends accounts with a negative balance in these entries. The raised version makes the
+ * completer write the access document to Redis.
  */
 export async function suspendNegative(
   tx: TransactionSql,

@@ -1,5 +1,5 @@
-// Changes to accounts and keys. Each is one transaction that also raises the version of the access
-// document, so that Redis and every process take notice; the caller then hands it to Redis.
+// Changes of accounts and keys. Each change is one transaction, which also raises the version of
+// the access document so that every process notices. The caller then writes the document to Redis.
 
 import { and, eq, isNull } from "drizzle-orm";
 import type { AccountState } from "../core/access.ts";
@@ -27,12 +27,13 @@ import {
   type Transaction,
 } from "./operations.ts";
 
-export interface AccountPlace {
+/** The id of an account and the bucket of its keys in Redis. */
+export interface AccountRef {
   readonly id: string;
   readonly bucket: number;
 }
 
-export interface AccountRow extends AccountPlace {
+export interface AccountRow extends AccountRef {
   readonly number: number;
   readonly surface: Surface;
   readonly email: string | null;
@@ -71,21 +72,21 @@ export interface AccountChange {
 export interface NewAccount {
   readonly surface: Surface;
   readonly email: string | null;
-  /** Of an application account; Free unless it is said. */
+  /** Only for an application account; Free by default. */
   readonly plan?: PlanName;
 }
 
-/** A change of the balance, or of what is owed, that an operator decided. */
+/** A change of the balance, or of the amount owed, by an operator. */
 export interface Adjustment {
   readonly kind: "adjustment" | "forgiven";
-  /** Below zero for an adjustment that takes. */
+  /** Negative for an adjustment that takes credit away. */
   readonly amount: NanoUsd;
   readonly reason: string;
-  /** With the same one nothing is changed twice. */
+  /** The operator's own id, which makes a repeated request harmless. */
   readonly reference: string | null;
 }
 
-/** A closed account stays closed: it takes no key, no credit and no change. */
+/** The account is closed for good: it accepts no key, no credit and no change. */
 export class AccountClosed extends Error {
   override readonly name = "AccountClosed";
 }
@@ -93,22 +94,22 @@ export class AccountClosed extends Error {
 export interface AccountsDeps {
   readonly database: Database;
   readonly random: RandomBytes;
-  /** The current one. */
+  /** The current pepper. */
   readonly keyPepper: string;
 }
 
 export class Accounts {
   constructor(readonly deps: AccountsDeps) {}
 
-  /** A new account; one of the Gateway comes with the free credit of SPEC 3.3. */
-  async create({ surface, email, plan }: NewAccount, now: Date): Promise<AccountPlace> {
-    const onPlan = surface === "application" ? (plan ?? "free") : null;
+  /** Creates an account. A Gateway account gets the free credit of SPEC 3.3. */
+  async create({ surface, email, plan }: NewAccount, now: Date): Promise<AccountRef> {
+    const accountPlan = surface === "application" ? (plan ?? "free") : null;
     const id = newId("account", this.deps.random);
     const bucket = bucketOf(id);
     await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx
         .insert(accounts)
-        .values({ id, bucket, surface, email, plan: onPlan, createdAt: now })
+        .values({ id, bucket, surface, email, plan: accountPlan, createdAt: now })
         .returning({ number: accounts.number });
       if (row === undefined || surface !== "gateway") return;
       await bookOperation(tx, row.number, {
@@ -123,7 +124,7 @@ export class Accounts {
     return { id, bucket };
   }
 
-  /** Null when there is no such account. */
+  /** Null if there is no such account. */
   async find(id: string): Promise<AccountRow | null> {
     const [row] = await this.deps.database.db.select().from(accounts).where(eq(accounts.id, id));
     return row ?? null;
@@ -142,14 +143,14 @@ export class Accounts {
     return rows as unknown as KeyRow[];
   }
 
-  /** Changes what decides access. Closing also revokes every key (SPEC 5.7). */
+  /** Changes the account. Closing it also revokes all its keys (SPEC 5.7). */
   async change(account: AccountRow, change: AccountChange, now: Date): Promise<void> {
     await this.decide(account.id, now, () => change);
   }
 
   /**
-   * Calls `decide` with the account, locked against other changes, and makes the change that it
-   * answers, or none. Returns the account after it; null when there is none of this id.
+   * Locks the account, calls `decide` and makes the change that it returns; null changes nothing.
+   * Returns the account after the change, or null if there is no account with this id.
    */
   async decide(
     id: string,
@@ -173,7 +174,7 @@ export class Accounts {
   }
 
   /**
-   * A new key of the account. The secret is returned once and stored nowhere.
+   * Creates a key. The secret is returned once and stored nowhere.
    * @throws AccountClosed
    */
   async createKey(account: AccountRow, key: NewKey): Promise<{ id: string; secret: string }> {
@@ -196,8 +197,8 @@ export class Accounts {
     return { id, secret };
   }
 
-  /** Revokes a key; null when there is none of this id. Doing it again changes nothing. */
-  async revokeKey(keyId: string, now: Date): Promise<AccountPlace | null> {
+  /** Revokes a key; null if there is no such key. Revoking it again changes nothing. */
+  async revokeKey(keyId: string, now: Date): Promise<AccountRef | null> {
     return await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx
         .select({ number: accounts.number, id: accounts.id, bucket: accounts.bucket })
@@ -205,7 +206,7 @@ export class Accounts {
         .innerJoin(accounts, eq(accounts.number, keys.account))
         .where(eq(keys.id, keyId));
       if (row === undefined) return null;
-      // The account first, as everywhere: a closing at the same time must not wait in a circle.
+      // Lock the account first, as everywhere: the opposite order could deadlock with `change`.
       await raiseVersion(tx, row.number);
       await tx
         .update(keys)
@@ -216,8 +217,8 @@ export class Accounts {
   }
 
   /**
-   * Books an adjustment, or forgives what is owed. A repeated reference answers what was booked
-   * first. A closed account takes what takes away, and no credit.
+   * Books an adjustment, or forgives an amount owed. With a reference that was used before, returns
+   * the operation booked then. A closed account accepts an adjustment only if it takes credit away.
    * @throws AccountClosed, BalanceTooLarge, ReferenceReused
    */
   async adjust(account: AccountRow, adjustment: Adjustment): Promise<OperationRow> {
@@ -228,7 +229,7 @@ export class Accounts {
       const first = reference === null ? null : await findOperation(tx, number, reference);
       if (first !== null) {
         if (first.kind === kind) return first;
-        throw new ReferenceReused(`The reference '${reference}' is one of a ${first.kind}`);
+        throw new ReferenceReused(`The reference '${reference}' belongs to a ${first.kind}`);
       }
       if (kind === "adjustment" && amount > 0n) {
         refuseClosed(locked);
@@ -239,7 +240,7 @@ export class Accounts {
   }
 }
 
-/** Whether a dispute of any of the account's payments is open. */
+/** True if any payment of the account has an open dispute. */
 export async function hasOpenDispute(tx: Transaction, account: number): Promise<boolean> {
   const open = await tx
     .select({ number: payments.number })

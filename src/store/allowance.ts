@@ -1,4 +1,4 @@
-// The monthly allowance of the Free plan (SPEC 8.6): a credit like any other, once a month.
+// The monthly allowance of the Free plan (SPEC 8.6): free credit, booked once a month.
 
 import { and, eq } from "drizzle-orm";
 import { monthOf } from "../core/clock.ts";
@@ -10,17 +10,17 @@ import { bookOperation, raiseVersion, type Transaction } from "./operations.ts";
 
 export interface Allowance {
   readonly accountId: string;
-  /** A time in the UTC month that it is for. */
+  /** Any time in the UTC month of the allowance. */
   readonly nowMs: number;
   readonly amount: NanoUsd;
 }
 
-/** Books the allowance once in its month, with which it ends. */
+/** Books the allowance, at most once for its month. It expires at the end of the month. */
 export async function grantAllowance(database: Database, allowance: Allowance): Promise<void> {
   try {
     await database.db.transaction((tx) => insertAllowance(tx, allowance));
   } catch (error) {
-    // A balance that leaves no room for it needs no allowance.
+    // A balance near the maximum needs no allowance.
     if (!(error instanceof BalanceTooLarge)) throw error;
   }
 }
@@ -29,7 +29,7 @@ async function insertAllowance(
   tx: Transaction,
   { accountId, nowMs, amount }: Allowance,
 ): Promise<void> {
-  // The row lock orders operation numbers, and makes one of several processes the first.
+  // The row lock keeps operation numbers in order, and lets only one process book the allowance.
   const [account] = await tx
     .select()
     .from(accounts)
@@ -51,6 +51,9 @@ async function insertAllowance(
     actor: "system",
     expiresAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)),
     allowanceMonth: month,
+    // Use the clock that found the new month. By another clock, the allowance of the last month
+    // might not have expired yet, and what is left of it would be prolonged.
+    createdAt: now,
   });
   await raiseVersion(tx, account.number);
 }

@@ -4,9 +4,9 @@ import { asc, eq, gt, sql } from "drizzle-orm";
 import type { AccountState } from "../core/access.ts";
 import { fromUuid } from "../core/ids.ts";
 import type { LedgerKind, OperationKind } from "../core/journal.ts";
-import type { OperationFact, ReplayEntry } from "../core/ledger-replay.ts";
+import type { ReplayEntry, ReplayOperation } from "../core/ledger-replay.ts";
 import { accounts } from "./account-schema.ts";
-import type { AccountPlace } from "./accounts.ts";
+import type { AccountRef } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { readDocument } from "./documents.ts";
 import { type Payment, readPayments } from "./payments.ts";
@@ -15,48 +15,48 @@ import { type Cursor, readKeyIds } from "./wallet-repository.ts";
 
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
-/** A journal entry of the account that Postgres refused for what it is, and still lacks. */
+/** A rejected journal entry of the account that is not written to Postgres yet. */
 export interface RejectedEntry {
   readonly bucket: number;
   readonly epoch: number;
   readonly entry: number;
-  /** Its place in the ledger; null where it carries no money. */
+  /** Its number in the account's ledger; null if it carries no money. */
   readonly seq: number | null;
   readonly reason: string;
   readonly ledgerWritten: boolean;
 }
 
-/** What the request log and the ledger say of one call that they do not agree about. */
+/** A call about which the request log and the ledger disagree. */
 export interface LogMismatch {
   readonly request: string;
   /** The ledger entry of the charge, if there is one. */
   readonly seq: number | null;
   readonly charged: bigint;
-  /** Null when the log has no row of it. */
+  /** Null if the log has no row for the call. */
   readonly logged: bigint | null;
   readonly rows: number;
 }
 
-/** An account as the ledger had it at one instant. */
+/** An account as Postgres had it at one instant. */
 export interface AuditSnapshot {
   readonly cursor: Cursor;
   readonly nowMs: number;
   readonly state: AccountState;
   readonly stateReason: string | null;
   readonly version: number;
-  /** The version of the document that Redis was given for certain. */
+  /** The version of the document that Redis is known to have. */
   readonly appliedVersion: number;
   readonly document: string;
-  readonly operations: readonly OperationFact[];
+  readonly operations: readonly ReplayOperation[];
   readonly payments: readonly Payment[];
   readonly rejected: readonly RejectedEntry[];
   /** The ids of all keys, revoked ones too. */
   readonly keyIds: readonly string[];
   /** Spending by `202611 key_…`. */
   readonly spending: ReadonlyMap<string, bigint>;
-  /** The ledger in order, page by page; to be read once. */
+  /** The ledger in order, page by page. It can be read only once. */
   ledger(): AsyncGenerator<ReplayEntry[]>;
-  /** The first call whose logged cost is not what the ledger charged. */
+  /** The first call whose cost in the log differs from its charge in the ledger. */
   logMismatch(): Promise<LogMismatch | null>;
 }
 
@@ -66,14 +66,14 @@ export interface Orphan {
   readonly account: number;
 }
 
-const PLACES_A_PAGE = 500;
-const ENTRIES_A_PAGE = 5_000;
+const ACCOUNTS_PER_PAGE = 500;
+const ENTRIES_PER_PAGE = 5_000;
 
 export class AuditRepository {
   constructor(readonly database: Database) {}
 
   /** All accounts in the order of their numbers, page by page. */
-  async *places(): AsyncGenerator<AccountPlace[]> {
+  async *listAccounts(): AsyncGenerator<AccountRef[]> {
     let after = 0;
     for (;;) {
       const rows = await this.database.db
@@ -81,7 +81,7 @@ export class AuditRepository {
         .from(accounts)
         .where(gt(accounts.number, after))
         .orderBy(asc(accounts.number))
-        .limit(PLACES_A_PAGE);
+        .limit(ACCOUNTS_PER_PAGE);
       const last = rows.at(-1);
       if (last === undefined) return;
       after = last.number;
@@ -89,8 +89,8 @@ export class AuditRepository {
     }
   }
 
-  /** Null when there is no such account. */
-  async place(accountId: string): Promise<AccountPlace | null> {
+  /** Null if there is no such account. */
+  async findAccount(accountId: string): Promise<AccountRef | null> {
     const [row] = await this.database.db
       .select({ id: accounts.id, bucket: accounts.bucket })
       .from(accounts)
@@ -103,18 +103,18 @@ export class AuditRepository {
     return await this.database.db.select().from(journalCursors).orderBy(journalCursors.bucket);
   }
 
-  /** Lets `read` look at an account, all of it as of one instant. */
+  /** Calls `read` with a snapshot of the account, all of it as of one instant. */
   async snapshot<T>(
-    place: AccountPlace,
-    read: (repository: AuditSnapshot) => Promise<T>,
+    account: AccountRef,
+    read: (snapshot: AuditSnapshot) => Promise<T>,
   ): Promise<T> {
-    return await this.database.db.transaction(async (tx) => read(await open(tx, place)), {
+    return await this.database.db.transaction(async (tx) => read(await openSnapshot(tx, account)), {
       isolationLevel: "repeatable read",
       accessMode: "read only",
     });
   }
 
-  /** Rejected entries that name no account of the installation. */
+  /** Rejected entries whose account is unknown. */
   async unattributed(): Promise<RejectedEntry[]> {
     const rows = await this.database.db.execute<RejectedColumns>(sql`
       SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written
@@ -124,7 +124,7 @@ export class AuditRepository {
     return rows.map(rejectedOf);
   }
 
-  /** The first rows of the ledger or of the spending that belong to no account. */
+  /** The first row of the ledger or of the spending that belongs to no account. */
   async orphan(): Promise<Orphan | null> {
     const rows = await this.database.db.execute<{ table: string; account: string }>(sql`
       SELECT 'ledger_entries' AS table, account::text FROM ledger_entries l
@@ -138,7 +138,7 @@ export class AuditRepository {
   }
 }
 
-async function open(tx: Queries, { id, bucket }: AccountPlace): Promise<AuditSnapshot> {
+async function openSnapshot(tx: Queries, { id, bucket }: AccountRef): Promise<AuditSnapshot> {
   const [cursor] = await tx.select().from(journalCursors).where(eq(journalCursors.bucket, bucket));
   const stored = await readDocument(tx, id);
   if (cursor === undefined || stored === null) throw new Error(`Account ${id} is gone`);
@@ -169,7 +169,7 @@ async function open(tx: Queries, { id, bucket }: AccountPlace): Promise<AuditSna
   };
 }
 
-async function readOperations(tx: Queries, account: number): Promise<OperationFact[]> {
+async function readOperations(tx: Queries, account: number): Promise<ReplayOperation[]> {
   const rows = await tx.execute<Record<string, string | null>>(sql`
     SELECT o.number::text, o.kind, o.balance, o.amount::text, p.id AS payment,
       (extract(epoch FROM o.expires_at) * 1000)::bigint::text AS expires,
@@ -223,7 +223,7 @@ async function readSpending(tx: Queries, account: number): Promise<Map<string, b
   return new Map(rows.map(({ row, spent }) => [row, BigInt(spent)]));
 }
 
-/** A cursor of the server: however long the ledger is, one page of it is here. */
+/** Uses a cursor of Postgres, so that only one page of the ledger is in memory. */
 async function* readLedger(tx: Queries, account: number): AsyncGenerator<ReplayEntry[]> {
   await tx.execute(sql`
     DECLARE audited NO SCROLL CURSOR FOR
@@ -235,10 +235,10 @@ async function* readLedger(tx: Queries, account: number): AsyncGenerator<ReplayE
     WHERE l.account = ${account} ORDER BY l.seq`);
   for (;;) {
     const rows = await tx.execute<Record<string, string | null>>(
-      sql`FETCH FORWARD ${sql.raw(String(ENTRIES_A_PAGE))} FROM audited`,
+      sql`FETCH FORWARD ${sql.raw(String(ENTRIES_PER_PAGE))} FROM audited`,
     );
     if (rows.length > 0) yield rows.map(entryOf);
-    if (rows.length < ENTRIES_A_PAGE) break;
+    if (rows.length < ENTRIES_PER_PAGE) break;
   }
   await tx.execute(sql`CLOSE audited`);
 }
@@ -262,8 +262,8 @@ function entryOf(row: Record<string, string | null>): ReplayEntry {
 }
 
 /**
- * A charge without a log row is one only as long as the log of its month is kept, and where the row
- * was not refused. A repayment is no charge.
+ * A charge without a log row is a mismatch only while the log of its month is kept, and only if the
+ * row was not rejected. A repayment is not a charge.
  */
 async function readLogMismatch(
   tx: Queries,

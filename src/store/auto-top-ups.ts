@@ -3,7 +3,7 @@
 import { and, eq } from "drizzle-orm";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { accounts } from "./account-schema.ts";
-import type { AccountPlace } from "./accounts.ts";
+import type { AccountRef } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { lockAccount, raiseVersion, type Transaction } from "./operations.ts";
 import { autoTopUps, savedCards } from "./payment-schema.ts";
@@ -48,7 +48,7 @@ export class AutoTopUps {
   }
 
   /** The accounts where it is enabled. */
-  async enabled(): Promise<AccountPlace[]> {
+  async enabled(): Promise<AccountRef[]> {
     return await this.database.db
       .select({ id: accounts.id, bucket: accounts.bucket })
       .from(autoTopUps)

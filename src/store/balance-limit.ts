@@ -2,17 +2,18 @@ import { sql } from "drizzle-orm";
 import { AMOUNT_MAX } from "../core/money.ts";
 import type { Database } from "./database.ts";
 
-/** The balance, or what is owed, would leave the range that Redis adds exactly. */
+/** The balance, or the amount owed, would exceed the range in which Redis computes exactly. */
 export class BalanceTooLarge extends Error {
   override readonly name = "BalanceTooLarge";
 }
 
-/** What an operation adds: to the balance, or at most to what is owed. */
+/** The most that an operation adds to the balance or to the amount owed. */
 export type Increase = { readonly credit: bigint } | { readonly owed: bigint };
 
 /**
- * Throws BalanceTooLarge where Redis would refuse the operation: one that can never be applied must
- * not be booked. What was spent, repaid or forgiven and is not in the ledger yet counts in full.
+ * Throws BalanceTooLarge if Redis would refuse the operation: an operation that can never be
+ * applied must not be booked. Spending, repayments and forgiven amounts that are not in the ledger
+ * yet are ignored, so the check is strict.
  */
 export async function refuseTooLarge(
   tx: Pick<Database["db"], "execute">,
@@ -36,6 +37,6 @@ export async function refuseTooLarge(
     throw new BalanceTooLarge("The balance would be larger than Redis can count exactly");
   }
   if ("owed" in increase && BigInt(row?.owed ?? "0") + increase.owed > AMOUNT_MAX) {
-    throw new BalanceTooLarge("What is owed would be more than Redis can count exactly");
+    throw new BalanceTooLarge("The amount owed would be larger than Redis can count exactly");
   }
 }

@@ -1,7 +1,7 @@
 // A saved card is removed together with what depends on it.
 
 import { eq } from "drizzle-orm";
-import type { AccountPlace } from "./accounts.ts";
+import type { AccountRef } from "./accounts.ts";
 import { pauseAutoIn, readAutoTopUp } from "./auto-top-ups.ts";
 import type { Database } from "./database.ts";
 import { lockAccount } from "./operations.ts";
@@ -22,7 +22,7 @@ export interface CardRemoval {
 export async function removeSavedCard(
   database: Database,
   { provider, ref, event, now }: CardRemoval,
-): Promise<{ readonly account: AccountPlace; readonly isPaused: boolean } | null> {
+): Promise<{ readonly account: AccountRef; readonly isPaused: boolean } | null> {
   return await database.db.transaction(async (tx) => {
     if (event !== null) await processedIn(tx, event, "card removed");
     const [owner] = await tx

@@ -1,4 +1,4 @@
-// The column types of Postgres.
+// Column types that all tables share.
 
 import { bigint, customType, timestamp } from "drizzle-orm/pg-core";
 

@@ -2,18 +2,18 @@ import type { Cluster, Redis } from "ioredis";
 import { MAIL } from "../core/limits.ts";
 
 /**
- * The keys that queued messages are sealed with. They are in Redis and what they open is in
- * Postgres, so that neither store, nor a copy of it, tells anything alone.
+ * The keys that encrypt queued messages. The keys are in Redis and the messages in Postgres, so
+ * that one store, or a backup of it, does not reveal a message.
  */
 export class ContentKeys {
   constructor(readonly redis: Redis | Cluster) {}
 
-  /** Keeps a key until `destroy`, or until no attempt can need it any more. */
+  /** Stores a key until `destroy`, or until no attempt can need it any more. */
   async put(messageId: string, key: Uint8Array): Promise<void> {
     await this.redis.set(name(messageId), Buffer.from(key), "PX", MAIL.contentKeyMs);
   }
 
-  /** The key, or null when it is gone. */
+  /** Null if the key was destroyed or has expired. */
   find(messageId: string): Promise<Uint8Array | null> {
     return this.redis.getBuffer(name(messageId));
   }
@@ -23,7 +23,7 @@ export class ContentKeys {
     await this.redis.incr(DESTROYED);
   }
 
-  /** How many keys were destroyed since this was asked last. */
+  /** Returns how many keys were destroyed since the last call. */
   async takeDestroyed(): Promise<number> {
     return Number((await this.redis.getdel(DESTROYED)) ?? 0);
   }

@@ -3,66 +3,64 @@ import postgres from "postgres";
 
 export interface Database {
   readonly db: PostgresJsDatabase;
-  /** The driver itself, for COPY, LISTEN and statements that drizzle cannot say. */
+  /** The driver itself, for COPY, LISTEN and statements that drizzle cannot express. */
   readonly sql: postgres.Sql<{ bigint: bigint }>;
   /** Resolves when Postgres answers. */
   ping(): Promise<unknown>;
   /**
-   * What a caller waits for: rejects with PostgresSilent after `answerMs`. What was begun goes on,
-   * and its result is dropped, so this is for what may be asked again.
+   * Rejects with PostgresTimeout if `work` takes longer than `timeoutMs`. The work continues and
+   * its result is dropped, so use this only for work that can be repeated.
    */
-  answered<Value>(work: Promise<Value>): Promise<Value>;
+  withTimeout<Value>(work: Promise<Value>): Promise<Value>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   readonly connectionsMax?: number;
   /**
-   * How long a statement may take, and how long `answered` waits. A Postgres that hangs ends no
-   * statement itself. Without it both wait for ever, as long jobs do.
+   * How long a statement may take, and how long `withTimeout` waits: a Postgres that hangs does not
+   * end the statement itself. By default there is no limit, for long jobs.
    */
-  readonly answerMs?: number;
+  readonly timeoutMs?: number;
 }
 
-/** Postgres took longer than it may: it hangs, or is far behind. */
-export class PostgresSilent extends Error {
-  override readonly name = "PostgresSilent";
+/** Postgres did not answer in time: it hangs or is overloaded. */
+export class PostgresTimeout extends Error {
+  override readonly name = "PostgresTimeout";
 }
 
 /** Opens a pool. Nothing connects before the first statement. */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
-  const { answerMs } = options;
+  const { timeoutMs } = options;
   const sql = postgres(url, {
     max: options.connectionsMax ?? 8,
     connect_timeout: 5,
     types: { bigint: postgres.BigInt },
     onnotice: () => {},
-    ...(answerMs === undefined ? {} : { connection: { statement_timeout: answerMs } }),
+    ...(timeoutMs === undefined ? {} : { connection: { statement_timeout: timeoutMs } }),
   });
   return {
     db: drizzle(sql),
     sql,
     ping: () => sql`SELECT 1`,
-    answered: (work) => (answerMs === undefined ? work : within(answerMs, work)),
+    withTimeout: (work) => (timeoutMs === undefined ? work : within(timeoutMs, work)),
     close: () => sql.end({ timeout: 5 }),
   };
 }
 
 async function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
-  const late = Promise.withResolvers<never>();
+  const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new PostgresSilent(`Postgres did not answer within ${ms} ms`));
+    timeout.reject(new PostgresTimeout(`Postgres did not answer within ${ms} ms`));
   }, ms);
   try {
-    return await Promise.race([work, late.promise]);
+    return await Promise.race([work, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/**
- * A column of values as the text of a Postgres array, for `unnest`: the fastest way in but COPY.
- */
+/** Values as the text of a Postgres array, for `unnest`: only COPY inserts rows faster. */
 export function arrayText(values: readonly (string | number | null)[]): string {
   return `{${values.map(elementText).join(",")}}`;
 }

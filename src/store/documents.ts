@@ -1,4 +1,4 @@
-// Access documents as Postgres has them: built from accounts, payments and live keys.
+// Builds access documents from accounts, payments and keys that are not revoked.
 
 import { and, asc, eq, inArray, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";
@@ -19,7 +19,7 @@ export interface AccountDocument {
   readonly document: string;
 }
 
-/** The access document as a transaction sees it; null when there is no such account. */
+/** The access document as this transaction sees it; null if there is no such account. */
 export async function readDocument(
   tx: Queries,
   accountId: string,
@@ -28,7 +28,7 @@ export async function readDocument(
   return document ?? null;
 }
 
-/** The documents of the first accounts, by number, for which `where` is true. */
+/** The documents of the first `limit` accounts, by number, that match `where`. */
 export async function readDocuments(
   tx: Queries,
   { where, limit }: { readonly where: SQL | undefined; readonly limit: number },
@@ -70,7 +70,7 @@ interface Paid {
   readonly first: string | null;
 }
 
-/** What stands of a payment's amount: `amount - lostOf(payment)` of core/payment-credit.ts. */
+/** What is left of a payment's amount: `amount - lostOf(payment)` of core/payment-credit.ts. */
 const STANDING = sql`${payments.amount} - least(${payments.amount}, ${payments.refunded}
   + CASE ${payments.dispute} WHEN 'lost' THEN ${payments.disputed} ELSE 0 END)`;
 
@@ -90,7 +90,7 @@ async function readPaid(
   return new Map(rows.map(({ account, ...paid }) => [account, paid]));
 }
 
-/** The last month, as 202611, whose allowance each account was granted. */
+/** The month, as 202611, of each account's latest allowance. */
 async function readAllowances(
   tx: Queries,
   numbers: readonly number[],

@@ -1,26 +1,26 @@
-// Buckets whose wallets and journal are still of the first layout, which kept wallets as hashes.
-// They are rebuilt once, before anything is served (actors/first-layout.ts, docs/upgrading.md).
+// Buckets that still have the first layout, which stored wallets as hashes. They are rebuilt once,
+// before anything is served (actors/first-layout.ts, docs/upgrading.md).
 
 import { fromUuid } from "../core/ids.ts";
 import { arrayText, type Database } from "./database.ts";
 import { firstLayoutCursors } from "./schema.ts";
 
-/** Any fixed number: processes that set buckets up take turns. */
+/** An arbitrary lock number: only one process at a time sets buckets up. */
 export const RECOVERY_LOCK = 720_314_002;
 
-/** The stores must be brought to this release's layout first. */
-export class FirstLayoutLeft extends Error {
-  override readonly name = "FirstLayoutLeft";
+/** The stores must be upgraded to the layout of this release first. */
+export class UpgradeRequired extends Error {
+  override readonly name = "UpgradeRequired";
 
   constructor(buckets: number) {
     super(
-      `${buckets} buckets in Redis are still of an earlier release. Stop all its processes, then ` +
-        "run `farebox migrate` (docs/upgrading.md).",
+      `${buckets} buckets in Redis still have the layout of an earlier release. Stop all ` +
+        "processes of that release, then run `farebox migrate` (docs/upgrading.md).",
     );
   }
 }
 
-/** Where the journal of a bucket stood when the schema changed. */
+/** How far the journal of a bucket was flushed when the schema changed. */
 export interface FirstLayoutBucket {
   readonly bucket: number;
   readonly epoch: number;
@@ -33,7 +33,7 @@ export interface FirstLayoutBucket {
 export class FirstLayoutRepository {
   constructor(readonly database: Database) {}
 
-  /** The buckets that are still to be rebuilt. */
+  /** The buckets that must still be rebuilt. */
   async buckets(): Promise<FirstLayoutBucket[]> {
     const rows = await this.database.sql`
       SELECT bucket, epoch, entry, stream_id FROM first_layout_cursors ORDER BY bucket`;
@@ -45,22 +45,22 @@ export class FirstLayoutRepository {
     }));
   }
 
-  /** Runs while no other process rebuilds these buckets or sets any up. */
-  async alone(run: () => Promise<void>): Promise<void> {
+  /** Calls `run` while no other process rebuilds buckets or sets them up. */
+  async runExclusively(run: () => Promise<void>): Promise<void> {
     await this.database.sql.begin(async (tx) => {
       await tx`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK}::bigint)`;
       await run();
     });
   }
 
-  /** The requests of messages whose holds wait with them. */
-  async waitingMail(): Promise<ReadonlySet<string>> {
+  /** The requests of messages that are not settled: their holds must be kept. */
+  async unsettledMail(): Promise<ReadonlySet<string>> {
     const rows = await this.database.sql<{ request: string }[]>`
       SELECT request FROM mail_messages WHERE settled_at IS NULL`;
     return new Set(rows.map(({ request }) => fromUuid("request", request)));
   }
 
-  /** Puts rebuilt buckets under their next epoch, whose journal begins anew. */
+  /** Gives rebuilt buckets their next epoch, which starts an empty journal. */
   async finish(buckets: readonly Pick<FirstLayoutBucket, "bucket">[]): Promise<void> {
     const numbers = arrayText(buckets.map(({ bucket }) => bucket));
     await this.database.sql.begin(async (tx) => {
@@ -74,8 +74,8 @@ export class FirstLayoutRepository {
   }
 }
 
-/** @throws FirstLayoutLeft */
+/** @throws UpgradeRequired */
 export async function checkUpgraded(queries: Pick<Database["db"], "$count">): Promise<void> {
   const buckets = await queries.$count(firstLayoutCursors);
-  if (buckets > 0) throw new FirstLayoutLeft(buckets);
+  if (buckets > 0) throw new UpgradeRequired(buckets);
 }

@@ -1,5 +1,5 @@
-// The secret that client addresses are hashed with: another one each month. Once it is destroyed,
-// the hashes of its month lead to no address, wherever a copy of them may be (D-160).
+// The secrets that client addresses are hashed with, one for each month. Once a secret is
+// destroyed, nobody can trace the hashes of its month to an address, not even in a backup (D-160).
 
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 
 export interface IpHashSecretsDeps {
   readonly database: Database;
-  /** IP_HASH_SECRET: without it, what is in Postgres hashes nothing. */
+  /** IP_HASH_SECRET: the secrets in Postgres are useless without it. */
   readonly pepper: string;
   readonly random: RandomBytes;
   readonly now: () => number;
@@ -19,18 +19,18 @@ const SECRET_BYTES = 32;
 const LOAD_EVERY_MS = 3_600_000;
 
 export class IpHashSecrets {
-  /** By month, what addresses are hashed with. */
+  /** The hash keys by month. */
   readonly #byMonth = new Map<string, string>();
   #timer: Timer | null = null;
 
   constructor(readonly deps: IpHashSecretsDeps) {}
 
-  /** Resolves once the secret of this month is known; goes on to know each next one in time. */
+  /** Resolves once the secret of this month is loaded, and loads each next one in time. */
   async start(): Promise<void> {
     await this.load();
     this.#timer = setInterval(() => {
       this.load().catch((error) => {
-        this.deps.log.warn({ err: error }, "The next secret of IP hashes is not known yet");
+        this.deps.log.warn({ err: error }, "The next secret for IP hashes could not be loaded");
       });
     }, LOAD_EVERY_MS);
   }
@@ -39,30 +39,30 @@ export class IpHashSecrets {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Makes the secrets of this month and the next, unless another process did. */
+  /** Loads the secrets of this month and the next, and creates them if they do not exist. */
   async load(): Promise<void> {
     const { database, pepper, random, now } = this.deps;
     const month = monthOf(now());
-    for (const wanted of [month, addMonths(month, 1)]) {
-      if (this.#byMonth.has(wanted)) continue;
-      const made = Buffer.from(random(SECRET_BYTES)).toString("hex");
+    for (const needed of [month, addMonths(month, 1)]) {
+      if (this.#byMonth.has(needed)) continue;
+      const secret = Buffer.from(random(SECRET_BYTES)).toString("hex");
       await database.sql`
-        INSERT INTO ip_hash_secrets (month, secret) VALUES (${wanted}, ${made})
+        INSERT INTO ip_hash_secrets (month, secret) VALUES (${needed}, ${secret})
         ON CONFLICT (month) DO NOTHING`;
       const [row] = await database.sql`
-        SELECT secret FROM ip_hash_secrets WHERE month = ${wanted}`;
-      if (row === undefined) throw new Error(`The secret of IP hashes of ${wanted} is gone`);
+        SELECT secret FROM ip_hash_secrets WHERE month = ${needed}`;
+      if (row === undefined) throw new Error(`The secret for IP hashes of ${needed} is missing`);
       const hasher = new Bun.CryptoHasher("sha256", pepper).update(String(row.secret));
-      this.#byMonth.set(wanted, hasher.digest("hex"));
+      this.#byMonth.set(needed, hasher.digest("hex"));
     }
-    for (const known of this.#byMonth.keys()) if (known < month) this.#byMonth.delete(known);
+    for (const loaded of this.#byMonth.keys()) if (loaded < month) this.#byMonth.delete(loaded);
   }
 
-  /** What addresses are hashed with now: after a long loss of Postgres still the last one known. */
+  /** The current hash key. If Postgres was away for long, this is the latest one loaded. */
   current(): string {
     const secret =
       this.#byMonth.get(monthOf(this.deps.now())) ?? [...this.#byMonth.values()].at(-1);
-    if (secret === undefined) throw new Error("No secret of IP hashes is known: start() first");
+    if (secret === undefined) throw new Error("No secret for IP hashes is loaded: call start()");
     return secret;
   }
 }

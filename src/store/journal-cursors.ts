@@ -1,10 +1,13 @@
-// How far each bucket's journal is in Postgres. Who writes entries holds the cursor's row.
+// The cursors: how far each bucket's journal is in Postgres. A transaction that writes entries
+// locks the row of the cursor.
 
 import type { TransactionSql } from "postgres";
 import { arrayText } from "./database.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
-/** Entries are missing between the cursor and the journal: a person must tell which is right. */
+/**
+ * Entries are missing between the cursor and the journal: an operator must decide what is right.
+ */
 export class JournalGap extends Error {
   override readonly name = "JournalGap";
 
@@ -23,18 +26,18 @@ interface Batch {
   readonly prepared: readonly PreparedEntry[];
 }
 
-/** A batch whose cursor this transaction holds. */
+/** A batch whose cursor this transaction has locked. */
 export interface LockedBatch<Of extends Batch = Batch> {
   readonly batch: Of;
-  /** Those that the cursor has not passed. */
+  /** The entries that are not in Postgres yet. */
   readonly entries: readonly PreparedEntry[];
-  /** Set where they do not follow the cursor directly. */
+  /** Set if the entries do not follow the cursor directly. */
   readonly gap: JournalGap | null;
 }
 
 /**
- * Locks the cursors and leaves out batches whose bucket another process holds or that are of
- * another epoch, and those that are in Postgres already.
+ * Locks the cursors. Leaves out batches whose cursor another process has locked, batches of another
+ * epoch, and batches that are in Postgres already.
  */
 export async function lockCursors<Of extends Batch>(
   tx: TransactionSql,
@@ -59,14 +62,14 @@ export async function moveCursors(
   tx: TransactionSql,
   locked: readonly LockedBatch[],
 ): Promise<void> {
-  const places = locked.map(({ batch, entries }) => ({
+  const cursors = locked.map(({ batch, entries }) => ({
     bucket: batch.bucket,
     entry: (entries.at(-1)?.item.number ?? -1) + 1,
   }));
   await tx`
     UPDATE journal_cursors SET entry = moved.entry
-    FROM unnest(${arrayText(places.map(({ bucket }) => bucket))}::text::smallint[],
-      ${arrayText(places.map(({ entry }) => entry))}::text::bigint[]) AS moved(bucket, entry)
+    FROM unnest(${arrayText(cursors.map(({ bucket }) => bucket))}::text::smallint[],
+      ${arrayText(cursors.map(({ entry }) => entry))}::text::bigint[]) AS moved(bucket, entry)
     WHERE journal_cursors.bucket = moved.bucket`;
 }
 

@@ -1,5 +1,6 @@
-// Holds an entry that should be in Postgres against what is there. A Redis that is older and wrote
-// on may have entries of the same ids, numbers and amounts; the calls in them are others.
+// Compares a witness, an entry that should be in Postgres already, with the row there. If Redis
+// lost data and continued, its new entries can have the ids, numbers and amounts of lost ones, but
+// they belong to other calls.
 
 import type { TransactionSql } from "postgres";
 import type { PreparedEntry } from "./prepared-entry.ts";
@@ -23,7 +24,7 @@ const COLUMNS = {
   free_after: "bigint",
 } as const;
 
-const FORKED = `
+const CONFLICTING = `
   SELECT row.bucket FROM ${unnestText(COLUMNS)}
   LEFT JOIN ledger_entries l ON l.account = row.account AND l.seq = row.seq
   WHERE (l.account IS NULL OR l.request IS DISTINCT FROM row.request
@@ -31,8 +32,8 @@ const FORKED = `
     AND NOT EXISTS (SELECT FROM rejected_entries r
       WHERE r.bucket = row.bucket AND r.epoch = row.epoch AND r.entry = row.entry)`;
 
-/** The buckets whose journal is not the one that Postgres has the beginning of. */
-export async function forkedBuckets(
+/** The buckets whose journal does not continue the one in Postgres. */
+export async function conflictingBuckets(
   tx: TransactionSql,
   batches: readonly WitnessedBatch[],
 ): Promise<ReadonlySet<number>> {
@@ -44,6 +45,8 @@ export async function forkedBuckets(
     rows.push({ bucket, epoch, entry, account, seq, request, paid_after, free_after });
   }
   if (rows.length === 0) return new Set();
-  const found = await tx.unsafe(FORKED, unnestParameters(COLUMNS, rows), { prepare: true });
-  return new Set(found.map((row) => Number(row.bucket)));
+  const conflicts = await tx.unsafe(CONFLICTING, unnestParameters(COLUMNS, rows), {
+    prepare: true,
+  });
+  return new Set(conflicts.map((row) => Number(row.bucket)));
 }

@@ -1,5 +1,5 @@
-// Writes prepared journal entries: their rows in the ledger and in the log, and the sums that
-// follow from them. What Postgres refuses for what it is, is found by halving.
+// Writes prepared journal entries: their rows in the ledger and in the log, and the sums computed
+// from them. If Postgres refuses a batch, halving it finds the bad entries.
 
 import type { TransactionSql } from "postgres";
 import { arrayText } from "./database.ts";
@@ -9,54 +9,54 @@ import { LEDGER_COLUMNS, type LedgerRow, type PreparedEntry } from "./prepared-e
 import { codeOf } from "./sql-errors.ts";
 import { unnestParameters, unnestText } from "./unnest.ts";
 
-/** An entry that Postgres does not take, or not all of it. */
+/** An entry that Postgres refuses, completely or in part. */
 export interface Rejection {
   readonly prepared: PreparedEntry;
   readonly reason: string;
-  /** Its ledger row is there, its log row is not. */
+  /** True if the ledger row was written and only the log row was not. */
   readonly ledgerWritten: boolean;
 }
 
-/** Constraints that an honest journal cannot break, whatever its values are. */
-const FORK_CONSTRAINTS: ReadonlySet<string> = new Set([
+/** A correct journal cannot violate these constraints: a violation shows another journal. */
+const CONFLICT_CONSTRAINTS: ReadonlySet<string> = new Set([
   "ledger_entries_account_seq_pk",
   "ledger_request",
   "ledger_operation",
 ]);
-/** Classes 22 and 23 of SQLSTATE: a value that Postgres does not take. */
+/** Classes 22 and 23 of SQLSTATE: a value that Postgres does not accept. */
 const BAD_VALUE = /^2[23]/;
 
 const INSERT_LEDGER = `
   INSERT INTO ledger_entries (${Object.keys(LEDGER_COLUMNS).join(", ")})
   SELECT * FROM ${unnestText(LEDGER_COLUMNS)}`;
 
-/** Writes entries that must all be good; an error leaves the transaction to be rolled back. */
+/** Writes entries that must all be good. After an error the transaction must be rolled back. */
 export async function writeEntries(
   tx: TransactionSql,
   entries: readonly PreparedEntry[],
 ): Promise<void> {
   await writeLedger(tx, entries);
   const rows: LogRow[] = [];
-  const late: LogRow[] = [];
+  const corrections: LogRow[] = [];
   for (const { log, entry } of entries) {
-    if (log !== null) (entry?.type === "late" ? late : rows).push(log);
+    if (log !== null) (entry?.type === "late" ? corrections : rows).push(log);
   }
   await insertLogRows(tx, rows);
-  await correctLogRows(tx, late);
+  await correctLogRows(tx, corrections);
   await writeSpending(tx, entries);
-  await noteUse(tx, entries);
+  await updateLastUsed(tx, entries);
 }
 
 /**
- * Writes what can be written and returns the rest. A good slice costs one attempt, a bad entry in
- * it about ten more. @throws JournalContradiction
+ * Writes what can be written and returns what was refused. A slice of good entries takes one
+ * attempt; each bad entry adds about ten more. @throws JournalContradiction
  */
 export async function writeGoodEntries(
   tx: TransactionSql,
   entries: readonly PreparedEntry[],
 ): Promise<Rejection[]> {
   if (entries.length === 0) return [];
-  const reason = await refusalOf(tx, entries);
+  const reason = await tryWrite(tx, entries);
   const [only, ...others] = entries;
   if (reason === null || only === undefined) return [];
   if (others.length === 0) return [await writeMoneyOnly(tx, only, reason)];
@@ -67,7 +67,7 @@ export async function writeGoodEntries(
   ];
 }
 
-/** The money of an entry counts even where its log row cannot be written. */
+/** Writes the ledger row of an entry even if its log row cannot be written. */
 async function writeMoneyOnly(
   tx: TransactionSql,
   prepared: PreparedEntry,
@@ -76,12 +76,12 @@ async function writeMoneyOnly(
   const ledgerWritten =
     prepared.ledger !== null &&
     prepared.log !== null &&
-    (await refusalOf(tx, [{ ...prepared, log: null }])) === null;
+    (await tryWrite(tx, [{ ...prepared, log: null }])) === null;
   return { prepared, reason, ledgerWritten };
 }
 
-/** Why Postgres refuses these entries, none of which is written then; null when all are. */
-async function refusalOf(
+/** Writes all entries and returns null, or writes none and returns why Postgres refuses them. */
+async function tryWrite(
   tx: TransactionSql,
   entries: readonly PreparedEntry[],
 ): Promise<string | null> {
@@ -89,12 +89,12 @@ async function refusalOf(
     await tx.savepoint((inner) => writeEntries(inner, entries));
     return null;
   } catch (error) {
-    return reasonToReject(error);
+    return rejectionReason(error);
   }
 }
 
-/** What is rejected of a batch: what was wrong before, and what Postgres then refused. */
-export function rejectionsOf(
+/** All rejections of a batch: entries with a fault, and entries that Postgres refused. */
+export function allRejections(
   entries: readonly PreparedEntry[],
   refused: readonly Rejection[],
 ): Rejection[] {
@@ -107,12 +107,14 @@ export function rejectionsOf(
   });
 }
 
-/** Throws again what is no fault of a value. @throws JournalContradiction */
-export function reasonToReject(error: unknown): string {
+/**
+ * The reason if Postgres refused a value; rethrows any other error. @throws JournalContradiction
+ */
+export function rejectionReason(error: unknown): string {
   const code = codeOf(error);
   if (!(error instanceof Error) || !BAD_VALUE.test(code)) throw error;
   const constraint = "constraint_name" in error ? String(error.constraint_name) : "";
-  if (FORK_CONSTRAINTS.has(constraint))
+  if (CONFLICT_CONSTRAINTS.has(constraint))
     throw new JournalContradiction(error.message, { cause: error });
   return `${[code, constraint].filter((part) => part !== "").join(" ")}: ${error.message}`;
 }
@@ -132,7 +134,7 @@ async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]
     WHERE operations.account = booked.account AND operations.number = booked.number`;
 }
 
-/** What each key spent in each month. */
+/** Adds to the spending of each key in each month. */
 async function writeSpending(tx: TransactionSql, entries: readonly PreparedEntry[]): Promise<void> {
   const spent = new Map<string, bigint>();
   for (const { entry, ledger, account, key } of entries) {
@@ -150,8 +152,10 @@ async function writeSpending(tx: TransactionSql, entries: readonly PreparedEntry
     ON CONFLICT (account, month, key) DO UPDATE SET spent = month_spend.spent + excluded.spent`;
 }
 
-/** When each key was last used. */
-async function noteUse(tx: TransactionSql, entries: readonly PreparedEntry[]): Promise<void> {
+async function updateLastUsed(
+  tx: TransactionSql,
+  entries: readonly PreparedEntry[],
+): Promise<void> {
   const used = new Map<number, number>();
   for (const { entry, key } of entries) {
     if (entry !== null && key !== null) used.set(key, Math.max(used.get(key) ?? 0, entry.atMs));

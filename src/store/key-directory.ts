@@ -1,20 +1,21 @@
 import { and, eq, inArray, isNull } from "drizzle-orm";
+import { LRUCache } from "lru-cache";
 import { ApiError } from "../core/errors.ts";
 import type { KeyDigests, KeyIdentity } from "../core/keys.ts";
 import { accounts, keys } from "./account-schema.ts";
 import type { Database } from "./database.ts";
 
-/** For how long a key that nobody has is not looked for again. */
+/** How long an unknown key is remembered, so that it is not looked up again. */
 const UNKNOWN_MS = 5_000;
-const REMEMBERED_MAX = 100_000;
-/** How often those without a turn share one statement, and how many of them may wait for it. */
-const SHARED_EVERY_MS = 250;
-const SHARING_MAX = 256;
+export const KEYS_REMEMBERED_MAX = 100_000;
+/** How often the keys of callers without a turn are looked up together, and how many may wait. */
+const BATCH_EVERY_MS = 250;
+export const BATCH_MAX = 256;
 
-type Finding = KeyIdentity | null;
+type LookupResult = KeyIdentity | null;
 
-/** Those who wait for one key. */
-interface Waiting extends PromiseWithResolvers<Finding> {
+/** A key that waits for the next batch. */
+interface PendingLookup extends PromiseWithResolvers<LookupResult> {
   readonly digests: KeyDigests;
 }
 
@@ -23,88 +24,99 @@ export interface KeyDirectoryOptions {
   readonly now: () => number;
   /** The id of the current pepper; a key of an earlier one moves to it when it is found. */
   readonly pepper: string;
-  /** Told why a key could not move. It is found by its earlier digest until it does. */
+  /** Called if a key could not move. Until it moves, it is found by its earlier digest. */
   readonly onNotMoved: (error: unknown, keyId: string) => void;
 }
 
 /**
- * Finds the owner of a key by its full digests, one under each pepper that counts. All of them
- * are looked for in one statement: a key that exists takes as long as one that does not. What it
- * finds never changes, so it is kept; that a key does not exist is kept for some seconds.
- * Callers who may not ask Postgres on their own share four statements a second, so that guessing
- * costs it little, and a valid key that is new here is found all the same, whoever guesses from
- * its address.
+ * Finds the owner of a key by its full digests, one for each current pepper. One statement looks
+ * for all of them, so a key that exists takes as long as one that does not. A result never changes,
+ * so it is remembered until the key is revoked; an unknown key is remembered for some seconds.
+ * Callers without a turn share four statements per second. So guessing keys costs Postgres little,
+ * and a valid key that is new to this process is still found if others guess from its address.
  */
 export class KeyDirectory {
-  readonly #known = new Map<string, KeyIdentity>();
-  readonly #unknownUntilMs = new Map<string, number>();
-  readonly #flights = new Map<string, Promise<Finding>>();
-  #sharing = new Map<string, Waiting>();
+  // A forgotten key is looked up again.
+  readonly #known = new LRUCache<string, KeyIdentity>({ max: KEYS_REMEMBERED_MAX });
+  readonly #unknown: LRUCache<string, true>;
+  readonly #inFlight = new Map<string, Promise<LookupResult>>();
+  #batch = new Map<string, PendingLookup>();
 
-  constructor(readonly options: KeyDirectoryOptions) {}
-
-  /**
-   * Null when there is no such key. `hasTurn` is asked only about a key that is new here, and says
-   * whether its caller may have a statement of their own. Throws when Postgres does not answer, and
-   * `service_unavailable` when too many wait already.
-   */
-  async find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Finding> {
-    const known = this.#recall(digests[0]);
-    if (known !== undefined) return known;
-    return await (this.#flights.get(digests[0]) ?? this.#fly(digests, hasTurn));
+  constructor(readonly options: KeyDirectoryOptions) {
+    const { now } = options;
+    const times = { ttl: UNKNOWN_MS, ttlResolution: 0, perf: { now } };
+    this.#unknown = new LRUCache({ max: KEYS_REMEMBERED_MAX, ...times });
   }
 
-  #recall(digest: string): Finding | undefined {
-    if ((this.#unknownUntilMs.get(digest) ?? 0) > this.options.now()) return null;
+  /**
+   * Null if there is no such key. `hasTurn` is called only for a key that is not remembered: true
+   * lets the caller have a separate statement. Throws if Postgres does not answer, and
+   * `service_unavailable` if too many keys wait already.
+   */
+  async find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
+    const known = this.#remembered(digests[0]);
+    if (known !== undefined) return known;
+    return await (this.#inFlight.get(digests[0]) ?? this.#startLookup(digests, hasTurn));
+  }
+
+  /**
+   * Forgets a key that was refused as revoked. From then on it is looked up and not found, like a
+   * key that never existed.
+   */
+  forget([current]: KeyDigests): void {
+    this.#known.delete(current);
+  }
+
+  #remembered(digest: string): LookupResult | undefined {
+    if (this.#unknown.has(digest)) return null;
     return this.#known.get(digest);
   }
 
-  /** Callers with one key at the same time share its statement, and the turn of the first. */
-  #fly(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Finding> {
+  /** Simultaneous callers with the same key share one lookup, and the turn of the first caller. */
+  #startLookup(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
     const [current] = digests;
-    const flight = this.#ask(digests, hasTurn).finally(() => this.#flights.delete(current));
-    this.#flights.set(current, flight);
-    return flight;
+    const lookup = this.#find(digests, hasTurn).finally(() => this.#inFlight.delete(current));
+    this.#inFlight.set(current, lookup);
+    return lookup;
   }
 
-  async #ask(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Finding> {
-    if (!(await hasTurn())) return await this.#share(digests);
+  async #find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
+    if (!(await hasTurn())) return await this.#addToBatch(digests);
     return (await this.#lookUp([digests])).get(digests[0]) ?? null;
   }
 
-  #share(digests: KeyDigests): Promise<Finding> {
-    if (this.#sharing.size >= SHARING_MAX) throw crowded();
-    if (this.#sharing.size === 0) setTimeout(() => void this.#lookUpShared(), SHARED_EVERY_MS);
-    const waiting = { ...Promise.withResolvers<Finding>(), digests };
-    this.#sharing.set(digests[0], waiting);
-    return waiting.promise;
+  #addToBatch(digests: KeyDigests): Promise<LookupResult> {
+    if (this.#batch.size >= BATCH_MAX) throw tooManyLookups();
+    if (this.#batch.size === 0) setTimeout(() => void this.#lookUpBatch(), BATCH_EVERY_MS);
+    const pending = { ...Promise.withResolvers<LookupResult>(), digests };
+    this.#batch.set(digests[0], pending);
+    return pending.promise;
   }
 
-  async #lookUpShared(): Promise<void> {
-    const sharing = this.#sharing;
-    this.#sharing = new Map();
+  async #lookUpBatch(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = new Map();
     try {
-      const found = await this.#lookUp([...sharing.values()].map(({ digests }) => digests));
-      for (const [digest, { resolve }] of sharing) resolve(found.get(digest) ?? null);
+      const found = await this.#lookUp([...batch.values()].map(({ digests }) => digests));
+      for (const [digest, { resolve }] of batch) resolve(found.get(digest) ?? null);
     } catch (error) {
-      for (const { reject } of sharing.values()) reject(error);
+      for (const { reject } of batch.values()) reject(error);
     }
   }
 
-  /** What the keys lead to, by their current digests. */
+  /** The owners of the keys that exist, by current digest. */
   async #lookUp(wanted: readonly KeyDigests[]): Promise<ReadonlyMap<string, KeyIdentity>> {
     const rows = await this.#rows(wanted.flat());
-    const untilMs = this.options.now() + UNKNOWN_MS;
     const found = new Map<string, KeyIdentity>();
     for (const digests of wanted) {
       const [current] = digests;
       const stored = digests.find((digest) => rows.has(digest));
       const identity = stored === undefined ? undefined : rows.get(stored);
       if (stored === undefined || identity === undefined) {
-        remember(this.#unknownUntilMs, current, untilMs);
+        this.#unknown.set(current, true);
         continue;
       }
-      remember(this.#known, current, identity);
+      this.#known.set(current, identity);
       found.set(current, identity);
       if (stored !== current) void this.#move(identity.keyId, stored, current);
     }
@@ -119,18 +131,19 @@ export class KeyDirectory {
       accountId: accounts.id,
       bucket: accounts.bucket,
     };
-    const rows = await database.answered(
+    const rows = await database.withTimeout(
       database.db
         .select(fields)
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
-        .where(inArray(keys.digest, [...digests]))
+        // Nobody has a revoked key, so that it takes the same path as one that was made up.
+        .where(and(inArray(keys.digest, [...digests]), isNull(keys.revokedAt)))
         .execute(),
     );
     return new Map(rows.map(({ digest, ...identity }) => [digest, identity]));
   }
 
-  /** Nobody waits for it: the key is found by either digest until the earlier pepper is dropped. */
+  /** Runs in the background: until the earlier pepper is removed, both digests find the key. */
   async #move(keyId: string, from: string, to: string): Promise<void> {
     const { database, pepper, onNotMoved } = this.options;
     try {
@@ -144,17 +157,7 @@ export class KeyDirectory {
   }
 }
 
-function crowded(): ApiError {
+function tooManyLookups(): ApiError {
   const message = "Too many keys are being looked up; try again";
   return new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
-}
-
-/** Keeps memory bounded by forgetting the oldest; what was forgotten is only looked up again. */
-function remember<Value>(map: Map<string, Value>, digest: string, value: Value): void {
-  map.delete(digest);
-  for (const oldest of map.keys()) {
-    if (map.size < REMEMBERED_MAX) break;
-    map.delete(oldest);
-  }
-  map.set(digest, value);
 }

@@ -1,12 +1,13 @@
-// Holds the entries of a batch against the last row of each account's ledger. Stream ids repeat
-// cleanly when an older Redis writes on, so only this shows that a journal is another one.
+// Checks that the entries of a batch continue each account's ledger. If Redis lost data and
+// continued, its stream ids repeat without a gap, so only this check shows that the journal is a
+// different one.
 
 import type { TransactionSql } from "postgres";
 import type { JournalEntry, LedgerKind } from "../core/journal.ts";
 import { arrayText } from "./database.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
-/** The last row of an account's ledger; balances are owned, held amounts included. */
+/** The last row of an account's ledger. The balances include held amounts. */
 export interface LedgerTail {
   readonly seq: number;
   readonly paid: bigint;
@@ -14,42 +15,43 @@ export interface LedgerTail {
   readonly owed: bigint;
 }
 
-/** What a chain may rest on. */
+/** What is known before a batch is checked. */
 export interface ChainContext {
-  /** By the account's number; changed as the chain is followed. */
+  /** By the account's number; updated while the chain is checked. */
   readonly tails: Map<number, LedgerTail>;
-  /** Places in ledgers that rejected entries left empty, by `holeOf`. */
-  readonly holes: ReadonlySet<string>;
-  /** Rejected entries of this epoch that nobody could read: each may have been any account's. */
+  /** Missing ledger numbers whose entries were rejected, as `gapKey`. */
+  readonly gaps: ReadonlySet<string>;
+  /** Rejected entries of this epoch that could not be read: each can belong to any account. */
   readonly unreadable: readonly number[];
 }
 
-/** A rejected entry that could not be read, and the place in a ledger that it must have had. */
+/** A rejected entry that could not be read, and the ledger number that it must have had. */
 export interface Attribution {
   readonly entry: number;
   readonly account: string;
   readonly seq: number;
 }
 
-/** The journal contradicts the ledger: it comes from a Redis that is older than Postgres. */
+/** The journal contradicts the ledger: it comes from a Redis that lost data. */
 export class JournalContradiction extends Error {
   override readonly name = "JournalContradiction";
 }
 
-/** An account without a ledger. */
-export const START: LedgerTail = { seq: 0, paid: 0n, free: 0n, owed: 0n };
+/** The tail of an account without ledger entries. */
+export const EMPTY_LEDGER: LedgerTail = { seq: 0, paid: 0n, free: 0n, owed: 0n };
 
-export function holeOf(account: number, seq: number): string {
+/** The key of a missing ledger number of an account. */
+export function gapKey(account: number, seq: number): string {
   return `${account} ${seq}`;
 }
 
-/** False for an entry that may have a place in a ledger, of which it cannot be read which. */
-export function hasPlace(entry: JournalEntry | null): boolean {
+/** True if the entry has a valid ledger number or none; false if its number cannot be read. */
+export function hasKnownSeq(entry: JournalEntry | null): boolean {
   if (entry === null) return false;
   return entry.seq === null || (Number.isSafeInteger(entry.seq) && entry.seq > 0);
 }
 
-/** The last ledger rows of the accounts that the entries have money of. */
+/** The last ledger rows of the accounts whose money the entries change. */
 export async function readTails(
   tx: TransactionSql,
   entries: readonly PreparedEntry[],
@@ -79,37 +81,37 @@ export async function readTails(
 }
 
 /**
- * Follows each account from its last row through the entries. Returns the entries nobody could
- * read that now have a place. @throws JournalContradiction
+ * Checks that each account's entries continue its last row. Returns the ledger numbers of entries
+ * that could not be read, where they are known now. @throws JournalContradiction
  */
-export function followChain(
+export function checkChain(
   entries: readonly PreparedEntry[],
   context: ChainContext,
 ): readonly Attribution[] {
   const { tails } = context;
-  const holes = new Set(context.holes);
+  const gaps = new Set(context.gaps);
   const unreadable = [...context.unreadable];
   const attributions: Attribution[] = [];
   for (const { item, entry, account, ledger } of entries) {
-    if (!hasPlace(entry)) {
+    if (!hasKnownSeq(entry)) {
       unreadable.push(item.number);
       continue;
     }
     if (entry === null || account === null || entry.seq === null) continue;
-    const tail = tails.get(account) ?? START;
+    const tail = tails.get(account) ?? EMPTY_LEDGER;
     if (entry.seq <= tail.seq) throw conflict(entry, `comes after entry ${tail.seq} of the ledger`);
     if (ledger === null) {
-      holes.add(holeOf(account, entry.seq));
+      gaps.add(gapKey(account, entry.seq));
       continue;
     }
     for (let seq = tail.seq + 1; seq < entry.seq; seq += 1) {
-      if (holes.has(holeOf(account, seq))) continue;
-      const stranger = unreadable.shift();
-      if (stranger === undefined) throw conflict(entry, `comes although entry ${seq} is missing`);
-      attributions.push({ entry: stranger, account: entry.account, seq });
+      if (gaps.has(gapKey(account, seq))) continue;
+      const unread = unreadable.shift();
+      if (unread === undefined) throw conflict(entry, `comes although entry ${seq} is missing`);
+      attributions.push({ entry: unread, account: entry.account, seq });
     }
     const isNext = entry.seq === tail.seq + 1;
-    if (isNext && !follows(entry, tail))
+    if (isNext && !isConsistent(entry, tail))
       throw conflict(entry, "does not add up with the one before");
     tails.set(account, {
       seq: entry.seq,
@@ -126,17 +128,20 @@ type BalanceChange = Pick<
   "paidAfter" | "paidDelta" | "freeAfter" | "freeDelta" | "owedAfter" | "type"
 > & { readonly kind: LedgerKind | null };
 
-/** Whether an entry's balances are the ones before it and its deltas. */
-export function follows(entry: BalanceChange, before: Omit<LedgerTail, "seq">): boolean {
+/** True if the entry's balances are the balances before it plus its deltas. */
+export function isConsistent(entry: BalanceChange, before: Omit<LedgerTail, "seq">): boolean {
   return (
     entry.paidAfter - entry.paidDelta === before.paid &&
     entry.freeAfter - entry.freeDelta === before.free &&
-    owedFollows(entry, before.owed)
+    isOwedConsistent(entry, before.owed)
   );
 }
 
-/** Only a repayment says by how much it changes what is owed; most entries do not touch it. */
-function owedFollows({ type, kind, paidDelta, owedAfter }: BalanceChange, before: bigint): boolean {
+/** Most entries leave the amount owed unchanged; only for a repayment is the exact change known. */
+function isOwedConsistent(
+  { type, kind, paidDelta, owedAfter }: BalanceChange,
+  before: bigint,
+): boolean {
   if (type === "repayment") return owedAfter - paidDelta === before;
   if (kind === "reversal") return owedAfter >= before;
   if (kind === "forgiven") return owedAfter <= before;

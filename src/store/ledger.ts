@@ -1,25 +1,26 @@
-// Moves journal entries into Postgres. The rows and the cursor that vouches for them are one
-// transaction, so each entry is here exactly once whatever dies in between. What Postgres cannot
-// take goes to `rejected_entries` in that transaction.
+// Moves journal entries into Postgres. One transaction writes the rows and moves the cursor, so
+// each entry is written exactly once, wherever a process stops. Entries that Postgres refuses go to
+// `rejected_entries` in the same transaction.
 
 import type { TransactionSql } from "postgres";
 import { suspendNegative } from "./account-suspension.ts";
 import { arrayText, type Database } from "./database.ts";
 import { JournalGap, type LockedBatch, lockCursors, moveCursors } from "./journal-cursors.ts";
-import { forkedBuckets } from "./journal-witness.ts";
-import { type Rejection, rejectionsOf, writeEntries, writeGoodEntries } from "./journal-writer.ts";
-import { followChain, holeOf, JournalContradiction, readTails } from "./ledger-chain.ts";
+import { conflictingBuckets } from "./journal-witness.ts";
+import { allRejections, type Rejection, writeEntries, writeGoodEntries } from "./journal-writer.ts";
+import { checkChain, gapKey, JournalContradiction, readTails } from "./ledger-chain.ts";
 import { LogPartitions } from "./log-partitions.ts";
 import { type JournalItem, monthsOf, type PreparedEntry, prepareEntry } from "./prepared-entry.ts";
-import { attributeRejections, keepRejections, readHoles } from "./rejected-entries.ts";
-import { isAway } from "./sql-errors.ts";
+import { readGaps, setRejectionPositions, storeRejections } from "./rejected-entries.ts";
+import { RowNumbers } from "./row-numbers.ts";
+import { isUnavailable } from "./sql-errors.ts";
 
 /** Entries of one bucket that follow its cursor without a gap. */
 export interface BucketBatch {
   readonly bucket: number;
   readonly epoch: number;
   readonly entries: readonly JournalItem[];
-  /** An entry with money that the cursor has passed already; null where none is near. */
+  /** An entry with money that should be in Postgres already; null if there is none nearby. */
   readonly witness?: JournalItem | null;
 }
 
@@ -30,8 +31,8 @@ export interface BucketCursor {
   readonly entry: number;
 }
 
-/** Entries that have been in Postgres for long enough to leave Redis. */
-export interface KeptPlace extends BucketCursor {
+/** A cursor, and how many entries have been in Postgres for so long that Redis may drop them. */
+export interface TrimmableCursor extends BucketCursor {
   readonly keptEntry: number;
 }
 
@@ -40,15 +41,15 @@ export interface BucketConflict extends Pick<BucketBatch, "bucket" | "epoch"> {
   readonly error: Error;
 }
 
-/** What became of some batches. */
+/** The result of writing batches. */
 export interface WriteOutcome {
   /** How far the cursors moved, in entries. */
   readonly moved: number;
   readonly written: readonly PreparedEntry[];
   readonly rejected: readonly (Rejection & { readonly bucket: number })[];
-  /** Buckets whose journal contradicts the ledger; nothing of them was written. */
+  /** Buckets whose journal contradicts the ledger; none of their entries were written. */
   readonly conflicts: readonly BucketConflict[];
-  /** Why the rest was not written, where something else went wrong. */
+  /** Another error, because of which some batches were not written; null if there is none. */
   readonly failure: unknown;
 }
 
@@ -57,14 +58,14 @@ interface PreparedBatch extends Omit<BucketBatch, "witness"> {
   readonly witness: PreparedEntry | null;
 }
 
-type Written = Pick<WriteOutcome, "moved" | "written" | "rejected">;
+type PartialOutcome = Pick<WriteOutcome, "moved" | "written" | "rejected">;
 
 export class Ledger {
-  readonly #accounts = new Map<string, number>();
-  readonly #keys = new Map<string, number>();
+  readonly #numbers: RowNumbers;
   readonly #partitions: LogPartitions;
 
   constructor(readonly database: Database) {
+    this.#numbers = new RowNumbers(database);
     this.#partitions = new LogPartitions(database);
   }
 
@@ -79,8 +80,8 @@ export class Ledger {
     }));
   }
 
-  /** The places up to which all entries have been here for `keepMs`, by the clock of Postgres. */
-  async keptFor(keepMs: number): Promise<KeptPlace[]> {
+  /** The cursors whose `keptEntry` was reached at least `keepMs` ago, by the clock of Postgres. */
+  async trimmable(keepMs: number): Promise<TrimmableCursor[]> {
     const rows = await this.database.sql`
       SELECT bucket, epoch, entry, kept_entry FROM journal_cursors
       WHERE entry > 0 AND kept_at <= clock_timestamp() - ${keepMs} * interval '1 ms'`;
@@ -92,9 +93,9 @@ export class Ledger {
     }));
   }
 
-  /** Begins to count the time of what is here now; what `keptFor` named has left Redis. */
-  async markKept(places: readonly KeptPlace[]): Promise<void> {
-    const column = (pick: (place: KeptPlace) => number) => arrayText(places.map(pick));
+  /** Call this after trimming Redis: starts the waiting time of the entries that are here now. */
+  async markTrimmed(trimmed: readonly TrimmableCursor[]): Promise<void> {
+    const column = (pick: (cursor: TrimmableCursor) => number) => arrayText(trimmed.map(pick));
     await this.database.sql`
       UPDATE journal_cursors c SET kept_entry = c.entry, kept_at = clock_timestamp()
       FROM unnest(${column((p) => p.bucket)}::text::smallint[],
@@ -104,24 +105,24 @@ export class Ledger {
   }
 
   /**
-   * Writes batches and moves their cursors: all in one transaction where nothing is wrong with any
-   * of them, each bucket on its own otherwise, so that none keeps another waiting. A bucket that
-   * another process moved meanwhile, or that was put under another epoch, is left out.
+   * Writes batches and moves their cursors. Good batches share one transaction; each suspect batch
+   * gets its own, so that it does not delay the others. A bucket that another process moved
+   * meanwhile, or that has another epoch by now, is left out.
    */
   async write(batches: readonly BucketBatch[]): Promise<WriteOutcome> {
     const prepared = await this.#prepareBatches(batches);
-    const careful = prepared.filter((batch) => batch.prepared.some(({ fault }) => fault !== null));
-    const parts: Written[] = [];
+    const suspect = prepared.filter((batch) => batch.prepared.some(({ fault }) => fault !== null));
+    const parts: PartialOutcome[] = [];
     try {
-      const clean = prepared.filter((batch) => !careful.includes(batch));
-      const { doubtful, ...part } = await this.#writeTogether(clean);
+      const clean = prepared.filter((batch) => !suspect.includes(batch));
+      const { inconsistent, ...part } = await this.#writeTogether(clean);
       parts.push(part);
-      careful.push(...doubtful);
+      suspect.push(...inconsistent);
     } catch (error) {
-      if (isAway(error)) throw error;
-      careful.splice(0, careful.length, ...prepared);
+      if (isUnavailable(error)) throw error;
+      suspect.splice(0, suspect.length, ...prepared);
     }
-    return await this.#writeEach(careful, parts);
+    return await this.#writeSeparately(suspect, parts);
   }
 
   async #prepareBatches(batches: readonly BucketBatch[]): Promise<PreparedBatch[]> {
@@ -137,34 +138,33 @@ export class Ledger {
     });
   }
 
-  /** The rows of entries; makes the partitions that they need, and learns their numbers. */
+  /** Builds the rows of entries. Creates the log partitions that they need. */
   async prepare(items: readonly JournalItem[]): Promise<PreparedEntry[]> {
-    await this.#learnNumbers(items);
-    // Outside the transaction: what is remembered here must be there, whatever becomes of that.
+    const numbers = await this.#numbers.of(items);
+    // Outside the transaction: a partition that is remembered must exist even after a rollback.
     const faults = await this.#partitions.ensure(monthsOf(items));
-    const numbers = { accounts: this.#accounts, keys: this.#keys };
     return items.map((item) => prepareEntry(item, numbers, (month) => faults.get(month) ?? null));
   }
 
   async #writeTogether(
     batches: readonly PreparedBatch[],
-  ): Promise<Written & { readonly doubtful: PreparedBatch[] }> {
-    const doubtful: PreparedBatch[] = [];
+  ): Promise<PartialOutcome & { readonly inconsistent: PreparedBatch[] }> {
+    const inconsistent: PreparedBatch[] = [];
     const moved: LockedBatch<PreparedBatch>[] = [];
-    if (batches.length === 0) return { moved: 0, written: [], rejected: [], doubtful };
+    if (batches.length === 0) return { moved: 0, written: [], rejected: [], inconsistent };
     const written = await this.database.sql.begin(async (tx) => {
       const locked = await lockCursors(tx, batches);
       const tails = await readTails(
         tx,
         locked.flatMap(({ entries }) => entries),
       );
-      const forked = await forkedBuckets(
+      const conflicting = await conflictingBuckets(
         tx,
         locked.map(({ batch }) => batch),
       );
       for (const batch of locked) {
-        if (!forked.has(batch.batch.bucket) && isSound(batch, tails)) moved.push(batch);
-        else doubtful.push(batch.batch);
+        if (!conflicting.has(batch.batch.bucket) && isSound(batch, tails)) moved.push(batch);
+        else inconsistent.push(batch.batch);
       }
       const entries = moved.flatMap((batch) => batch.entries);
       if (entries.length === 0) return [];
@@ -172,23 +172,26 @@ export class Ledger {
       await moveCursors(tx, moved);
       return entries;
     });
-    return { moved: written.length, written, rejected: [], doubtful };
+    return { moved: written.length, written, rejected: [], inconsistent };
   }
 
-  async #writeEach(batches: readonly PreparedBatch[], parts: Written[]): Promise<WriteOutcome> {
+  async #writeSeparately(
+    batches: readonly PreparedBatch[],
+    parts: PartialOutcome[],
+  ): Promise<WriteOutcome> {
     const conflicts: BucketConflict[] = [];
     let failure: unknown = null;
-    // A partition may have been dropped since this process made sure of it.
+    // A partition may have been dropped since this process created or found it.
     if (batches.length > 0) this.#partitions.forget();
     for (const batch of batches) {
       const { bucket, epoch } = batch;
       try {
         await this.#partitions.ensure(monthsOf(batch.entries));
-        parts.push(await this.#writeCarefully(batch));
+        parts.push(await this.#writeSuspect(batch));
       } catch (error) {
         if (isConflict(error)) conflicts.push({ bucket, epoch, error });
         else failure = error;
-        if (isAway(error)) break;
+        if (isUnavailable(error)) break;
       }
     }
     return {
@@ -201,14 +204,14 @@ export class Ledger {
   }
 
   /** @throws JournalContradiction, JournalGap */
-  async #writeCarefully(batch: PreparedBatch): Promise<Written> {
+  async #writeSuspect(batch: PreparedBatch): Promise<PartialOutcome> {
     return await this.database.sql.begin(async (tx) => {
       const [locked] = await lockCursors(tx, [batch]);
       if (locked === undefined) return { moved: 0, written: [], rejected: [] };
       if (locked.gap !== null) throw locked.gap;
       const { entries } = locked;
-      if ((await forkedBuckets(tx, [batch])).size > 0) {
-        throw new JournalContradiction("An entry of the journal is not the one of the ledger");
+      if ((await conflictingBuckets(tx, [batch])).size > 0) {
+        throw new JournalContradiction("An entry of the journal differs from the ledger");
       }
       const attributions = await this.#checkChain(tx, batch, entries);
       await suspendNegative(tx, entries);
@@ -216,9 +219,9 @@ export class Ledger {
         tx,
         entries.filter(({ fault, ledger }) => fault === null || ledger !== null),
       );
-      const rejected = rejectionsOf(entries, refused);
-      await keepRejections(tx, batch, rejected);
-      await attributeRejections(tx, batch, attributions);
+      const rejected = allRejections(entries, refused);
+      await storeRejections(tx, batch, rejected);
+      await setRejectionPositions(tx, batch, attributions);
       await moveCursors(tx, [locked]);
       const lost = new Set(rejected.filter((r) => !r.ledgerWritten).map((r) => r.prepared));
       return {
@@ -235,37 +238,10 @@ export class Ledger {
     for (const { entry, account } of entries) {
       if (entry !== null && account !== null) known.set(entry.account, account);
     }
-    const { holes, unreadable } = await readHoles(tx, batch, known);
-    const named = new Set(holes.map(([account, seq]) => holeOf(account, seq)));
-    return followChain(entries, { tails, holes: named, unreadable });
+    const { gaps, unreadable } = await readGaps(tx, batch, known);
+    const gapKeys = new Set(gaps.map(([account, seq]) => gapKey(account, seq)));
+    return checkChain(entries, { tails, gaps: gapKeys, unreadable });
   }
-
-  /** The number of an account or a key never changes, so it is read once. */
-  async #learnNumbers(items: readonly JournalItem[]): Promise<void> {
-    const { sql } = this.database;
-    const accounts = new Set<string>();
-    const keys = new Set<string>();
-    for (const { entry } of items) {
-      if (entry === null) continue;
-      if (!this.#accounts.has(entry.account)) accounts.add(withoutNul(entry.account));
-      if (entry.key !== "" && !this.#keys.has(entry.key)) keys.add(withoutNul(entry.key));
-    }
-    if (accounts.size > 0) {
-      const rows = await sql`
-        SELECT id, number FROM accounts WHERE id = ANY(${arrayText([...accounts])}::text::text[])`;
-      for (const row of rows) this.#accounts.set(String(row.id), Number(row.number));
-    }
-    if (keys.size > 0) {
-      const rows = await sql`
-        SELECT id, number FROM keys WHERE id = ANY(${arrayText([...keys])}::text::text[])`;
-      for (const row of rows) this.#keys.set(String(row.id), Number(row.number));
-    }
-  }
-}
-
-/** Postgres has no NUL in text; no id has one, so what is asked for instead is not found. */
-function withoutNul(id: string): string {
-  return id.replaceAll("\0", "");
 }
 
 function isSound(
@@ -274,7 +250,7 @@ function isSound(
 ): boolean {
   if (gap !== null) return false;
   try {
-    followChain(entries, { tails, holes: new Set(), unreadable: [] });
+    checkChain(entries, { tails, gaps: new Set(), unreadable: [] });
     return true;
   } catch (error) {
     if (error instanceof JournalContradiction) return false;

@@ -1,5 +1,5 @@
-// The request log of one account as CSV (SPEC 2.8), read with a cursor: however long it is, only
-// one page of it is in memory.
+// The request log of one account as CSV (SPEC 2.8), read with a cursor so that only one page of it
+// is in memory.
 
 import { type CsvCell, csvLine } from "../core/csv.ts";
 import { fromUuid } from "../core/ids.ts";
@@ -21,41 +21,42 @@ export interface LogPage {
 
 type LogValue = string | number | null;
 
-/** A cell of the export: its heading, what is read for it, and how it is shown. */
-interface ExportCell {
+/** A column of the export: its heading, its SQL expression, and how a value is formatted. */
+interface ExportColumn {
   readonly heading: string;
   readonly select: string;
-  readonly show: (value: LogValue, errorCode: LogValue) => CsvCell;
+  readonly format: (value: LogValue, errorCode: LogValue) => CsvCell;
 }
 
-type CellsOf = (name: LogColumnName) => readonly ExportCell[];
+/** The columns of the export that a column of the log becomes. */
+type ColumnMapping = (name: LogColumnName) => readonly ExportColumn[];
 
-const asIs: ExportCell["show"] = (value) => value;
-const plain: CellsOf = (name) => [{ heading: name, select: `l.${name}`, show: asIs }];
+const unchanged: ExportColumn["format"] = (value) => value;
+const plain: ColumnMapping = (name) => [{ heading: name, select: `l.${name}`, format: unchanged }];
 
-const CELLS: Readonly<Record<LogColumnKind, CellsOf>> = {
+const MAPPINGS: Readonly<Record<LogColumnKind, ColumnMapping>> = {
   time: () => [
     {
       heading: "time",
       select: `to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-      show: asIs,
+      format: unchanged,
     },
   ],
-  request: (name) => [{ heading: `${name}_id`, select: `l.${name}::text`, show: requestId }],
-  // Only the account that asks is exported.
+  request: (name) => [{ heading: `${name}_id`, select: `l.${name}::text`, format: requestId }],
+  // An export has only one account.
   account: () => [],
   key: () => [
-    { heading: "key_id", select: "k.id", show: asIs },
-    { heading: "key_name", select: "k.name", show: asIs },
+    { heading: "key_id", select: "k.id", format: unchanged },
+    { heading: "key_name", select: "k.name", format: unchanged },
   ],
   amount: (name) => [
     {
       heading: `${name}_usd`,
       select: `l.${name}::text`,
-      show: (value) => (value === null ? null : { decimal: toDecimal(nano(String(value))) }),
+      format: (value) => (value === null ? null : { decimal: toDecimal(nano(String(value))) }),
     },
   ],
-  hash: (name) => [{ heading: name, select: `encode(l.${name}, 'hex')`, show: asIs }],
+  hash: (name) => [{ heading: name, select: `encode(l.${name}, 'hex')`, format: unchanged }],
   integer: plain,
   smallint: plain,
   text: plain,
@@ -67,17 +68,17 @@ function requestId(value: LogValue, errorCode: LogValue): CsvCell {
 }
 
 const COLUMNS = (Object.keys(LOG_COLUMNS) as LogColumnName[]).flatMap((name) =>
-  CELLS[LOG_COLUMNS[name].kind](name),
+  MAPPINGS[LOG_COLUMNS[name].kind](name),
 );
 
-/** The headings in their order; programs rely on both, so new ones go to the end. */
+/** The headings in order. Programs rely on names and order, so new columns go to the end. */
 export const EXPORT_HEADINGS: readonly string[] = COLUMNS.map(({ heading }) => heading);
 
 const SELECTED = COLUMNS.map(({ heading, select }) => `${select} AS ${heading}`).join(", ");
 
-const ROWS_A_PAGE = 1_000;
+const ROWS_PER_PAGE = 1_000;
 
-/** The header, then the rows from `from` until before `to` in the order of their time. */
+/** The header, then the rows from `from` until before `to`, ordered by time. */
 export async function* exportLog({ sql }: Database, range: LogRange): AsyncGenerator<LogPage> {
   yield { csv: csvLine(EXPORT_HEADINGS), rows: 0 };
   const pages = sql`
@@ -85,7 +86,7 @@ export async function* exportLog({ sql }: Database, range: LogRange): AsyncGener
     FROM request_log l LEFT JOIN keys k ON k.number = l.key
     WHERE l.account = ${range.account} AND l.at >= ${range.from.toISOString()}
       AND l.at < ${range.to.toISOString()}
-    ORDER BY l.at, l.request`.cursor(ROWS_A_PAGE);
+    ORDER BY l.at, l.request`.cursor(ROWS_PER_PAGE);
   for await (const page of pages) {
     if (page.length === 0) continue;
     yield { csv: page.map((row) => csvLine(cellsOf(row))).join(""), rows: page.length };
@@ -93,5 +94,5 @@ export async function* exportLog({ sql }: Database, range: LogRange): AsyncGener
 }
 
 function cellsOf(row: Readonly<Record<string, LogValue>>): CsvCell[] {
-  return COLUMNS.map(({ heading, show }) => show(row[heading] ?? null, row.error_code ?? null));
+  return COLUMNS.map(({ heading, format }) => format(row[heading] ?? null, row.error_code ?? null));
 }

@@ -1,9 +1,9 @@
-// The monthly partitions of the request log, made when a month is first needed.
+// The monthly partitions of the request log, created when a month is first needed.
 
 import type { Database } from "./database.ts";
-import { codeOf, isRefused } from "./sql-errors.ts";
+import { codeOf, isRejected } from "./sql-errors.ts";
 
-/** Somebody made a partition under another name that covers the month. */
+/** Another partition, with a name that is not ours, already covers the month. */
 const OVERLAPS = "42P17";
 
 export class LogPartitions {
@@ -12,8 +12,8 @@ export class LogPartitions {
   constructor(readonly database: Database) {}
 
   /**
-   * Makes the partitions of months such as `2026-11` that are not there. Returns why one could not
-   * be made; throws only when Postgres does not answer.
+   * Creates the missing partitions of months such as `2026-11`. Returns, by month, why a partition
+   * could not be created; throws only if Postgres does not answer.
    */
   async ensure(months: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const faults = new Map<string, string>();
@@ -24,7 +24,7 @@ export class LogPartitions {
         await this.database.sql`SELECT ensure_request_log_partition(${day}::text::date)`;
         this.#known.add(month);
       } catch (error) {
-        if (!isRefused(error)) throw error;
+        if (!isRejected(error)) throw error;
         if (codeOf(error) === OVERLAPS) this.#known.add(month);
         else faults.set(month, `The log has no partition for ${month}: ${error.message}`);
       }
@@ -32,7 +32,7 @@ export class LogPartitions {
     return faults;
   }
 
-  /** Looks again the next time. */
+  /** Makes `ensure` check all partitions again. */
   forget(): void {
     this.#known.clear();
   }

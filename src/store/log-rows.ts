@@ -1,5 +1,5 @@
-// Journal entries as rows of the request log (SPEC 2.8): metadata only. `LOG_COLUMNS` is the one
-// list of its columns: the insert, the correction of a late settlement and the export follow it.
+// Journal entries as rows of the request log (SPEC 2.8), metadata only. `LOG_COLUMNS` is the only
+// list of the columns: the insert, the correction after a late settlement and the export use it.
 
 import type { TransactionSql } from "postgres";
 import { ERRORS, isErrorCode } from "../core/errors.ts";
@@ -20,11 +20,11 @@ export type LogColumnKind =
 
 interface LogColumn {
   readonly kind: LogColumnKind;
-  /** What the settlement of a call that had expired does to it. */
+  /** How the late settlement of an expired call changes the column. */
   readonly late?: "set" | "add";
 }
 
-/** In the order of the export (src/store/log-export.ts): new ones go to the end. */
+/** In the order of the export (src/store/log-export.ts); new columns go to the end. */
 export const LOG_COLUMNS = {
   at: { kind: "time" },
   request: { kind: "request" },
@@ -93,30 +93,30 @@ function correctionOf(name: LogColumnName): string[] {
   return [`${name} = ${late === "add" ? `request_log.${name} + ${value}` : value}`];
 }
 
-/** Rows of calls that ended; one that is here already stays as it is. */
+/** Inserts rows of calls that ended. A row that exists already stays unchanged. */
 export async function insertLogRows(tx: TransactionSql, rows: readonly LogRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.unsafe(INSERT, unnestParameters(COLUMNS, rows), { prepare: true });
 }
 
 /**
- * Rows of calls that the sweep logged when their hold expired. Their owners came back and know how
- * they ended.
+ * Corrects the rows of calls that the sweep logged when their holds expired, now that the process
+ * of each call has reported how it ended.
  */
 export async function correctLogRows(tx: TransactionSql, rows: readonly LogRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.unsafe(CORRECT, unnestParameters(COLUMNS, rows), { prepare: true });
 }
 
-/** The code of a summary row: what each of its requests was refused for is not kept. */
+/** The error code of a summary row, which does not keep the reason of each refusal. */
 export const SUMMARY_CODE = "refused_summary";
 
-/** Types of entries that have no row in the log: they are no calls. */
+/** Entry types without a log row, because they are not calls. */
 const NOT_LOGGED: ReadonlySet<string> = new Set(["operation", "free_expired", "repayment"]);
 
 /**
- * The row of an entry; null for one that is no call.
- * @throws TypeError, RangeError, SyntaxError where a field is not what it must be.
+ * The log row of an entry; null if the entry is not a call.
+ * @throws TypeError, RangeError, SyntaxError if a field is invalid.
  */
 export function logRowOf(
   entry: JournalEntry,
@@ -152,7 +152,7 @@ export function logRowOf(
   });
 }
 
-/** Texts of the journal are JSON: what they hold is not sure to be what their types say. */
+/** The journal's texts are parsed JSON, so their values may not match the declared types. */
 function checked(row: LogRow): LogRow {
   for (const name of NAMES) {
     const value = row[name];
@@ -185,7 +185,7 @@ function endOf(entry: JournalEntry): End {
   return parseOutcome(entry.outcome);
 }
 
-/** A summary has no request of its own; its id follows from what it sums up. */
+/** A summary has no request id. Its id is derived from its account, key and time. */
 function summaryId({ account, key, atMs }: JournalEntry): string {
   const hex = new Bun.CryptoHasher("md5").update(`${account} ${key} ${atMs}`).digest("hex");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

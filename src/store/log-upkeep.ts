@@ -1,25 +1,24 @@
-// Upkeep of the request log: its monthly partitions, those that are kept no longer, and the IP
-// hashes that must not grow old.
+// Maintains the request log: creates and drops monthly partitions, and clears old IP hashes.
 
 import { monthOf } from "../core/months.ts";
 import type { Database } from "./database.ts";
 import { codeOf } from "./sql-errors.ts";
 
-const PAGES_A_CHUNK = 256;
+const PAGES_PER_CHUNK = 256;
 const IP_HASH_JOB = "ip-hash-expiry";
-/** The flush waits as long as the drop waits for those who read the log. */
+/** While the drop waits for readers of the log, the flush waits as well, so this is short. */
 const LOCK_WAIT_MS = 2_000;
 const IS_LOCKED = "55P03";
 
-/** Somebody reads the log: nothing was dropped. */
-export class LogIsRead extends Error {
-  override readonly name = "LogIsRead";
+/** Nothing was dropped, because another transaction is reading the log. */
+export class LogIsBeingRead extends Error {
+  override readonly name = "LogIsBeingRead";
 }
 
 export class LogUpkeep {
   constructor(readonly database: Database) {}
 
-  /** Makes the partitions of a month and of the `ahead` months after it. */
+  /** Creates the partitions of a month and of the `ahead` months after it. */
   async ensurePartitions(month: Date, ahead: number): Promise<void> {
     for (let step = 0; step <= ahead; step += 1) {
       const start = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + step, 1));
@@ -28,8 +27,8 @@ export class LogUpkeep {
     }
   }
 
-  /** Whether a message from before a time is not settled yet. */
-  async hasWaitingMail(before: Date): Promise<boolean> {
+  /** True if a message created before this time is not settled yet. */
+  async hasUnsettledMail(before: Date): Promise<boolean> {
     const rows = await this.database.sql`
       SELECT FROM mail_messages
       WHERE settled_at IS NULL AND created_at < ${before.toISOString()} LIMIT 1`;
@@ -37,9 +36,9 @@ export class LogUpkeep {
   }
 
   /**
-   * Drops the tables of all months before one such as `2026-08`, also those that were detached, and
-   * returns the months. All of them go, or none.
-   * @throws LogIsRead
+   * Drops the tables of all months before a month such as `2026-08`, detached ones included, and
+   * returns the months. Drops all of them or none.
+   * @throws LogIsBeingRead
    */
   async dropMonths(before: string): Promise<readonly string[]> {
     const { sql } = this.database;
@@ -58,14 +57,14 @@ export class LogUpkeep {
       });
     } catch (error) {
       if (codeOf(error) !== IS_LOCKED) throw error;
-      throw new LogIsRead("The log is being read, so no month was dropped; try again");
+      throw new LogIsBeingRead("The log is being read, so no month was dropped: try again");
     }
   }
 
   /**
-   * Clears the IP hashes of all rows older than `before`, in short statements, so that nobody waits
-   * for a lock, and destroys the secrets of months that have none left. Postgres knows up to when
-   * that was done, so that each month is looked at only while its rows grow old.
+   * Clears the IP hashes of all rows older than `before` and destroys the secrets of months that
+   * have no hashes left. Uses short statements, which hold no lock for long. Postgres stores up to
+   * which time this is done, so that a finished month is not read again.
    */
   async clearIpHashes(before: Date): Promise<number> {
     const { sql } = this.database;
@@ -73,7 +72,7 @@ export class LogUpkeep {
     let cleared = 0;
     for (const { name, endMs } of await this.#partitions(before, doneUntilMs)) {
       const rows = await this.#clearPartition(name, before);
-      // What was cleared left a dead row each; a month that is over gets no rows to reuse them.
+      // Each update leaves a dead row, and a month that has ended gets no new rows to reuse them.
       if (rows > 0 && endMs <= before.getTime()) await sql`VACUUM ${sql(name)}`;
       cleared += rows;
     }
@@ -92,7 +91,7 @@ export class LogUpkeep {
     return rows[0]?.ms ?? 0;
   }
 
-  /** The partitions with rows of the time that was not cleared yet, and when their month ends. */
+  /** The partitions that have rows to clear, and when their months end. */
   async #partitions(
     before: Date,
     doneUntilMs: number,
@@ -103,7 +102,7 @@ export class LogUpkeep {
     return rows
       .map(({ name }) => {
         const [, year, month] = /_(\d{4})(\d{2})$/.exec(String(name)) ?? [];
-        // A partition that a person made under another name is looked at each time.
+        // A partition with a name that is not ours is read each time.
         if (year === undefined) return { name: String(name), startMs: 0, endMs: before.getTime() };
         const [startMs, endMs] = [Number(month) - 1, Number(month)].map((at) =>
           Date.UTC(Number(year), at, 1),
@@ -113,15 +112,15 @@ export class LogUpkeep {
       .filter(({ startMs, endMs }) => startMs < before.getTime() && endMs > doneUntilMs);
   }
 
-  /** Walks through the table by its pages: one pass, however large it is. */
+  /** Updates the table page by page, in one pass. */
   async #clearPartition(partition: string, before: Date): Promise<number> {
     const { sql } = this.database;
     const [size] = await sql`
       SELECT pg_relation_size(${partition}::text::regclass)
         / current_setting('block_size')::bigint AS pages`;
     let cleared = 0;
-    for (let page = 0; page < Number(size?.pages ?? 0); page += PAGES_A_CHUNK) {
-      const [first, next] = [`(${page},0)`, `(${page + PAGES_A_CHUNK},0)`];
+    for (let page = 0; page < Number(size?.pages ?? 0); page += PAGES_PER_CHUNK) {
+      const [first, next] = [`(${page},0)`, `(${page + PAGES_PER_CHUNK},0)`];
       const result = await sql`
         UPDATE ${sql(partition)} SET ip_hash = NULL
         WHERE ctid >= ${first}::text::tid AND ctid < ${next}::text::tid

@@ -1,7 +1,7 @@
-// Messages as the workers know them. A worker claims a message for a time; what it then writes
-// counts only while the claim is its own, and the end of a message is given to the mail server only
-// after it was counted here. So however many workers there are and wherever one dies, a server is
-// told the end of a message at most once, or twice where its first answer was lost.
+// Mail messages for the workers. A worker claims a message for some time, and its writes count only
+// while it has the claim. Before a worker sends the end of the message data to the mail server, it
+// counts that here. So a server receives a complete message at most once, or twice if its first
+// answer was lost, however many workers there are and wherever one stops.
 
 import { fromUuid, toUuid } from "../core/ids.ts";
 import { MAIL } from "../core/limits.ts";
@@ -9,37 +9,37 @@ import type { MailFailure, RejectReason } from "../core/mail.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import type { Database } from "./database.ts";
 
-/** After so many endings without an answer a message is given up. */
-const DOUBTS_MAX = 2;
+/** A message is given up after it was sent this often without an answer. */
+const UNANSWERED_MAX = 2;
 
-/** A message that this worker alone may deliver for now. */
+/** The right of one worker to deliver a message for some time. */
 export interface Claim {
   readonly id: string;
-  /** The number of this attempt; it is what makes the claim this worker's. */
+  /** The number of this attempt, which identifies the claim. */
   readonly attempt: number;
   readonly accountId: string;
   readonly bucket: number;
   readonly accountEmail: string | null;
-  /** The sealed content; null where it is gone. */
+  /** The encrypted content; null if it is missing. */
   readonly box: Uint8Array | null;
   readonly createdAt: Date;
   readonly isOverdue: boolean;
-  /** False when the server was told the end of it twice and never answered. */
+  /** False if the message was sent twice already and the server never answered. */
   readonly mayBeSent: boolean;
 }
 
-/** A message that has ended, and whose hold is still there. */
+/** A message that has ended and is not settled yet. */
 export interface EndedMessage {
   readonly id: string;
   readonly accountId: string;
   readonly bucket: number;
-  /** The hold's terms as text. */
+  /** The terms of the hold as text. */
   readonly hold: string;
   readonly status: "sent" | "failed" | "bounced";
   readonly recipients: number;
   readonly accepted: number;
-  readonly toldQueued: boolean;
-  /** From the request until the message's end. */
+  readonly reportedQueued: boolean;
+  /** From the request until the end of the message. */
   readonly tookMs: number;
   readonly failure: MailFailure | null;
 }
@@ -48,7 +48,7 @@ export type DeliveryResult =
   | { readonly status: "sent"; readonly accepted: number }
   | { readonly status: "failed"; readonly failure: MailFailure; readonly reason?: RejectReason };
 
-/** A hold that must be kept alive. */
+/** A message whose hold must be renewed. */
 export interface OpenMessage {
   readonly accountId: string;
   readonly bucket: number;
@@ -58,7 +58,7 @@ export interface OpenMessage {
 export class MailDeliveries {
   constructor(readonly database: Database) {}
 
-  /** Claims a message that is due. Null when it has ended, waits, or is another worker's. */
+  /** Claims a message. Null if it has ended, is not due yet, or another worker has claimed it. */
   async claim(id: string, claimMs: number): Promise<Claim | null> {
     const [row] = await this.database.sql<ClaimRow[]>`
       UPDATE mail_messages m SET attempts = attempts + 1,
@@ -80,24 +80,26 @@ export class MailDeliveries {
       box: row.box,
       createdAt: new Date(row.created_at),
       isOverdue: row.overdue,
-      mayBeSent: row.doubts < DOUBTS_MAX,
+      mayBeSent: row.doubts < UNANSWERED_MAX,
     };
   }
 
   /**
-   * Counts that the server is about to be told the end of the message. False when the claim is no
-   * longer this worker's: the end must not be sent.
+   * Counts that the end of the message data is about to be sent. False if this worker has lost the
+   * claim: then it must not send it.
    */
   async commit({ id, attempt }: Claim, claimMs: number): Promise<boolean> {
     const rows = await this.database.sql`
       UPDATE mail_messages SET doubts = doubts + 1,
         claimed_until = now() + ${claimMs} * interval '1 ms'
       WHERE id = ${toUuid(id)} AND attempts = ${attempt} AND status = 'queued'
-        AND claimed_until > now() AND doubts < ${DOUBTS_MAX} RETURNING id`;
+        AND claimed_until > now() AND doubts < ${UNANSWERED_MAX} RETURNING id`;
     return rows.length > 0;
   }
 
-  /** Lets a message wait. `answered` takes back what `commit` counted: the server said no. */
+  /**
+   * Delays the next attempt. `answered`: the server refused, so the count of `commit` is undone.
+   */
   async defer(
     { id, attempt }: Claim,
     { delayMs, answered }: { readonly delayMs: number; readonly answered: boolean },
@@ -110,19 +112,19 @@ export class MailDeliveries {
   }
 
   /**
-   * Ends a message and destroys its content. That the server took it is a fact, whoever's the
-   * claim is by now; a failure counts only while it is this worker's. Null when it goes on.
+   * Ends a message and deletes its content. `sent` counts even if the worker has lost the claim;
+   * `failed` counts only while it has the claim. Null if the message did not end.
    */
-  async end({ id, attempt }: Claim, ending: DeliveryResult): Promise<EndedMessage | null> {
+  async end({ id, attempt }: Claim, result: DeliveryResult): Promise<EndedMessage | null> {
     const { sql } = this.database;
-    const failed = ending.status === "failed" ? ending : null;
+    const failed = result.status === "failed" ? result : null;
     const [row] = await sql<EndedRow[]>`
       WITH gone AS (
         DELETE FROM mail_contents WHERE message = ${toUuid(id)}
           AND EXISTS (SELECT 1 FROM mail_messages WHERE id = ${toUuid(id)}
             AND (${failed === null} OR attempts = ${attempt})))
-      UPDATE mail_messages m SET status = ${ending.status}, ended_at = now(),
-        accepted = ${ending.status === "sent" ? ending.accepted : 0},
+      UPDATE mail_messages m SET status = ${result.status}, ended_at = now(),
+        accepted = ${result.status === "sent" ? result.accepted : 0},
         failure = ${failed?.failure ?? null}, reason = ${failed?.reason ?? null}
       FROM accounts a
       WHERE m.id = ${toUuid(id)} AND a.number = m.account AND m.status = 'queued'
@@ -132,14 +134,14 @@ export class MailDeliveries {
     return row === undefined ? null : endedOf(row);
   }
 
-  /** Notes that the hold of an ended message is settled, and what was charged. */
-  async settled(id: string, cost: NanoUsd): Promise<void> {
+  /** Records that an ended message is settled, and its charge. */
+  async markSettled(id: string, cost: NanoUsd): Promise<void> {
     await this.database.sql`
       UPDATE mail_messages SET cost = ${cost.toString()}, settled_at = now(), claimed_until = NULL
       WHERE id = ${toUuid(id)} AND settled_at IS NULL`;
   }
 
-  /** Messages that are due and that no worker has, the oldest first. */
+  /** Messages that are due and not claimed, the oldest first. */
   async due(graceMs: number, count: number): Promise<{ id: string; attempt: number }[]> {
     const rows = await this.database.sql<{ id: string; attempts: number }[]>`
       SELECT id, attempts FROM mail_messages
@@ -151,8 +153,8 @@ export class MailDeliveries {
   }
 
   /**
-   * EndedMessage messages whose worker died before it settled their holds or noted that: `charged`
-   * is what the ledger has of it already.
+   * Ended messages that no worker has settled or marked as settled. `charged` is the charge that
+   * the ledger already has; null if there is none.
    */
   async unsettled(graceMs: number): Promise<{ ended: EndedMessage; charged: NanoUsd | null }[]> {
     const rows = await this.database.sql<(EndedRow & { charged: bigint | null })[]>`
@@ -170,7 +172,7 @@ export class MailDeliveries {
     }));
   }
 
-  /** Messages whose holds wait with them, but for those of the last moments. */
+  /** Messages that are not settled and older than `graceMs`. */
   async open(graceMs: number): Promise<OpenMessage[]> {
     const rows = await this.database.sql<{ account: string; bucket: number; request: string }[]>`
       SELECT a.id AS account, a.bucket, m.request
@@ -217,7 +219,7 @@ function endedOf(row: EndedRow): EndedMessage {
     status: row.status,
     recipients: row.recipients,
     accepted: row.accepted,
-    toldQueued: row.told_queued,
+    reportedQueued: row.told_queued,
     tookMs: Math.max(0, Math.round(row.seconds * 1000)),
     failure: row.failure,
   };

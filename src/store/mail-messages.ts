@@ -1,10 +1,10 @@
-// Messages as the API knows them: made once, looked up, waited for.
+// Mail messages for the API: stored once, then read until they have ended.
 
 import { fromUuid, toUuid } from "../core/ids.ts";
 import type { MailFailure, MailStatus, RejectReason } from "../core/mail.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { arrayText, type Database } from "./database.ts";
-import type { RepeatClaim } from "./mail-repeats.ts";
+import type { IdempotencyClaim } from "./idempotency-keys.ts";
 
 export interface MailMessage {
   readonly id: string;
@@ -13,13 +13,13 @@ export interface MailMessage {
   readonly createdAt: Date;
   /** Distinct recipients. */
   readonly recipients: number;
-  /** Those that the mail server took. */
+  /** The recipients that the mail server accepted. */
   readonly accepted: number;
   readonly domains: readonly string[];
-  /** Whether an attempt has failed for now, so that the next one is some time off. */
+  /** True if an attempt failed temporarily and the next one is scheduled. */
   readonly isDeferred: boolean;
-  /** Whether its caller was told `queued`. */
-  readonly toldQueued: boolean;
+  /** True if the caller received the status `queued`. */
+  readonly reportedQueued: boolean;
   readonly failure: MailFailure | null;
   readonly reason: RejectReason | null;
   /** What was charged; null until the hold is settled. */
@@ -33,39 +33,39 @@ export interface NewMessage {
   readonly hold: string;
   readonly recipients: number;
   readonly domains: readonly string[];
-  /** The sealed content. */
+  /** The encrypted content. */
   readonly box: Uint8Array;
-  /** The claim of an Idempotency-Key that leads to this message from now on. */
-  readonly repeat: RepeatClaim | null;
+  /** The claim of the Idempotency-Key that is linked to this message; null without a key. */
+  readonly idempotency: IdempotencyClaim | null;
 }
 
 export class MailMessages {
   constructor(readonly database: Database) {}
 
-  /** Stores a message. False when its claim of an Idempotency-Key was lost: nothing is stored. */
+  /** Stores a message. Stores nothing and returns false if its `idempotency` claim was lost. */
   async insert(message: NewMessage): Promise<boolean> {
     const { sql } = this.database;
     const id = toUuid(message.id);
-    const { repeat } = message;
+    const { idempotency } = message;
     const rows = await sql`
       WITH owner AS (SELECT number FROM accounts WHERE id = ${message.accountId}),
       linked AS (
         UPDATE mail_repeats r SET message = ${id} FROM owner
-        WHERE r.account = owner.number AND r.digest = ${repeat?.digest ?? Buffer.alloc(0)}
-          AND r.claim = ${repeat?.claim ?? id} AND r.message IS NULL
+        WHERE r.account = owner.number AND r.digest = ${idempotency?.digest ?? Buffer.alloc(0)}
+          AND r.claim = ${idempotency?.claim ?? id} AND r.message IS NULL
         RETURNING r.message),
       made AS (
         INSERT INTO mail_messages (id, account, request, hold, recipients, domains)
         SELECT ${id}, owner.number, ${toUuid(message.requestId)}, ${message.hold},
           ${message.recipients}, ${arrayText(message.domains)}::text::text[]
-        FROM owner WHERE ${repeat === null} OR EXISTS (SELECT 1 FROM linked)
+        FROM owner WHERE ${idempotency === null} OR EXISTS (SELECT 1 FROM linked)
         RETURNING id)
       INSERT INTO mail_contents (message, box)
       SELECT id, ${message.box} FROM made RETURNING message`;
     return rows.length > 0;
   }
 
-  /** The message of this account, or null where it has none of this id. */
+  /** The message; null if this account has no message with this id. */
   async find(id: string, accountId: string): Promise<MailMessage | null> {
     const [row] = await this.database.sql<Row[]>`
       SELECT m.* FROM mail_messages m JOIN accounts a ON a.number = m.account
@@ -73,25 +73,25 @@ export class MailMessages {
     return row === undefined ? null : messageOf(row);
   }
 
-  /** A message that was stored before. */
-  async look(id: string): Promise<MailMessage> {
+  /** A message that must exist. */
+  async get(id: string): Promise<MailMessage> {
     const rows = await this.database.sql<Row[]>`
       SELECT * FROM mail_messages WHERE id = ${toUuid(id)}`;
-    return theOnly(rows);
+    return requireMessage(rows);
   }
 
   /**
-   * Notes that the caller is told `queued`, unless the message has ended meanwhile. Returns the
-   * message as it is then.
+   * Records that the caller receives the status `queued`, unless the message has ended meanwhile.
+   * Returns the message.
    */
-  async tellQueued(id: string): Promise<MailMessage> {
+  async markReportedQueued(id: string): Promise<MailMessage> {
     const rows = await this.database.sql<Row[]>`
       UPDATE mail_messages SET told_queued = told_queued OR status = 'queued'
       WHERE id = ${toUuid(id)} RETURNING *`;
-    return theOnly(rows);
+    return requireMessage(rows);
   }
 
-  /** Notes that a sent message came back. False where there is none, or it was known already. */
+  /** Records that a sent message bounced. False if there is none, or it was recorded already. */
   async bounce(id: string): Promise<boolean> {
     const rows = await this.database.sql`
       UPDATE mail_messages SET status = 'bounced'
@@ -116,8 +116,8 @@ interface Row {
   readonly cost: bigint | null;
 }
 
-function theOnly([row]: readonly Row[]): MailMessage {
-  if (row === undefined) throw new Error("A message that was stored is gone");
+function requireMessage([row]: readonly Row[]): MailMessage {
+  if (row === undefined) throw new Error("A stored message is missing");
   return messageOf(row);
 }
 
@@ -131,7 +131,7 @@ function messageOf(row: Row): MailMessage {
     accepted: row.accepted,
     domains: row.domains,
     isDeferred: row.status === "queued" && row.attempts > 0 && row.claimed_until === null,
-    toldQueued: row.told_queued,
+    reportedQueued: row.told_queued,
     failure: row.failure,
     reason: row.reason,
     cost: row.cost === null ? null : nano(row.cost),

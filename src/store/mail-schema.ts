@@ -1,4 +1,4 @@
-// The ledger's part on mail.
+// The tables of mail.
 
 import { sql } from "drizzle-orm";
 import {
@@ -15,7 +15,7 @@ import {
 import { accounts } from "./account-schema.ts";
 import { at, bytea, money, number } from "./columns.ts";
 
-/** A message (SPEC 2.5): how many it is for and where they are, never who. */
+/** A message (SPEC 2.5): the number and domains of its recipients, never their addresses. */
 export const mailMessages = pgTable(
   "mail_messages",
   {
@@ -23,54 +23,54 @@ export const mailMessages = pgTable(
     account: number("account")
       .notNull()
       .references(() => accounts.number),
-    /** The request that it came with; it names the hold. */
+    /** The request that sent it, which is also the id of the hold. */
     request: uuid("request").notNull(),
-    /** What a process that did not take the hold needs to settle it, as JSON. */
+    /** What any process needs to settle the hold, as JSON. */
     hold: text("hold").notNull(),
     status: text("status", { enum: ["queued", "sent", "failed", "bounced"] })
       .notNull()
       .default("queued"),
     recipients: integer("recipients").notNull(),
-    /** Those that the mail server took. */
+    /** The recipients that the mail server accepted. */
     accepted: integer("accepted").notNull().default(0),
     domains: text("domains").array().notNull(),
     createdAt: at("created_at").notNull().defaultNow(),
-    /** Whether its caller was told `queued`. */
-    toldQueued: boolean("told_queued").notNull().default(false),
-    /** Raised by each claim; what a worker writes counts only while this is still its own. */
+    /** True if the caller received the status `queued`. */
+    reportedQueued: boolean("told_queued").notNull().default(false),
+    /** Raised by each claim. A worker's writes count only while this is the number of its claim. */
     attempts: integer("attempts").notNull().default(0),
     claimedUntil: at("claimed_until"),
     nextAttemptAt: at("next_attempt_at").notNull().defaultNow(),
-    /** How often the server was told the end of the message without an answer reaching us. */
+    /** How often the complete message was sent without receiving the server's answer. */
     doubts: smallint("doubts").notNull().default(0),
     failure: text("failure", { enum: ["rejected", "expired", "unreadable", "unanswered"] }),
     reason: text("reason", { enum: ["address", "mailbox", "size", "policy", "other"] }),
     endedAt: at("ended_at"),
-    /** What was charged; null until the hold is settled. */
+    /** The charge; null until the hold is settled. */
     cost: money("cost"),
     settledAt: at("settled_at"),
   },
   (table) => [
-    // Few at any time: those that a worker still has to do with.
+    // The few messages that workers still have to process.
     index("mail_messages_open").on(table.createdAt).where(sql`${table.settledAt} IS NULL`),
     check("mail_messages_doubts", sql`${table.doubts} BETWEEN 0 AND 2`),
   ],
 );
 
-/** The sealed content of a queued message; its key is in Redis. The row ends with the message. */
+/** The encrypted content of a queued message, whose key is in Redis. Deleted when it ends. */
 export const mailContents = pgTable("mail_contents", {
   message: uuid("message").primaryKey(),
   box: bytea("box").notNull(),
 });
 
-/** Which message an Idempotency-Key led to (SPEC 4.6.2); keys and bodies are kept as digests. */
+/** The message of each Idempotency-Key (SPEC 4.6.2). Keys and bodies are stored as digests. */
 export const mailRepeats = pgTable(
   "mail_repeats",
   {
     account: number("account").notNull(),
     digest: bytea("digest").notNull(),
     fingerprint: bytea("fingerprint").notNull(),
-    /** Who makes the message now, and for how long others wait for it. */
+    /** The request that is creating the message, and how long others wait for it. */
     claim: uuid("claim").notNull(),
     claimedUntil: at("claimed_until").notNull(),
     message: uuid("message"),

@@ -1,17 +1,17 @@
-// The stores that a message passes through, opened for a process that takes messages in.
+// The stores of mail, opened for a process that accepts messages.
 
 import type { Cluster, Redis } from "ioredis";
 import type { Log } from "../core/log.ts";
 import { ContentKeys } from "./content-keys.ts";
 import type { Database } from "./database.ts";
+import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { MailMessages } from "./mail-messages.ts";
 import { MailNotices, MailQueue } from "./mail-queue.ts";
-import { MailRepeats } from "./mail-repeats.ts";
 import { openRedis } from "./redis.ts";
 
 export interface MailStores {
   readonly messages: MailMessages;
-  readonly repeats: MailRepeats;
+  readonly idempotencyKeys: IdempotencyKeys;
   readonly keys: ContentKeys;
   readonly queue: MailQueue;
   readonly notices: MailNotices;
@@ -20,13 +20,13 @@ export interface MailStores {
 
 export interface MailStoresDeps {
   readonly database: Database;
-  /** The money Redis, which is durable; the keys of messages are there. */
+  /** The durable Redis of the accounts, which also has the content keys. */
   readonly redis: Redis | Cluster;
   readonly queueRedisUrl: string;
   readonly log: Pick<Log, "warn">;
 }
 
-/** Opens them; resolves once this process hears of every change of a message. */
+/** Opens the stores. Resolves once this process receives the notices of all messages. */
 export async function openMailStores(deps: MailStoresDeps): Promise<MailStores> {
   const { database, redis, queueRedisUrl, log } = deps;
   const onError = (error: unknown) => log.warn({ err: error }, "The mail queue is not reachable");
@@ -35,7 +35,7 @@ export async function openMailStores(deps: MailStoresDeps): Promise<MailStores> 
   await notices.start();
   return {
     messages: new MailMessages(database),
-    repeats: new MailRepeats(database),
+    idempotencyKeys: new IdempotencyKeys(database),
     keys: new ContentKeys(redis),
     queue,
     notices,

@@ -3,10 +3,10 @@ import { migrate as runMigrations } from "drizzle-orm/postgres-js/migrator";
 import postgres from "postgres";
 
 const MIGRATIONS = `${import.meta.dir}/../../migrations`;
-/** Any fixed number: processes that start together take turns. */
+/** An arbitrary lock number: processes that start together take turns. */
 const MIGRATION_LOCK = 720_314_001;
 
-/** Brings the database to this program's schema. Safe to call from several processes at once. */
+/** Migrates the database to the schema of this release. Several processes may call it at once. */
 export async function migrate(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {

@@ -1,5 +1,5 @@
-// Operations: what changes a balance and is no call. They are numbered 1, 2, 3 … in each account,
-// so whoever books one holds the lock of the account's row.
+// Operations: changes of a balance that are not calls. Their numbers are 1, 2, 3 … in each account,
+// so booking one requires the lock of the account's row.
 
 import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Operation, OperationKind } from "../core/journal.ts";
@@ -20,11 +20,11 @@ export interface NewOperation {
   readonly reference?: string | null;
   readonly expiresAt?: Date;
   readonly allowanceMonth?: number;
-  /** The time of Postgres unless given. */
+  /** By default the time of Postgres. */
   readonly createdAt?: Date;
 }
 
-/** An operation as Postgres has it. */
+/** A booked operation. */
 export interface OperationRow {
   readonly number: number;
   readonly kind: OperationKind;
@@ -35,18 +35,18 @@ export interface OperationRow {
   readonly reference: string | null;
 }
 
-/** The caller's reference stands for something else already (D-104). */
+/** The reference was used for something else before (D-104). */
 export class ReferenceReused extends Error {
   override readonly name = "ReferenceReused";
 }
 
-/** Takes the row lock of an account until the transaction ends; null when there is no such row. */
+/** Locks the row of an account until the transaction ends; null if there is no such account. */
 export async function lockAccount(tx: Transaction, account: number) {
   const [row] = await tx.select().from(accounts).where(eq(accounts.number, account)).for("update");
   return row ?? null;
 }
 
-/** Makes Redis and every process take the access document anew. It takes the row lock too. */
+/** Makes Redis and every process load the access document again. Locks the account's row too. */
 export async function raiseVersion(tx: Transaction, account: number): Promise<void> {
   await tx
     .update(accounts)
@@ -54,7 +54,7 @@ export async function raiseVersion(tx: Transaction, account: number): Promise<vo
     .where(eq(accounts.number, account));
 }
 
-/** The number of the account's next operation, for whoever holds the lock of its row. */
+/** The number of the account's next operation. The account's row must be locked. */
 export async function nextOperation(tx: Transaction, account: number): Promise<number> {
   const [last] = await tx
     .select({ number: sql<number>`coalesce(max(${operations.number}), 0)::int` })
@@ -63,7 +63,7 @@ export async function nextOperation(tx: Transaction, account: number): Promise<n
   return (last?.number ?? 0) + 1;
 }
 
-/** Books an operation under the next number, for whoever holds the lock of the account's row. */
+/** Books an operation under the next number. The account's row must be locked. */
 export async function bookOperation(
   tx: Transaction,
   account: number,
@@ -78,7 +78,7 @@ export async function bookOperation(
   return operationRow(row);
 }
 
-/** The operation that was booked under this reference of the caller; null when there is none. */
+/** The operation booked with this reference; null if there is none. */
 export async function findOperation(
   tx: Transaction,
   account: number,
@@ -101,7 +101,7 @@ export async function operationsOf(tx: Transaction, payment: number): Promise<Op
   return rows.map(operationRow);
 }
 
-/** The operations with a number above `after`, in order, as the wallet applies them. */
+/** The operations with a number above `after`, in the order in which the wallet applies them. */
 export async function operationsAfter(
   queries: Pick<Database["db"], "select">,
   accountId: string,
@@ -119,6 +119,7 @@ export async function operationsAfter(
     balance: operation.balance,
     amount: operation.amount,
     expiresAtMs: operation.expiresAt?.getTime() ?? null,
+    createdAtMs: operation.createdAt.getTime(),
   }));
 }
 

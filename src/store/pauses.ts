@@ -1,4 +1,5 @@
-// What an operator has paused. Every process keeps the whole set and hears of each change at once.
+// The services and models that an operator has paused. Every process keeps the whole set and is
+// notified of each change.
 
 import { asc, eq } from "drizzle-orm";
 import type { Log } from "../core/log.ts";
@@ -8,10 +9,10 @@ import { pauses } from "./schema.ts";
 
 const MODEL_TARGET = /^model:[\x21-\x7e]{1,200}$/;
 const CHANNEL = "pauses";
-/** Changes are announced; this is for an announcement that was lost with its connection. */
+/** In case a notification was lost with its connection. */
 const RELOAD_MS = 10_000;
 
-/** True for the name of a service, which is paused as a whole, and for `model:ID`. */
+/** True for the name of a service and for `model:ID`. */
 export function isPauseTarget(text: string): boolean {
   return SERVICE_NAMES.some((service) => service === text) || MODEL_TARGET.test(text);
 }
@@ -31,11 +32,11 @@ export class Pauses {
 
   constructor(readonly deps: PausesDeps) {}
 
-  /** Loads the set and follows its changes until `stop`. Rejects when Postgres does not answer. */
+  /** Loads the set and follows its changes until `stop`. Rejects if Postgres does not answer. */
   async start(): Promise<void> {
     await this.reload();
-    // The driver listens again after a lost connection, and then tells so: what was announced
-    // meanwhile is read then.
+    // After a lost connection the driver listens again and calls the second callback, because
+    // notifications may have been lost meanwhile.
     const listening = await this.deps.database.sql.listen(
       CHANNEL,
       () => this.#refresh(),
@@ -55,27 +56,27 @@ export class Pauses {
     this.#unlisten = null;
   }
 
-  /** Whether this is paused, as far as this process knows; Postgres need not be there. */
+  /** True if the target is paused, as far as this process knows. Works without Postgres. */
   isPaused(target: string): boolean {
     return this.#targets.has(target);
   }
 
-  /** Everything that is paused, as Postgres has it now. */
+  /** Everything that is paused, read from Postgres. */
   async list(): Promise<string[]> {
     const rows = await this.deps.database.db.select().from(pauses).orderBy(asc(pauses.target));
     return rows.map((row) => row.target);
   }
 
-  /** Pauses a target on every process. False when it was paused already. */
+  /** Pauses a target on every process. False if it was paused already. */
   async pause(target: string): Promise<boolean> {
     checkTarget(target);
     const { db } = this.deps.database;
-    const made = await db.insert(pauses).values({ target }).onConflictDoNothing().returning();
+    const added = await db.insert(pauses).values({ target }).onConflictDoNothing().returning();
     await this.reload();
-    return made.length > 0;
+    return added.length > 0;
   }
 
-  /** Resumes a target on every process. False when it was not paused. */
+  /** Resumes a target on every process. False if it was not paused. */
   async resume(target: string): Promise<boolean> {
     checkTarget(target);
     const { db } = this.deps.database;
@@ -84,7 +85,7 @@ export class Pauses {
     return removed.length > 0;
   }
 
-  /** Reads the set again. Calls at the same time share one reading that begins after the last. */
+  /** Reads the set again. Simultaneous calls share one query that starts after the last call. */
   reload(): Promise<void> {
     if (this.#loading !== null) {
       this.#loadAgain = true;
@@ -103,15 +104,15 @@ export class Pauses {
     } while (this.#loadAgain);
   }
 
-  /** The set that was last known stays in force while Postgres is away. */
+  /** Without Postgres, the last known set stays in force. */
   #refresh(): void {
     this.reload().catch((error) => {
-      this.deps.log.warn({ err: error }, "The pauses could not be read again");
+      this.deps.log.warn({ err: error }, "The pauses could not be reloaded");
     });
   }
 }
 
 function checkTarget(target: string): void {
   if (isPauseTarget(target)) return;
-  throw new RangeError(`'${target}' is none of ${SERVICE_NAMES.join(", ")} and model:ID`);
+  throw new RangeError(`'${target}' must be one of ${SERVICE_NAMES.join(", ")} or model:ID`);
 }

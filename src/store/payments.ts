@@ -1,5 +1,5 @@
-// Payments of any provider. The row says what of a payment was refunded or is disputed by now; each
-// change of it books the operation that follows, in the same transaction.
+// Payments of any provider. A payment's row has the amounts refunded and disputed so far. Each
+// change of the row books the resulting operation in the same transaction.
 
 import { and, asc, eq } from "drizzle-orm";
 import { stateByDisputes } from "../core/access.ts";
@@ -13,7 +13,7 @@ import {
   takenBackOf,
 } from "../core/payment-credit.ts";
 import { accounts, payments } from "./account-schema.ts";
-import { type AccountPlace, type AccountRow, hasOpenDispute, refuseClosed } from "./accounts.ts";
+import { type AccountRef, type AccountRow, hasOpenDispute, refuseClosed } from "./accounts.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
 import {
@@ -27,7 +27,7 @@ import {
   type Transaction,
 } from "./operations.ts";
 
-/** The provider of what an operator records. */
+/** The provider of payments that an operator records. */
 export const MANUAL = "manual";
 
 export interface Payment extends PaymentStanding {
@@ -45,11 +45,11 @@ export interface NewPayment {
   readonly amount: NanoUsd;
   readonly bonus?: NanoUsd;
   readonly paidAt: Date;
-  /** Recorded by an operator unless given. */
+  /** By default `MANUAL`. */
   readonly provider?: string;
-  /** The provider's own id of it, or the operator's. With the same one nothing is booked twice. */
+  /** The provider's or operator's id of the payment. The same id is booked only once. */
   readonly ref?: string | null;
-  /** What was taken back of it before it was first seen. */
+  /** Refunds and disputes from before the payment was recorded here. */
   readonly standing?: Partial<Pick<PaymentStanding, "refunded" | "disputed" | "dispute">>;
 }
 
@@ -64,16 +64,18 @@ export interface PaymentChange {
 export interface ChangeTerms {
   readonly actor: string;
   readonly reason: string;
-  /** With the same one of an account nothing is booked twice. */
+  /** The requester's own id: the same reference of an account is booked only once. */
   readonly reference: string | null;
 }
 
 export interface ChangedPayment {
-  readonly account: AccountPlace;
+  readonly account: AccountRef;
   readonly payment: Payment;
-  /** Null where the change moved no credit, or where nothing changed. */
+  /** Null if the change moved no credit, or if nothing changed. */
   readonly operation: OperationRow | null;
-  /** What of the payment's amount the operation took back (D-103); below zero for a restore. */
+  /**
+   * The part of the payment's amount that the operation took back (D-103); negative for a restore.
+   */
   readonly takenBack: NanoUsd;
 }
 
@@ -85,7 +87,7 @@ export interface PaymentsDeps {
 export class Payments {
   constructor(readonly deps: PaymentsDeps) {}
 
-  /** In the order in which they were paid. */
+  /** The payments of an account, ordered by the time of payment. */
   async list(account: Pick<AccountRow, "number">): Promise<Payment[]> {
     return await readPayments(this.deps.database.db, account.number);
   }
@@ -162,7 +164,7 @@ export async function changePaymentIn(
   return await changed(tx, account, after, operation);
 }
 
-/** In the order in which they were paid. */
+/** The payments of an account, ordered by the time of payment. */
 export async function readPayments(
   queries: Pick<Database["db"], "select">,
   account: number,
@@ -180,7 +182,7 @@ async function readPayment(tx: Transaction, id: string): Promise<Payment | null>
   return row === undefined ? null : paymentOf(row);
 }
 
-/** @throws ReferenceReused when it is a payment of another account */
+/** @throws ReferenceReused if the payment belongs to another account */
 async function findByReference(
   tx: Transaction,
   account: number,
@@ -196,11 +198,11 @@ async function findByReference(
   if (row === undefined) return null;
   if (row.payment.account === account) return paymentOf(row.payment);
   throw new ReferenceReused(
-    `The reference '${ref}' is that of payment ${row.payment.id} of account ${row.account}`,
+    `The reference '${ref}' belongs to payment ${row.payment.id} of account ${row.account}`,
   );
 }
 
-/** @throws ReferenceReused when a payment of another account took the reference meanwhile */
+/** @throws ReferenceReused if a payment of another account took the reference meanwhile */
 async function insert(
   tx: Transaction,
   id: string,
@@ -218,7 +220,7 @@ async function insert(
   throw new Error(`Payment ${id} was not stored`);
 }
 
-/** What was taken back before the payment was first seen is neither credited nor reversed. */
+/** An amount that was taken back before the payment was recorded is never credited. */
 async function bookCredit(tx: Transaction, payment: Payment): Promise<void> {
   const credit = subtract(payment.amount, takenBackOf(payment));
   const bonus = subtract(creditOf(payment), credit);
@@ -243,7 +245,7 @@ async function bookDifference(
   return await bookOperation(tx, account, { kind, balance: "paid", amount, payment, ...terms });
 }
 
-/** What was booked for this payment under the reference before. @throws ReferenceReused */
+/** The operation booked for this payment with the same reference. @throws ReferenceReused */
 async function repeated(
   tx: Transaction,
   payment: Payment,
@@ -252,7 +254,7 @@ async function repeated(
   const first = reference === null ? null : await findOperation(tx, payment.account, reference);
   if (first === null || first.payment === payment.number) return first;
   throw new ReferenceReused(
-    `The reference '${reference}' is that of another operation of the account (${first.number})`,
+    `The reference '${reference}' belongs to another operation of the account (${first.number})`,
   );
 }
 
@@ -272,7 +274,7 @@ async function changed(
   return { ...result, takenBack: subtract(after, takenBackAt(payment, before)) };
 }
 
-/** Suspends the account while a dispute is open, and ends that when none is any more. */
+/** Suspends the account while a dispute is open, and lifts that suspension afterwards. */
 async function followDisputes(tx: Transaction, account: AccountRow): Promise<void> {
   const change = stateByDisputes(account, await hasOpenDispute(tx, account.number));
   if (change === null) return;

@@ -1,21 +1,22 @@
-// A journal entry as the rows that it becomes, or why it cannot become them.
+// Converts a journal entry into rows of Postgres, or into the reason why that is impossible.
 
+import { LRUCache } from "lru-cache";
 import { toUuid } from "../core/ids.ts";
 import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
 import { type LogRow, logRowOf } from "./log-rows.ts";
 import type { Cell } from "./unnest.ts";
 
-/** An entry of a bucket's stream, readable or not (actors/journal.ts reads them). */
+/** An entry of a bucket's stream, readable or not (actors/journal.ts reads entries). */
 export interface JournalItem {
   readonly number: number;
   readonly content: Uint8Array;
-  /** Null where it could not be read. */
+  /** Null if it could not be read. */
   readonly entry: JournalEntry | null;
-  /** Why it could not be read. */
+  /** Why it could not be read; null if it could. */
   readonly fault: string | null;
 }
 
-/** What Postgres calls accounts and keys: a public id to its number. */
+/** The numbers of accounts and keys in Postgres, by id. */
 export interface Numbers {
   readonly accounts: ReadonlyMap<string, number>;
   readonly keys: ReadonlyMap<string, number>;
@@ -42,23 +43,24 @@ export type LedgerRow = Readonly<Record<keyof typeof LEDGER_COLUMNS, Cell>>;
 export interface PreparedEntry {
   readonly item: JournalItem;
   readonly entry: JournalEntry | null;
-  /** Null where Postgres has no such account, as is `key`. */
+  /** Null if Postgres has no such account. */
   readonly account: number | null;
+  /** Null if the entry names no key, or a key that Postgres does not have. */
   readonly key: number | null;
   readonly ledger: LedgerRow | null;
   readonly log: LogRow | null;
-  /** Why the entry, or its log row where `ledger` is set, cannot be written. */
+  /** Why the entry cannot be written. If `ledger` is set, this is only about the log row. */
   readonly fault: string | null;
-  /** A balance would be below zero. */
+  /** True if a balance would be negative. */
   readonly isNegative: boolean;
 }
 
-/** A year of this range has partitions; any other is a fault of the entry. */
-const YEARS = { from: 2000, to: 9999 } as const;
+/** Entries with a time outside these years are rejected. */
+export const YEARS = { from: 2000, to: 9999 } as const;
 
 /**
- * The rows of an entry. Whatever is wrong with it becomes its `fault`: one entry that cannot be
- * understood must not stop those after it. `monthFault` says why the log has no place for a month.
+ * Builds the rows of an entry. Never throws: anything wrong becomes its `fault`, because one bad
+ * entry must not stop the entries after it. `monthFault` returns why a month has no log partition.
  */
 export function prepareEntry(
   item: JournalItem,
@@ -66,15 +68,15 @@ export function prepareEntry(
   monthFault: (month: string) => string | null,
 ): PreparedEntry {
   const { entry } = item;
-  const nothing = { item, entry, account: null, key: null, ledger: null, log: null };
-  const refused = (fault: string, known: Partial<PreparedEntry> = {}) => {
-    return { ...nothing, isNegative: false, ...known, fault };
+  const empty = { item, entry, account: null, key: null, ledger: null, log: null };
+  const faulty = (fault: string, known: Partial<PreparedEntry> = {}) => {
+    return { ...empty, isNegative: false, ...known, fault };
   };
-  if (entry === null) return refused(item.fault ?? "The entry cannot be read");
+  if (entry === null) return faulty(item.fault ?? "The entry cannot be read");
   const account = numbers.accounts.get(entry.account);
-  if (account === undefined) return refused(`There is no account '${entry.account}'`);
+  if (account === undefined) return faulty(`There is no account '${entry.account}'`);
   const key = entry.key === "" ? null : numbers.keys.get(entry.key);
-  if (key === undefined) return refused(`There is no key '${entry.key}'`, { account });
+  if (key === undefined) return faulty(`There is no key '${entry.key}'`, { account });
   const known = { item, entry, account, key };
   let ledger: LedgerRow | null;
   let request: string | null;
@@ -82,11 +84,11 @@ export function prepareEntry(
     request = entry.request === "" ? null : toUuid(entry.request);
     ledger = ledgerRowOf(entry, { account, key, request });
   } catch (error) {
-    return refused(reasonOf(error), known);
+    return faulty(reasonOf(error), known);
   }
   const isNegative = ledger !== null && hasNegative(entry);
   if (isNegative) {
-    return refused("ledger_never_negative: a balance is below zero", { ...known, isNegative });
+    return faulty("ledger_never_negative: a balance is below zero", { ...known, isNegative });
   }
   try {
     const log = logRowOf(entry, { account, key, request });
@@ -106,7 +108,8 @@ export function monthsOf(items: readonly JournalItem[]): Set<string> {
   return months;
 }
 
-const monthTexts = new Map<number, string>();
+export const MONTH_TEXTS_MAX = 1_000;
+const monthTexts = new LRUCache<number, string>({ max: MONTH_TEXTS_MAX });
 const HOUR_MS = 3_600_000;
 
 /** Entries come in thousands of the same hour: a date is built once for each. */
@@ -115,7 +118,6 @@ function monthText(atMs: number): string {
   let text = monthTexts.get(hour);
   if (text === undefined) {
     text = new Date(atMs).toISOString().slice(0, 7);
-    if (monthTexts.size > 1_000) monthTexts.clear();
     monthTexts.set(hour, text);
   }
   return text;
@@ -131,7 +133,7 @@ function ledgerRowOf(
   entry: JournalEntry,
   numbers: Pick<LedgerRow, "account" | "key" | "request">,
 ): LedgerRow | null {
-  if (!isTime(entry.atMs)) throw new RangeError(`${entry.atMs} is not a time of this service`);
+  if (!isTime(entry.atMs)) throw new RangeError(`The time ${entry.atMs} is out of range`);
   const { seq } = entry;
   if (seq === null) {
     if (entry.paidDelta === 0n && entry.freeDelta === 0n) return null;
@@ -139,7 +141,7 @@ function ledgerRowOf(
   }
   if (!Number.isSafeInteger(seq) || seq < 1) throw new RangeError(`${seq} is not a ledger number`);
   const kind = ledgerKindOf(entry);
-  if (kind === null) throw new RangeError(`A '${entry.type}' entry has no place in the ledger`);
+  if (kind === null) throw new RangeError(`A '${entry.type}' entry must not change the ledger`);
   return {
     ...numbers,
     seq,

@@ -1,10 +1,10 @@
-// Refuses a Redis that could lose or drop what it acknowledged.
+// Refuses a Redis that could lose acknowledged writes.
 
 import type { Cluster, Redis } from "ioredis";
 
 const VERSION_MIN = 7;
 
-/** Settings without which the money is not safe (docs/decisions.md). */
+/** Without these settings Redis could lose money (docs/decisions.md). */
 const REQUIRED = [
   ["appendonly", "yes"],
   ["appendfsync", "always"],
@@ -12,8 +12,8 @@ const REQUIRED = [
 ] as const;
 
 /**
- * Resolves with warnings. Throws when a server is too old or says that it runs with an unsafe
- * setting; one that does not let its settings be read (some hosted ones) is only warned about.
+ * Resolves with warnings. Throws if a server is too old or has an unsafe setting. A server that
+ * does not allow reading its settings, as some hosted ones, only causes a warning.
  */
 export async function checkRedis(redis: Redis | Cluster): Promise<string[]> {
   await redis.ping();
@@ -29,30 +29,31 @@ async function checkServer(server: Redis): Promise<string[]> {
     );
   }
   const warnings: string[] = [];
-  for (const [setting, wanted] of REQUIRED) {
+  for (const [setting, required] of REQUIRED) {
     const value = await settingOf(server, setting);
-    if (value === null) warnings.push(`Redis does not tell '${setting}'; it must be '${wanted}'`);
-    else if (value !== wanted) {
+    if (value === null) {
+      warnings.push(`Redis does not show '${setting}'; make sure that it is '${required}'`);
+    } else if (value !== required) {
       throw new Error(
-        `Redis runs with '${setting} ${value}' and could lose money: set '${setting} ${wanted}'`,
+        `Redis runs with '${setting} ${value}' and could lose money: set '${setting} ${required}'`,
       );
     }
   }
   if ((await settingOf(server, "maxmemory")) === "0") {
     warnings.push(
-      "Redis has no 'maxmemory': when it has taken all memory of its machine it is killed, and " +
-        "every call fails until it has loaded its data; set a limit (docs/operating.md)",
+      "Redis has no 'maxmemory': if it uses up the memory of its machine it is killed, and every " +
+        "call fails until it has loaded its data again; set a limit (docs/operating.md)",
     );
   }
   return warnings;
 }
 
-/** Redis answers and takes no write; the message is for the operator. */
-export class RedisTakesNoWrite extends Error {
-  override readonly name = "RedisTakesNoWrite";
+/** Redis answers but refuses all writes; the message is for the operator. */
+export class RedisNotWritable extends Error {
+  override readonly name = "RedisNotWritable";
 }
 
-/** How the errors begin that Redis answers before it looks at what a command would write. */
+/** Error codes with which Redis refuses any write, and their meaning. */
 const REFUSALS = {
   OOM: "Redis is full: it has reached its maxmemory",
   MISCONF: "Redis cannot write to its disk",
@@ -62,10 +63,10 @@ const REFUSALS = {
 };
 
 /**
- * Proves that Redis takes writes, on every server that has one of the keys. Writing no bytes to a
- * key that does not exist passes all that keeps a write out, and changes neither memory nor disk:
- * whoever asks often costs nothing (D-156).
- * @throws RedisTakesNoWrite
+ * Checks that every server that has one of the keys accepts writes. It writes no bytes to a key
+ * that does not exist: Redis checks this like any write, but uses no memory or disk for it, so it
+ * can be called often (D-156).
+ * @throws RedisNotWritable
  */
 export async function checkWrites(
   redis: Redis | Cluster,
@@ -77,7 +78,7 @@ export async function checkWrites(
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : "";
     const refusal = Object.entries(REFUSALS).find(([code]) => message.startsWith(`${code} `));
-    throw refusal === undefined ? cause : new RedisTakesNoWrite(refusal[1], { cause });
+    throw refusal === undefined ? cause : new RedisNotWritable(refusal[1], { cause });
   }
 }
 
@@ -86,7 +87,7 @@ async function settingOf(server: Redis, setting: string): Promise<string | null>
     const reply = (await server.config("GET", setting)) as readonly string[];
     return reply[1] ?? null;
   } catch {
-    // A server that forbids CONFIG answers with an error; the warning says what to look after.
+    // The server forbids CONFIG; the caller warns.
     return null;
   }
 }

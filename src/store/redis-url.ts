@@ -1,9 +1,9 @@
-// What REDIS_URL can say: one server, the seeds of a Redis Cluster, or the Sentinels of a master.
-// TLS, user, password and CA count for every form.
+// The forms of REDIS_URL: one server, the seeds of a Redis Cluster, or the Sentinels of a master.
+// Every form can have TLS, a user, a password and a CA.
 
 import { readFileSync } from "node:fs";
 
-/** The URL of a Redis is wrong; the message is for the operator and holds no password. */
+/** The URL of a Redis is invalid. The message is for the operator and contains no password. */
 export class WrongRedisUrl extends Error {
   override readonly name = "WrongRedisUrl";
 }
@@ -13,17 +13,17 @@ export interface RedisHost {
   readonly port: number;
 }
 
-/** How a server is spoken to. */
+/** Credentials and TLS of a server. */
 export interface RedisAccess {
   readonly username?: string;
   readonly password?: string;
-  /** Present for TLS; `ca` where other authorities than the system's are trusted. */
+  /** Set for TLS. `ca` replaces the certificate authorities of the system. */
   readonly tls?: { readonly ca?: string };
 }
 
 export interface RedisServer {
   readonly kind: "server";
-  /** Without what only Farebox reads. */
+  /** Without the parameters that only Farebox reads. */
   readonly url: string;
   readonly tls: RedisAccess["tls"];
 }
@@ -37,11 +37,11 @@ export interface RedisCluster {
 export interface RedisSentinels {
   readonly kind: "sentinel";
   readonly sentinels: readonly RedisHost[];
-  /** What the Sentinels call the master. */
+  /** The name of the master in Sentinel. */
   readonly master: string;
   readonly database: number;
   readonly access: RedisAccess;
-  /** Sentinels are often open where their master is not. */
+  /** Separate from `access`, because Sentinels often need no login when the master does. */
   readonly sentinelLogin: Pick<RedisAccess, "username" | "password">;
 }
 
@@ -54,20 +54,20 @@ export function parseRedisUrl(url: string): RedisServer | RedisCluster | RedisSe
   if (/^rediss?\+sentinel:/.test(url)) return parseSentinels(url);
   if (url.includes(",") || /^rediss?\+cluster:/.test(url)) return parseCluster(url);
   if (!url.startsWith("rediss:")) return { kind: "server", url, tls: undefined };
-  const server = parsed(url);
+  const server = parseUrl(url);
   const { tls } = accessOf(server);
   server.searchParams.delete("ca");
   return { kind: "server", url: server.href, tls };
 }
 
 function parseCluster(url: string): RedisCluster {
-  const seeds = url.split(",").map((seed) => parsed(seed.replace("+cluster:", ":")));
+  const seeds = url.split(",").map((seed) => parseUrl(seed.replace("+cluster:", ":")));
   const [first] = seeds;
   if (first === undefined) throw new WrongRedisUrl("The URL of a Redis Cluster has no seed");
   if (seeds.some(({ protocol }) => protocol !== first.protocol)) {
     throw new WrongRedisUrl("All seeds of a Redis Cluster must begin with redis:, or all rediss:");
   }
-  // Seeds after the first may leave out what is the same for all.
+  // Seeds after the first may omit the user and password.
   const names = ["username", "password"] as const;
   for (const seed of seeds) {
     if (names.some((name) => seed[name] !== "" && seed[name] !== first[name])) {
@@ -81,7 +81,7 @@ function parseCluster(url: string): RedisCluster {
   };
 }
 
-/** `rediss+sentinel://user:password@one:26379,two:26379/master`, with a database after it. */
+/** `rediss+sentinel://user:password@one:26379,two:26379/master`, and `/1` for database 1. */
 function parseSentinels(url: string): RedisSentinels {
   const [, protocol, user = "", hosts = "", master = "", database, query = ""] =
     SENTINEL.exec(url) ?? [];
@@ -90,17 +90,17 @@ function parseSentinels(url: string): RedisSentinels {
       "The URL of Redis Sentinel must be like redis+sentinel://host:26379,host:26379/master",
     );
   }
-  const sentinels = hosts.split(",").map((host) => parsed(`${protocol}://${host}`));
+  const sentinels = hosts.split(",").map((host) => parseUrl(`${protocol}://${host}`));
   const login = user === "" ? "" : `${user}@`;
-  const rest = parsed(`${protocol}://${login}host${query}`);
-  const sentinelUser = rest.searchParams.get("sentinel-user");
-  const sentinelPassword = rest.searchParams.get("sentinel-password");
+  const options = parseUrl(`${protocol}://${login}host${query}`);
+  const sentinelUser = options.searchParams.get("sentinel-user");
+  const sentinelPassword = options.searchParams.get("sentinel-password");
   return {
     kind: "sentinel",
     sentinels: sentinels.map((sentinel) => hostOf(sentinel, SENTINEL_PORT)),
     master: decodeURIComponent(master),
     database: Number(database ?? 0),
-    access: accessOf(rest),
+    access: accessOf(options),
     sentinelLogin: {
       ...(sentinelUser !== null && { username: sentinelUser }),
       ...(sentinelPassword !== null && { password: sentinelPassword }),
@@ -108,7 +108,7 @@ function parseSentinels(url: string): RedisSentinels {
   };
 }
 
-function parsed(url: string): URL {
+function parseUrl(url: string): URL {
   try {
     return new URL(url);
   } catch {
@@ -123,7 +123,7 @@ function hostOf({ hostname, port }: URL, fallback: number): RedisHost {
 function accessOf({ protocol, username, password, searchParams }: URL): RedisAccess {
   const caFile = searchParams.get("ca");
   if (caFile !== null && protocol !== "rediss:") {
-    throw new WrongRedisUrl("The URL of Redis has ?ca= and no TLS: it must begin with rediss:");
+    throw new WrongRedisUrl("The URL of Redis has ?ca= but no TLS: it must begin with rediss:");
   }
   return {
     ...(username !== "" && { username: decodeURIComponent(username) }),

@@ -1,17 +1,17 @@
 import { Cluster, Redis } from "ioredis";
 import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
-/** A script that Redis does not answer within this time failed; it may still have run. */
+/** After this time a command fails, although Redis may still have executed it. */
 const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a connection for scripts, or for the job queue, to what a URL names (redis-url.ts).
- * Commands of all accounts share a pipeline; a command that a lost connection leaves unanswered is
+ * Opens a connection for scripts or for the job queue. redis-url.ts describes the URL. Commands of
+ * all accounts share a pipeline. A command that got no answer because the connection was lost is
  * sent again, once.
  * @throws WrongRedisUrl
  */
 export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
-  // BullMQ waits for jobs in one long command, and wants its commands tried for ever.
+  // BullMQ waits for jobs in one long command, and requires that commands are retried for ever.
   const limits =
     use === "queue"
       ? { maxRetriesPerRequest: null }
@@ -52,7 +52,7 @@ function openCluster(
     {
       enableAutoPipelining: limits.enableAutoPipelining === true,
       redisOptions: { ...limits, ...access },
-      // A certificate is for the name of a server, which a look-up would replace by its address.
+      // Do not replace host names by addresses: TLS certificates are issued for the names.
       ...(access.tls && {
         dnsLookup: (host: string, found: (error: null, address: string) => void) =>
           found(null, host),

@@ -1,22 +1,22 @@
-// Journal entries that Postgres refused for what they are, or that could not be read. The journal
-// went on without them; `farebox journal rejected` shows them.
+// Rejected entries: journal entries that Postgres refused or that could not be read. The flush
+// continued without them; `farebox journal rejected` lists them.
 
 import type { TransactionSql } from "postgres";
 import { arrayText, type Database } from "./database.ts";
 import type { Rejection } from "./journal-writer.ts";
-import { type Attribution, hasPlace } from "./ledger-chain.ts";
+import { type Attribution, hasKnownSeq } from "./ledger-chain.ts";
 
 export interface OpenRejection {
   readonly bucket: number;
   readonly epoch: number;
   /** Its number in the bucket's journal. */
   readonly entry: number;
-  /** As the entry names it; null where it could not be read. */
+  /** The account id in the entry; null if it could not be read. */
   readonly account: string | null;
-  /** Its place in the account's ledger; null where it carries no money, or cannot be read. */
+  /** Its number in the account's ledger; null if it carries no money or could not be read. */
   readonly seq: number | null;
   readonly reason: string;
-  /** True once its ledger row is there: only its log row is missing. */
+  /** True if its ledger row is written and only its log row is missing. */
   readonly ledgerWritten: boolean;
   readonly rejectedAt: Date;
 }
@@ -32,7 +32,7 @@ const REASON_CHARACTERS_MAX = 1_000;
 export class RejectedEntries {
   constructor(readonly database: Database) {}
 
-  /** All that are open, the oldest first. */
+  /** All rejected entries that are not resolved, the oldest first. */
   async openRejections(): Promise<OpenRejection[]> {
     const rows = await this.database.sql`
       SELECT bucket, epoch, entry, account, seq, reason, ledger_written, rejected_at
@@ -52,14 +52,14 @@ export class RejectedEntries {
 
   async countOpen(): Promise<number> {
     const { database } = this;
-    const [row] = await database.answered(
+    const [row] = await database.withTimeout(
       database.sql`SELECT count(*)::int AS open FROM rejected_entries
         WHERE resolved_at IS NULL`.execute(),
     );
     return Number(row?.open ?? 0);
   }
 
-  /** The entry as it stood in the stream; null where it is open no more. */
+  /** The entry's bytes in the stream; null if it is resolved already. */
   async contentOf({ bucket, epoch, entry }: BucketEpoch & { entry: number }) {
     const [row] = await this.database.sql`
       SELECT content FROM rejected_entries
@@ -68,8 +68,8 @@ export class RejectedEntries {
   }
 }
 
-/** Keeps rejected entries, with their content; part of the transaction that moves the cursor. */
-export async function keepRejections(
+/** Stores rejected entries with their content. Call it in the transaction that moves the cursor. */
+export async function storeRejections(
   tx: TransactionSql,
   { bucket, epoch }: BucketEpoch,
   rejections: readonly Rejection[],
@@ -79,8 +79,8 @@ export async function keepRejections(
     bucket,
     epoch,
     entry: item.number,
-    account: entry !== null && hasPlace(entry) ? storable(entry.account) : null,
-    seq: hasPlace(entry) ? (entry?.seq ?? null) : null,
+    account: entry !== null && hasKnownSeq(entry) ? storable(entry.account) : null,
+    seq: hasKnownSeq(entry) ? (entry?.seq ?? null) : null,
     reason: storable(reason),
     content: item.content,
     ledger_written: ledgerWritten,
@@ -88,13 +88,13 @@ export async function keepRejections(
   await tx`INSERT INTO rejected_entries ${tx(rows)}`;
 }
 
-/** Postgres has no NUL in text, and this row must be taken whatever it says. */
+/** Text that Postgres always accepts: without NUL, well-formed and short. */
 function storable(text: string): string {
   return text.replaceAll("\0", "\ufffd").slice(0, REASON_CHARACTERS_MAX).toWellFormed();
 }
 
-/** Notes which place in a ledger an entry must have had that nobody could read. */
-export async function attributeRejections(
+/** Records the ledger numbers that unreadable entries must have had. */
+export async function setRejectionPositions(
   tx: TransactionSql,
   { bucket, epoch }: BucketEpoch,
   attributions: readonly Attribution[],
@@ -106,12 +106,12 @@ export async function attributeRejections(
   }
 }
 
-/** The empty places in ledgers that rejected entries of a journal left, and those with no place. */
-export async function readHoles(
+/** The ledger numbers missing because of rejected entries, and the unreadable rejected entries. */
+export async function readGaps(
   tx: TransactionSql,
   { bucket, epoch }: BucketEpoch,
   accounts: ReadonlyMap<string, number>,
-): Promise<{ holes: (readonly [account: number, seq: number])[]; unreadable: number[] }> {
+): Promise<{ gaps: (readonly [account: number, seq: number])[]; unreadable: number[] }> {
   const rows = await tx`
     SELECT entry, account, seq FROM rejected_entries
     WHERE bucket = ${bucket} AND epoch = ${epoch} AND NOT ledger_written
@@ -119,7 +119,7 @@ export async function readHoles(
         OR (seq IS NOT NULL AND account = ANY(${arrayText([...accounts.keys()])}::text::text[])))
     ORDER BY entry`;
   return {
-    holes: rows.flatMap((row) => {
+    gaps: rows.flatMap((row) => {
       const account = accounts.get(row.account);
       return account === undefined ? [] : [[account, Number(row.seq)] as const];
     }),

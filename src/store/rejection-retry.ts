@@ -1,11 +1,16 @@
-// Writes what had been rejected, where nothing contradicts it by now.
+// Writes rejected entries again, if they do not contradict the ledger.
 
 import type { TransactionSql } from "postgres";
 import { nano } from "../core/money.ts";
 import type { Database } from "./database.ts";
-import { reasonToReject, writeEntries } from "./journal-writer.ts";
+import { rejectionReason, writeEntries } from "./journal-writer.ts";
 import type { Ledger } from "./ledger.ts";
-import { follows, JournalContradiction, type LedgerTail, START } from "./ledger-chain.ts";
+import {
+  EMPTY_LEDGER,
+  isConsistent,
+  JournalContradiction,
+  type LedgerTail,
+} from "./ledger-chain.ts";
 import type { JournalItem, PreparedEntry } from "./prepared-entry.ts";
 import type { OpenRejection, RejectedEntries } from "./rejected-entries.ts";
 
@@ -13,19 +18,19 @@ export interface RetryDeps {
   readonly database: Database;
   readonly ledger: Pick<Ledger, "prepare">;
   readonly rejected: RejectedEntries;
-  /** Reads an entry as the journal does. */
+  /** Parses an entry of the journal's stream. */
   readonly parse: (streamId: string, content: Buffer) => JournalItem;
 }
 
-export interface Retried {
+export interface RetryResult {
   readonly rejection: OpenRejection;
-  /** Why it stays open; null when it was resolved. */
+  /** Why it stays rejected; null if it was resolved. */
   readonly reason: string | null;
 }
 
-/** Tries every open rejection once, the oldest first. */
-export async function retryRejections(deps: RetryDeps): Promise<Retried[]> {
-  const results: Retried[] = [];
+/** Retries every open rejection once, the oldest first. */
+export async function retryRejections(deps: RetryDeps): Promise<RetryResult[]> {
+  const results: RetryResult[] = [];
   for (const rejection of await deps.rejected.openRejections()) {
     results.push({ rejection, reason: await retryOne(deps, rejection) });
   }
@@ -34,7 +39,7 @@ export async function retryRejections(deps: RetryDeps): Promise<Retried[]> {
 
 async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<string | null> {
   const content = await deps.rejected.contentOf(rejection);
-  // Somebody else has just resolved it.
+  // Another process has just resolved it.
   if (content === null) return null;
   const item = deps.parse(`${rejection.epoch}-${rejection.entry}`, Buffer.from(content));
   const [prepared] = await deps.ledger.prepare([item]);
@@ -46,18 +51,19 @@ async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<stri
     const ledgerWritten = await lockRejection(tx, rejection);
     if (ledgerWritten === null) return null;
     const missing = ledgerWritten ? { ...prepared, ledger: null } : prepared;
-    const misplaced = missing.ledger === null ? null : await misplacement(tx, rejection, missing);
-    if (misplaced !== null) return misplaced;
-    const reason = (await refusal(tx, missing)) ?? prepared.fault;
-    const hasMoney =
+    const conflict = missing.ledger === null ? null : await ledgerConflict(tx, rejection, missing);
+    if (conflict !== null) return conflict;
+    const reason = (await tryWrite(tx, missing)) ?? prepared.fault;
+    const hasWrittenLedger =
       missing.ledger !== null &&
-      (reason === prepared.fault || (await refusal(tx, { ...missing, log: null })) === null);
-    await note(tx, rejection, { reason, ledgerWritten: ledgerWritten || hasMoney, prepared });
+      (reason === prepared.fault || (await tryWrite(tx, { ...missing, log: null })) === null);
+    const result = { reason, ledgerWritten: ledgerWritten || hasWrittenLedger, prepared };
+    await storeResult(tx, rejection, result);
     return reason;
   });
 }
 
-/** Whether its ledger row is there; null when it is open no more. */
+/** Locks a rejection. Returns whether its ledger row is written; null if it is resolved already. */
 async function lockRejection(
   tx: TransactionSql,
   { bucket, epoch, entry }: OpenRejection,
@@ -69,8 +75,8 @@ async function lockRejection(
   return row === undefined ? null : Boolean(row.ledger_written);
 }
 
-/** Why the entry cannot take its place in the ledger; null where the place is its own. */
-async function misplacement(
+/** Why the entry contradicts the ledger; null if it fits. */
+async function ledgerConflict(
   tx: TransactionSql,
   { bucket, epoch }: OpenRejection,
   { entry, account }: PreparedEntry,
@@ -85,9 +91,9 @@ async function misplacement(
   const [before] = await tx`
     SELECT seq, paid_after, free_after, owed_after FROM ledger_entries
     WHERE account = ${account} AND seq <= ${seq} ORDER BY seq DESC LIMIT 1`;
-  const tail = before === undefined ? START : tailOf(before);
-  if (tail.seq === seq) return `Entry ${seq} of the ledger is another one`;
-  if (tail.seq === seq - 1 && !follows(entry, tail)) {
+  const tail = before === undefined ? EMPTY_LEDGER : tailOf(before);
+  if (tail.seq === seq) return `The ledger has another entry ${seq}`;
+  if (tail.seq === seq - 1 && !isConsistent(entry, tail)) {
     return `It does not add up with entry ${tail.seq} of the ledger`;
   }
   const [after] = await tx`
@@ -104,7 +110,7 @@ async function misplacement(
     owedAfter: nano(after.owed_after),
   };
   const own = { paid: entry.paidAfter, free: entry.freeAfter, owed: entry.owedAfter };
-  return follows(next, own) ? null : `Entry ${seq + 1} of the ledger does not add up with it`;
+  return isConsistent(next, own) ? null : `Entry ${seq + 1} of the ledger does not add up with it`;
 }
 
 function tailOf(row: Readonly<Record<string, bigint>>): LedgerTail {
@@ -116,27 +122,27 @@ function tailOf(row: Readonly<Record<string, bigint>>): LedgerTail {
   };
 }
 
-/** Why Postgres refuses the rows, none of which is written then; null when they are. */
-async function refusal(tx: TransactionSql, prepared: PreparedEntry): Promise<string | null> {
+/** Writes the rows and returns null, or writes none and returns why Postgres refuses them. */
+async function tryWrite(tx: TransactionSql, prepared: PreparedEntry): Promise<string | null> {
   try {
     await tx.savepoint((inner) => writeEntries(inner, [prepared]));
     return null;
   } catch (error) {
-    return whyRefused(error);
+    return reasonOf(error);
   }
 }
 
-/** Here a contradiction concerns this entry alone: it is named instead of void. */
-function whyRefused(error: unknown): string {
+/** Unlike in the flush, a contradiction concerns only this entry, so it is a reason too. */
+function reasonOf(error: unknown): string {
   try {
-    return reasonToReject(error);
+    return rejectionReason(error);
   } catch (other) {
     if (other instanceof JournalContradiction) return other.message;
     throw other;
   }
 }
 
-async function note(
+async function storeResult(
   tx: TransactionSql,
   { bucket, epoch, entry }: OpenRejection,
   result: {

@@ -1,5 +1,5 @@
-// The ledger, the request log and the journal. Rows that are written once per call name accounts
-// and keys by their short numbers.
+// The ledger, the request log and the cursors of the journal. Tables with a row for each call refer
+// to accounts and keys by number, which is shorter than the id.
 
 import { sql } from "drizzle-orm";
 import {
@@ -20,23 +20,23 @@ import { operations } from "./account-schema.ts";
 import { at, bytea, money, number } from "./columns.ts";
 
 /**
- * Append-only (a trigger refuses UPDATE and DELETE). Each balance is the one before plus the delta.
+ * Append-only: a trigger refuses UPDATE and DELETE. Each balance is the one before plus the delta.
  */
 export const ledgerEntries = pgTable(
   "ledger_entries",
   {
     account: number("account").notNull(),
-    /** 1, 2, 3 … per account, given by Redis with the change itself. */
+    /** 1, 2, 3 … in each account, assigned by the script in Redis that made the change. */
     seq: number("seq").notNull(),
     kind: text("kind", { enum: LEDGER_KINDS }).notNull(),
     paidDelta: money("paid_delta").notNull(),
     freeDelta: money("free_delta").notNull(),
-    /** Balances after, held amounts included. */
+    /** The balances after the entry, held amounts included. */
     paidAfter: money("paid_after").notNull(),
     freeAfter: money("free_after").notNull(),
-    /** What reversed payments left to be paid. */
+    /** The amount owed after the entry. */
     owedAfter: money("owed_after").notNull().default(sql`0`),
-    /** The call that was charged, or whose released hold repaid. */
+    /** The call that was charged, or whose released hold paid a repayment. */
     request: uuid("request"),
     key: number("key"),
     /** The UTC month of the call's admission, as 202611. */
@@ -60,9 +60,7 @@ export const ledgerEntries = pgTable(
   ],
 );
 
-/**
- * What each key spent in each month: the sum of its ledger charges, kept by the same transaction.
- */
+/** The spending of each key in each month: the sum of its charges, updated in their transaction. */
 export const monthSpend = pgTable(
   "month_spend",
   {
@@ -74,7 +72,7 @@ export const monthSpend = pgTable(
   (table) => [primaryKey({ columns: [table.account, table.month, table.key] })],
 );
 
-/** SPEC 2.8; partitioned by month of `at` (the migration says so, drizzle cannot). */
+/** SPEC 2.8. Partitioned by the month of `at`, which only the migration can express. */
 export const requestLog = pgTable(
   "request_log",
   {
@@ -97,13 +95,13 @@ export const requestLog = pgTable(
     errorCode: text("error_code"),
     /** The route that served it (SPEC 2.8). */
     lane: text("lane"),
-    /** What the call had reserved; null where it was refused. */
+    /** The amount of the call's hold; null if the call was refused. */
     held: money("held"),
     /** The part of `cost` that free credit paid. */
     freeCost: money("free_cost").notNull().default(sql`0`),
-    /** Which version of the prices applied. */
+    /** The version of the prices that applied. */
     priceVersion: text("price_version"),
-    /** The limit that refused it, where one did. */
+    /** The limit that refused the call; null if no limit did. */
     refusedBy: text("refused_by"),
     country: text("country"),
     ipHash: bytea("ip_hash"),
@@ -111,45 +109,45 @@ export const requestLog = pgTable(
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),
     index("request_log_account").on(table.account, table.at),
-    // A few bytes a thousand rows; the expiry of IP hashes finds its rows by it.
+    // A BRIN index takes only a few bytes per thousand rows. The expiry of IP hashes uses it.
     index("request_log_at").using("brin", table.at),
   ],
 );
 
-/** How far each bucket's journal has been moved here; written with the rows it vouches for. */
+/** How far each bucket's journal is flushed; updated in the transaction that writes the rows. */
 export const journalCursors = pgTable("journal_cursors", {
   bucket: smallint("bucket").primaryKey(),
-  /** Raised whenever Redis is rebuilt from here; what an older epoch left behind is void. */
+  /** Raised whenever Redis is rebuilt from Postgres. Records of older epochs are invalid. */
   epoch: number("epoch").notNull().default(0),
   /**
-   * How many entries of this epoch are here: they are numbered 0, 1, 2 … without gaps, and stand
-   * in the stream as `<epoch>-<number>`.
+   * How many entries of this epoch are here. They are numbered 0, 1, 2 … without gaps, and their
+   * ids in the stream are `<epoch>-<number>`.
    */
   entry: number("entry").notNull().default(0),
-  /** Entries before this one may leave Redis: they were here at `keptAt`. */
+  /** Entries before this one were in Postgres at `keptAt`; after some time Redis drops them. */
   keptEntry: number("kept_entry").notNull().default(0),
   keptAt: at("kept_at").notNull().defaultNow(),
 });
 
-/** Journal entries that Postgres refused for what they are. The journal went on without them. */
+/** Journal entries that Postgres refused or that could not be read; the others were written. */
 export const rejectedEntries = pgTable(
   "rejected_entries",
   {
     bucket: smallint("bucket").notNull(),
     epoch: number("epoch").notNull(),
     entry: number("entry").notNull(),
-    /** As the entry names it; null where it could not be read. */
+    /** The account id in the entry; null if it could not be read. */
     account: text("account"),
-    /** Its place in the account's ledger; null where it carries no money. */
+    /** Its number in the account's ledger; null if it carries no money. */
     seq: number("seq"),
-    /** SQLSTATE, constraint and message, or what our own parser said. */
+    /** SQLSTATE, constraint and message, or the message of our parser. */
     reason: text("reason").notNull(),
-    /** The entry as it stood in the stream. */
+    /** The entry's bytes in the stream. */
     content: bytea("content").notNull(),
-    /** True once its ledger row is here, without or with its log row. */
+    /** True if its ledger row is written, whether or not its log row is. */
     ledgerWritten: boolean("ledger_written").notNull().default(false),
     rejectedAt: at("rejected_at").notNull().defaultNow(),
-    /** When `farebox journal rejected --retry` wrote what had been refused. */
+    /** When `farebox journal rejected --retry` wrote the entry. */
     resolvedAt: at("resolved_at"),
   },
   (table) => [
@@ -158,29 +156,29 @@ export const rejectedEntries = pgTable(
   ],
 );
 
-/** Buckets whose journal of the first layout was not all moved here yet. */
+/** Buckets whose journal of the first layout is not completely flushed yet. */
 export const firstLayoutCursors = pgTable("first_layout_cursors", {
   bucket: smallint("bucket").primaryKey(),
   epoch: number("epoch"),
-  /** The last entry that was here when the schema changed, and its place in the stream. */
+  /** The last entry that was here when the schema changed, and its id in the stream. */
   entry: number("entry"),
   streamId: text("stream_id"),
 });
 
-/** What client addresses are hashed with in a month; gone once its hashes are (D-160). */
+/** The secret for IP hashes of each month; deleted together with the hashes (D-160). */
 export const ipHashSecrets = pgTable("ip_hash_secrets", {
   /** `2026-11` */
   month: text("month").primaryKey(),
   secret: text("secret").notNull(),
 });
 
-/** How far a job that walks through time has come. */
+/** Up to which time a job has processed its rows. */
 export const upkeepCursors = pgTable("upkeep_cursors", {
   job: text("job").primaryKey(),
   doneUntil: at("done_until").notNull(),
 });
 
-/** What an operator has paused: `chat`, `search`, `maps`, `mail` or `model:ID`. */
+/** The targets that an operator has paused: `chat`, `search`, `maps`, `mail` or `model:ID`. */
 export const pauses = pgTable("pauses", {
   target: text("target").primaryKey(),
   since: at("since").notNull().defaultNow(),

@@ -1,5 +1,6 @@
-// Which secrets the stores were used with. A process with another one would answer 401 to every
-// key, or hash the address of one caller in two ways: it must not start (D-150).
+// Checks that a process has the secrets that the stores were used with. With another secret it
+// would answer 401 to every key, or hash the same address differently, so it must not start
+// (D-150).
 
 import {
   SECRET_NAMES,
@@ -10,11 +11,13 @@ import {
 } from "../core/secrets.ts";
 import { arrayText, type Database } from "./database.ts";
 
-/** Any fixed number: processes that start together take turns. */
+/** An arbitrary lock number: processes that start together take turns. */
 const SECRETS_LOCK = 720_314_005;
 const KEYS_NAMED_MAX = 3;
 
-/** A secret is not the one that the stores were used with; the message is for the operator. */
+/**
+ * A secret differs from the one that the stores were used with; the message is for the operator.
+ */
 export class WrongSecret extends Error {
   override readonly name = "WrongSecret";
 }
@@ -22,8 +25,8 @@ export class WrongSecret extends Error {
 type Transaction = Parameters<Parameters<Database["sql"]["begin"]>[1]>[0];
 
 /**
- * Compares the secrets of a serving process with those that Postgres knows, and stores the current
- * ones as what counts from now on.
+ * Compares the secrets of a serving process with the ones recorded in Postgres, and records its
+ * first secrets as the current ones.
  * @throws WrongSecret
  */
 export async function adoptSecrets(database: Database, secrets: Secrets): Promise<void> {
@@ -34,8 +37,8 @@ export async function adoptSecrets(database: Database, secrets: Secrets): Promis
       const stored = await storedId(tx, name);
       if (stored !== null && !ids.includes(stored)) throw unknownSecret(name);
       if (name === "KEY_PEPPER") {
-        await namePeppers(tx, { stored, ids });
-        await refuseLostKeys(tx, ids);
+        await assignPeppers(tx, { stored, ids });
+        await requireAllPeppers(tx, ids);
       }
       const current = ids[0] ?? "";
       if (stored === current) continue;
@@ -47,8 +50,9 @@ export async function adoptSecrets(database: Database, secrets: Secrets): Promis
 }
 
 /**
- * Compares the secrets of a tool, which must not run ahead of the serving processes: a key that it
- * made with a pepper of its own would be unknown to them.
+ * Compares the secrets of a tool with the ones recorded in Postgres and records nothing. A tool
+ * must not introduce a secret: the serving processes would not know a key created with a new
+ * pepper.
  * @throws WrongSecret
  */
 export async function compareSecrets(database: Database, secrets: Secrets): Promise<void> {
@@ -57,11 +61,11 @@ export async function compareSecrets(database: Database, secrets: Secrets): Prom
       const ids = idsOf(name, secrets[name]);
       const stored = await storedId(tx, name);
       if (stored !== null && !ids.includes(stored)) throw unknownSecret(name);
-      if (name === "KEY_PEPPER") await refuseLostKeys(tx, ids);
+      if (name === "KEY_PEPPER") await requireAllPeppers(tx, ids);
       if (stored !== null && ids[0] !== stored) {
         throw new WrongSecret(
-          `The servers do not run with the first secret of ${name}. Restart them with the same ` +
-            "list first, or give this program the list that they have.",
+          `The servers use another first secret in ${name}. Restart them with this list, or run ` +
+            "this program with theirs.",
         );
       }
     }
@@ -79,14 +83,14 @@ async function storedId(tx: Transaction, name: SecretName): Promise<string | nul
 
 function unknownSecret(name: SecretName): WrongSecret {
   return new WrongSecret(
-    `${name} is not the secret that this database was used with. Set it to the one of before. To ` +
-      `replace it, put the new one first and keep the old one: ${name}=new,old ` +
+    `${name} is not the secret that this database was used with. Set it to the earlier secret. ` +
+      `To replace a secret, put the new one first and keep the old one: ${name}=new,old ` +
       "(docs/operating.md).",
   );
 }
 
-/** Keys of a release that named no pepper were made with the one that counted until now. */
-async function namePeppers(
+/** Keys of a release that did not record the pepper were created with the current one. */
+async function assignPeppers(
   tx: Transaction,
   { stored, ids }: { readonly stored: string | null; readonly ids: readonly string[] },
 ): Promise<void> {
@@ -94,25 +98,25 @@ async function namePeppers(
   const { count } = await tx`UPDATE keys SET pepper = ${pepper} WHERE pepper IS NULL`;
   if (count === 0 || stored !== null || ids.length === 1) return;
   throw new WrongSecret(
-    "KEY_PEPPER lists several secrets, and this database does not know yet which of them its " +
-      "keys were made with. Start once with that one alone.",
+    "KEY_PEPPER lists several secrets, and this database has not recorded yet which of them its " +
+      "keys were created with. Start once with only that secret.",
   );
 }
 
-/** A live key whose pepper is not listed would be unknown, and its caller would be told 401. */
-async function refuseLostKeys(tx: Transaction, ids: readonly string[]): Promise<void> {
-  const lost = await tx`
+/** Without the pepper of a key, its callers would receive 401. @throws WrongSecret */
+async function requireAllPeppers(tx: Transaction, ids: readonly string[]): Promise<void> {
+  const orphaned = await tx`
     SELECT id, count(*) OVER () AS total FROM keys
     WHERE revoked_at IS NULL AND pepper IS NOT NULL
       AND pepper <> ALL(${arrayText(ids)}::text::text[])
     ORDER BY number LIMIT ${KEYS_NAMED_MAX}`;
-  if (lost.length === 0) return;
-  const total = Number(lost[0]?.total);
-  const named = lost.map(({ id }) => String(id)).join(", ");
+  if (orphaned.length === 0) return;
+  const total = Number(orphaned[0]?.total);
+  const examples = orphaned.map(({ id }) => String(id)).join(", ");
   throw new WrongSecret(
-    `KEY_PEPPER lacks the secret of ${total} API keys that are not revoked (${named}` +
-      `${total > lost.length ? ", …" : ""}). Add it after the others, separated by a comma; a ` +
-      "key moves to the first one when it is used. Revoke keys that nobody uses " +
-      "(docs/operating.md).",
+    `KEY_PEPPER does not contain the secret of ${total} API keys that are not revoked ` +
+      `(${examples}${total > orphaned.length ? ", …" : ""}). Add that secret after the others, ` +
+      "separated by a comma; a key moves to the first secret when it is used. Revoke keys that " +
+      "nobody uses (docs/operating.md).",
   );
 }

@@ -1,10 +1,10 @@
-// Many rows in one statement: each column as one array, put together again by `unnest`.
+// Passes many rows to one statement: each column as an array, which `unnest` turns into rows again.
 
 import { arrayText } from "./database.ts";
 
 export type Cell = string | number | null;
 
-/** Names of columns and what Postgres calls their types. */
+/** The Postgres types of columns, by name. */
 export type ColumnTypes<Name extends string = string> = Readonly<Record<Name, string>>;
 
 /** `unnest($1::text::bigint[], …) AS row(account, …)`; parameters count from 1. */

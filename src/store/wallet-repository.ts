@@ -1,5 +1,5 @@
-// What the actors read of Postgres: wallets to build, operations to apply, access documents,
-// epochs of buckets.
+// What the actors read from Postgres: the records that wallets are built from, operations, access
+// documents and the epochs of buckets.
 
 import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import type { Operation } from "../core/journal.ts";
@@ -12,21 +12,21 @@ import { checkUpgraded, RECOVERY_LOCK } from "./first-layout.ts";
 import { operationsAfter } from "./operations.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "./schema.ts";
 
-const DOCUMENTS_A_PAGE = 500;
+const DOCUMENTS_PER_PAGE = 500;
 
-/** Everything that a wallet in Redis is built from, as of one snapshot. */
+/** Everything that a wallet in Redis is built from, read in one snapshot. */
 export interface WalletRecord {
   readonly seq: number;
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
-  /** What reversed payments left to be paid. */
+  /** The amount owed. */
   readonly owed: NanoUsd;
   readonly freeExpiresAtMs: number | null;
-  /** The number of the last operation applied, by the ledger. */
+  /** The number of the last operation in the ledger. */
   readonly operations: number;
   readonly version: number;
   readonly document: string;
-  /** What each key spent in this UTC month and the one before. */
+  /** The spending of each key in this UTC month and the last one. */
   readonly months: readonly MonthSpending[];
   /** The ids of all keys of the account, revoked ones too. */
   readonly keys: readonly string[];
@@ -47,27 +47,27 @@ export interface Cursor {
   readonly entry: number;
 }
 
-/** The transaction or the pool: both run queries. */
+/** A transaction or the connection pool. */
 export type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
-/** What a process does to a Redis that may be older than the ledger. */
+/** The callbacks with which a process repairs a Redis that may have lost data. */
 interface Recovery {
   /**
-   * Brings Redis to the cursors and says which buckets were rebuilt. `newEpoch` puts a bucket under
-   * an epoch that is newer than its cursor's and the one that Redis names.
+   * Makes Redis agree with the cursors and returns the buckets that were rebuilt. `newEpoch` gives
+   * a bucket an epoch above that of its cursor and above `inRedis`, its epoch in Redis.
    */
   rebuild(
     cursors: readonly Cursor[],
     newEpoch: (bucket: number, inRedis: number) => Promise<Cursor>,
   ): Promise<readonly number[]>;
-  giveDocuments(documents: readonly AccountDocument[]): Promise<void>;
+  writeDocuments(documents: readonly AccountDocument[]): Promise<void>;
 }
 
-/** Every reading ends within the time that its database gives Postgres. */
+/** Reads for the actors. Every read fails after the timeout of its database. */
 export class WalletRepository {
   constructor(readonly database: Database) {}
 
-  /** Null when there is no such account. */
+  /** Null if there is no such account. */
   readWallet(accountId: string): Promise<WalletRecord | null> {
     return this.#snapshot((tx) => readWallet(tx, accountId));
   }
@@ -75,17 +75,17 @@ export class WalletRepository {
   /** The operations with a number above `after`, in order. */
   operationsAfter(accountId: string, after: number): Promise<Operation[]> {
     const { database } = this;
-    return database.answered(operationsAfter(database.db, accountId, after));
+    return database.withTimeout(operationsAfter(database.db, accountId, after));
   }
 
-  /** The access document and its version; null when there is no such account. */
+  /** The access document and its version; null if there is no such account. */
   readDocument(accountId: string): Promise<{ version: number; document: string } | null> {
     return this.#snapshot((tx) => readDocument(tx, accountId));
   }
 
   #snapshot<Value>(read: (tx: Queries) => Promise<Value>): Promise<Value> {
     const { database } = this;
-    return database.answered(
+    return database.withTimeout(
       database.db.transaction(read, {
         isolationLevel: "repeatable read",
         accessMode: "read only",
@@ -94,14 +94,14 @@ export class WalletRepository {
   }
 
   /**
-   * Books the Free plan's allowance of the UTC month of `nowMs`, unless that month has it already
-   * or the account is no longer on the plan. Processes that do it at once book one.
+   * Books the Free plan's allowance of the UTC month of `nowMs`, unless it is booked already or the
+   * account is no longer on the plan. Safe to call from several processes at once.
    */
   grantAllowance(accountId: string, nowMs: number, amount: NanoUsd): Promise<void> {
     return grantAllowance(this.database, { accountId, nowMs, amount });
   }
 
-  /** Notes that Redis has the document of this version. */
+  /** Records that Redis has this version of the document. */
   async markApplied(accountId: string, version: number): Promise<void> {
     await this.database.db
       .update(accounts)
@@ -110,28 +110,29 @@ export class WalletRepository {
   }
 
   /**
-   * Lets one process at a time compare Redis with the cursors. Redis is given a new epoch before it
-   * is committed here: until then nobody else may look, nor write to the bucket's cursor, so what
-   * is served under that epoch is never taken for what an older one left. Should the commit fail,
-   * Redis is a step ahead, which the next to look finds and rebuilds above it.
+   * Lets one process at a time compare Redis with the cursors. Redis gets a new epoch before it is
+   * committed here. Until then no other process can compare or move the cursor, so records of the
+   * new epoch are never taken for invalid ones. If the commit fails, the epoch in Redis is above
+   * the cursor's: the next process to compare finds this and rebuilds the bucket with a higher
+   * epoch.
    */
-  async recovery({ rebuild, giveDocuments }: Recovery): Promise<void> {
-    const { db, answered } = this.database;
+  async recovery({ rebuild, writeDocuments }: Recovery): Promise<void> {
+    const { db, withTimeout } = this.database;
     const recovering = db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
       await checkUpgraded(tx);
       const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
       const rebuilt = await rebuild(cursors, (...of) => newEpoch(tx, ...of));
-      for await (const page of this.lostDocuments(tx, rebuilt)) await giveDocuments(page);
+      for await (const page of this.lostDocuments(tx, rebuilt)) await writeDocuments(page);
     });
-    // One that takes longer goes on; who asks again finds what it did.
-    await answered(recovering);
+    // If this takes longer than the timeout it continues, and a retry finds its result.
+    await withTimeout(recovering);
   }
 
-  /** Pages of the documents that a Redis may have lost of which these buckets were rebuilt. */
+  /** Pages of the access documents that Redis may have lost, given which buckets were rebuilt. */
   async *lostDocuments(tx: Queries, rebuilt: readonly number[]): AsyncGenerator<AccountDocument[]> {
-    // A server that is older than the ledger lost access documents too, and a replica that took
-    // over may have missed the latest. In a rebuilt bucket every wallet brings its own.
+    // A server that lost journal entries lost access documents too, and a replica that was promoted
+    // may have missed the latest ones. In a rebuilt bucket each wallet is built with its document.
     const lost =
       rebuilt.length > 0
         ? notInArray(accounts.bucket, [...rebuilt])
@@ -141,7 +142,7 @@ export class WalletRepository {
           );
     for (let after = 0; ; ) {
       const where = and(lost, gt(accounts.number, after));
-      const page = await readDocuments(tx, { where, limit: DOCUMENTS_A_PAGE });
+      const page = await readDocuments(tx, { where, limit: DOCUMENTS_PER_PAGE });
       const last = page.at(-1);
       if (last === undefined) return;
       yield page;
@@ -150,7 +151,7 @@ export class WalletRepository {
   }
 }
 
-/** The cursor under its new epoch; a flusher may have moved it since it was read. */
+/** Gives the cursor a new epoch and returns it. A flush may have moved the cursor meanwhile. */
 async function newEpoch(tx: Queries, bucket: number, inRedis: number): Promise<Cursor> {
   const { epoch } = journalCursors;
   const [row] = await tx

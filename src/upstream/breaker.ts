@@ -2,7 +2,7 @@
 // account may come from its requests, and must not block the server for others.
 
 const FAILURES_TO_OPEN = 5;
-const ACCOUNTS_TO_OPEN = 3;
+export const ACCOUNTS_TO_OPEN = 3;
 const BACK_OFF_MS = 10_000;
 const BACK_OFF_MS_MAX = 60_000;
 

@@ -1,6 +1,7 @@
 // Tries equivalent servers in order: the first that answers serves. Skips a server that is full or
 // known to be down. If all are full, waits for a slot.
 
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
@@ -52,11 +53,18 @@ interface Failure {
 /** How long a request waits for a slot if every server is full. */
 const WAIT_MS = 2_000;
 
+/**
+ * Servers, and subjects on them, that are remembered. A configuration has fewer; those of earlier
+ * configurations go first, and one that was forgotten begins anew.
+ */
+export const SERVERS_MAX = 1_024;
+export const BREAKERS_MAX = 4_096;
+
 /** Finds a server that answers. Keeps track of which are full, and which are given up for now. */
 export class Fallback {
   readonly #deps: FallbackDeps;
-  readonly #breakers = new Map<string, Breaker>();
-  readonly #slots = new Map<string, Slots>();
+  readonly #breakers = new LRUCache<string, Breaker>({ max: BREAKERS_MAX });
+  readonly #slots = new LRUCache<string, Slots>({ max: SERVERS_MAX });
 
   constructor(deps: FallbackDeps) {
     this.#deps = deps;
@@ -164,11 +172,15 @@ export class Fallback {
   }
 }
 
-function entryOf<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
-  const known = map.get(name);
+function entryOf<Value extends object>(
+  cache: LRUCache<string, Value>,
+  name: string,
+  make: () => Value,
+): Value {
+  const known = cache.get(name);
   if (known !== undefined) return known;
   const made = make();
-  map.set(name, made);
+  cache.set(name, made);
   return made;
 }
 

@@ -17,7 +17,7 @@ export interface WaitOptions {
 }
 
 /** At most this many requests may wait per slot. */
-const WAITING_A_SLOT = 4;
+export const WAITING_A_SLOT = 4;
 
 /**
  * An account may use a third of the slots, and more only while more than another third is free. So

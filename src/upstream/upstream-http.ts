@@ -1,5 +1,6 @@
-// What all requests to upstream servers share.
+// Sends one request to an upstream server: what all requests to upstream servers share.
 
+import { ApiError } from "../core/errors.ts";
 import { RouteFailure } from "./route-failure.ts";
 
 /** The platform's `fetch`, passed in so tests can replace it. */
@@ -10,6 +11,77 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export interface UpstreamRequest {
+  readonly fetch: Fetch;
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Aborted when nobody waits for the reply any more. */
+  readonly signal?: AbortSignal;
+  /** The time limit of the server, unless the signal has it. */
+  readonly timeout?: AbortSignal;
+  /** The name that the certificate must be for, where the URL names an address. */
+  readonly serverName?: string | undefined;
+}
+
+/** Statuses that concern one request or one moment; by others the server is unhealthy. */
+const HEALTHY_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 429]);
+
+/**
+ * Sends a request, and has the response read with the same time limit. Redirects are not followed:
+ * they could lead to an address that no operator configured. Throws the signal's reason if it was
+ * aborted, what `read` throws, or a RouteFailure. That one contains nothing of the address, which
+ * may have the key or the caller's words in it.
+ */
+export async function exchange<T>(
+  request: UpstreamRequest,
+  read: (response: Response) => Promise<T> | T,
+): Promise<T> {
+  const { fetch, url, method, headers, body, signal, timeout, serverName } = request;
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+      ...(serverName !== undefined && { tls: { servername: serverName } }),
+      signal: signal && timeout ? AbortSignal.any([signal, timeout]) : (signal ?? timeout ?? null),
+      redirect: "manual",
+    });
+    return await read(response);
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (error instanceof RouteFailure || error instanceof ApiError) throw error;
+    if (timeout?.aborted) throw new RouteFailure("The server did not answer in time");
+    throw new RouteFailure(`The server did not answer (${codeOf(error)})`, "connection");
+  }
+}
+
+/** A status that is no answer. `isHealthy` if it does not mean that the server is unhealthy. */
+export function statusFailure(
+  { status, headers }: Pick<Response, "status" | "headers">,
+  { isHealthy = false, detail = "" } = {},
+): RouteFailure {
+  const blames = isHealthy || HEALTHY_STATUSES.has(status) ? "nobody" : "server";
+  return new RouteFailure(`The server answered ${status}${detail}`, blames, retryAfterOf(headers));
+}
+
+/** The same for a response whose body nobody has read; it gives up the body. */
+export async function refusalOf(
+  response: Response,
+  options?: { readonly isHealthy: boolean },
+): Promise<RouteFailure> {
+  await response.body?.cancel();
+  return statusFailure(response, options);
+}
+
+/** What the platform calls an error; its message may quote the address. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const code = "code" in error ? error.code : null;
+  return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? code : error.name;
 }
 
 /** The text of a body; throws a RouteFailure if it is longer than `bytesMax`. */
@@ -29,12 +101,33 @@ export async function readText(response: Response, bytesMax: number): Promise<st
   return text + decoder.decode();
 }
 
+/** The same for bytes. */
+export async function readBytes(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const bytes of response.body ?? []) {
+    length += bytes.byteLength;
+    if (length > bytesMax) throw tooLarge();
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
 /** Parses JSON from a server; throws a RouteFailure that does not quote it. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     throw new RouteFailure("The server sent something that is not JSON");
+  }
+}
+
+/** The JSON of an error, which may be anything; null if it is none. */
+export function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

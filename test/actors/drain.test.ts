@@ -18,7 +18,7 @@ import { openProcess, tapScripts } from "./actor-process.ts";
 import { expectSound } from "./suites/book-check.ts";
 
 const PARALLEL = 500;
-const ROUNDS = 5;
+const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);
 const BOUND = usd("0.37");
 /** $5 free and $20 paid hold 67 times $0.37, and 21 cents more. */
 const PASS = 67;

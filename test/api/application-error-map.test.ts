@@ -127,7 +127,7 @@ async function askElevenTimesOnFree(): Promise<Response> {
 
 async function askWithoutKeyDirectory(): Promise<Response> {
   const find = () => Promise.reject(new ApiError("service_unavailable", "No store answers"));
-  await using other = await Harness.start({ keys: { find } });
+  await using other = await Harness.start({ keys: { find, forget: () => {} } });
   const response = await post({}, chatBody(), other);
   return new Response(await response.text(), response);
 }

@@ -239,7 +239,7 @@ describe("the hold of a chat call", () => {
     const response = await api.post(poor, chatBody({ messages }));
     expect(response.status).toBe(402);
     expect((await errorOf(response)).message).toEndWith(
-      "A prompt of more than 256 KB is held at one token a byte, and charged by its tokens",
+      "256 KB, one token per byte is held, but only its real tokens are charged",
     );
     const rich = await api.account({ paid: "1" });
     api.chat.reply = async () => wholeReply("Hello", null);

@@ -149,7 +149,7 @@ async function openThreeStreamsOnFree(): Promise<Response> {
 
 async function askWithoutKeyDirectory(): Promise<Response> {
   const find = () => Promise.reject(new ApiError("service_unavailable", "No store answers"));
-  await using other = await Harness.start({ keys: { find } });
+  await using other = await Harness.start({ keys: { find, forget: () => {} } });
   const response = await other.post(await other.account(), chatBody());
   return new Response(await response.text(), response);
 }

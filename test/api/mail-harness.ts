@@ -42,7 +42,8 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
   const { tls = "none" } = options;
   const disabledCommands = tls === "none" ? ["STARTTLS", "AUTH"] : ["AUTH"];
   const smtp = resources.use(await ScriptedSmtp.start({ disabledCommands }));
-  const relay = parseRelay(`${smtp.url}?tls=${tls}`, { name: MAIL_DOMAIN, timeoutMs: TIMEOUT_MS });
+  const address = parseRelay(`${smtp.url}?tls=${tls}`);
+  const relay = { ...address, name: MAIL_DOMAIN, timeoutMs: TIMEOUT_MS };
   const { stores, log } = api.parts;
   const worker = await startMailWorker({
     config: {
@@ -84,10 +85,10 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
       }),
     status: async (account, id) =>
       (await (await api.get(`/v1/mail/messages/${id}`, account)).json()) as Record<string, unknown>,
-    stored: (id) => stores.mail.messages.look(id),
+    stored: (id) => stores.mail.messages.get(id),
     untilSettled: (id) =>
       eventually("the message is settled", async () => {
-        return (await stores.mail.messages.look(id)).cost !== null;
+        return (await stores.mail.messages.get(id)).cost !== null;
       }),
     retryNow: async () => {
       await jobs.drain(true);

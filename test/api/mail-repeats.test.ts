@@ -90,7 +90,7 @@ test("refusals are not kept: the same key may be used again", async () => {
 });
 
 test("a process that dies leaves its key to the next, or the message that it made", async () => {
-  const { repeats } = world.api.parts.stores.mail;
+  const { idempotencyKeys: repeats } = world.api.parts.stores.mail;
   const { sql } = world.api.parts.stores.database;
   const first = await resultOf(await world.send(account, mailBody(), "dying"));
   // As if the process had died before it made the message, longer ago than it may take.
@@ -106,7 +106,7 @@ test("a process that dies leaves its key to the next, or the message that it mad
 });
 
 test("a claim that was lost makes no message", async () => {
-  const { repeats, messages } = world.api.parts.stores.mail;
+  const { idempotencyKeys: repeats, messages } = world.api.parts.stores.mail;
   const { sql } = world.api.parts.stores.database;
   const digest = random(16);
   const key = { accountId: account.id, digest, fingerprint: random(16) };
@@ -124,7 +124,7 @@ test("a claim that was lost makes no message", async () => {
     recipients: 1,
     domains: ["x.test"],
     box: random(16),
-    repeat: state.claim,
+    idempotency: state.claim,
   });
   expect(stored).toBe(false);
   expect(await messages.find("msg_0000000000000000000001", account.id)).toBeNull();
@@ -132,7 +132,7 @@ test("a claim that was lost makes no message", async () => {
 
 test("keys are kept for 48 hours", async () => {
   const { sql } = world.api.parts.stores.database;
-  const { repeats } = world.api.parts.stores.mail;
+  const { idempotencyKeys: repeats } = world.api.parts.stores.mail;
   const first = await resultOf(await world.send(account, mailBody(), "old"));
   await sql`UPDATE mail_repeats SET created_at = now() - interval '47 hours 59 minutes'`;
   expect((await resultOf(await world.send(account, mailBody(), "old"))).id).toBe(first.id);

@@ -22,7 +22,8 @@ let api: Harness;
 let account: TestAccount;
 
 beforeAll(async () => {
-  embedded = openEmbeddedMaps({ directory: testDataDirectory(), log: silent, now: () => WINTER });
+  const clock = { ...realClock, now: () => WINTER };
+  embedded = openEmbeddedMaps({ directory: testDataDirectory(), clock, log: silent });
   const maps = createMapsProvider({
     config: () => DEFAULT_MAPS,
     embedded: embedded.services,

@@ -108,7 +108,7 @@ test("a paid call while Redis is gone is refused with service_unavailable, not l
 
 test("a key that cannot be looked up is service_unavailable and not invalid", async () => {
   const find = () => Promise.reject(new Error("secret address of the database"));
-  await using other = await Harness.start({ keys: { find } });
+  await using other = await Harness.start({ keys: { find, forget: () => {} } });
   const response = await other.get("/v1/me", await other.account());
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBe("1");

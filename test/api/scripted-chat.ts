@@ -46,8 +46,8 @@ export class ScriptedChat implements ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
-    const { around = (ask) => ask() } = options;
-    return await around(async () => {
+    const { runRequest = (ask) => ask() } = options;
+    return await runRequest(async () => {
       this.#note(model, request, options);
       this.open++;
       try {

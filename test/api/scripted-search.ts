@@ -15,7 +15,7 @@ export class ScriptedSearch implements SearchProvider {
   reply: (request: SearchRequest, options: SearchOptions) => Promise<SearchReply> = (request) =>
     Promise.resolve(replyOf(request.maxResults));
 
-  refusalOf(request: SearchRequest): ApiError | null {
+  unsupportedError(request: SearchRequest): ApiError | null {
     return this.refusal(request);
   }
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AccountActors } from "../../actors/account-actors.ts";
-import { type Database, openDatabase, PostgresSilent } from "../../src/store/database.ts";
+import { type Database, openDatabase, PostgresTimeout } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { eventually } from "../support/eventually.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   postgres = await startPrivatePostgres({ durable: false });
   await migrate(postgres.url);
   world = await openWorld({ databaseUrl: postgres.url });
-  database = openDatabase(postgres.url, { answerMs: ANSWER_MS });
+  database = openDatabase(postgres.url, { timeoutMs: ANSWER_MS });
   const { redis } = world;
   api = await Harness.start({
     accounts: new AccountActors({
@@ -117,8 +117,8 @@ test("a recovery that Postgres does not answer fails in time", async () => {
 
 test("a statement that takes too long is ended by Postgres itself", async () => {
   const sleeping = database.sql`SELECT pg_sleep(20)`.execute();
-  await expect(database.answered(sleeping)).rejects.toThrow();
+  await expect(database.withTimeout(sleeping)).rejects.toThrow();
   await expect(sleeping).rejects.toThrow("statement timeout");
   const never = new Promise(() => {});
-  await expect(database.answered(never)).rejects.toBeInstanceOf(PostgresSilent);
+  await expect(database.withTimeout(never)).rejects.toBeInstanceOf(PostgresTimeout);
 });

@@ -1,6 +1,6 @@
 // What a key that this process never saw may cost Postgres and Redis: it may be made up.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyDigest, newKey } from "../../src/core/keys.ts";
 import { tapScripts } from "../actors/actor-process.ts";
 import { keyDirectory, random } from "../support/world.ts";
@@ -105,4 +105,39 @@ test("callers with one new key at the same time share its statement and its coun
   // One for the valid key, and each of the refused.
   const last = await guess();
   expect(last.headers.get("x-ratelimit-remaining-requests")).toBe("50");
+});
+
+describe("a revoked key cannot be told from one that never was, by the work that it costs:", () => {
+  /** What one request costs: statements that look keys up, and scripts. */
+  async function costOf(key: { readonly key: string }): Promise<readonly [number, number]> {
+    const before = [lookUps, scripts] as const;
+    expect((await errorOf(await guess(key))).code).toBe("invalid_api_key");
+    return [lookUps - before[0], scripts - before[1]];
+  }
+  const never = async () => {
+    const key = madeUp();
+    return [await costOf(key), await costOf(key)];
+  };
+
+  test("one that this process never saw", async () => {
+    const account = await api.account();
+    await api.revoke(account);
+    expect([await costOf(account), await costOf(account)]).toEqual(await never());
+  });
+
+  test("one that this process has served, from the second request on", async () => {
+    const account = await api.account();
+    expect((await api.get("/v1/me", account)).status).toBe(200);
+    await api.revoke(account);
+    expect((await errorOf(await guess(account))).code).toBe("invalid_api_key");
+    expect([await costOf(account), await costOf(account)]).toEqual(await never());
+  });
+
+  test("one that it has served where no key is needed", async () => {
+    const account = await api.account();
+    expect((await api.get("/v1/models", account)).status).toBe(200);
+    await api.revoke(account);
+    expect((await api.get("/v1/models", account)).status).toBe(200);
+    expect([await costOf(account), await costOf(account)]).toEqual(await never());
+  });
 });

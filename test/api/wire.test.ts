@@ -150,6 +150,20 @@ describe("a request that is not what it seems", () => {
     }
   });
 
+  test("is refused for its Host also where that hides the path from the router", async () => {
+    for (const path of [
+      "/v1/models/a/b",
+      "/api/v1/models/a/b",
+      "/v1/me/../models",
+      "/v1/nowhere",
+    ]) {
+      const answer = await talk(`GET ${path} HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n`);
+      const { code, message } = JSON.parse(answer.body).error;
+      expect([path, answer.status, code]).toEqual([path, 400, "invalid_parameter"]);
+      expect(message).toContain("Host");
+    }
+  });
+
   test("is refused without a Host, even where HTTP/1.0 needs none", async () => {
     const answer = await talk("GET /v1/models HTTP/1.0\r\n\r\n");
     expect(answer.status).toBe(400);

@@ -35,7 +35,7 @@ test("what makes no sense is refused by its name", () => {
     [["--against"], "against"],
     [["--against", ""], "git ref"],
     [["--against=--output=/x"], "git ref"],
-    [["--against", "main", "--accounts"], "two different runs"],
+    [["--against", "main", "--accounts"], "cannot be used together"],
   ] as const) {
     expect(() => readOptions(args)).toThrow(message);
   }

@@ -14,7 +14,7 @@ import { ApiError } from "../../src/core/errors.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
-import { Unfinished } from "../../src/store/unfinished.ts";
+import { PendingWork } from "../../src/store/pending-work.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { openOperator } from "../support/product.ts";
@@ -130,12 +130,12 @@ async function recover(operator: Stores, accounts: readonly HistoryAccount[]): P
   // Whoever comes first finds that this is another server.
   for (const { row } of accounts) await actors.of(row.id, row.bucket).state();
   await operator.flush();
-  const unfinished = new Unfinished(database);
+  const pendingWork = new PendingWork(database);
   const done = await completeChanges({
-    unfinished,
+    pendingWork,
     accounts: actors,
     log: silent,
-    now: () => unfinished.nowMs(),
+    now: () => pendingWork.nowMs(),
     graceMs: 0,
   });
   must(done.failed === 0, () => `${done.failed} changes could not be completed`);

@@ -1,9 +1,11 @@
 // The kinds of chaos, and how much of each there is: what CI runs, and what a person lets run for
 // longer.
 
+import { fuzz } from "../fuzz/fuzz.ts";
 import { cutAof } from "./aof-cuts.ts";
 import { type ChaosOptions, killGateways } from "./gateway-kills.ts";
 import { killMailWorkers } from "./mail-kills.ts";
+import { pauseGateway } from "./paused-process.ts";
 import { takePostgresAway } from "./postgres-outage.ts";
 import { anySeed, Random } from "./random.ts";
 import { killRedis } from "./redis-kills.ts";
@@ -21,7 +23,9 @@ export const KINDS = {
   redis: { counts: "kills", quick: 10, long: 200, run: killRedis },
   cuts: { counts: "cuts", quick: 50, long: 500, run: cutAof },
   mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },
+  pause: { counts: "seconds", quick: 2, long: 600, run: pauseGateway },
   postgres: { counts: "seconds", quick: 4, long: 600, run: takePostgresAway },
+  fuzz: { counts: "requests", quick: 20_000, long: 100_000, run: fuzz },
 } as const satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof KINDS;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
-import { Unfinished } from "../../src/store/unfinished.ts";
+import { PendingWork } from "../../src/store/pending-work.ts";
 import { ask, keyDirectory, openWorld, usd, WORLD_PEPPER, type World } from "../support/world.ts";
 import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
@@ -132,7 +132,7 @@ describe("account", () => {
   test("contract and cap decide the tier and what may be spent", async () => {
     const id = await newAccount();
     await cli("account", "contract", id, "enterprise");
-    expect((await cli("account", "cap", id, "--usd", "12.5")).out).toContain("$12.5 a month");
+    expect((await cli("account", "cap", id, "--usd", "12.5")).out).toContain("$12.5 per month");
     const shown = jsonOf(await cli("account", "show", id, "--json"));
     expect(shown).toMatchObject({
       contract: "enterprise",
@@ -206,7 +206,7 @@ describe("key", () => {
       plan: "max",
     });
     const { out } = await cli("account", "show", id);
-    expect(out).toContain("plan     max: 120 requests a minute\n");
+    expect(out).toContain("plan     max: 120 requests per minute\n");
     expect(out).not.toContain("tier");
     const gateway = await newAccount();
     for (const [args, told] of [
@@ -264,12 +264,12 @@ describe("payment", () => {
 
   test("a change that Redis cannot be told of is kept, said, and completed later", async () => {
     const id = await newAccount();
-    const cut = await cliOf(world, { env: { REDIS_URL: "redis://127.0.0.1:1" } });
+    const cut = await cliOf(world, { REDIS_URL: "redis://127.0.0.1:1" });
     const { code, out, err } = await cut("key", "create", id, "--scopes", "models", "--json");
-    expect([code, err]).toEqual([0, expect.stringContaining("the workers do it")]);
+    expect([code, err]).toEqual([0, expect.stringContaining("the workers apply it")]);
     const made = JSON.parse(out);
     expect(made).toMatchObject({ applied: false, key: expect.stringContaining("svc_live_") });
-    const unapplied = await new Unfinished(world.database).unapplied(new Date());
+    const unapplied = await new PendingWork(world.database).unapplied(new Date());
     expect(unapplied.map((place) => place.id)).toContain(id);
   });
 });

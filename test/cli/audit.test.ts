@@ -9,6 +9,7 @@ import {
   auditDeps,
   auditOne,
   busyAccount,
+  busyAccountAlone,
   charge,
   damageLedger,
   found,
@@ -29,7 +30,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 describe("a sound world", () => {
   test("a busy account is proven, with what it owns, spent and holds", async () => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     const report = await auditOne(world, account);
     expect(report).toEqual({
       difference: null,
@@ -49,7 +50,7 @@ describe("a sound world", () => {
   });
 
   test("entries that are only in the journal yet count", async () => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     await charge(account, usd("3"));
     expect(await foundAtOnce(world, account)).toBe("");
   });
@@ -58,7 +59,7 @@ describe("a sound world", () => {
     const evicted = await busyAccount(world, false);
     expect(await evicted.actor.evict(-1)).toBe(true);
     expect((await auditOne(world, evicted)).wallets).toBe(0);
-    const rebuilt = await busyAccount(world);
+    const rebuilt = await busyAccountAlone(world);
     await world.accounts.rebuild(rebuilt.row.bucket);
     expect(await found(world, rebuilt)).toBe("");
     await charge(rebuilt, usd("1"));
@@ -118,7 +119,7 @@ describe("a sound world", () => {
   });
 
   test("disputes of several payments are proven at every step", async () => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     const terms = { actor: "stripe", reason: "dispute", reference: null };
     const second = await world.payments.record(account.row, {
       amount: usd("7"),
@@ -280,7 +281,7 @@ describe("the command", () => {
   });
 
   test("a log row that was refused is named, and its charge needs none", async () => {
-    const account = await busyAccount(world);
+    const account = await busyAccountAlone(world);
     const { id, bucket } = account.row;
     await damageLedger(
       world,

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../scripts/processes.mjs";
 import { OwnDocuments } from "../../src/services/search/providers/own-documents.ts";
 import { searchFor } from "../support/search-servers.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
+import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(30_000);
@@ -21,7 +21,7 @@ let siteUrl: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  cli = await cliOf(world, { env: { FAREBOX_DATA: data }, cwd: folder.path });
+  cli = cliProcessOf(world, { env: { FAREBOX_DATA: data }, cwd: folder.path });
   site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
   siteUrl = `http://127.0.0.1:${site.port}`;
 });

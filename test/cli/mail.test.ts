@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { loadMailConfig } from "../../src/settings/config.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { cliOf, jsonOf } from "./run-cli.ts";
+import { cliProcessOf, jsonOf } from "./run-cli.ts";
 
 let world: World;
 let smtp: ScriptedSmtp;
@@ -28,14 +28,14 @@ beforeEach(() => {
 
 async function mailTest(url: string, ...more: readonly string[]) {
   const env = { MAIL_SMTP_URL: url, MAIL_DOMAIN: "mail.test", MAIL_TIMEOUT_SECONDS: "1" };
-  const cli = await cliOf(world, { env });
+  const cli = cliProcessOf(world, { env });
   return await cli("mail", "test", "--to", "ada@example.test", ...more);
 }
 
 test("mail test hands one message over and says how", async () => {
   const plain = `${smtp.url}?tls=none`;
   const { code, out } = await mailTest(plain.replace("//", "//u%40x:p%2Fw@"));
-  expect([code, out]).toEqual([0, expect.stringContaining("took the message, without TLS")]);
+  expect([code, out]).toEqual([0, expect.stringContaining("accepted the message, without TLS")]);
   const [mail] = await smtp.parsed();
   expect(mail?.from?.value[0]?.address).toBe("postmaster@mail.test");
   expect(smtp.accepted[0]?.to).toEqual(["ada@example.test"]);
@@ -58,9 +58,9 @@ test("mail test says in words what is wrong, and exits with 1", async () => {
   smtp.script = { to: () => ({ code: 550, text: "relaying denied" }) };
   const { code, err } = await mailTest(url);
   expect([code, err]).toEqual([1, expect.stringContaining("550 relaying denied")]);
-  const unset = await (await cliOf(world))("mail", "test", "--to", "ada@example.test");
+  const unset = await cliProcessOf(world)("mail", "test", "--to", "ada@example.test");
   expect([unset.code, unset.err]).toEqual([1, expect.stringContaining("MAIL_SMTP_URL is not set")]);
-  const bad = await (await cliOf(world))("mail", "test", "--to", "nobody");
+  const bad = await cliProcessOf(world)("mail", "test", "--to", "nobody");
   expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("--to has no '@'")]);
 });
 

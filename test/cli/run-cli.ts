@@ -1,8 +1,11 @@
-// Runs the real command-line tool as a process of its own against a world's stores.
+// Runs the command-line tool against a world's stores: in this process, or in one of its own where
+// the environment, the folder or its streams matter.
 
 import { join } from "node:path";
+import { runCli } from "../../src/cli/run-cli.ts";
+import type { Environment } from "../../src/settings/environment.ts";
 import { testRedisUrl } from "../support/services.ts";
-import { WORLD_PEPPER, type World } from "../support/world.ts";
+import { random, WORLD_PEPPER, type World } from "../support/world.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -19,8 +22,24 @@ export interface CliOptions {
 
 export type Cli = (...args: readonly string[]) => Promise<CliOutcome>;
 
-/** The tool with the world's stores in its environment. */
-export async function cliOf(world: World, options: CliOptions = {}): Promise<Cli> {
+/** The tool in this process, with the world's stores in its environment unless `more` differs. */
+export async function cliOf(world: World, more: Environment = {}): Promise<Cli> {
+  const env = { ...(await environmentOf(world)), ...more };
+  return async (...args) => {
+    const [out, err]: [string[], string[]] = [[], []];
+    const code = await runCli(args, {
+      env,
+      now: Date.now,
+      random,
+      out: (line) => out.push(`${line}\n`),
+      err: (line) => err.push(`${line}\n`),
+    });
+    return { code, out: out.join(""), err: err.join("") };
+  };
+}
+
+/** The tool as a process for each command. */
+export function cliProcessOf(world: World, options: CliOptions = {}): Cli {
   return async (...args) => {
     const child = await startCli(world, args, options);
     const [out, err, code] = await Promise.all([
@@ -40,18 +59,20 @@ export async function startCli(
 ): Promise<Bun.Subprocess<"ignore", "pipe", "pipe">> {
   return Bun.spawn([process.execPath, join(ROOT, "src/cli/main.ts"), ...args], {
     cwd: options.cwd ?? ROOT,
-    env: {
-      PATH: process.env.PATH ?? "",
-      REDIS_URL: await testRedisUrl(),
-      DATABASE_URL: world.databaseUrl,
-      KEY_PEPPER: WORLD_PEPPER,
-      IP_HASH_SECRET: "test secret of sixteen",
-      ...options.env,
-    },
+    env: { PATH: process.env.PATH ?? "", ...(await environmentOf(world)), ...options.env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
+}
+
+async function environmentOf(world: World): Promise<Record<string, string>> {
+  return {
+    REDIS_URL: await testRedisUrl(),
+    DATABASE_URL: world.databaseUrl,
+    KEY_PEPPER: WORLD_PEPPER,
+    IP_HASH_SECRET: "test secret of sixteen",
+  };
 }
 
 /** The one JSON object of an answer that must have come with exit code 0. */

@@ -3,8 +3,8 @@ import { describe as inWords } from "../../src/core/audit-finding.ts";
 import type { LedgerKind } from "../../src/core/journal.ts";
 import {
   LedgerReplay,
-  type OperationFact,
   type ReplayEntry,
+  type ReplayOperation,
 } from "../../src/core/ledger-replay.ts";
 import { usd } from "../../src/core/money.ts";
 
@@ -15,12 +15,12 @@ type Given = Partial<ReplayEntry> & { readonly kind: LedgerKind };
 
 /** A ledger as a table: each line one entry, with what it leaves. */
 class Table {
-  readonly operations: OperationFact[] = [];
+  readonly operations: ReplayOperation[] = [];
   readonly entries: ReplayEntry[] = [];
 
   /** An operation of Postgres, and its entry with what it did. */
   op(
-    kind: OperationFact["kind"],
+    kind: ReplayOperation["kind"],
     amount: string,
     effect: { paid?: string; free?: string; owed: string; balance?: "free"; days?: number },
   ): this {

@@ -217,7 +217,7 @@ for (const [name, client] of Object.entries(CLIENTS)) {
     test("is told an error", async () => {
       const { status, message } = await client.failure(await placeOf(surface, "none"));
       expect(status).toBe(404);
-      expect(message).toContain("model must be an id that the list of models has");
+      expect(message).toContain("model must be an id from the list of models");
     });
   });
 }

@@ -23,6 +23,25 @@ describe("createClientInfo()", () => {
     expect(after.windowHash).toBe(before.windowHash);
   });
 
+  test("remembers the latest addresses, and no more than 4,096", () => {
+    const lookedUp: string[] = [];
+    const infoOf = createClientInfo({
+      ...{ ipHashSecret: () => "one", windowSecret: "w" },
+      countryOf: (ip) => {
+        lookedUp.push(ip);
+        return null;
+      },
+    });
+    const address = (count: number) => `10.0.${count >> 8}.${count & 255}`;
+    for (let count = 0; count < 4_096; count += 1) infoOf(address(count));
+    infoOf(address(0));
+    // It takes the place of the address that was not used for longest, the second.
+    infoOf("192.0.2.1");
+    lookedUp.length = 0;
+    for (const count of [0, 2, 1]) infoOf(address(count));
+    expect(lookedUp).toEqual([address(1)]);
+  });
+
   test("refuses an empty secret, under which a hash can be reversed", () => {
     const empty = { ipHashSecret: () => "", windowSecret: "w", countryOf };
     expect(() => createClientInfo(empty)).toThrow("ipHashSecret");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type HealthWarnings, type ReadinessCheck, readyz } from "../../src/http/health.ts";
-import { RedisTakesNoWrite } from "../../src/store/redis-check.ts";
+import { RedisNotWritable } from "../../src/store/redis-check.ts";
 
 const clock = { now: () => 0, monotonicMs: () => 0, after: () => () => {} };
 
@@ -38,7 +38,7 @@ test("/readyz is ok without a warning, and 503 without a store whatever the warn
 });
 
 test("/readyz says in words why Redis takes no write", async () => {
-  const full = { redis: () => Promise.reject(new RedisTakesNoWrite("Redis is full")) };
+  const full = { redis: () => Promise.reject(new RedisNotWritable("Redis is full")) };
   expect(await ready(full, {})).toEqual({
     status: 503,
     body: { status: "unavailable", checks: { redis: "Redis is full" }, warnings: {} },

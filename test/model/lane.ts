@@ -296,7 +296,10 @@ export class Lane {
   }
 
   async #operate(command: OperationCommand): Promise<void> {
-    const operations = this.model.commit(this.#payments.operationsOf(command, this.nowMs));
+    const operations = this.model.commit(
+      this.#payments.operationsOf(command, this.nowMs),
+      this.nowMs,
+    );
     const rows = operations.map((operation) => rowOf(this.account.number, operation));
     if (rows.length > 0) await insertOperations(this.deps.database, rows);
     // The process that committed them may die before it tells Redis.

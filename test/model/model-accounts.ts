@@ -36,7 +36,8 @@ const ALLOWANCE = usd("9");
 function operationsOf(plan: ModelTerms["plan"], startMs: number): ModelTerms["operations"] {
   if (plan === "free") return [];
   const expiresAtMs = startMs + 90 * DAY_MS;
-  return [{ number: 1, kind: "credit", balance: "free", amount: usd("5"), expiresAtMs }];
+  const given = { kind: "credit", balance: "free", amount: usd("5"), expiresAtMs } as const;
+  return [{ ...given, number: 1, createdAtMs: startMs }];
 }
 
 /** Makes an account for each of these, in their order, by one statement a table. */
@@ -114,13 +115,15 @@ interface OperationRow {
   readonly balance: string;
   readonly amount: string;
   readonly expires_at: string | null;
+  readonly created_at: string;
 }
 
 /** An operation as a row of its table. */
 export function rowOf(account: bigint, operation: Operation): OperationRow {
-  const { number, kind, balance, amount, expiresAtMs } = operation;
+  const { number, kind, balance, amount, expiresAtMs, createdAtMs } = operation;
   const expires_at = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
-  return { account: `${account}`, number, kind, balance, amount: `${amount}`, expires_at };
+  const times = { expires_at, created_at: new Date(createdAtMs).toISOString() };
+  return { account: `${account}`, number, kind, balance, amount: `${amount}`, ...times };
 }
 
 /** Commits operations in Postgres. */
@@ -129,10 +132,10 @@ export async function insertOperations(
   rows: readonly OperationRow[],
 ): Promise<void> {
   await sql`
-    INSERT INTO operations (account, number, kind, balance, amount, expires_at)
+    INSERT INTO operations (account, number, kind, balance, amount, expires_at, created_at)
     SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
       AS row(account bigint, number int, kind text, balance text, amount bigint,
-        expires_at timestamptz)`;
+        expires_at timestamptz, created_at timestamptz)`;
 }
 
 const newKeyId = () => newId("key", random);

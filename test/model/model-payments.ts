@@ -3,6 +3,7 @@
 
 import type { Operation } from "../../src/core/journal.ts";
 import { least } from "./model-ledger.ts";
+import type { NewOperation } from "./model-types.ts";
 
 /** What an operator or a payment provider does. */
 export type PaymentCommand =
@@ -23,8 +24,6 @@ interface Payment {
   /** What reversals have taken of it so far. */
   reversed: bigint;
 }
-
-type NewOperation = Omit<Operation, "number">;
 
 const DAY_MS = 86_400_000;
 

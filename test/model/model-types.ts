@@ -20,6 +20,9 @@ export interface ModelHold {
   checkpoint: bigint;
 }
 
+/** What a command books; its number and time come with it. */
+export type NewOperation = Omit<Operation, "number" | "createdAtMs">;
+
 export interface ModelTerms {
   readonly plan: PlanName | null;
   /** What the Free plan grants a month. */

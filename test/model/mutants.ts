@@ -217,7 +217,7 @@ const FREE_CREDIT: readonly Mutant[] = [
   },
   {
     breaks: "free credit that ended is not prolonged by the next",
-    good: "if w.free_expires > 0 and now >= w.free_expires then",
+    good: "if w.free_expires > 0 and min(now, op.created) >= w.free_expires then",
     bad: "if false then",
     runs: 96,
   },

@@ -27,7 +27,7 @@ class Table {
   apply(kind: Operation["kind"], amount: string, balance: "paid" | "free" = "paid"): void {
     const expiresAtMs = balance === "free" ? this.nowMs + 86_400_000 : null;
     const signed = amount.startsWith("-") ? -usd(amount.slice(1)) : usd(amount);
-    this.model.commit([{ kind, balance, amount: signed, expiresAtMs }]);
+    this.model.commit([{ kind, balance, amount: signed, expiresAtMs }], this.nowMs);
     this.model.applyOperations();
   }
 
@@ -223,7 +223,7 @@ function play(model: WalletModel, payments: ModelPayments, command: Command, now
       return;
     default:
       if (!("dies" in command)) return;
-      model.commit(payments.operationsOf(command, nowMs));
+      model.commit(payments.operationsOf(command, nowMs), nowMs);
       if (!command.dies) model.applyOperations();
   }
 }

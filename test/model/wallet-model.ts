@@ -11,6 +11,7 @@ import type {
   ModelEvent,
   ModelHold,
   ModelTerms,
+  NewOperation,
   Tombstone,
 } from "./model-types.ts";
 import { ModelWindow } from "./model-window.ts";
@@ -148,9 +149,10 @@ export class WalletModel {
   }
 
   /** Commits operations in Postgres; Redis does not know them yet. */
-  commit(operations: readonly Omit<Operation, "number">[]): Operation[] {
+  commit(operations: readonly NewOperation[], createdAtMs: number): Operation[] {
     const numbered = operations.map((operation, index) => ({
       ...operation,
+      createdAtMs,
       number: this.operations.length + index + 1,
     }));
     this.operations.push(...numbered);
@@ -168,14 +170,9 @@ export class WalletModel {
     if (this.terms.plan !== "free" || this.isSuspended || this.allowanceMonth >= month) return;
     const now = new Date(nowMs);
     this.allowanceMonth = month;
-    this.commit([
-      {
-        kind: "credit",
-        balance: "free",
-        amount: this.terms.allowance,
-        expiresAtMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1),
-      },
-    ]);
+    const expiresAtMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+    const { allowance: amount } = this.terms;
+    this.commit([{ kind: "credit", balance: "free", amount, expiresAtMs }], nowMs);
     this.applyOperations();
   }
 
@@ -385,7 +382,7 @@ export class WalletModel {
       if (operation.balance === "paid") {
         this.ledger.apply(operation, this.paidAvailable);
       } else {
-        if (this.#freeIsOver(this.now())) {
+        if (this.#freeIsOver(Math.min(this.now(), operation.createdAtMs))) {
           this.expireFree(this.now());
           this.freeSinceMs = this.now();
         }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { ConfigError, loadPaymentConfig } from "../../src/settings/config.ts";
+import { loadPaymentConfig } from "../../src/settings/config.ts";
+import { ConfigError } from "../../src/settings/environment.ts";
 
 const STRIPE = {
   STRIPE_SECRET_KEY: "sk_test_of_nobody",

@@ -46,3 +46,18 @@ test("the command-line tool makes no secrets", () => {
   expect(() => secrets(home.path, { make: false })).toThrow("secrets.json is missing");
   expect(existsSync(join(home.path, "secrets.json"))).toBe(false);
 });
+
+test("npm start and the command-line tool take secrets from files", () => {
+  using home = launcherHome();
+  const file = join(home.path, "pepper");
+  writeFileSync(file, "a pepper of a file\n");
+  const made = secrets(home.path, { make: true });
+  try {
+    process.env.KEY_PEPPER_FILE = file;
+    const { KEY_PEPPER, IP_HASH_SECRET } = secrets(home.path, { make: false });
+    expect(KEY_PEPPER).toBe("a pepper of a file");
+    expect(IP_HASH_SECRET).toBe(made.IP_HASH_SECRET);
+  } finally {
+    delete process.env.KEY_PEPPER_FILE;
+  }
+});

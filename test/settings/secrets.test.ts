@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { ConfigError, loadStoreConfig } from "../../src/settings/config.ts";
+import { loadStoreConfig } from "../../src/settings/config.ts";
+import { ConfigError } from "../../src/settings/environment.ts";
 
 const STORES = { REDIS_URL: "redis://127.0.0.1:1", DATABASE_URL: "postgres://127.0.0.1:1/none" };
 const [CURRENT, PREVIOUS] = ["the current secret", "the previous secret"];
@@ -17,8 +18,8 @@ test("a secret is one text or a list, the current one first", () => {
 
 test.each([
   ["short", "KEY_PEPPER must have at least 16 characters"],
-  [`${CURRENT},`, "each secret of KEY_PEPPER must have at least 16 characters"],
-  [`,${CURRENT}`, "each secret of KEY_PEPPER must have at least 16 characters"],
+  [`${CURRENT},`, "KEY_PEPPER must have at least 16 characters in each secret of its list"],
+  [`,${CURRENT}`, "KEY_PEPPER must have at least 16 characters in each secret of its list"],
   ["", "KEY_PEPPER is not set"],
 ])("'%s' is refused by the variable's name, and is not repeated", (pepper, words) => {
   const failure = (() => {

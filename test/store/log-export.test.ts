@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { csvLine } from "../../src/core/csv.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { EXPORT_HEADINGS, exportLog } from "../../src/store/log-export.ts";
-import { type Cli, cliOf, jsonOf, startCli } from "../cli/run-cli.ts";
+import { type Cli, cliProcessOf, jsonOf, startCli } from "../cli/run-cli.ts";
 import {
   ask,
   DONE,
@@ -25,7 +25,7 @@ let cli: Cli;
 const folder = mkdtempSync(join(tmpdir(), "farebox-export-"));
 beforeAll(async () => {
   world = await openWorld();
-  cli = await cliOf(world);
+  cli = cliProcessOf(world);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
@@ -132,7 +132,7 @@ test("the command writes what was called a moment ago, to stdout or into a file"
   expect(direct).toMatchObject({ code: 0, err: "" });
   expect(direct.out.split("\r\n").length).toBe(3);
   expect(direct.out).toContain(",0.25,");
-  const inFolder = await cliOf(world, { cwd: folder });
+  const inFolder = cliProcessOf(world, { cwd: folder });
   const answer = jsonOf(await inFolder(...words, "--out", "log.csv", "--json"));
   expect(answer).toMatchObject({ id: account.row.id, rows: 1, file: "log.csv" });
   expect(readFileSync(join(folder, "log.csv"), "utf8")).toBe(direct.out);

@@ -5,8 +5,8 @@ import { keyDigest, keyDigests } from "../../src/core/keys.ts";
 import { type SecretList, secretId } from "../../src/core/secrets.ts";
 import { Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
+import { IdempotencyKeys } from "../../src/store/idempotency-keys.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
-import { MailRepeats } from "../../src/store/mail-repeats.ts";
 import { adoptSecrets, compareSecrets } from "../../src/store/secrets.ts";
 import { eventually } from "../support/eventually.ts";
 import { createTestDatabase, type TestDatabase } from "../support/services.ts";
@@ -81,7 +81,7 @@ describe("a serving process", () => {
   test("finds keys of a release that named no pepper to be of the secret until then", async () => {
     const key = await makeKey(OLD);
     await database.sql`UPDATE keys SET pepper = NULL`;
-    await expect(adopt([NEW, OLD])).rejects.toThrow("Start once with that one alone");
+    await expect(adopt([NEW, OLD])).rejects.toThrow("Start once with only that secret");
     expect((await storedKey(key.id)).pepper).toBeNull();
     await adopt([OLD]);
     expect((await storedKey(key.id)).pepper).toBe(secretId("KEY_PEPPER", OLD));
@@ -110,7 +110,7 @@ describe("a tool", () => {
 
   test("must not make keys with a pepper that the servers do not use yet", async () => {
     await adopt([OLD]);
-    await expect(compare([NEW, OLD])).rejects.toThrow("first secret of KEY_PEPPER");
+    await expect(compare([NEW, OLD])).rejects.toThrow("first secret in KEY_PEPPER");
     await compare([OLD, NEW]);
   });
 });
@@ -168,7 +168,7 @@ describe("a key of the previous pepper", () => {
 });
 
 test("an idempotency key of the previous secret leads to the message that it made", async () => {
-  const repeats = new MailRepeats(database);
+  const idempotencyKeys = new IdempotencyKeys(database);
   const accounts = new Accounts({ database, random, keyPepper: OLD });
   const { id: accountId } = await accounts.create({ surface: "gateway", email: null }, new Date());
   const keyUnder = (name: string) => ({
@@ -177,15 +177,15 @@ test("an idempotency key of the previous secret leads to the message that it mad
     fingerprint: Buffer.from(`body ${name}`),
   });
   const [before, now] = [keyUnder(OLD), keyUnder(NEW)];
-  expect((await repeats.begin(before, crypto.randomUUID())).kind).toBe("mine");
+  expect((await idempotencyKeys.begin(before, crypto.randomUUID())).kind).toBe("mine");
   // While its message is being made, nobody else makes one.
-  expect((await repeats.begin(now, crypto.randomUUID(), [before])).kind).toBe("pending");
+  expect((await idempotencyKeys.begin(now, crypto.randomUUID(), [before])).kind).toBe("pending");
   const message = crypto.randomUUID();
   await database.sql`UPDATE mail_repeats SET message = ${message}`;
-  const found = await repeats.begin(now, crypto.randomUUID(), [before]);
+  const found = await idempotencyKeys.begin(now, crypto.randomUUID(), [before]);
   expect(found).toMatchObject({ kind: "message" });
   // It has moved: without the previous secret it is found, too, and another body is refused.
-  expect(await repeats.begin(now, crypto.randomUUID())).toEqual(found);
+  expect(await idempotencyKeys.begin(now, crypto.randomUUID())).toEqual(found);
   const otherBody = { ...now, fingerprint: Buffer.from("another body") };
-  expect((await repeats.begin(otherBody, crypto.randomUUID())).kind).toBe("reused");
+  expect((await idempotencyKeys.begin(otherBody, crypto.randomUUID())).kind).toBe("reused");
 });

@@ -1,4 +1,4 @@
-// A certificate authority of one test, and a certificate that it gave to 127.0.0.1.
+// A certificate authority for one test, and a certificate that it issued for 127.0.0.1.
 
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ export interface Certificates {
   readonly key: string;
 }
 
-/** Makes the files in a folder, with openssl. */
+/** Creates the files in a folder with openssl. */
 export function makeCertificates(folder: string): Certificates {
   const file = (name: string) => join(folder, name);
   const files = { ca: file("ca.pem"), cert: file("cert.pem"), key: file("key.pem") };

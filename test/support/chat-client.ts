@@ -1,4 +1,4 @@
-// Raw chat calls against a running API, for tests that count what comes back.
+// Makes raw chat calls to a running API, for tests that check the responses in detail.
 
 import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
 
@@ -7,7 +7,7 @@ export interface ChatAnswer {
   readonly requestId: string;
   /** The code of an error. */
   readonly code: string | null;
-  /** What the answer says that it cost; null when it ended before it said so. */
+  /** The cost in the response; null if the response ended before it. */
   readonly cost: NanoUsd | null;
 }
 
@@ -32,18 +32,18 @@ export function postChat(url: string, key: string, options: ChatOptions = {}): P
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(body),
-    // On a connection of its own: one that is used again may make the client send a call twice.
+    // A new connection, because on a reused one the client may send the call twice.
     keepalive: false,
     ...(signal === undefined ? {} : { signal }),
   });
 }
 
-/** Makes a call that is not streamed, and reads all of it. */
+/** Makes a call without streaming and reads the response. */
 export async function askChat(url: string, key: string, options: ChatOptions = {}) {
   return await readAnswer(await postChat(url, key, options));
 }
 
-/** Reads an answer that came whole. */
+/** Reads the response of a call without streaming. */
 export async function readAnswer(response: Response): Promise<ChatAnswer> {
   const body = (await response.json()) as {
     readonly error?: { readonly code: string };
@@ -57,16 +57,16 @@ export async function readAnswer(response: Response): Promise<ChatAnswer> {
   return { status, requestId, code: body.error?.code ?? null, cost };
 }
 
-/** What a streamed answer brought until its end, or until it broke off. */
+/** The content of a stream until it ended or broke off. */
 export interface StreamedAnswer extends ChatAnswer {
   readonly text: string;
-  /** Whether it came to its [DONE]. */
+  /** True if [DONE] arrived. */
   readonly isWhole: boolean;
-  /** Whether the connection was lost, and not closed. */
+  /** True if the connection was lost instead of closed. */
   readonly wasReset: boolean;
 }
 
-/** Reads a streamed answer; `onText` is told of each piece of text. */
+/** Reads a stream and calls `onText` with each piece of text. */
 export async function readStream(
   response: Response,
   onText: (text: string) => void = () => {},
@@ -80,7 +80,7 @@ export async function readStream(
   try {
     for await (const frame of framesOf(response)) readFrame(frame, state, onText);
   } catch {
-    // The other side is gone; what came is what there is.
+    // The server is gone; the result has what arrived before.
     wasReset = true;
   }
   return { status: 200, requestId, wasReset, ...state };

@@ -1,4 +1,4 @@
-// Models and providers over fake upstreams, and the chat provider that serves them.
+// Models and providers with fake upstreams, and the chat provider that serves them.
 
 import {
   type ModelEntry,
@@ -33,7 +33,7 @@ export const PATIENT = {
   idleTimeoutMs: 600_000,
 } as const;
 
-/** A provider at an address, with a short patience. */
+/** A provider at an address, with short timeouts. */
 export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = {}): ProviderEntry {
   return {
     ...PROVIDER_DEFAULTS,
@@ -48,7 +48,7 @@ export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = 
   };
 }
 
-/** A model whose routes ask these providers for these upstream models. */
+/** A model with one route for each of these providers and upstream models. */
 export function modelOf(...routes: readonly (readonly [string, string])[]): ModelEntry {
   return {
     id: "public-model",
@@ -64,7 +64,7 @@ export function modelOf(...routes: readonly (readonly [string, string])[]): Mode
 
 export interface Routes {
   readonly chat: ChatProvider;
-  /** The model asks the first provider in this mood, then each other one in the mood `ok`. */
+  /** A model whose first route has this mood and whose other routes have the mood `ok`. */
   model(mood: string): ModelEntry;
   /** Everything that was logged, as text. */
   readonly logged: string[];
@@ -112,14 +112,14 @@ export function routesTo(
   );
 }
 
-/** What an error says, with all that hangs on it. */
+/** The text of an error with all its causes. */
 export function textOf(value: unknown): string {
   return Bun.inspect(value, { depth: 10 });
 }
 
 export const idle = () => new AbortController().signal;
 
-/** All of a stream: its text, its batches, and the usage that came last. */
+/** Reads a whole stream: its text, its batches and its last usage. */
 export async function readAll(batches: AsyncIterable<ChatBatch>) {
   const all: ChatBatch[] = [];
   for await (const batch of batches) all.push(batch);
@@ -134,13 +134,13 @@ export async function readAll(batches: AsyncIterable<ChatBatch>) {
 
 let asked = 0;
 
-/** What fails for few accounts says little about a server: these are four in turn. */
+/** Four accounts in turn, because failures of only a few accounts do not open a breaker. */
 function another(): string {
   asked += 1;
   return `acct_${asked % 4}`;
 }
 
-/** Text and usage of a call, plain or streamed. */
+/** The text and usage of a call, with or without streaming. */
 export async function ask(
   { chat }: Pick<Routes, "chat">,
   model: ModelEntry,
@@ -158,7 +158,7 @@ export interface AskOptions {
   readonly account?: string;
 }
 
-/** What a promise is rejected with; fails when it is not. */
+/** The error of a rejected promise. Fails if the promise resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

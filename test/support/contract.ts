@@ -1,5 +1,5 @@
-// Holds replies to what their endpoints document: the schema of a success, field by field, and the
-// codes of errors.
+// Compares replies with the documentation of their endpoints: the schema of a success, field by
+// field, and the codes of errors.
 
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
@@ -10,13 +10,13 @@ import { DOCUMENTED } from "../../src/routes.ts";
 
 const ALL = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
 
-/** The endpoint that answers a request, or null if none does. */
+/** The endpoint of a request, or null if there is none. */
 export function endpointOf(method: string, path: string): DocumentedEndpoint | null {
   const plain = path.replace(/[?#].*/, "");
   return ALL.find((one) => one.method === method && fits(one, plain)) ?? null;
 }
 
-/** What a JSON reply has that its endpoint does not document, or null. */
+/** Where a JSON reply differs from the documentation of its endpoint, or null. */
 export function undocumented(
   one: DocumentedEndpoint,
   { ok }: Pick<Response, "ok">,
@@ -35,7 +35,7 @@ export function undocumented(
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
-/** Where a value differs from its schema, or null; fields that the schema lacks are differences. */
+/** Where a value differs from its schema, or null. Fields that are not in the schema count too. */
 export function misfit(schema: TSchema, value: unknown): string | null {
   const check = compiled.get(schema) ?? TypeCompiler.Compile(closed(schema));
   compiled.set(schema, check);
@@ -44,7 +44,7 @@ export function misfit(schema: TSchema, value: unknown): string | null {
   return `${JSON.stringify(value).slice(0, 2_000)}, which differs at ${problems.join("; ")}`;
 }
 
-/** The schema, with no room for fields that it does not name. It loses its name. */
+/** The schema without its name and without permission for additional fields. */
 function closed<S extends TSchema>(schema: S): S {
   if (Array.isArray(schema)) return schema.map(closed) as unknown as S;
   if (typeof schema !== "object" || schema === null) return schema;
@@ -52,7 +52,7 @@ function closed<S extends TSchema>(schema: S): S {
   for (const key of Reflect.ownKeys(schema)) {
     if (key !== "$id") copy[key] = closed(Reflect.get(schema, key) as S);
   }
-  // An object that names no field is one of any fields.
+  // An object schema without properties allows any fields.
   const named = Object.keys(copy.properties ?? {}).length > 0;
   if (copy.type === "object" && named) copy.additionalProperties = false;
   return copy as unknown as S;

@@ -1,12 +1,12 @@
-/** Where an API process can be made to die: see crash-preload.ts. */
+/** The points at which an API process can be killed: see crash-preload.ts. */
 export const CRASH_POINTS = [
-  /** Redis holds the money, and nobody knows of it yet. */
+  /** Redis has taken the hold, and the process has not received the reply yet. */
   "after-admit",
-  /** The upstream has answered, and Redis does not know the cost. */
+  /** The upstream has answered, and the settlement is not sent to Redis yet. */
   "before-settle",
-  /** Redis was sent the cost; it may have it or not. */
+  /** The settlement was sent to Redis, which may have received it or not. */
   "amid-settle",
-  /** The call is charged, and the caller has no answer yet. */
+  /** The call is charged, and the caller has not received the response yet. */
   "after-settle",
 ] as const;
 

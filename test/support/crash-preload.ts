@@ -1,5 +1,6 @@
-// Lets an API process kill itself at a chosen moment: `bun --preload` runs this before the program.
-// CRASH_AT is `point:n`: at the n-th time that it is at that point (crash-points.ts), it is gone.
+// Makes an API process kill itself at a chosen point: `bun --preload` runs this before the program.
+// CRASH_AT is `point:n`: the process dies when it reaches this point (crash-points.ts) the n-th
+// time.
 
 import { RespClient } from "../../actors/resp-client.ts";
 import type { ScriptClient } from "../../actors/script-client.ts";
@@ -23,7 +24,7 @@ function arm(point: string, at: number): void {
     }
     if (point.startsWith("before")) pass();
     const reply = fcall.call(this, name, ...rest);
-    // The client writes what is called in one turn at the end of that turn.
+    // The client collects the commands of one turn of the event loop and writes them at its end.
     if (point.startsWith("amid")) setImmediate(pass);
     const answer = await reply;
     if (point.startsWith("after")) pass();

@@ -1,4 +1,4 @@
-// A thread that ends by an error as soon as it is asked for something.
+// A thread that throws an error at its first message.
 
 declare const self: Worker;
 

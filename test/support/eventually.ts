@@ -1,6 +1,6 @@
 /**
- * Waits until `isSo`, and fails after `withinMs`: a limit for what never happens, which no busy
- * machine reaches.
+ * Waits until `isSo` returns true, and fails after `withinMs`. The limit is so long that a busy
+ * machine does not reach it.
  */
 export async function eventually(
   what: string,
@@ -14,7 +14,7 @@ export async function eventually(
   }
 }
 
-/** Lets everything run that is ready, so many times: for what must not happen. */
+/** Runs everything that is ready, this many times: for tests that something does not happen. */
 export async function eventLoopTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));

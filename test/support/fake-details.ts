@@ -1,4 +1,4 @@
-/** What a fake upstream says besides text: known fields, some that make no sense, and secrets. */
+/** What a fake upstream sends besides text: known fields, invalid values, and secrets. */
 export function replyDetails(usage: object, secret: string) {
   const none = { token: "No", logprob: -2.5, bytes: [78, 111] };
   const token = { token: "Yes", logprob: -0.25, bytes: null, top_logprobs: [none], secret };

@@ -1,4 +1,4 @@
-// A search service on 127.0.0.1 that answers as its mood says, and notes what it was asked.
+// A search service on 127.0.0.1 that answers according to its mood and records its requests.
 
 import { REPLIES, replyWith, type ServiceName } from "./search-replies.ts";
 
@@ -8,23 +8,23 @@ export interface SearchQuestion {
   readonly headers: Headers;
   /** The parameters of the query string, or of the form in the body. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The JSON of the body; null where there is none. */
+  /** The JSON of the body; null if there is none. */
   readonly json: Readonly<Record<string, unknown>> | null;
 }
 
 export interface FakeSearch extends AsyncDisposable {
   readonly baseUrl: string;
   readonly questions: SearchQuestion[];
-  /** How the following questions are answered. */
+  /** The mood for the next requests. */
   mood: string;
-  /** Answers by the number of the question, in place of a mood. */
+  /** If set, answers requests by their number instead of a mood. */
   answer: ((question: SearchQuestion, index: number) => Response | Promise<Response>) | null;
 }
 
-/** What a service says that nobody may be told. */
+/** Secrets in the replies of a service, which must not reach a caller. */
 export const SERVICE_SECRET = "internal-7c1d quota of ops@secret.example";
 
-/** Moods in which a service is of no use. */
+/** Moods in which every request to a service fails. */
 export const BAD_MOODS =
   "400 401 403 404 408 422 429 500 503 redirect bad-json not-json wrong-shape null list huge " +
   "stall hang";

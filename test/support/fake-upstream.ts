@@ -1,5 +1,5 @@
-// An OpenAI-compatible server that behaves as its mood says; the model's name is the mood.
-// It writes HTTP/1.1 by hand on plain sockets, since no server library breaks the rules on demand.
+// An OpenAI-compatible server that behaves according to a mood, which is the name of the model.
+// It writes HTTP/1.1 by hand to sockets, because no server library can violate the protocol.
 // As a process: `bun test/support/fake-upstream.ts --port N`; it prints its address as JSON.
 
 import { createServer, type Server, type Socket } from "node:net";
@@ -9,44 +9,44 @@ import { type Received, readRequests } from "./read-requests.ts";
 
 export interface FakeRequest extends Received {
   readonly mood: string;
-  /** True once the client hung up before the answer was complete. */
+  /** True if the client closed the connection before the answer was complete. */
   isAborted: boolean;
-  /** Deltas of a stream that were written so far. */
+  /** The number of deltas of a stream written so far. */
   deltas: number;
-  /** True once the answer was written to its end. */
+  /** True once the whole answer was written. */
   isAnswered: boolean;
 }
 
 export interface FakeUpstreamOptions {
   readonly port?: number;
   readonly hostname?: string;
-  /** Pause between two tokens of the mood `slow`. */
+  /** The pause between two tokens in the mood `slow`. */
   readonly slowMs?: number;
-  /** False in long runs, where keeping every request would fill the memory. */
+  /** False for long runs, because keeping every request would fill the memory. */
   readonly record?: boolean;
 }
 
 export interface FakeUpstream {
   readonly port: number;
-  /** With /v1 and without a slash at its end, as a provider's `baseUrl`. */
+  /** With /v1 and without a slash at the end, like the `baseUrl` of a provider. */
   readonly baseUrl: string;
   readonly requests: FakeRequest[];
-  /** Connections that were ever opened. */
+  /** The number of connections opened so far. */
   readonly connections: number;
   /** Connections that are open now. */
   readonly open: number;
-  /** Moods for the next requests, whatever their models. */
+  /** Moods for the next requests, which replace the moods of their models. */
   queue(...moods: string[]): void;
   stop(): Promise<void>;
 }
 
-/** What secret things an error of this server says; none of it may reach a caller. */
+/** Secrets in the errors of this server, which must not reach a caller. */
 export const UPSTREAM_SECRET = "org-4f2a secret-zone.example";
 
 const WORDS = ["Fares", " are", " paid", " before", " the", " ride", " begins", "."];
 const USAGE = { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 };
 
-/** How one answer is written. */
+/** Writes one answer. */
 class Answer {
   readonly isStream: boolean;
   #hasHead = false;
@@ -81,7 +81,7 @@ class Answer {
     this.send(status, JSON.stringify(body));
   }
 
-  /** Part of a body; the head goes before the first. */
+  /** Writes a part of a body, and the head before the first part. */
   part(text: string | Uint8Array): void {
     if (!this.#hasHead) {
       const type = this.isStream ? "text/event-stream" : "application/json";
@@ -132,7 +132,7 @@ function wholeReply(message: object, more: object = {}): object {
 
 type Mood = (answer: Answer) => void | Promise<void>;
 
-/** Text and the usage that is claimed for it, plain or streamed. */
+/** Text with a usage that may be wrong, with or without streaming. */
 async function speak(
   answer: Answer,
   words: readonly string[],
@@ -158,7 +158,7 @@ async function speak(
   answer.end();
 }
 
-/** JSON whose prompt_tokens are replaced by something that need not be JSON. */
+/** JSON whose prompt_tokens are replaced by any text, even invalid JSON. */
 function withRaw(text: string, rawUsage: string): string {
   return text.replace(/"prompt_tokens":\d+/, `"prompt_tokens":${rawUsage}`);
 }
@@ -189,7 +189,7 @@ const MOODS: Readonly<Record<string, Mood>> = {
   "no-usage": withUsage(null),
   "negative-usage": withUsage({ ...USAGE, completion_tokens: -5 }),
   "nan-usage": withUsage({ ...USAGE, prompt_tokens: "NaN", completion_tokens: null }),
-  // Not JSON, yet some servers print it.
+  // This is not JSON, but some servers send it.
   "nan-literal": (answer) => speak(answer, WORDS, { rawUsage: "NaN" }),
   "fraction-usage": withUsage({ ...USAGE, prompt_tokens: 1.5 }),
   "huge-usage": (answer) => speak(answer, WORDS, { rawUsage: "1e999" }),
@@ -384,7 +384,7 @@ function streamToolCalls(answer: Answer): void {
   answer.delta(call(0, { id: "call_a", type: "function", function: { name, arguments: "" } }));
   answer.delta(call(0, { function: { arguments: given.slice(0, half) } }));
   answer.delta(call(0, { function: { arguments: given.slice(half) }, secret: UPSTREAM_SECRET }));
-  // Two calls at once and without an index, as some servers send them.
+  // Two tool calls in one chunk and without an index, as some servers send them.
   answer.delta({
     tool_calls: ["b", "c"].map((id) => ({
       id,
@@ -398,7 +398,7 @@ function streamToolCalls(answer: Answer): void {
   answer.end();
 }
 
-/** Besides the named moods there are `tokens-N` and `tokens-N-every-MS`. */
+/** The moods, to which `tokens-N` and `tokens-N-every-MS` are added. */
 function moodOf(name: string): Mood {
   const many = /^tokens-(\d+)(?:-every-(\d+))?$/.exec(name);
   if (many === null) return MOODS[name] ?? ((answer) => speak(answer, WORDS));

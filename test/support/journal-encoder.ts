@@ -1,5 +1,4 @@
-// Packs journal entries and bucket records as the scripts do, so that a test can write a journal
-// that no script would.
+// Packs journal entries and bucket records like the scripts, so that a test can write any journal.
 
 import { LAYOUT_MAX } from "../../actors/layouts.ts";
 import type { JournalEntry, JournalType } from "../../src/core/journal.ts";
@@ -16,7 +15,7 @@ const TYPES: readonly JournalType[] = [
   "repayment",
 ];
 
-/** What of an entry is packed; its epoch and number are the stream's. */
+/** The packed fields of an entry. Its epoch and number are in the id of the stream. */
 export type EntryFields = Omit<JournalEntry, "epoch" | "number">;
 
 /** An entry's content in the stream. */

@@ -1,4 +1,4 @@
-// Journals written by hand on real stores, and what Postgres makes of them.
+// Writes journals by hand to a real Redis and flushes them to a real Postgres.
 
 import { bucketKeys } from "../../actors/keys.ts";
 import type { RedisClient } from "../../actors/script.ts";
@@ -63,7 +63,7 @@ export interface LabOptions {
   readonly databaseUrl?: string;
 }
 
-/** Opens stores: a fresh database unless given one, and a Redis that is emptied. */
+/** Opens stores: a new database unless one is given, and a Redis that is emptied. */
 export async function openJournalLab(options: LabOptions = {}): Promise<JournalLab> {
   const own = options.databaseUrl === undefined ? await createTestDatabase() : null;
   const databaseUrl = options.databaseUrl ?? own?.url ?? "";
@@ -107,7 +107,7 @@ export async function openJournalLab(options: LabOptions = {}): Promise<JournalL
 
 type Stores = Pick<JournalLab, "redis" | "database">;
 
-/** Puts a bucket under a new epoch with an empty journal. */
+/** Gives a bucket a new epoch with an empty journal. */
 export async function putUnderEpoch(
   { redis, database: { sql } }: Stores,
   bucket: number,
@@ -120,7 +120,7 @@ export async function putUnderEpoch(
     WHERE bucket = ${bucket}`;
 }
 
-/** An account whose wallet is kept by the test; it writes what the scripts would. */
+/** An account whose wallet is computed by the test, which writes the entries of the scripts. */
 export class LabAccount {
   seq = 0;
   paid = 0n;
@@ -153,7 +153,7 @@ export class LabAccount {
     return new LabAccount(stores, bucket, id, keyId, number);
   }
 
-  /** A settled call; `more` makes it another entry than the scripts would write. */
+  /** Writes a settled call; `more` changes fields of the entry. */
   call(cost: NanoUsd, more: Partial<EntryFields> = {}): Promise<string> {
     this.seq += 1;
     this.paid -= cost;

@@ -1,4 +1,4 @@
-// `npm start` as a process of a test, with a home of its own that goes away with the test.
+// Runs `npm start` as a process of a test, with a home folder that is removed after the test.
 
 import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
@@ -9,9 +9,9 @@ const PROJECT = join(import.meta.dir, "../..");
 export interface Launcher extends AsyncDisposable {
   readonly home: string;
   readonly pid: number;
-  /** What it has printed until now, on both streams. */
+  /** The output so far, stdout and stderr. */
   output(): string;
-  /** How it ended. */
+  /** Resolves with the exit code. */
   readonly exited: Promise<number>;
   stop(): Promise<number>;
 }

@@ -1,9 +1,9 @@
-// Writes packed records as a test wants them; what the product itself never does from outside.
+// Writes packed records directly, as the product never does.
 
 import { parseWallet, type Wallet } from "../../actors/records.ts";
 import { pack, type RedisClient } from "../../actors/script.ts";
 
-/** Changes fields of a wallet that Redis has, and leaves the others as they are. */
+/** Changes fields of a wallet in Redis and keeps the others. */
 export async function changeWallet(
   redis: RedisClient,
   key: string,

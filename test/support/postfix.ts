@@ -1,5 +1,5 @@
-// A real Postfix on loopback, from the system's packages: private folders, no system mail touched.
-// It passes what it takes on to the port that it is given.
+// A real Postfix on loopback, from the system's packages, with private folders only. It relays
+// messages to a given port.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface Postfix extends AsyncDisposable {
   readonly log: string;
 }
 
-/** True when it is there, or can be and now is installed: it needs root and apt. */
+/** True if Postfix is installed. Installs it if possible, which needs root and apt. */
 export function ensurePostfix(): boolean {
   if (process.getuid?.() !== 0) return false;
   if (!existsSync(POSTFIX)) {
@@ -36,7 +36,7 @@ export function ensurePostfix(): boolean {
 export async function startPostfix(nextPort: number): Promise<Postfix> {
   const folder = temporaryFolder("farebox-test-postfix-");
   const home = folder.path;
-  // Its own users must reach what is below.
+  // Postfix's own users must be able to enter this folder.
   chmodSync(home, 0o755);
   for (const name of ["conf", "spool", "data"]) mkdirSync(join(home, name));
   Bun.spawnSync(["chown", "postfix", join(home, "data")]);

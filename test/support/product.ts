@@ -89,7 +89,10 @@ export interface AccountTerms {
 export class Api extends Program {
   readonly url: string;
 
-  constructor(options: ConstructorParameters<typeof Program>[0], port: number) {
+  constructor(
+    options: ConstructorParameters<typeof Program>[0],
+    readonly port: number,
+  ) {
     super(options);
     this.url = `http://127.0.0.1:${port}`;
   }

@@ -33,11 +33,17 @@ export interface LogLine {
 export class Program {
   #child: Child | null = null;
   #logStart = 0;
+  /** Where its present run serves its metrics. */
+  #servedPort: number | null = null;
 
   constructor(readonly options: ProgramOptions) {}
 
   get isRunning(): boolean {
     return this.#child !== null && this.#child.exit() === null;
+  }
+
+  get pid(): number {
+    return this.#running().record.pid;
   }
 
   /** How the present run ends. */
@@ -60,7 +66,8 @@ export class Program {
     });
     this.#child = child;
     for (const endMs = performance.now() + READY_MS; performance.now() < endMs; ) {
-      if (this.#metricsPort() !== null) return;
+      this.#servedPort = this.#metricsPort();
+      if (this.#servedPort !== null) return;
       if (child.exit() !== null) throw new Error(`${name} ended:\n${lastWords(logFile)}`);
       await Bun.sleep(5);
     }
@@ -85,9 +92,17 @@ export class Program {
 
   /** A figure of its metrics now; null when it does not tell one of this name. */
   async metric(name: string): Promise<number | null> {
-    const reply = await fetch(`http://127.0.0.1:${this.#metricsPort()}/metrics`);
-    const row = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(await reply.text());
-    return row === null ? null : Number(row[1]);
+    return (await this.metrics())(name);
+  }
+
+  /** Reads its metrics once; what it returns finds a figure among them. */
+  async metrics(): Promise<(name: string) => number | null> {
+    const reply = await fetch(`http://127.0.0.1:${this.#servedPort}/metrics`);
+    const text = await reply.text();
+    return (name) => {
+      const row = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text);
+      return row === null ? null : Number(row[1]);
+    };
   }
 
   #running(): Child {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** A request as it came over the wire. */
+/** A request as it was received. */
 export interface Received {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

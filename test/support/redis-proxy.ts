@@ -1,12 +1,12 @@
-// A proxy in front of a Redis server that hands its replies on in pieces, or hangs up.
+// A proxy in front of a Redis server that can split its replies or close connections.
 
 import type { Socket, TCPSocketListener, TLSOptions } from "bun";
 
 interface Link {
   readonly server: Promise<Socket<undefined>>;
-  /** Ends when the server has been given all that the client sent so far. */
+  /** Resolves when everything that the client sent so far is forwarded. */
   asking: Promise<void>;
-  /** Ends when the client has been given all that the server sent so far. */
+  /** Resolves when everything that the server sent so far is forwarded. */
   sending: Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export class RedisProxy implements AsyncDisposable {
   #cut: { readonly bytes: number; readonly times: "once" | "everywhere" } | null = null;
   #hangsUp = false;
   #swallows = false;
-  /** Connections taken so far. */
+  /** The number of connections accepted so far. */
   connections = 0;
 
   constructor(redisPort: number, tls?: TLSOptions) {
@@ -47,22 +47,22 @@ export class RedisProxy implements AsyncDisposable {
     return url.replace(/:\d+(?=\/|$)/, `:${this.#listener.port}`);
   }
 
-  /** Cuts what the server sends after so many bytes; "everywhere" again and again. */
+  /** Splits the server's data after this many bytes; "everywhere" splits it repeatedly. */
   cutAt(bytes: number, times: "once" | "everywhere" = "once"): void {
     this.#cut = { bytes, times };
   }
 
-  /** Hangs up on the client as soon as the server has answered anything more. */
+  /** Closes the client's connection when the server answers next. */
   hangUpAtNextReply(): void {
     this.#hangsUp = true;
   }
 
-  /** Passes nothing on of what the client sends from now on. */
+  /** Stops forwarding what the client sends. */
   swallow(): void {
     this.#swallows = true;
   }
 
-  /** Passes everything on again as it comes. */
+  /** Forwards everything again. */
   restore(): void {
     this.#cut = null;
     this.#hangsUp = false;
@@ -108,7 +108,7 @@ async function handOn(to: Socket<undefined>, pieces: readonly Buffer[]): Promise
       const written = to.write(piece, sent);
       if (written < 0) return;
       sent += written;
-      // Gives the other side a turn, so that it sees the piece alone.
+      // Yields, so that the other side reads this piece alone.
       await Bun.sleep(1);
     }
   }

@@ -1,4 +1,4 @@
-// A maps provider that answers the example of each action, unless the test says otherwise.
+// A maps provider that answers with the example of each action, unless the test sets an answer.
 
 import type { MapsAction, ParametersOf } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
@@ -15,9 +15,9 @@ export const ATTRIBUTION = ["© Example contributors"];
 type Asked = { readonly action: MapsAction; readonly parameters: object };
 
 export class ScriptedMaps implements MapsProvider {
-  /** What it was asked, in order. */
+  /** Its requests, in order. */
   readonly asked: Asked[] = [];
-  /** Stands in for the example of an action. */
+  /** If set, replaces the examples. */
   answer:
     | (<A extends MapsAction>(action: A, options: AskOptions) => Promise<MapsAnswer<A>>)
     | null = null;

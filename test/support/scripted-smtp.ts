@@ -1,13 +1,13 @@
-// A real SMTP server on 127.0.0.1 that does what the test wants at each step of a conversation.
+// A real SMTP server on 127.0.0.1 whose behaviour the test sets for each step of a conversation.
 
 import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 
-/** What the server does at a step instead of going on: a reply, a broken connection, silence. */
+/** What the server does at a step: it sends a reply, closes the connection, or does nothing. */
 export type Act = { readonly code: number; readonly text?: string } | "drop" | "hang" | null;
 
-/** What happens with a message that was sent whole: `lost` is accepted without a reply. */
+/** What happens to a complete message: `lost` accepts it without a reply. */
 export type DataAct = Act | "lost";
 
 export interface Script {
@@ -28,7 +28,7 @@ export interface Received {
 
 export class ScriptedSmtp implements AsyncDisposable {
   script: Script = {};
-  /** The messages that it took, whether or not the client heard so. */
+  /** The accepted messages, even if the client did not receive the reply. */
   readonly accepted: Received[] = [];
   connections = 0;
 
@@ -102,7 +102,7 @@ export class ScriptedSmtp implements AsyncDisposable {
     if (act === "hang") return;
     if (act === "drop") {
       const connection = [...this.server.connections].find(({ id }) => id === session.id);
-      // A client that was killed has broken it already.
+      // A killed client has closed it already.
       (connection as unknown as { _socket: { destroy(): void } } | undefined)?._socket.destroy();
       return;
     }
@@ -114,7 +114,7 @@ export class ScriptedSmtp implements AsyncDisposable {
     done(Object.assign(new Error(text), { responseCode: code }));
   }
 
-  /** Breaks every connection, as a server does that is restarted. */
+  /** Closes every connection, like a server that is restarted. */
   dropAll(): void {
     for (const { id } of this.server.connections) {
       this.act({ id } as SMTPServerSession, "drop", () => {});

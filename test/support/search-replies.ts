@@ -1,5 +1,5 @@
-// What each search service answers, as its documentation shows it: contract from documentation.
-// Each has a page that the mappers are held against, with what strangers may put into it.
+// The replies of each search service according to its documentation. Each has one result with
+// hostile content, as a web page can have it.
 
 import type { SearchKind } from "../../src/services/search/search-catalogue.ts";
 
@@ -132,7 +132,7 @@ export const REPLIES: Readonly<Record<ServiceName, object>> = {
   exa,
 };
 
-/** A reply with these results in place of those above, each of them minimal. */
+/** A reply with minimal results in place of those above. */
 export function replyWith(kind: ServiceName, urls: readonly string[]): object {
   const results = urls.map((url) => ({ url, link: url, title: `At ${url}` }));
   if (kind === "brave") return { ...brave, web: { ...brave.web, results } };

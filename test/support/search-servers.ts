@@ -1,4 +1,4 @@
-// Search requests, and search providers over fake services.
+// Search requests, and search providers with fake services.
 
 import type {
   SearchProvider,
@@ -14,7 +14,7 @@ import {
 } from "../../src/services/search/search-catalogue.ts";
 import { realClock } from "../api/fake-clock.ts";
 
-/** A request for this query that leaves everything else open. */
+/** A request for this query with defaults for everything else. */
 export function searchFor(query: string, fields: Partial<SearchRequest> = {}): SearchRequest {
   return {
     query,
@@ -32,7 +32,7 @@ export function searchFor(query: string, fields: Partial<SearchRequest> = {}): S
 
 export const SEARCH_KEY = "the-key-of-a-search-service";
 
-/** A server of this kind at an address, with a short patience. */
+/** A server of this kind at an address, with short timeouts. */
 export function serverAt(
   kind: SearchServer["kind"],
   baseUrl: string,

@@ -1,6 +1,6 @@
-// The real stores that tests run on. `npm test` starts one Redis and one Postgres for the whole run
-// and names them in TEST_REDIS_URL and TEST_DATABASE_URL. When a file is run by hand with `bun
-// test`, they are started here on first use, and end with the process.
+// The real stores of the tests. `npm test` starts one Redis and one Postgres for the whole run and
+// sets TEST_REDIS_URL and TEST_DATABASE_URL. If a file is run with `bun test`, they are started
+// here on first use and stopped with the process.
 
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -19,26 +19,26 @@ import {
 } from "../../scripts/redis.mjs";
 import { migrate } from "../../src/store/migrate.ts";
 
-/** A store of one test, which may be killed, restarted and damaged. */
+/** A store of one test, which the test can kill, restart and damage. */
 export interface PrivateStore extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** Its data folder. */
   readonly dir: string;
-  /** Ends it at once, as a power cut would end the process. */
+  /** Kills it, like a power cut. */
   kill9(): Promise<void>;
   stop(): Promise<void>;
-  /** Stops it where it is, as on a machine that hangs; what it is told then waits unanswered. */
+  /** Freezes the process, like a machine that hangs: commands stay unanswered. */
   hang(): void;
   resume(): void;
-  /** Starts it again on its port and data. */
+  /** Starts it again with the same port and data. */
   start(): Promise<void>;
 }
 
 export interface PrivateRedis extends PrivateStore {
-  /** Cuts bytes off the end of the append-only file of a Redis that does not run. */
+  /** Cuts bytes off the end of the append-only file. The Redis must be stopped. */
   cutAof(bytes: number): void;
-  /** How long that file is. */
+  /** The length of that file in bytes. */
   aofBytes(): number;
 }
 
@@ -52,24 +52,24 @@ const TEMPLATE_LOCK = 7_261_034;
 const shared: { redis?: Promise<string>; postgres?: Promise<string>; template?: Promise<string> } =
   {};
 
-/** The Redis that all tests share; a test keeps to keys or buckets of its own. */
+/** The Redis that all tests share. A test must use its own keys or buckets. */
 export function testRedisUrl(): Promise<string> {
   shared.redis ??= given("TEST_REDIS_URL") ?? startPrivateRedis().then(({ url }) => url);
   return shared.redis;
 }
 
-/** The Postgres that all tests share; most tests want `createTestDatabase` instead. */
+/** The Postgres that all tests share. Most tests need `createTestDatabase` instead. */
 export function testDatabaseUrl(): Promise<string> {
   shared.postgres ??= given("TEST_DATABASE_URL") ?? startPrivatePostgres().then(({ url }) => url);
   return shared.postgres;
 }
 
-/** Where the data files of all tests are, so that each is built once in a run. */
+/** The folder for the data files of all tests, so that each is built only once in a run. */
 export function testDataDirectory(): string {
   return process.env.FAREBOX_DATA || join(import.meta.dir, "../../.farebox/data");
 }
 
-/** A migrated, empty database of its own. It is copied from a template, which takes some 50 ms. */
+/** Creates a migrated, empty database by copying a template, which takes about 50 ms. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await testDatabaseUrl();
   shared.template ??= makeTemplate(server);
@@ -80,7 +80,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url: withDatabase(server, name), drop, [Symbol.asyncDispose]: drop };
 }
 
-/** A Redis of one test, durable as in production. `repair: false` starts it without repair. */
+/** Starts a Redis for one test, durable as in production; by default it repairs its file. */
 export async function startPrivateRedis(
   options: Pick<RedisOptions, "repair" | "settings" | "password"> = {},
 ): Promise<PrivateRedis> {
@@ -97,7 +97,7 @@ export async function startPrivateRedis(
   };
 }
 
-/** A Postgres of one test, with the empty database `farebox`. `durable: false` makes it faster. */
+/** Starts a Postgres for one test with an empty database `farebox`; `durable: false` is faster. */
 export function startPrivatePostgres(options: { durable?: boolean } = {}): Promise<PrivateStore> {
   return startPrivate("postgres", (home, port) => startPostgres({ ...options, home, ...port }));
 }
@@ -165,7 +165,7 @@ function lastAofFile(dir: string): string {
   return join(folder, last);
 }
 
-/** Makes the migrated template once per server, also when several test processes ask at once. */
+/** Creates the migrated template once per server, even if several test processes need it. */
 async function makeTemplate(server: string): Promise<string> {
   const name = "farebox_template";
   const admin = postgres(server, { max: 1, onnotice: () => {} });

@@ -1,4 +1,4 @@
-// A thread that hears everything and answers nothing.
+// A thread that receives messages but never answers.
 
 declare const self: Worker;
 

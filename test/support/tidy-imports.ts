@@ -1,4 +1,4 @@
-// Who may import whom: the arrows of the architecture, as checks over the whole tree.
+// Checks the imports of the whole tree against the architecture.
 
 import { posix } from "node:path";
 import { isScript, type SourceFile, viewOf } from "./tidy-source.ts";
@@ -19,7 +19,7 @@ type Layer =
   | "workers"
   | "free";
 
-// The first pattern that fits a path says its layer.
+// The first pattern that matches a path decides its layer.
 const LAYERS: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/main\.ts$/, "main"],
   [/^src\/(app|routes)\.ts$/, "app"],
@@ -47,19 +47,19 @@ const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
   upstream: ["core"],
   store: ["core"],
   core: [],
-  // A service brings the schema of its own settings.
+  // A service defines the schema of its own settings.
   settings: ["domain", "core"],
   cli: ["surface", "settings", "workers", ...BELOW_SURFACE],
   workers: ["settings", ...BELOW_SURFACE],
 };
 
-/** Layers whose folders are strangers to each other: a service never imports another one. */
+/** Layers whose folders must not import each other: a service never imports another one. */
 const APART: Partial<Record<Layer, RegExp>> = {
   surface: /^src\/[^/]+/,
   domain: /^src\/(?:services\/)?[^/]+/,
 };
 
-/** Layers of which it may know only types: a composition root hands it the thing. */
+/** Layers from which only types can be imported: a composition root passes the values in. */
 const TYPES_ONLY: Partial<Record<Layer, readonly Layer[]>> = { actors: ["store"] };
 
 const ENTRIES = [
@@ -70,13 +70,13 @@ const ENTRIES = [
 
 interface Import {
   readonly specifier: string;
-  /** `import type`, of which nothing is left when the program runs. */
+  /** True for `import type`, which does not exist at run time. */
   readonly typeOnly: boolean;
-  /** The file of the tree, or null for a package or a file that is not looked at. */
+  /** The imported file, or null for a package or a file that is not checked. */
   readonly target: string | null;
 }
 
-/** Imports that go upwards or sideways. */
+/** Imports that the architecture forbids. */
 export function wrongArrows(files: readonly SourceFile[]): string[] {
   const complaints: string[] = [];
   for (const [path, imports] of importGraph(files)) {
@@ -92,7 +92,7 @@ export function wrongArrows(files: readonly SourceFile[]): string[] {
   return complaints;
 }
 
-/** Circles of imports, each told once; types may refer to each other. */
+/** Import cycles, each reported once. Types may refer to each other. */
 export function importCycles(files: readonly SourceFile[]): string[] {
   const graph = importGraph(files);
   const finished = new Set<string>();
@@ -110,7 +110,7 @@ export function importCycles(files: readonly SourceFile[]): string[] {
   return complaints;
 }
 
-/** Files that no entry point reaches; none are told while the entry points are not written. */
+/** Files that no entry point imports, directly or indirectly. */
 export function neverImported(files: readonly SourceFile[]): string[] {
   const graph = importGraph(files);
   if (!graph.has("src/main.ts") || !graph.has("workers/main.ts")) return [];
@@ -127,7 +127,7 @@ export function neverImported(files: readonly SourceFile[]): string[] {
     .map(({ path }) => `${path} is never imported`);
 }
 
-/** Parts of the store's world that only src/store may use. */
+/** Packages and files of Postgres that only src/store may import. */
 export function foreignDatabaseImports(files: readonly SourceFile[]): string[] {
   return [...importGraph(files)].flatMap(([path, imports]) => {
     if (!/^(src|actors|workers)\//.test(path) || path.startsWith("src/store/")) return [];

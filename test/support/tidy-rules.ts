@@ -1,4 +1,4 @@
-// Checks of single files: sizes, names, comments, and things that have one owner.
+// Checks single files: sizes, names, comments, and code that only one file may contain.
 
 import { isScript, lineAt, type SourceFile, viewOf } from "./tidy-source.ts";
 
@@ -10,10 +10,10 @@ const TEST_LINES_MAX = 500;
 const COLUMNS_MAX = 100;
 const PROSE_COLUMNS_MAX = 120;
 
-/** Something in the code that only some files may do. */
+/** Code that only some files may contain. */
 interface Owned {
   readonly pattern: RegExp;
-  /** Where the rule applies. */
+  /** The files to which the rule applies. */
   readonly within: RegExp;
   readonly owners: RegExp;
   readonly message: string;
@@ -49,13 +49,13 @@ const OWNED: readonly Owned[] = [
       /\b(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|DATABASE)\s/,
     ),
     within: PRODUCT,
-    // A provider may have a data file of its own, which is no store.
+    // A provider may query its own data file, which is not Postgres.
     owners: /^src\/(?:store|services\/\w+\/providers|upstream)\//,
     message: "SQL belongs into src/store",
     view: "uncommented",
   },
   {
-    // A method that is named fetch, as a server has one, is no outgoing request.
+    // The definition of a method named fetch, as servers have it, is not an outgoing request.
     pattern: /(?<![.\w])(?:globalThis\.)?fetch\((?![^()\n]*\)\s*(?::[^\n]*)?\{\s*$)/gm,
     within: PRODUCT,
     owners: /^src\/(?:(?:services\/\w+|payments)\/providers|upstream)\//,
@@ -89,7 +89,7 @@ const OWNED: readonly Owned[] = [
   },
 ];
 
-/** Things done outside their owner. */
+/** Code that is outside the files that may contain it. */
 export const outsideOwner: Rule = (file) => {
   if (!isScript(file)) return [];
   return OWNED.filter(
@@ -107,7 +107,7 @@ export const longFile: Rule = ({ path, text }) => {
   return lines > most ? [`${path} has ${lines} lines; at most ${most}`] : [];
 };
 
-/** Lines with too many columns; in prose, tables, links and code may be longer. */
+/** Lines that are too long. In Markdown, tables, links and code may be longer. */
 export const longLine: Rule = ({ path, text }) => {
   const isProse = path.endsWith(".md");
   const most = isProse ? PROSE_COLUMNS_MAX : COLUMNS_MAX;
@@ -120,7 +120,7 @@ export const longLine: Rule = ({ path, text }) => {
   });
 };
 
-/** Functions with too many lines. A `describe` is a chapter and no function. */
+/** Functions with too many lines. A `describe` does not count as a function. */
 export const longFunction: Rule = (file) => {
   if (!isScript(file)) return [];
   const { code } = viewOf(file);
@@ -158,19 +158,19 @@ function lastLine(text: string): string {
   return text.slice(text.lastIndexOf("\n") + 1);
 }
 
-/** Names of files that say nothing about what is in them, or are not in kebab-case. */
+/** File names that are meaningless or not in kebab-case. */
 export const badFileName: Rule = ({ path }) => {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (path.endsWith(".md")) return [];
   if (/^(?:index|utils?|helpers?|common|misc|manager)\./.test(name)) {
     return [`${path} should be named after what it exports`];
   }
-  // Lua is written in snake_case, its files too.
+  // Lua code and Lua files use snake_case.
   const pattern = name.endsWith(".lua") ? /^[a-z0-9_]+\.lua$/ : /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
   return pattern.test(name) ? [] : [`${path} is not in kebab-case`];
 };
 
-/** Notes without an issue that somebody will come back to. */
+/** Markers of unfinished work that name no issue. */
 export const todoWithoutIssue: Rule = (file) => {
   if (file.path.endsWith(".md")) return [];
   const pattern = /\b(?:TODO|FIXME|XXX|HACK)\b(?!\s?\(?#\d)/g;
@@ -185,7 +185,7 @@ const DEAD_SCRIPT = [
 ];
 const DEAD_LUA = [/^local \w+\s*=/, /^(?:return )?redis\.call\(/, /^if .* then$/, /^end$/];
 
-/** Comments that are code. */
+/** Code that is commented out. */
 export const commentedOutCode: Rule = (file) => {
   if (file.path.endsWith(".md")) return [];
   const patterns = file.path.endsWith(".lua") ? DEAD_LUA : DEAD_SCRIPT;
@@ -198,12 +198,12 @@ export const commentedOutCode: Rule = (file) => {
     });
 };
 
-/** Lua scripts whose head does not say what they do, take and answer. */
+/** Lua scripts whose head does not document purpose, KEYS, ARGV and reply. */
 export const luaWithoutHead: Rule = ({ path, text }) => {
   if (!path.endsWith(".lua")) return [];
   const head = /^(?:--[^\n]*\n)+/.exec(text)?.[0] ?? "";
   if (!/^--\s*\w/.test(head)) return [`${path} does not begin with its purpose`];
-  // What is only put before scripts is none itself.
+  // Shared code that is prepended to scripts is not a script.
   if (/\/(prelude|records|wallet|limits|first_layout_window)\.lua$/.test(path)) return [];
   return ["KEYS", "ARGV", "Reply"]
     .filter((word) => !new RegExp(`^--\\s*${word}\\b`, "m").test(head))

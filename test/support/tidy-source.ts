@@ -1,11 +1,11 @@
-// The project's own text as tidy.test.ts sees it: files, and views of them without comments or
-// strings, in which every character keeps its place.
+// The project's files for tidy.test.ts, and views of them without comments or strings, in which
+// every character keeps its offset.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface SourceFile {
-  /** From the project's folder, with "/". */
+  /** The path from the project's folder, with "/". */
   readonly path: string;
   readonly text: string;
 }
@@ -25,7 +25,7 @@ const PATTERNS = [
   "{src,actors,workers,scripts,bench,test,docs,migrations}/**/*.{ts,mts,mjs,lua,md}",
 ];
 
-/** Every file that tidy looks at. */
+/** Every file that is checked. */
 export function readTree(): SourceFile[] {
   const paths = PATTERNS.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: ROOT })]);
   return paths
@@ -78,7 +78,7 @@ function keep(text: string, spans: readonly Span[], wanted: (kind: Kind) => bool
   return kept;
 }
 
-// Sticky patterns, tried in order at each place; what none of them takes is code.
+// Sticky patterns, tried in order at each offset. Text that no pattern matches is code.
 const LUA_TOKENS: readonly (readonly [Kind, RegExp])[] = [
   ["comment", /--\[\[[\s\S]*?\]\]/y],
   ["comment", /--[^\n]*/y],
@@ -100,12 +100,12 @@ const SCRIPT_TOKENS: readonly (readonly [Kind, RegExp])[] = [
   ["string", /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y],
 ];
 const REGEX = /\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/y;
-// A slash behind one of these begins a regular expression; behind anything else it divides.
+// A slash after one of these starts a regular expression; after anything else it is a division.
 const BEFORE_REGEX = /(?:^|[(,=:[!&|?{};+>]|\breturn|\bcase|\btypeof)\s*$/;
 
 function scriptKinds(text: string): Span[] {
   const spans: Span[] = [];
-  // The depth of braces at which each open template literal continues.
+  // For each open template literal, the brace depth at which it continues.
   const templates: number[] = [];
   let depth = 0;
   for (let at = 0; at < text.length; ) {
@@ -127,7 +127,7 @@ function scriptKinds(text: string): Span[] {
   return spans;
 }
 
-/** Where the text of a template literal ends: behind its "`", or behind the next "${". */
+/** The end of a template literal's text: after its "`", or after the next "${". */
 function templateEnd(text: string, start: number): number {
   for (let at = start; at < text.length; at += 1) {
     if (text[at] === "\\") at += 1;

@@ -1,6 +1,6 @@
 import { createVerify, type KeyObject } from "node:crypto";
 
-/** Verifies a DKIM signature (RFC 6376, relaxed/relaxed), independently of what made it. */
+/** Verifies a DKIM signature (RFC 6376, relaxed/relaxed) without the library that signed it. */
 export function verifyDkim(raw: string, key: KeyObject) {
   const split = raw.indexOf("\r\n\r\n");
   const fields = raw.slice(0, split).split(/\r\n(?![ \t])/);

@@ -1,6 +1,6 @@
-// The walkthrough of a Markdown page as steps: fenced blocks whose info string has a path. A block
-// of a language is a new file; a block of `diff` changes a file at the one place where its lines
-// stand.
+// Reads the steps of a walkthrough from a Markdown page: fenced blocks whose info string has a
+// path. A `diff` block changes a file at the only place with its lines; any other block is a new
+// file.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ export interface Step {
   readonly text: string;
 }
 
-/** The steps below a heading, in their order. */
+/** The steps below a heading, in order. */
 export function readSteps(markdown: string, heading: string): Step[] {
   const start = markdown.indexOf(`\n## ${heading}\n`);
   if (start < 0) throw new Error(`There is no heading '${heading}'`);
@@ -24,7 +24,7 @@ export function readSteps(markdown: string, heading: string): Step[] {
   );
 }
 
-/** Applies a step to the tree below a folder. Throws when its place is not there exactly once. */
+/** Applies a step to the files of a folder. Throws unless its place exists exactly once. */
 export function applyStep(folder: string, { path, kind, text }: Step): void {
   const file = join(folder, path);
   if (kind === "new") {

@@ -1,4 +1,4 @@
-// A world for tests of money: real Redis, real Postgres, actors of one process, and its workers.
+// The environment for tests of money: real Redis, real Postgres, actors and workers.
 
 import type { AdmissionRequest, Hold, Outcome } from "../../actors/account.ts";
 import type { AccountActor } from "../../actors/account-actor.ts";
@@ -21,10 +21,10 @@ import { createTestDatabase, testRedisUrl } from "./services.ts";
 
 export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
-/** What the keys of every world are digested with. */
+/** The pepper of all API keys in worlds. */
 export const WORLD_PEPPER = "test pepper of sixteen";
 
-/** Finds keys that were digested with one pepper. */
+/** A key directory with a single pepper. */
 export function keyDirectory(database: Database, pepper: string): KeyDirectory {
   const onNotMoved = (error: unknown) => {
     throw error;
@@ -49,18 +49,18 @@ export interface World extends AsyncDisposable {
   readonly accounts: AccountActors;
   readonly store: Accounts;
   readonly payments: Payments;
-  /** Another process on the same stores. */
+  /** The actors of another process on the same stores. */
   process(): AccountActors;
   flush(): Promise<number>;
 }
 
-/** Opens the stores; the database is a fresh one unless given, and Redis is emptied. */
+/** Opens the stores: a new database unless one is given, and a Redis that is emptied. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const own = options.databaseUrl === undefined ? await createTestDatabase() : null;
   const databaseUrl = options.databaseUrl ?? own?.url ?? "";
   const database = openDatabase(databaseUrl);
   const redis = openRedis(options.redisUrl ?? (await testRedisUrl()));
-  // Each process of a world listens for a new server.
+  // Each process of a world listens for the event that a client reached a new server.
   redis.setMaxListeners(0);
   await emptied(redis);
   const actorDeps = {
@@ -120,7 +120,7 @@ export interface AccountTerms {
   readonly paid?: NanoUsd;
   readonly paidAt?: Date;
   readonly surface?: "gateway" | "application";
-  /** Of an application account; Free unless it is said. */
+  /** Only for an application account; Free by default. */
   readonly plan?: PlanName;
   readonly scopes?: readonly Scope[];
   readonly monthlyLimit?: NanoUsd;
@@ -128,7 +128,7 @@ export interface AccountTerms {
   readonly createdAt?: Date;
 }
 
-/** A Gateway account with its $5 of free credit, one key, and what was paid. */
+/** A Gateway account with its $5 of free credit, one key, and paid credit if given. */
 export async function openAccount(world: World, terms: AccountTerms = {}): Promise<TestAccount> {
   const { store, payments } = world;
   const surface = terms.surface ?? "gateway";
@@ -190,17 +190,17 @@ export const DONE: Outcome = {
   requests: 1,
 };
 
-/** Admits a call that must pass. */
+/** Admits a call that must be admitted. */
 export async function hold(account: TestAccount, bound: NanoUsd, more = {}): Promise<Hold> {
   const admission = await account.actor.admit(ask(account.keyId, bound, more));
   if (admission.verdict === "admitted") return admission.hold;
   throw new Error(admission.verdict === "refused" ? admission.error.code : admission.verdict);
 }
 
-/** As many calls as every account may have open at once. */
+/** The number of calls that every account may have open at once. */
 const FEW = 8;
 
-/** Makes calls in parallel, but never more at once than any account may have open. */
+/** Makes calls in parallel, but never more at once than every account may have open. */
 export async function fewAtOnce<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,
@@ -214,7 +214,7 @@ export async function fewAtOnce<Item, Result>(
   return results;
 }
 
-/** The code an admission is refused with, or "admitted" (and released again) or "short". */
+/** The code of a refused admission, "short", or "admitted", in which case the hold is released. */
 export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): Promise<string> {
   const admission = await account.actor.admit(ask(account.keyId, bound, more));
   if (admission.verdict !== "admitted") {
@@ -224,7 +224,7 @@ export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): 
   return "admitted";
 }
 
-/** Books a payment and its credit; Redis is not told. */
+/** Books a payment and its credit without applying it to Redis. */
 export async function pay(
   { payments }: World,
   { row }: TestAccount,
@@ -235,18 +235,18 @@ export async function pay(
   return id;
 }
 
-/** What is available of both balances, and what is held of them together. */
+/** The available paid and free balances, and the sum of what is held. */
 export async function balances(account: TestAccount) {
   const { paid, free, heldPaid, heldFree } = await walletOf(account);
   return { paid, free, held: nano(heldPaid + heldFree) };
 }
 
-/** The wallet as Redis has it, built first where it is not there. */
+/** The wallet in Redis, which is hydrated first if it is missing. */
 export async function walletOf({ actor }: TestAccount): Promise<Wallet> {
   return (await actor.state()).wallet;
 }
 
-/** Whether a statement of the world's database waits for another's lock. */
+/** True if a statement in the world's database waits for a lock. */
 export async function isAnyLockAwaited({ database }: World): Promise<boolean> {
   const [row] = await database.sql`
     SELECT count(*)::int AS waiting FROM pg_stat_activity

@@ -16,7 +16,7 @@ import { describe as inWords } from "../../src/core/audit-finding.ts";
 import { newId } from "../../src/core/ids.ts";
 import { Accounts } from "../../src/store/accounts.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
-import { FirstLayoutLeft } from "../../src/store/first-layout.ts";
+import { UpgradeRequired } from "../../src/store/first-layout.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { Payments } from "../../src/store/payments.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
@@ -241,7 +241,7 @@ describe("before the step", () => {
     const state = actorOf(actorsOf(home), "plan-pro").state();
     const error = await state.catch((reason: Error) => reason);
     expect(error).toMatchObject({ code: "service_unavailable" });
-    expect((error as Error).cause).toBeInstanceOf(FirstLayoutLeft);
+    expect((error as Error).cause).toBeInstanceOf(UpgradeRequired);
     expect(await home.redis.keys("{b*}:bucket")).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
-import { Fallback, type Served } from "../../src/upstream/fallback.ts";
+import { BREAKERS_MAX, Fallback, SERVERS_MAX, type Served } from "../../src/upstream/fallback.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { FakeClock } from "../api/fake-clock.ts";
 
@@ -128,5 +128,34 @@ describe("the slots of a server", () => {
     const waits = outcome({ account: "c" });
     await Promise.resolve();
     expect(Bun.peek.status(waits)).toBe("pending");
+  });
+});
+
+describe("what is remembered of servers", () => {
+  const askOthers = async (
+    outcome: (asked: Asked) => Promise<string>,
+    count: number,
+    otherOf: (number: number) => Pick<Asked, "subject" | "servers">,
+  ) => {
+    for (let number = 0; number < count; number += 1) {
+      await outcome({ account: "a", ...otherOf(number) });
+    }
+  };
+
+  test("ends with the failures used longest ago, beyond so many subjects", async () => {
+    const { outcome } = setUp();
+    for (let asked = 0; asked < 5; asked += 1) {
+      await outcome({ account: "a", servers: { one: isAway } });
+    }
+    expect(await outcome({ account: "a" })).not.toBe("served");
+    await askOthers(outcome, BREAKERS_MAX, (number) => ({ subject: `model ${number}` }));
+    expect(await outcome({ account: "a" })).toBe("served");
+  });
+
+  test("ends with the slots used longest ago, beyond so many servers", async () => {
+    const { hold, outcome } = setUp(1);
+    await hold("a", 1);
+    await askOthers(outcome, SERVERS_MAX, (number) => ({ servers: { [`${number}`]: works } }));
+    expect(await outcome({ account: "b" })).toBe("served");
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { Unfinished } from "../../src/store/unfinished.ts";
+import { PendingWork } from "../../src/store/pending-work.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { found } from "../cli/audit-lab.ts";
 import {
@@ -28,9 +28,9 @@ afterEach(() => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts) {
-  const unfinished = new Unfinished(world.database);
+  const pendingWork = new PendingWork(world.database);
   return completeChanges({
-    unfinished,
+    pendingWork,
     accounts,
     log: silent,
     now: async () => now(),
@@ -59,7 +59,7 @@ test("a change that is being made at this moment is left to who makes it", async
   const account = await openAccount(world);
   await account.actor.configure();
   await world.flush();
-  const young = await new Unfinished(world.database).unapplied(new Date(Date.now() - 60_000));
+  const young = await new PendingWork(world.database).unapplied(new Date(Date.now() - 60_000));
   expect(young.map(({ id }) => id)).not.toContain(account.row.id);
 });
 

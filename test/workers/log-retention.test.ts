@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { bucketKeys, holdsKey } from "../../actors/keys.ts";
 import { usd } from "../../src/core/money.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
-import { LogIsRead, LogUpkeep } from "../../src/store/log-upkeep.ts";
+import { LogIsBeingRead, LogUpkeep } from "../../src/store/log-upkeep.ts";
 import { dropLogBefore, keepLogMonths, type RetentionDeps } from "../../workers/log-retention.ts";
 import { type JournalLab, openJournalLab } from "../support/journal-lab.ts";
 
@@ -111,7 +111,7 @@ test("who reads the log is not waited for long, and nothing is dropped", async (
   await withCalls(7, 8);
   await lab.database.sql.begin(async (tx) => {
     await tx`SELECT count(*) FROM request_log`;
-    await expect(dropLogBefore(deps(), "2026-09")).rejects.toThrow(LogIsRead);
+    await expect(dropLogBefore(deps(), "2026-09")).rejects.toThrow(LogIsBeingRead);
   });
   expect(await months()).toEqual(["202607", "202608"]);
 });

@@ -32,8 +32,8 @@ async function run(...flags: readonly "retry"[]) {
   const [command] = journalCommands;
   if (command === undefined) throw new Error("There is no command");
   const values = new Map(flags.map((flag) => [flag, ""]));
-  const plan = command.plan({ words: [], values, json: false, nowMs: 0 });
-  return await plan({ database: lab.database } as Stores);
+  const start = command.prepare({ positionals: [], values, json: false, nowMs: 0 });
+  return await start({ database: lab.database } as Stores);
 }
 
 /** Lets Postgres refuse the rows of a table for which a condition holds, until it is undone. */
@@ -53,7 +53,10 @@ async function refusedEntry(account: LabAccount): Promise<() => Promise<unknown>
 }
 
 test("nothing is listed while nothing is rejected", async () => {
-  expect(await run()).toEqual({ json: { open: [] }, text: "No journal entry is rejected." });
+  expect(await run()).toEqual({
+    json: { open: [] },
+    text: "There are no rejected journal entries.",
+  });
 });
 
 test("a refused ledger row takes exactly its place once Postgres takes it", async () => {
@@ -116,7 +119,7 @@ test("money whose place another entry took is not written", async () => {
   await account.call(CENT);
   await lab.flush();
   const answer = await run("retry");
-  expect(answer.text).toContain("Entry 3 of the ledger is another one");
+  expect(answer.text).toContain("The ledger has another entry 3");
   expect(await account.ledger()).toHaveLength(3);
   expect(lab.rebuilt).toEqual([]);
 });

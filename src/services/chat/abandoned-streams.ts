@@ -1,45 +1,49 @@
-// Streams are free before their first token. A key that makes a habit of leaving before it is
-// slowed to one stream at a time that has not had its first token yet.
+// A stream that its caller leaves before the first token is free. A key that does this often can
+// have only one stream at a time without a first token.
 
 import { clientLeft } from "../../calls/settling.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** So many streams of a key may be left before their first token in any minute (D-175). */
+/** How many streams of a key may be abandoned before their first token per minute (D-175). */
 const ABANDONED_MAX = 20;
 const WINDOW_MS = 60_000;
+/** The most keys to remember. Beyond it, the key that abandoned longest ago is forgotten. */
+export const ABANDONING_KEYS_MAX = 10_000;
 
 interface KeyState {
-  /** When its last streams were abandoned, oldest first: one more than are allowed. */
+  /** When the last streams were abandoned, oldest first: at most one more than is allowed. */
   times: number[];
-  /** Whether a stream has the turn. */
+  /** True while a stream has the turn. */
   isBusy: boolean;
   readonly waiting: Set<() => void>;
 }
 
-/** A stream's turn to be answered. */
+/** The turn of a stream to wait for its first token. */
 export interface StreamTurn {
-  /** The stream has its first token, or is over: the next one may begin. */
+  /** Call this when the stream has its first token or is over, so that the next one can start. */
   end(): void;
-  /** The stream was left before its first token. */
+  /** Call this if the caller left before the first token. */
   abandon(): void;
 }
 
-/** What this process knows of its keys; other processes count by themselves. */
+/** Counts the abandoned streams of each key in this process. Other processes count separately. */
 export class AbandonedStreams {
   readonly #clock: Pick<Clock, "monotonicMs">;
-  /** Those that abandoned last come last. */
+  /** The key that abandoned most recently comes last. */
   readonly #keys = new Map<string, KeyState>();
 
   constructor(clock: Pick<Clock, "monotonicMs">) {
     this.#clock = clock;
   }
 
-  /** Waits for the turn of a key's stream, which most have at once. Throws if the signal aborts. */
+  /**
+   * Waits for the turn of a key's stream; usually it comes at once. Throws if the signal aborts.
+   */
   async turn(keyId: string, signal: AbortSignal): Promise<StreamTurn> {
     const state = this.#keys.get(keyId);
-    const abandon = () => this.#note(keyId);
+    const abandon = () => this.#countAbandoned(keyId);
     if (state === undefined || !this.#isSlow(state)) return { end: () => {}, abandon };
-    while (state.isBusy) await woken(state, signal);
+    while (state.isBusy) await nextTurn(state, signal);
     state.isBusy = true;
     let isOver = false;
     const end = () => {
@@ -58,7 +62,7 @@ export class AbandonedStreams {
     return this.#clock.monotonicMs() - oldest < WINDOW_MS;
   }
 
-  #note(keyId: string): void {
+  #countAbandoned(keyId: string): void {
     const nowMs = this.#clock.monotonicMs();
     const state = this.#keys.get(keyId) ?? { times: [], isBusy: false, waiting: new Set() };
     state.times = [...state.times, nowMs].slice(-ABANDONED_MAX - 1);
@@ -66,14 +70,15 @@ export class AbandonedStreams {
     this.#keys.set(keyId, state);
     // Only keys of the last minute are known, so that memory does not grow.
     for (const [other, { times, isBusy, waiting }] of this.#keys) {
-      if (nowMs - (times.at(-1) ?? nowMs) < WINDOW_MS) break;
+      const isRecent = nowMs - (times.at(-1) ?? nowMs) < WINDOW_MS;
+      if (isRecent && this.#keys.size <= ABANDONING_KEYS_MAX) break;
       if (!isBusy && waiting.size === 0) this.#keys.delete(other);
     }
   }
 }
 
-/** Resolves when the turn may be free; the first who waits is woken first. */
-async function woken({ waiting }: KeyState, signal: AbortSignal): Promise<void> {
+/** Resolves when the turn may be free. The longest waiting stream is woken first. */
+async function nextTurn({ waiting }: KeyState, signal: AbortSignal): Promise<void> {
   if (signal.aborted) throw clientLeft();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = () => reject(clientLeft());

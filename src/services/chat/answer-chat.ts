@@ -1,4 +1,4 @@
-// A chat completion of either surface: the call that a checked body asks for, and its answer.
+// Chat completions of both surfaces: builds the call from a checked body, and its answer.
 
 import type { Settlement } from "../../../actors/account.ts";
 import { toDecimal } from "../../core/money.ts";
@@ -8,7 +8,7 @@ import type { ChatCatalogue, ModelEntry } from "./catalogue.ts";
 import { completeChat, openChatStream } from "./chat.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import type { ChatFields } from "./chat-body.ts";
-import { ignoredBy } from "./chat-extras.ts";
+import { unsupportedFields } from "./chat-extras.ts";
 import { ChatFrames, type CompletionMeta, completionJson } from "./chat-json.ts";
 import { type ChatInput, toChatInput } from "./chat-request.ts";
 
@@ -17,46 +17,47 @@ export interface ChatDeps extends FrameDeps {
   readonly catalogue: () => ChatCatalogue;
 }
 
-/** The model that answered, and those that were asked before it. */
+/** The model that answered, and all models that were asked, in order. */
 interface Served {
   readonly model: ModelEntry;
   readonly tried: readonly ModelEntry[];
 }
 
-/** A call, and what its answer says of it. */
-export interface WantedChat extends Pick<ChatInput, "hasUsageFrame" | "unknown"> {
+/** A call, and the parts of its answer that are known before it runs. */
+export interface PreparedChat extends Pick<ChatInput, "hasUsageFrame" | "unknown"> {
   readonly chat: ChatCall;
-  /** What `svc` says besides id and costs: JSON members, each after a comma. */
+  /** The members of `svc` besides id and costs, as JSON with a comma before each. */
   readonly svcMembers: (served: Served, settlement: Settlement) => string;
 }
 
-/** The call that a checked request asks for. Throws the refusal if there is none. */
+/** Chooses the models for a checked request. Throws an ApiError if there is none. */
 export type ChooseModels = (
   deps: ChatDeps,
   input: ChatInput,
   catalogue: ChatCatalogue,
   account: string,
-) => Pick<WantedChat, "chat" | "svcMembers">;
+) => Pick<PreparedChat, "chat" | "svcMembers">;
 
-/** The call that a body asks for; `model` is the one that it names, or its default. */
+/** Builds the call from a body. `model` is the model in the body, or the default. */
 export function prepareChat(
   context: EndpointContext<ChatDeps>,
   fields: ChatFields,
   model: string,
   choose: ChooseModels,
-): WantedChat {
+): PreparedChat {
   const input = toChatInput(fields, model);
   const catalogue = context.deps.catalogue();
-  // The log names models that exist, never what a caller made up.
+  // The log must contain only models that exist, never arbitrary text of a caller.
   if (catalogue.models.has(model)) context.model = model;
   const { hasUsageFrame, unknown } = input;
   const { accountId } = context.call.identity;
   return { ...choose(context.deps, input, catalogue, accountId), hasUsageFrame, unknown };
 }
 
+/** Runs a call, whole or streamed. */
 export async function runChat(
   { deps, call }: EndpointContext<ChatDeps>,
-  { chat, svcMembers, hasUsageFrame, unknown }: WantedChat,
+  { chat, svcMembers, hasUsageFrame, unknown }: PreparedChat,
 ): Promise<Answer> {
   const metaOf = (served: Served): CompletionMeta => ({
     call,
@@ -64,7 +65,7 @@ export async function runChat(
     created: Math.floor(deps.calls.clock.now() / 1000),
     surface: deps.surface,
     hasUsageFrame,
-    ignored: ignoredBy(served.model, unknown),
+    ignored: unsupportedFields(served.model, unknown),
     svcMembers: (settlement) => svcMembers(served, settlement),
   });
   if (chat.stream) {

@@ -1,29 +1,29 @@
-// Which model serves a request that leaves the choice to us (SPEC 4.9). Pure, so the same question
-// always has the same answer; docs/application.md says these rules in words.
+// Chooses the model for a request with `auto` (SPEC 4.9). Pure: the same request always gets the
+// same choice. docs/application.md explains the rules.
 
 import { ApiError } from "../../core/errors.ts";
 import type { NanoUsd } from "../../core/money.ts";
 import { exactCost, upperBound } from "../../core/pricing.ts";
 import { AUTO_TERMS, type AutoTerms, type ChatCatalogue, type ModelEntry } from "./catalogue.ts";
 
-/** About so many bytes are a token: an estimate that callers can make without a tokenizer. */
-const BYTES_A_TOKEN = 3;
-/** How far below the best a model may be for `balanced` to look at its price alone. */
+/** An estimate that callers can compute without a tokenizer. */
+const BYTES_PER_TOKEN = 3;
+/** `balanced` compares only prices among models within this distance of the best quality. */
 const BALANCED_QUALITY_POINTS = 20;
 
 /** At least one model, best first. */
 export type Models = readonly [ModelEntry, ...ModelEntry[]];
 
-/** What is known of a request before a model is chosen. */
-export interface AutoQuestion {
-  /** The UTF-8 bytes of all that a model is shown of it, or a bound of them. */
+/** What is known about a request before a model is chosen. */
+export interface AutoRequest {
+  /** The UTF-8 bytes of the prompt, or an upper bound. */
   readonly promptBytes: number;
   readonly maxTokens: number;
-  /** Whether that is the default, which gives way where it fits no model. */
+  /** True if `maxTokens` is the default, which is reduced if it fits no model. */
   readonly hasDefaultLimit?: boolean;
   readonly needsTools: boolean;
   readonly isPaused: (model: ModelEntry) => boolean;
-  /** Whether a route of the model would be tried now, by all that is known of its servers. */
+  /** True if at least one route of the model would be tried now. */
   readonly isHealthy: (model: ModelEntry) => boolean;
 }
 
@@ -34,39 +34,40 @@ export interface AutoChoice {
 }
 
 /**
- * Ranks the models that can serve a request by the catalogue's policy; what does not answer at
- * present ranks last. Throws the refusal where none can.
+ * Ranks the models that can serve a request by the catalogue's policy. Models that are down rank
+ * last. Throws an ApiError if no model can serve it.
  */
-export function chooseModels(catalogue: ChatCatalogue, question: AutoQuestion): AutoChoice {
+export function chooseModels(catalogue: ChatCatalogue, request: AutoRequest): AutoChoice {
   const { policy } = catalogue.auto;
-  const promptTokens = Math.ceil(question.promptBytes / BYTES_A_TOKEN);
-  const usage = { promptTokens, cachedTokens: 0, completionTokens: question.maxTokens };
-  const able = ableModels(catalogue, question, promptTokens).map((model) => ({
+  const promptTokens = Math.ceil(request.promptBytes / BYTES_PER_TOKEN);
+  const usage = { promptTokens, cachedTokens: 0, completionTokens: request.maxTokens };
+  const capable = capableModels(catalogue, request, promptTokens).map((model) => ({
     model,
     quality: autoTerms(catalogue, model).quality,
     cost: exactCost(model.bands, usage),
   }));
-  const well = able.filter(({ model }) => question.isHealthy(model));
-  const rest = able.filter(({ model }) => !question.isHealthy(model));
+  const healthy = capable.filter(({ model }) => request.isHealthy(model));
+  const unhealthy = capable.filter(({ model }) => !request.isHealthy(model));
   const rank = RANKINGS[policy];
-  const [first, ...others] = [...rank(well), ...rank(rest)].map(({ model }) => model);
+  const [first, ...others] = [...rank(healthy), ...rank(unhealthy)].map(({ model }) => model);
   if (first === undefined) {
     throw new ApiError("model_unavailable", "The models that can serve this request are paused");
   }
   return { policy, models: [first, ...others] };
 }
 
-/** What one request may cost, and what there is for it. */
+/** What a request needs from each model, and what can be spent on each. */
 export interface Budget {
-  /** An upper bound of the prompt's tokens. */
+  /** An upper bound of the tokens of the prompt. */
   readonly promptTokens: number;
   readonly outputTokens: (model: ModelEntry) => number;
   readonly spendable: (model: ModelEntry) => NanoUsd;
 }
 
 /**
- * The ranked models whose upper bound can be paid, from what may pay for the first of them; when
- * none can, the one with the lowest bound, whose refusal tells most.
+ * The ranked models whose upper bounds can be paid with the funds that can pay for the first of
+ * them. If no model can be paid, returns the one with the lowest bound, whose refusal is the most
+ * helpful.
  */
 export function affordableModels(models: Models, budget: Budget): Models {
   const { promptTokens, outputTokens, spendable } = budget;
@@ -78,7 +79,7 @@ export function affordableModels(models: Models, budget: Budget): Models {
   return [models.reduce((one, other) => (boundOf(other) < boundOf(one) ? other : one))];
 }
 
-/** Why this model, in a few words. `tried` are the models asked in order; the last one answered. */
+/** Why this model was chosen. `tried` are the models asked, in order; the last one answered. */
 export function explainChoice(choice: AutoChoice, tried: readonly ModelEntry[]): string {
   const { policy, models } = choice;
   const count = models.length;
@@ -92,7 +93,7 @@ export function explainChoice(choice: AutoChoice, tried: readonly ModelEntry[]):
 interface Ranked {
   readonly model: ModelEntry;
   readonly quality: number;
-  /** What the request is expected to cost at most. */
+  /** The cost with the estimated prompt and `maxTokens` of output. */
   readonly cost: NanoUsd;
 }
 
@@ -101,7 +102,7 @@ type Order = (one: Ranked, other: Ranked) => number;
 const byCost: Order = (one, other) =>
   one.cost === other.cost ? 0 : one.cost < other.cost ? -1 : 1;
 const byQuality: Order = (one, other) => other.quality - one.quality;
-/** By code units, so that it is the same on every machine. */
+/** Compares code units, so that the order does not depend on the locale. */
 const byId: Order = (one, other) => (one.model.id < other.model.id ? -1 : 1);
 
 function sorted(ranked: readonly Ranked[], ...orders: readonly Order[]): Ranked[] {
@@ -138,9 +139,9 @@ const REASONS: Record<AutoChoice["policy"], string> = {
   quality: "the highest quality",
 };
 
-function ableModels(
+function capableModels(
   catalogue: ChatCatalogue,
-  { needsTools, maxTokens, hasDefaultLimit = false, isPaused }: AutoQuestion,
+  { needsTools, maxTokens, hasDefaultLimit = false, isPaused }: AutoRequest,
   promptTokens: number,
 ): ModelEntry[] {
   const termsOf = (model: ModelEntry) => autoTerms(catalogue, model);
@@ -151,15 +152,15 @@ function ableModels(
       param: "tools",
     });
   }
-  const ofLength = withTools.filter((model) => {
+  const inRange = withTools.filter((model) => {
     const { promptTokensMin, promptTokensMax } = termsOf(model);
     return promptTokens >= promptTokensMin && promptTokens <= promptTokensMax;
   });
   const withRoomFor = (tokens: number) =>
-    ofLength.filter(({ contextTokens }) => promptTokens + tokens <= contextTokens);
-  const roomy = withRoomFor(maxTokens);
-  const able = roomy.length === 0 && hasDefaultLimit ? withRoomFor(1) : roomy;
-  if (able.length > 0) return able.filter((model) => !isPaused(model));
+    inRange.filter(({ contextTokens }) => promptTokens + tokens <= contextTokens);
+  const fitting = withRoomFor(maxTokens);
+  const capable = fitting.length === 0 && hasDefaultLimit ? withRoomFor(1) : fitting;
+  if (capable.length > 0) return capable.filter((model) => !isPaused(model));
   throw new ApiError(
     "invalid_parameter",
     `messages of about ${promptTokens} tokens and max_tokens of ${maxTokens} fit no model`,

@@ -1,4 +1,4 @@
-// What chat sells: models with prices and routes, and the upstream servers that serve them.
+// The catalogue of chat: models with prices and routes, and the servers that serve them.
 
 import { price } from "../../core/money.ts";
 import type { PriceBand } from "../../core/pricing.ts";
@@ -14,52 +14,54 @@ export interface ModelEntry {
   readonly label: string;
   readonly family: string;
   readonly ownedBy: string;
-  /** Ascending by `promptTokensMax`; the last band has none. */
+  /** Ascending by `promptTokensMax`, which is null in the last band. */
   readonly bands: readonly PriceBand[];
   readonly contextTokens: number;
   readonly freeCreditEligible: boolean;
-  /** When it came out, in Unix seconds; left out where nobody said it. */
+  /** The release date in Unix seconds, if it is configured. */
   readonly created?: number;
   /** Tried in order. */
   readonly routes: readonly Route[];
-  /** Names of parameters that this model takes besides those that are forwarded to every model. */
+  /** True if callers get the text of its reasoning, as `reasoning_content`; false by default. */
+  readonly showsReasoning?: boolean;
+  /** Parameters that this model accepts in addition to those that every model gets. */
   readonly extraParameters?: readonly string[];
 }
 
 export interface ProviderEntry {
   readonly name: string;
   readonly kind: "openai" | "guide";
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** Until a stream's first event arrives. */
+  /** How long to wait for the first event of a stream. */
   readonly firstByteTimeoutMs: number;
-  /** For a whole reply that is not streamed. */
+  /** How long to wait for a reply that is not streamed. */
   readonly replyTimeoutMs: number;
-  /** Between two events of a stream. */
+  /** How long to wait between two events of a stream. */
   readonly idleTimeoutMs: number;
-  /** From the end of a streamed reply to its usage, for which the caller waits as well. */
+  /** How long to wait for the usage after a streamed reply, while the caller waits too. */
   readonly usageTimeoutMs: number;
-  /** Requests under way at once; more fall to the next route. */
+  /** The most simultaneous requests; others go to the next route. */
   readonly concurrencyMax: number;
   /** The field that carries the output limit. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
 }
 
-/** What a model is to the choice of `auto`. */
+/** The settings of a model for `auto`. */
 export interface AutoTerms {
-  /** From 0 to 100, as the operator ranks it. */
+  /** From 0 to 100, as the operator rates it. */
   readonly quality: number;
-  /** Whether it can call tools. */
+  /** True if it can call tools. */
   readonly tools: boolean;
   /** The shortest and the longest prompt that it is chosen for, in estimated tokens. */
   readonly promptTokensMin: number;
   readonly promptTokensMax: number;
-  /** True where it is never chosen. */
+  /** True if it is never chosen. */
   readonly excluded: boolean;
 }
 
-/** A model of which nothing else is said. */
+/** The defaults for a model. */
 export const AUTO_TERMS: AutoTerms = {
   quality: 50,
   tools: true,
@@ -77,14 +79,14 @@ export interface AutoRules {
 
 const DEFAULT_AUTO: AutoRules = { policy: "balanced", models: new Map() };
 
-/** What chat sells at this moment. */
+/** The catalogue of chat at one moment. */
 export interface ChatCatalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   readonly auto: AutoRules;
 }
 
-/** What a provider has where nothing else is said. */
+/** The defaults for a provider. */
 export const PROVIDER_DEFAULTS = {
   firstByteTimeoutMs: 60_000,
   replyTimeoutMs: 300_000,
@@ -98,7 +100,7 @@ export const PROVIDER_DEFAULTS = {
 export const GUIDE_PROVIDER = "guide";
 export const GUIDE_MODEL = "farebox-guide";
 export const GUIDE_CONTEXT_TOKENS = 32_768;
-/** SPEC 4.9: `auto` lets the service choose, so no model may be called so. */
+/** SPEC 4.9: `auto` lets the service choose the model, so no model can have this id. */
 export const AUTO_MODEL = "auto";
 export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, AUTO_MODEL];
 
@@ -122,8 +124,8 @@ const guideModel: ModelEntry = {
 };
 
 /**
- * A catalogue of these models and providers, with the built-in guide. The guide is not a language
- * model: `auto` picks it only where no other model is configured.
+ * A catalogue of these models and providers and the built-in guide. The guide is not a language
+ * model, so `auto` chooses it only if no other model is configured.
  */
 export function chatCatalogueOf(
   models: readonly ModelEntry[],
@@ -153,7 +155,7 @@ export interface PricesPerMillion {
   readonly promptTokensMax?: number | null;
 }
 
-/** A price band from decimal USD per million tokens, exactly. */
+/** A price band from decimal USD per million tokens, converted exactly. */
 export function priceBand(prices: PricesPerMillion): PriceBand {
   const cached = prices.cachedInput ?? null;
   return {

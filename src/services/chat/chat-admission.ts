@@ -1,6 +1,6 @@
-// Takes the hold of a chat call: by a bound that costs nothing to compute, and only where that does
-// not fit by one that does (SPEC 8.7.1). Where several models may serve, the hold covers the
-// most expensive of them.
+// Takes the hold of a chat call. The first attempt uses an upper bound that is cheap to compute.
+// Only if the funds do not cover it are the tokens counted for a tighter bound (SPEC 8.7.1). If
+// several models can serve the call, the hold covers the most expensive one.
 
 import type { AccountView, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
@@ -15,11 +15,11 @@ import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { affordableModels, type Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import {
+  modelsWithRoom,
   needsCount,
   outputTokensFor,
   outputTokensMax,
   type PromptLength,
-  withRoom,
 } from "./output-limit.ts";
 import type { ChatProvider, ChatRequest } from "./providers/provider.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./token-counter.ts";
@@ -33,11 +33,11 @@ export interface ChatCallDeps extends CallDeps {
 }
 
 export interface ChatCall {
-  /** The models that may serve it, best first; several only where the choice is ours. */
+  /** The models that can serve it, best first. Several only if the service chooses the model. */
   readonly models: Models;
   readonly request: ChatRequest;
   readonly stream: boolean;
-  /** All models that there are, by id. */
+  /** All models of the catalogue, by id. */
   readonly offered: ReadonlyMap<string, ModelEntry>;
 }
 
@@ -46,26 +46,28 @@ export interface AdmittedChat {
   readonly hold: Hold;
   /** The models that the hold can pay for, best first. */
   readonly models: Models;
-  /** The request as this model is asked it. */
+  /** The request that is sent to this model. */
   readonly requestFor: (model: ModelEntry) => ChatRequest;
 }
 
-/** How many models are asked for one request, so that a caller need not wait for all of them. */
+/** The most models to ask for one request, because the caller waits for each of them. */
 const MODELS_ASKED_MAX = 3;
-/** How many models a message names. */
+/** The most models that an error message names. */
 const MODELS_NAMED_MAX = 5;
-/** By how much another model's tokenizer may count more tokens than ours. */
+/** The tokenizer of a model may count up to this factor more tokens than ours. */
 const TOKENIZER_MARGIN = 1.3;
 
-const BY_BYTES =
-  `A prompt of more than ${ESTIMATED_BYTES_MAX / 1024} KB is held at one token a byte, ` +
-  "and charged by its tokens";
-const WHAT_IS_LEFT: Partial<Record<ErrorCode, string>> = {
+const HELD_BY_BYTES =
+  `For a prompt of more than ${ESTIMATED_BYTES_MAX / 1024} KB, one token per byte is held, ` +
+  "but only its real tokens are charged";
+const FUNDS_NAMES: Partial<Record<ErrorCode, string>> = {
   key_budget_exceeded: "The monthly budget of the key has",
   monthly_limit_reached: "The monthly limit of the account has",
 };
 
-/** Admits a chat call, or throws the refusal; one for money says what would fit. */
+/**
+ * Admits a chat call or throws the refusal. If money is missing, the message says what would fit.
+ */
 export async function admitChat(
   deps: ChatCallDeps,
   call: Call,
@@ -73,40 +75,41 @@ export async function admitChat(
 ): Promise<AdmittedChat> {
   const { request } = chat;
   const looseTokens = promptTokensMax(request);
-  const mostOf = (model: ModelEntry) => outputTokensMax(model, request);
-  const loose = planOf(chat.models, looseTokens, mostOf);
+  const outputMax = (model: ModelEntry) => outputTokensMax(model, request);
+  const loose = planOf(chat.models, looseTokens, outputMax);
   const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
   if (first.verdict === "admitted") {
-    const length = lengthWithin(deps, call, { models: loose.models, request, looseTokens });
-    return await underHold(deps, call, request, { ...loose, hold: first.hold, length });
+    const length = promptLength(deps, call, { models: loose.models, request, looseTokens });
+    return await fitContext(deps, call, request, { ...loose, hold: first.hold, length });
   }
   if (first.verdict === "refused") throw first.error;
 
   const spendable = await spendableBy(deps, call, chat, first.funds);
-  const length = await tightLength(deps, call, { chat, looseTokens, spendable });
+  const length = await countedLength(deps, call, { chat, looseTokens, spendable });
   const promptTokens = length.bound;
   const outputTokens = (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length));
   const affordable = affordableModels(chat.models, { promptTokens, outputTokens, spendable });
   const tight = planOf(affordable, promptTokens, outputTokens);
   const second = await admit(deps, call, termsOf(chat, tight), { counted: true });
   if (second.verdict === "admitted") {
-    return await underHold(deps, call, request, { ...tight, hold: second.hold, length });
+    return await fitContext(deps, call, request, { ...tight, hold: second.hold, length });
   }
   if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
   if (second.funds === null) throw second.error;
   const { code } = second.error;
-  const there = second.funds.spendable;
+  const left = second.funds.spendable;
   const [model] = tight.models;
   if (code === "insufficient_credits" && !model.freeCreditEligible) {
     const { free } = await viewOf(deps, call);
-    if (free > ZERO) throw new ApiError(code, freeMessage(model, tight.bound, there, free, chat));
+    if (free > ZERO) throw new ApiError(code, freeMessage(model, tight.bound, left, free, chat));
   }
-  const fitting = affordableOutputTokens(model.bands, promptTokens, there);
-  const message = moneyMessage(code, tight.bound, there, fitting);
-  throw new ApiError(code, looseTokens > ESTIMATED_BYTES_MAX ? `${message}. ${BY_BYTES}` : message);
+  const fitting = affordableOutputTokens(model.bands, promptTokens, left);
+  const message = moneyMessage(code, tight.bound, left, fitting);
+  const isByBytes = looseTokens > ESTIMATED_BYTES_MAX;
+  throw new ApiError(code, isByBytes ? `${message}. ${HELD_BY_BYTES}` : message);
 }
 
-/** Models that may be asked, and the most that any of them can cost. */
+/** The models to ask, and the most that any of them can cost. */
 interface Plan {
   readonly models: Models;
   readonly bound: NanoUsd;
@@ -126,8 +129,8 @@ function planOf(
   return { models, bound };
 }
 
-/** The prompt is counted only where a model's context decides how long the reply may be. */
-async function lengthWithin(
+/** Counts the prompt only if the context of a model may limit the length of the reply. */
+async function promptLength(
   { tokens }: ChatCallDeps,
   { identity }: Call,
   prompt: {
@@ -144,13 +147,13 @@ async function lengthWithin(
   return { counted, bound: tightBound(request, counted, looseTokens) };
 }
 
-/** Where the bound in bytes has to do. A reply may then take half of a context at least. */
+/** Without a count, the bound in bytes is used, and a reply can take at least half of a context. */
 function uncounted(looseTokens: number): PromptLength {
   return { counted: 0, bound: looseTokens };
 }
 
-/** A call under its hold, or its refusal where no context has room for a reply. */
-async function underHold(
+/** Drops models without room for a reply. If none is left, releases the hold and throws. */
+async function fitContext(
   deps: ChatCallDeps,
   call: Call,
   request: ChatRequest,
@@ -162,7 +165,7 @@ async function underHold(
 ): Promise<AdmittedChat> {
   const { hold, models } = held;
   const [first, ...others] = models;
-  // What free credit holds, it pays only to models that it may pay.
+  // If the hold contains free credit, only eligible models can be used.
   const paid = others.filter((model) => model.freeCreditEligible || hold.free === ZERO);
   try {
     const length = await held.length;
@@ -170,7 +173,7 @@ async function underHold(
       request.hasDefaultLimit === true
         ? { ...request, maxTokens: outputTokensFor(model, request, length) }
         : request;
-    return { hold, models: withRoom([first, ...paid], request, length), requestFor };
+    return { hold, models: modelsWithRoom([first, ...paid], request, length), requestFor };
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
@@ -190,7 +193,7 @@ function termsOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {
 
 type Spendable = (model: ModelEntry) => NanoUsd;
 
-/** What could be held for each model: only of one model did the refusal say it. */
+/** What can be held for each model. The refusal has the amount only for the first model. */
 async function spendableBy(
   deps: ChatCallDeps,
   call: Call,
@@ -209,10 +212,10 @@ function viewOf({ accounts }: ChatCallDeps, { identity }: Call): Promise<Account
 }
 
 /**
- * By counting, unless the prompt cannot be counted now (D-170), or so many tokens are there that no
- * output would fit whatever their number.
+ * Counts the prompt, unless it cannot be counted now (D-170). Counting stops once there are too
+ * many tokens to pay for any output.
  */
-async function tightLength(
+async function countedLength(
   { tokens }: ChatCallDeps,
   { identity }: Call,
   prompt: {
@@ -236,7 +239,7 @@ function tightBound(request: ChatRequest, counted: number, loose: number): numbe
   return Math.min(loose, tight);
 }
 
-/** Why a call is refused although there is free credit, and what that can pay for. */
+/** Why a call is refused although there is free credit, and for which models it can pay. */
 function freeMessage(
   { id }: ModelEntry,
   bound: NanoUsd,
@@ -247,7 +250,7 @@ function freeMessage(
   const eligible = [...offered.values()].filter(({ freeCreditEligible }) => freeCreditEligible);
   const named = eligible.slice(0, MODELS_NAMED_MAX).map((model) => model.id);
   const others = eligible.length - named.length;
-  const end = others === 0 ? "" : ` and ${others} more: svc.free_credit_eligible says which`;
+  const end = others === 0 ? "" : ` and ${others} more, which have svc.free_credit_eligible`;
   return (
     `Free credit cannot pay for '${id}'. The call can cost up to $${toDecimal(bound)}, and ` +
     `$${toDecimal(paid)} of paid credit is left. The free credit of $${toDecimal(free)} can pay ` +
@@ -255,12 +258,12 @@ function freeMessage(
   );
 }
 
-function moneyMessage(code: ErrorCode, bound: NanoUsd, there: NanoUsd, tokens: number): string {
+function moneyMessage(code: ErrorCode, bound: NanoUsd, left: NanoUsd, tokens: number): string {
   const fits = Math.min(tokens, CHAT.maxTokensMax);
   const advice =
     fits < 1
       ? "Not even max_tokens 1 would fit"
       : `It would fit with max_tokens of at most ${fits}`;
-  const left = `${WHAT_IS_LEFT[code] ?? "The balance has"} $${toDecimal(there)} left`;
-  return `The call can cost up to $${toDecimal(bound)}. ${left}. ${advice}`;
+  const leftText = `${FUNDS_NAMES[code] ?? "The balance has"} $${toDecimal(left)} left`;
+  return `The call can cost up to $${toDecimal(bound)}. ${leftText}. ${advice}`;
 }

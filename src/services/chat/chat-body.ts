@@ -1,6 +1,6 @@
-// The body of a chat completion (SPEC 4.2, 4.9): what stands here is checked; of it is forwarded
-// what chat-request.ts copies. Of the rest a model gets what its configuration lists, and the
-// answer names what is left.
+// The body of a chat completion (SPEC 4.2, 4.9). The fields listed here are checked, and
+// chat-request.ts copies those that are forwarded. Other parameters go only to models whose
+// configuration lists them; the answer names the fields that had no effect.
 
 import { CHAT } from "../../core/limits.ts";
 import {
@@ -121,7 +121,7 @@ const ResponseFormat = Type.Union([
 const outputLimit = (description: string) =>
   optional(whole(1, CHAT.maxTokensMax, { description, default: CHAT.maxTokensDefault }));
 
-/** All of a body but its model, which only one surface requires. */
+/** All fields except the model, which only one surface requires. */
 const FIELDS = {
   stream: optional(
     Type.Boolean({
@@ -204,7 +204,7 @@ export const OWN_PARAMETERS: ReadonlySet<string> = new Set(
   Object.keys(ApplicationChatBody.properties),
 );
 
-/** Parameters of other products by which one request could cost more than is reserved for it. */
+/** Parameters of other products with which a request could cost more than its hold. */
 export const COSTLY_PARAMETERS: ReadonlySet<string> = new Set([
   "best_of",
   "max_length",

@@ -1,4 +1,4 @@
-// Requests for chat completions that work as they stand, for documentation and tests.
+// Examples of chat completions for the documentation; tests send them.
 
 import type { Example } from "../../http/endpoint-info.ts";
 
@@ -9,7 +9,7 @@ const CREATED = 1_795_276_800;
 const usage = { prompt_tokens: 12, completion_tokens: 9, total_tokens: 21 };
 const content = "A hold reserves the most that a call can cost.";
 
-/** Examples of a surface, by the model they name and what `svc` says besides the costs. */
+/** Examples of a surface: `model` is in the requests, `answering` and `more` are in the replies. */
 export function chatExamples(model: string, answering: string, more: object): readonly Example[] {
   const svc = { request_id: REQUEST, cost_usd: 0.0000021, free_credit_usd: 0.0000021, ...more };
   const messages = [{ role: "user", content: "What is a hold?" }];

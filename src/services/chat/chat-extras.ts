@@ -1,41 +1,46 @@
-// Parameters that only some models take, as the configuration lists them (`extra_parameters`).
+// Extra parameters, which only some models accept: the configuration lists them for each model
+// (`extra_parameters`).
 
 import { copyJson } from "../../http/checks.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import { OWN_PARAMETERS } from "./chat-body.ts";
 import type { ChatRequest } from "./providers/provider.ts";
 
-/** By name, as the body has them. */
+/** Parameters of a body, by name. */
 export type Extras = NonNullable<ChatRequest["extras"]>;
 
-type Takes = Pick<ModelEntry, "extraParameters">;
+type AcceptedExtras = Pick<ModelEntry, "extraParameters">;
 
-/** The parameters of a checked body that are not everybody's. */
+/** The parameters of a checked body that Farebox does not know itself. */
 export function extrasOf(body: Readonly<Record<string, unknown>>): Extras {
   const names = Object.keys(body).filter((name) => !OWN_PARAMETERS.has(name));
   return new Map(names.map((name) => [name, body[name]]));
 }
 
-/** The request with the parameters that at least one of these models takes, and no other. */
-export function withExtrasOf(
-  models: readonly Takes[],
+/** The request with only those extra parameters that at least one of these models accepts. */
+export function withAcceptedExtras(
+  models: readonly AcceptedExtras[],
   request: ChatRequest,
   extras: Extras = request.extras ?? NONE,
 ): ChatRequest {
   if (extras.size === 0) return request;
-  const taken = [...extras].filter(([name]) => models.some((model) => takes(model, name)));
-  const { extras: _others, ...rest } = request;
-  if (taken.length === 0) return rest;
-  return { ...rest, extras: new Map(taken.map(([name, value]) => [name, copyJson(value)])) };
+  const accepted = [...extras].filter(([name]) => models.some((model) => accepts(model, name)));
+  const { extras: _, ...withoutExtras } = request;
+  if (accepted.length === 0) return withoutExtras;
+  const copies = new Map(accepted.map(([name, value]) => [name, copyJson(value)]));
+  return { ...withoutExtras, extras: copies };
 }
 
-/** Of the names of unknown fields, those that this model does not take either. */
-export function ignoredBy(model: Takes, unknown: readonly string[]): readonly string[] {
-  return unknown.filter((name) => !takes(model, name));
+/** The names of unknown fields that this model does not accept either. */
+export function unsupportedFields(
+  model: AcceptedExtras,
+  unknown: readonly string[],
+): readonly string[] {
+  return unknown.filter((name) => !accepts(model, name));
 }
 
 const NONE: Extras = new Map();
 
-function takes({ extraParameters = [] }: Takes, name: string): boolean {
+function accepts({ extraParameters = [] }: AcceptedExtras, name: string): boolean {
   return extraParameters.includes(name);
 }

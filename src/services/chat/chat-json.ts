@@ -1,5 +1,5 @@
-// A chat completion as the caller gets it (SPEC 2.4): whole, or as frames of a stream. Every object
-// is built here from fields we know; nothing of the upstream's own ids or names passes.
+// Builds the response of a chat completion (SPEC 2.4), whole or as frames of a stream. Only known
+// fields are copied, so the upstream's own ids and names never reach the caller.
 
 import type { Settlement } from "../../../actors/account.ts";
 import type { Call } from "../../calls/call.ts";
@@ -18,59 +18,59 @@ export interface CompletionMeta {
   /** Unix time in seconds. */
   readonly created: number;
   readonly surface: Surface;
-  /** Whether a stream ends with a frame for usage and cost alone, which has no choice. */
+  /** True if the stream ends with a separate frame for usage and cost, without a choice. */
   readonly hasUsageFrame: boolean;
   /** Names of fields of the body that had no effect. */
   readonly ignored: readonly string[];
-  /** What `svc` says besides id and costs: JSON members, each behind a comma. */
+  /** The members of `svc` besides id and costs, as JSON with a comma before each. */
   readonly svcMembers: (settlement: Settlement) => string;
 }
 
-/** The body of a reply that came whole. */
+/** The body of a reply that is not streamed. */
 export function completionJson(
-  facts: CompletionMeta,
+  meta: CompletionMeta,
   completion: Completion,
   costUsd: string,
 ): string {
   const body = JSON.stringify({
-    id: sameId(facts.call.requestId, "completion"),
+    id: sameId(meta.call.requestId, "completion"),
     object: "chat.completion",
-    created: facts.created,
-    model: facts.model,
+    created: meta.created,
+    model: meta.model,
     ...fingerprintField(completion.reply.fingerprint),
     choices: completion.reply.choices,
     usage: usageJson(completion.usage),
   });
-  return `${body.slice(0, -1)},${svcField(facts, completion.settlement, costUsd)}}`;
+  return `${body.slice(0, -1)},${svcField(meta, completion.settlement, costUsd)}}`;
 }
 
 /**
- * Turns the events of a call into frames. The frame with the finish_reason waits for the settlement
- * and says what the call cost: many clients read `choices[0]` of every frame. Those that ask for
- * `include_usage` expect OpenAI's own order, with a last frame that has no choice (D-130).
+ * Turns the events of a stream into frames. Many clients read `choices[0]` of every frame, so usage
+ * and cost are in the frame with the finish_reason, which waits for the settlement. Clients that
+ * set `include_usage` expect OpenAI's order, with a last frame that has no choice (D-130).
  */
 export class ChatFrames implements FrameSource, StreamTaker {
   onCut: () => void = () => {};
   readonly #stream: ChatStream;
-  readonly #facts: CompletionMeta;
-  /** All of a chunk before its choices; it is the same in all chunks of one fingerprint. */
+  readonly #meta: CompletionMeta;
+  /** The part of a chunk before its choices; the same in all chunks of one fingerprint. */
   #head: string;
   #fingerprint: string | null = null;
-  /** All of it after its choices. */
+  /** The part of a chunk after its choices. */
   readonly #tail: string;
   #taker: FrameTaker | null = null;
-  /** The first delta says who speaks: clients that put a reply together miss it. */
+  /** The first delta must have the role, which clients need to assemble the reply. */
   #hasRole = false;
-  /** The finish_reason that has come, once it has. */
+  /** The finish_reason, once it has arrived. */
   #finish: string | null = null;
   #hasSentFinish = false;
 
-  constructor(stream: ChatStream, facts: CompletionMeta) {
+  constructor(stream: ChatStream, meta: CompletionMeta) {
     this.#stream = stream;
-    this.#facts = facts;
+    this.#meta = meta;
     stream.onCut = () => this.onCut();
-    this.#head = chunkHead(facts, null);
-    this.#tail = facts.hasUsageFrame ? '],"usage":null}\n\n' : "]}\n\n";
+    this.#head = chunkHead(meta, null);
+    this.#tail = meta.hasUsageFrame ? '],"usage":null}\n\n' : "]}\n\n";
   }
 
   pull(taker: FrameTaker): void {
@@ -101,11 +101,11 @@ export class ChatFrames implements FrameSource, StreamTaker {
       case "deltas":
         if (event.fingerprint !== null && event.fingerprint !== this.#fingerprint) {
           this.#fingerprint = event.fingerprint;
-          this.#head = chunkHead(this.#facts, event.fingerprint);
+          this.#head = chunkHead(this.#meta, event.fingerprint);
         }
         return this.#chunks(event.deltas);
       case "error":
-        return dataFrame(errorBody(event.error, this.#facts.surface));
+        return dataFrame(errorBody(event.error, this.#meta.surface));
       case "end":
         if (event.isCut) this.#finish ??= "length";
         return this.#end(event.usage, event.settlement);
@@ -114,10 +114,10 @@ export class ChatFrames implements FrameSource, StreamTaker {
 
   #end(tokens: ChatUsage, settlement: Settlement): string {
     const usage = JSON.stringify(usageJson(tokens));
-    const svc = svcField(this.#facts, settlement, toDecimal(settlement.charged));
+    const svc = svcField(this.#meta, settlement, toDecimal(settlement.charged));
     const bill = `],"usage":${usage},${svc}}\n\n${DONE_FRAME}`;
-    if (!this.#facts.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
-    // Its finish_reason went out when it came, unless none did.
+    if (!this.#meta.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
+    // The finish_reason was sent when it arrived. If none arrived, it is sent now.
     const finish = this.#hasSentFinish ? "" : this.#frame(finishChoice(this.#finish));
     return `${finish}${this.#head}${bill}`;
   }
@@ -131,16 +131,16 @@ export class ChatFrames implements FrameSource, StreamTaker {
       if (finish_reason !== null) this.#finish = finish_reason;
       const { content } = one.delta;
       const fields = fieldsOf(delta) + (logprobs === undefined ? 0 : 1);
-      // Almost every chunk is some text and nothing else; then only the text is left to be encoded.
+      // Almost every chunk has only text; then only the text must be encoded.
       if (finish_reason === null && typeof content === "string" && fields === 1) {
         frames += this.#frame(
           `{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}`,
         );
-      } else if (finish_reason === null || this.#facts.hasUsageFrame) {
+      } else if (finish_reason === null || this.#meta.hasUsageFrame) {
         this.#hasSentFinish ||= finish_reason !== null;
         frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason, logprobs }));
       } else if (fields > 0) {
-        // What comes with the finish_reason need not wait as well.
+        // Content in the chunk with the finish_reason is sent at once.
         frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason: null, logprobs }));
       }
     }
@@ -152,7 +152,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
   }
 }
 
-/** The choice that ends a reply; a server that says no reason has come to its end. */
+/** The choice that ends a reply. If the server sent no finish_reason, it is `stop`. */
 function finishChoice(reason: string | null): string {
   return JSON.stringify({ index: 0, delta: {}, finish_reason: reason ?? "stop" });
 }
@@ -189,7 +189,7 @@ function usageJson(usage: ChatUsage): object {
   };
 }
 
-// Written by hand, since a JSON.stringify that meets raw number literals takes six times as long.
+// Built by hand, because JSON.stringify with raw number literals takes six times as long.
 function svcField(
   { call, ignored, svcMembers }: CompletionMeta,
   settlement: Settlement,

@@ -1,4 +1,4 @@
-// Copies the messages of a checked chat body into messages that hold nothing but what we know.
+// Copies the messages of a checked chat body, with known fields only.
 
 import { isAbsent } from "../../http/checks.ts";
 import type { MessageFields } from "./chat-body.ts";
@@ -10,7 +10,7 @@ type AssistantPart = Exclude<NonNullable<AssistantFields["content"]>, string>[nu
 type Content = Extract<MessageFields, { readonly role: "tool" }>["content"];
 type ToolCallFields = NonNullable<AssistantFields["tool_calls"]>[number];
 
-/** The conversation. */
+/** The messages to forward. */
 export function toMessages(messages: readonly MessageFields[]): readonly ChatMessage[] {
   return messages.map(toMessage);
 }
@@ -29,22 +29,21 @@ function toPlain({ role, content }: PlainFields): ChatMessage {
 }
 
 /**
- * An assistant's message may be nothing but the tools that it called, or have said nothing at all.
- * A refusal goes on as text: that it was said matters to the model, and not every server that
- * speaks the protocol knows it in a field of its own (D-132).
+ * A message of the assistant may contain only tool calls, or be empty. A refusal is forwarded as
+ * text, because not every compatible server knows the field `refusal` (D-132).
  */
 function toAssistant({ content, refusal, tool_calls }: AssistantFields): ChatMessage {
-  const text = (isAbsent(content) ? "" : saidIn(content)) + (refusal ?? "");
+  const text = (isAbsent(content) ? "" : assistantText(content)) + (refusal ?? "");
   if (isAbsent(tool_calls) || tool_calls.length === 0) return { role: "assistant", content: text };
-  const isSilent = text === "" && typeof content !== "string";
+  const hasNoText = text === "" && typeof content !== "string";
   return {
     role: "assistant",
-    content: isSilent ? null : text,
+    content: hasNoText ? null : text,
     tool_calls: tool_calls.map(toToolCall),
   };
 }
 
-function saidIn(content: string | readonly AssistantPart[]): string {
+function assistantText(content: string | readonly AssistantPart[]): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("");
 }

@@ -1,5 +1,4 @@
-// Copies the OpenAI parameters of a checked chat body that are forwarded as they are. Nothing else
-// ever is.
+// Copies the OpenAI parameters of a checked chat body that are forwarded unchanged, and no others.
 
 import { CHAT } from "../../core/limits.ts";
 import { copyJson, invalid, isAbsent } from "../../http/checks.ts";
@@ -13,7 +12,7 @@ type Copies = {
 
 const same = <T>(value: T): T => value;
 
-/** By name; a parameter that is null counts as not given. */
+/** The copy function of each parameter. A parameter that is null counts as not set. */
 const FORWARDED = {
   temperature: same,
   top_p: same,
@@ -50,7 +49,7 @@ export function toParameters(fields: ChatFields): Record<string, unknown> {
   return parameters;
 }
 
-/** The output limit, under either of its names; or the default. */
+/** The output limit, from either of its two names, or the default. */
 export function toOutputLimit({
   max_tokens,
   max_completion_tokens,

@@ -1,4 +1,4 @@
-// The replies of a chat completion: whole (SPEC 2.4), and chunk by chunk.
+// The schemas of chat replies: whole (SPEC 2.4), and the chunks of a stream.
 
 import { Cost, costUsd, requestId } from "../../http/reply-schema.ts";
 import {
@@ -69,11 +69,16 @@ const fingerprint = Type.Optional(
   text({ description: "Which configuration answered, where the model's server says it" }),
 );
 
+const reasoning = Type.Optional(
+  text({ description: "The model's reasoning, where the operator lets it be shown" }),
+);
+
 const Choice = Type.Object({
   index: count("From 0"),
   message: Type.Object({
     role: Type.Literal("assistant"),
     content: nullable(text()),
+    reasoning_content: reasoning,
     refusal: Type.Optional(text({ description: "What the model says instead of an answer" })),
     tool_calls: Type.Optional(Type.Array(CalledTool)),
   }),
@@ -85,6 +90,7 @@ const Delta = Type.Object(
   {
     role: Type.Optional(Type.Literal("assistant")),
     content: Type.Optional(nullable(text())),
+    reasoning_content: reasoning,
     refusal: Type.Optional(text()),
     tool_calls: Type.Optional(
       Type.Array(anyObject(), { description: "Pieces of tool calls, each with its `index`" }),
@@ -102,19 +108,19 @@ const ignored = Type.Optional(
 /** The field `svc` of the Gateway's replies. */
 const ChatCost = named("ChatCost", { ...Cost.properties, ignored });
 
-/** What an application's replies say of themselves. */
+/** The field `svc` of the Application API's replies. */
 export const ApplicationCost = named("ApplicationCost", {
   request_id: requestId,
   cost_usd: costUsd,
   free_credit_usd: usdAmount("The part of it that the allowance paid"),
   credits_left_usd: nullable(
-    usdAmount("What is neither spent nor held now; null if that was not heard in time"),
+    usdAmount("What is neither spent nor held now; null if that was not known in time"),
   ),
   auto: Type.Optional(text({ description: "Why this model, where the service chose it" })),
   ignored,
 });
 
-/** A whole reply, and a chunk of a stream; `svc` differs between the surfaces. */
+/** The schemas of a whole reply and of a chunk; `svc` differs between the surfaces. */
 export function chatReplies<S extends TSchema>(svc: S) {
   const completion = named("ChatCompletion", {
     id,

@@ -1,5 +1,5 @@
-// A streamed chat call from its first batch to its settlement. It owns the hold and settles it
-// whether or not anybody still reads: the reader only pulls.
+// A streamed chat call from its first batch to its settlement. It owns the hold and always settles
+// it, even if the client no longer reads.
 
 import type { Hold, Settlement } from "../../../actors/account.ts";
 import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
@@ -12,7 +12,7 @@ import { exactCost } from "../../core/pricing.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
-import { servedInstead } from "./model-fallback.ts";
+import { fallbackModel } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
 import { NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
@@ -30,10 +30,10 @@ export type StreamEvent =
       readonly kind: "end";
       readonly usage: ChatUsage;
       readonly settlement: Settlement;
-      /** Whether it ended here because it had cost all that was held. */
+      /** True if the stream was ended because it had used up its hold. */
       readonly isCut: boolean;
     }
-  /** The stream broke off; what was sent until then is charged. */
+  /** The stream broke off. The part that was sent is charged. */
   | { readonly kind: "error"; readonly error: ApiError };
 
 export interface ChatStreamParts {
@@ -41,16 +41,16 @@ export interface ChatStreamParts {
   readonly request: ChatRequest;
   /** The model that answers. */
   readonly model: ModelEntry;
-  /** The models asked, in order; the last of them answers. */
+  /** The models asked, in order; the last one answers. */
   readonly tried: readonly ModelEntry[];
-  /** The server that answers. */
+  /** The provider that answers. */
   readonly lane: string;
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: Batches;
-  /** Lets the next stream of the key begin, should it have to wait for this one. */
+  /** If the next stream of the key must wait for this one, `turn.end` lets it start. */
   readonly turn: StreamTurn;
-  /** The output tokens that the model was asked for. */
+  /** The limit of output tokens that was sent to the model. */
   readonly maxTokens: number;
 }
 
@@ -61,12 +61,12 @@ interface StreamResult {
 
 const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
-/** Takes what a stream brings. Each `pull` is answered by exactly one of these, maybe at once. */
+/** Receives events. Each `pull` leads to exactly one of these calls, possibly before it returns. */
 export interface StreamTaker {
   onEvent(event: StreamEvent): void;
-  /** Nothing comes any more. */
+  /** There are no more events. */
   onEnd(): void;
-  /** A mistake of ours: the stream cannot say how it ended. */
+  /** An internal error: the stream cannot end properly. */
   onFault(error: unknown): void;
 }
 
@@ -76,20 +76,20 @@ export class ChatStream implements BatchTaker {
   readonly #usage: StreamUsage;
   readonly #limit: StreamLimit;
   readonly #openedMs: number;
-  /** What the last event carried; it counts as sent once the reader asks for more. */
+  /** The deltas of the last event. They count as sent once the reader pulls again. */
   #unread: readonly ChatDelta[] = [];
-  /** The part of a batch that was not handed over yet. */
+  /** The part of a batch that is not delivered yet. */
   #backlog: ChatBatch | null = null;
   #firstTokenMs: number | null = null;
   #waitsFor: "upstream" | "client" = "client";
-  /** When the last event was handed over, or the stream opened. */
+  /** When the last event was delivered, or the stream opened. */
   #deliveredMs: number;
   #checkpointMs: number;
   #callOffWatch: () => void = () => {};
   #result: Promise<StreamResult> | null = null;
   #isOver = false;
   #taker: StreamTaker | null = null;
-  /** Called when the connection must be cut, because the client does not read what it is sent. */
+  /** Called when the connection must be cut because the client does not read. */
   onCut: () => void = () => {};
 
   constructor(deps: ChatCallDeps, parts: ChatStreamParts) {
@@ -108,12 +108,12 @@ export class ChatStream implements BatchTaker {
     else this.#onInterrupt();
   }
 
-  /** Which model answers, and which were asked before it. */
+  /** The model that answers, and all models that were asked. */
   get served(): Pick<ChatStreamParts, "model" | "tried"> {
     return this.#parts;
   }
 
-  /** Asks for what comes next. To ask means that everything before was read. */
+  /** Requests the next event. This also confirms that all earlier events were delivered. */
   pull(taker: StreamTaker): void {
     this.#taker = taker;
     if (this.#isOver) {
@@ -124,12 +124,12 @@ export class ChatStream implements BatchTaker {
     this.#unread = [];
     if (this.#usage.meter.started) this.#parts.turn.end();
     this.#waitsFor = "upstream";
-    if (!this.#limit.isDue) this.#goOn();
-    else this.#limit.isReached().then((isReached) => this.#goOn(isReached), this.#onUncounted);
+    if (!this.#limit.isDue) this.#continue();
+    else this.#limit.isReached().then((is) => this.#continue(is), this.#onCountFailed);
   }
 
-  /** Hands over what comes next, unless the stream has cost all that is held. */
-  #goOn(isReached = false): void {
+  /** Delivers the next event, unless the stream has used up its hold. */
+  #continue(isReached = false): void {
     const backlog = this.#backlog;
     if (this.#parts.interruption.reason !== null) this.#conclude(this.#afterInterruption());
     else if (isReached) this.#conclude(this.#cut());
@@ -158,14 +158,14 @@ export class ChatStream implements BatchTaker {
     this.#conclude(wasInterrupted ? this.#afterInterruption() : this.#fail(toApiError(error)));
   }
 
-  /** The client is gone: the upstream request ends now and the call is settled. */
+  /** The client is gone: aborts the upstream request and settles the call. */
   cancel(): void {
     this.#parts.interruption.clientGone();
   }
 
   #deliver(batch: ChatBatch): void {
     const { fingerprint = null } = batch;
-    const count = this.#limit.first(batch.deltas);
+    const count = this.#limit.countBeforeDue(batch.deltas);
     const isWhole = count === batch.deltas.length;
     const deltas = isWhole ? batch.deltas : batch.deltas.slice(0, count);
     this.#backlog = isWhole ? null : { ...batch, deltas: batch.deltas.slice(count) };
@@ -183,12 +183,12 @@ export class ChatStream implements BatchTaker {
     this.#taker?.onEvent({ kind: "deltas", deltas, fingerprint });
   }
 
-  readonly #onUncounted = (error: unknown): void => this.onFailure(error);
+  readonly #onCountFailed = (error: unknown): void => this.onFailure(error);
 
-  /** Hands over the last event, once the call is settled; after it comes only the end. */
-  #conclude(ending: Promise<StreamEvent | null>): void {
+  /** Delivers the last event once the call is settled. After it the stream only ends. */
+  #conclude(lastEvent: Promise<StreamEvent | null>): void {
     this.#isOver = true;
-    ending.then(
+    lastEvent.then(
       (event) => (event === null ? this.#taker?.onEnd() : this.#taker?.onEvent(event)),
       (error) => this.#taker?.onFault(error),
     );
@@ -205,7 +205,7 @@ export class ChatStream implements BatchTaker {
     return { kind: "end", usage, settlement, isCut: false };
   }
 
-  /** Ends a stream that has cost all that is held; the upstream is not heard any further. */
+  /** Ends a stream that has used up its hold, and aborts the upstream request. */
   async #cut(): Promise<StreamEvent> {
     const { batches, call } = this.#parts;
     batches.cancel();
@@ -221,16 +221,16 @@ export class ChatStream implements BatchTaker {
     return { kind: "error", error };
   }
 
-  /** Ends the call when the upstream is still sending, or the client not reading. */
+  /** Ends the call at once, even if the upstream is still sending or the client does not read. */
   #onInterrupt(): void {
     const { batches, interruption } = this.#parts;
     void this.#finish(interruption.reason?.code ?? null, () => this.#usage.streamed());
-    // Lets the provider tidy up, even if it stands between two batches.
+    // The provider must release the request, even between two batches.
     batches.cancel();
     if (interruption.reason === NOT_READING) this.onCut();
   }
 
-  /** Settles the call once, for whoever comes first, and watches it no longer. */
+  /** Settles the call. Only the first call of this method has an effect. */
   #finish(
     errorCode: string | null,
     countUsage: () => Promise<ChatUsage | null>,
@@ -261,7 +261,7 @@ export class ChatStream implements BatchTaker {
       outcome: {
         ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
         ...usage,
-        ...servedInstead(this.#parts),
+        ...fallbackModel(this.#parts),
         firstTokenMs: this.#firstTokenMs,
         lane,
       },
@@ -269,7 +269,7 @@ export class ChatStream implements BatchTaker {
     return { usage: usage ?? NO_USAGE, settlement };
   }
 
-  /** Tells the lease what was streamed so far, should this process die. */
+  /** Records what was streamed so far, in case this process dies. */
   async #checkpoint(): Promise<void> {
     const { call, model, hold } = this.#parts;
     try {
@@ -281,7 +281,7 @@ export class ChatStream implements BatchTaker {
     }
   }
 
-  /** One timer for both limits: it is set again, not moved, as batches go by. */
+  /** Checks both time limits with one timer, which is not reset for each batch. */
   #watch(): void {
     const nowMs = this.#deps.clock.monotonicMs();
     const idleAtMs = this.#deliveredMs + CHAT.streamIdleMs;

@@ -11,23 +11,23 @@ import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
-import { type Answered, firstAnswer, servedInstead } from "./model-fallback.ts";
-import { Parting } from "./parting.ts";
+import { DisconnectGrace } from "./disconnect-grace.ts";
+import { fallbackModel, firstAnswer, type ModelAnswer } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
 import type { ChatUsage, ServedReply } from "./providers/provider.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./token-meter.ts";
 
-export interface Completion extends Omit<Answered<ServedReply>, "result"> {
+export interface Completion extends Omit<ModelAnswer<ServedReply>, "result"> {
   readonly reply: ServedReply;
   readonly usage: ChatUsage;
   readonly settlement: Settlement;
 }
 
 /**
- * A reply that comes whole. It is charged once a server has accepted the request, whether or not
- * the caller is still there: as the server reports it, or by its prompt where the server is not
- * waited for any longer.
+ * Completes a chat without streaming. Once a server has accepted the request the call is charged,
+ * even if the caller leaves: by the usage that the server reports, or only the prompt if the server
+ * does not answer in time.
  */
 export async function completeChat(
   deps: ChatCallDeps,
@@ -36,38 +36,40 @@ export async function completeChat(
 ): Promise<Completion> {
   const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const account = call.identity.accountId;
-  const parting = new Parting(deps.clock, call.signal);
-  const { signal, around } = parting;
-  let [asked] = models;
-  let served: Answered<ServedReply>;
+  const grace = new DisconnectGrace(deps.clock, call.signal);
+  const { signal, runRequest } = grace;
+  let [lastAsked] = models;
+  let served: ModelAnswer<ServedReply>;
   let usage: ChatUsage;
   try {
     served = await firstAnswer(deps, call, { models, signal }, (model) => {
-      asked = model;
-      return deps.chat.complete(model, requestFor(model), { account, signal, around });
+      lastAsked = model;
+      return deps.chat.complete(model, requestFor(model), { account, signal, runRequest });
     });
     const { result: reply } = served;
     usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
   } catch (error) {
-    if (parting.wasInVain) return await chargePrompt(deps, call, { hold, model: asked, chat });
+    if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model: lastAsked, chat });
     return await giveBack(deps, call, hold, error);
   } finally {
-    parting.end();
+    grace.end();
   }
   const { model, tried, result: reply } = served;
-  const outcome = { ...endOf(deps, call), ...usage, ...servedInstead(served), lane: reply.lane };
+  const outcome = { ...endOf(deps, call), ...usage, ...fallbackModel(served), lane: reply.lane };
   const cost = exactCost(model.bands, usage);
   const settlement = await settle(deps, { hold, cost, outcome });
   return { model, tried, reply, usage, settlement };
 }
 
-/** Charges the prompt of a request that a server worked on long after its caller had left. */
+/**
+ * Charges the prompt of a request that a server was still processing long after the caller left.
+ */
 async function chargePrompt(
   deps: ChatCallDeps,
   call: Call,
-  asked: { readonly hold: Hold; readonly model: ModelEntry; readonly chat: ChatCall },
+  request: { readonly hold: Hold; readonly model: ModelEntry; readonly chat: ChatCall },
 ): Promise<never> {
-  const { hold, model, chat } = asked;
+  const { hold, model, chat } = request;
   const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
   const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
   const outcome = { ...endOf(deps, call), ...usage, model: model.id };
@@ -75,14 +77,14 @@ async function chargePrompt(
   throw clientLeft();
 }
 
-/** How a charged call ended: its reply may have come too late for its caller. */
+/** The outcome of a charged call, whose caller may have left before the reply. */
 function endOf(deps: ChatCallDeps, call: Call): Outcome {
   const { status, code: errorCode } = DISCONNECTED;
   const end = call.signal.aborted ? { status, errorCode } : { status: OK, errorCode: null };
   return outcomeOf(deps, call, end);
 }
 
-/** A stream whose first batch is there, so that what failed before it is a plain error. */
+/** Opens a stream and waits for its first batch, so that an earlier failure is a plain error. */
 export async function openChatStream(
   deps: ChatCallDeps,
   call: Call,

@@ -1,5 +1,5 @@
-// Asks models in order until one answers. Only what comes before the first byte of an answer lets
-// the next one take over; all of them share the hold of the call.
+// Asks models in order until one answers. After a failure before the first byte of an answer, the
+// next model is asked. All models share the hold of the call.
 
 import type { Call } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -8,20 +8,20 @@ import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 
 /** A model that answered. */
-export interface Answered<Result> {
+export interface ModelAnswer<Result> {
   readonly model: ModelEntry;
-  /** The models asked, in order; the last of them is the one that answered. */
+  /** The models asked, in order; the last one answered. */
   readonly tried: readonly ModelEntry[];
   readonly result: Result;
 }
 
-/** Throws what the last model failed by, or what is the request's own fault or the caller's. */
+/** Throws the error of the last model. An invalid request or a leaving caller ends it at once. */
 export async function firstAnswer<Result>(
   deps: ChatCallDeps,
   { requestId }: Call,
   { models, signal }: { readonly models: Models; readonly signal: AbortSignal },
   ask: (model: ModelEntry) => Promise<Result>,
-): Promise<Answered<Result>> {
+): Promise<ModelAnswer<Result>> {
   const tried: ModelEntry[] = [];
   let failure: ApiError | null = null;
   for (const model of models) {
@@ -30,7 +30,7 @@ export async function firstAnswer<Result>(
       return { model, tried, result: await ask(model) };
     } catch (error) {
       if (signal.aborted || !isUnanswered(error)) throw error;
-      failure = soonest(failure, error);
+      failure = withEarliestRetry(failure, error);
       if (models.length > 1)
         deps.log.warn({ requestId, model: model.id }, "A model did not answer");
     }
@@ -38,8 +38,8 @@ export async function firstAnswer<Result>(
   throw failure;
 }
 
-/** Of two failures the last, with the earlier time at which another try can be served. */
-function soonest(before: ApiError | null, last: ApiError): ApiError {
+/** The last failure, with the earlier retry time of both. */
+function withEarliestRetry(before: ApiError | null, last: ApiError): ApiError {
   const seconds = [before, last].flatMap((error) => error?.retryAfterSeconds ?? []);
   if (seconds.length === 0) return last;
   const { code, message, cause } = last;
@@ -50,8 +50,8 @@ function isUnanswered(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === "upstream_unreachable";
 }
 
-/** What the log is told of the model where it is not the one that the call was admitted for. */
-export function servedInstead({ model, tried }: Pick<Answered<unknown>, "model" | "tried">): {
+/** The model for the log, if it is not the one that the call was admitted for. */
+export function fallbackModel({ model, tried }: Pick<ModelAnswer<unknown>, "model" | "tried">): {
   readonly model?: string;
 } {
   return tried.length > 1 ? { model: model.id } : {};

@@ -1,18 +1,18 @@
-// A model as the lists of both surfaces show it (SPEC 2.2).
+// Builds the entries of the model lists of both surfaces (SPEC 2.2).
 
 import { ApiError } from "../../core/errors.ts";
 import { pricePerMillion } from "../../core/money.ts";
 import type { PriceBand } from "../../core/pricing.ts";
 import { firstBand, type ModelEntry } from "./catalogue.ts";
 
-/** What every entry begins with, as OpenAI's does. */
+/** The fields of an entry that OpenAI's lists have too. */
 export function modelHeadJson({ id, created = 0, ownedBy }: ModelEntry): object {
   return { id, object: "model", created, owned_by: ownedBy };
 }
 
-/** The refusal of an id that the list at this path does not have. */
+/** The error for an id that is not in the list at this path. */
 export function noModel(listPath: string): ApiError {
-  const message = `There is no model with this id; GET ${listPath} lists those there are`;
+  const message = `There is no model with this id: GET ${listPath} lists the models`;
   return new ApiError("model_not_found", message, { param: "id" });
 }
 
@@ -23,7 +23,7 @@ export function modelSvcJson(model: ModelEntry): object {
     family: model.family,
     pricing: {
       ...pricesJson(firstBand(model)),
-      // Only where longer prompts have other prices; the fields above are of the first band.
+      // Only if longer prompts have other prices. The fields above are those of the first band.
       ...(model.bands.length > 1 && { bands: model.bands.map(bandJson) }),
     },
     free_credit_eligible: model.freeCreditEligible,

@@ -1,4 +1,4 @@
-// A model as the lists of both surfaces show it (SPEC 2.2).
+// The schemas of the model lists of both surfaces (SPEC 2.2).
 
 import type { ParameterInfo } from "../../http/endpoint-info.ts";
 import { named, nullable, type TSchema, Type, text, usdAmount, whole } from "../../http/schema.ts";

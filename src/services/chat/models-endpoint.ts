@@ -31,7 +31,7 @@ export const models = openEndpoint({
   run: (deps: ChatDeps) => listJson(deps.catalogue()),
 });
 
-/** One entry of the list, as clients of OpenAI ask for it. */
+/** One entry of the list, which OpenAI's clients request by this path. */
 export const model = openEndpoint({
   id: "getModel",
   surface: "gateway",
@@ -53,7 +53,7 @@ export const model = openEndpoint({
   },
 });
 
-/** The list of each catalogue, written once. */
+/** The JSON of the list, built once for each catalogue. */
 const lists = new WeakMap<ChatCatalogue, string>();
 
 function listJson(catalogue: ChatCatalogue): string {

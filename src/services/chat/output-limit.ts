@@ -1,26 +1,26 @@
-// How long a reply may be where the caller does not say it: as long as the default, or as what the
-// model's context has left after the prompt.
+// The output limit of a request that sets none: the default, or what the model's context has left
+// after the prompt.
 
 import { ApiError } from "../../core/errors.ts";
 import type { Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatRequest } from "./providers/provider.ts";
 
-/** What is known of a prompt's length. */
+/** What is known about the length of a prompt, in tokens. */
 export interface PromptLength {
-  /** In tokens by our own tokenizer. */
+  /** Counted by our own tokenizer. */
   readonly counted: number;
-  /** No tokenizer counts more. */
+  /** An upper bound for any tokenizer. */
   readonly bound: number;
 }
 
-/** The most output tokens that a model can be asked for, whatever the prompt. */
+/** The highest output limit for a model with any prompt. */
 export function outputTokensMax(model: ModelEntry, request: ChatRequest): number {
   const { maxTokens, hasDefaultLimit = false } = request;
   return hasDefaultLimit ? Math.min(maxTokens, model.contextTokens) : maxTokens;
 }
 
-/** Whether the prompt must be counted before one of these models can be asked. */
+/** True if the prompt must be counted to find the output limit for one of these models. */
 export function needsCount(
   models: readonly ModelEntry[],
   { hasDefaultLimit = false, maxTokens }: ChatRequest,
@@ -31,9 +31,9 @@ export function needsCount(
 }
 
 /**
- * The output tokens that a model is asked for. A server refuses what passes its context, and its
- * own tokenizer may count more than ours; so what the bound leaves is asked for, or half of what
- * our count leaves where that is more (D-133).
+ * The output limit for a model. A server refuses a limit that exceeds its context, and its
+ * tokenizer may count more tokens than ours. So the limit is what the upper bound of the prompt
+ * leaves, or half of what our count leaves if that is more (D-133).
  */
 export function outputTokensFor(
   model: ModelEntry,
@@ -46,8 +46,8 @@ export function outputTokensFor(
   return Math.min(most, Math.max(model.contextTokens - bound, Math.floor(left / 2)));
 }
 
-/** The models whose context has room for a reply. Throws `invalid_parameter` where none has. */
-export function withRoom(models: Models, request: ChatRequest, prompt: PromptLength): Models {
+/** The models whose context has room for a reply. Throws `invalid_parameter` if none has. */
+export function modelsWithRoom(models: Models, request: ChatRequest, prompt: PromptLength): Models {
   const hasRoom = (model: ModelEntry) => outputTokensFor(model, request, prompt) > 0;
   const [first, ...others] = models.filter(hasRoom);
   if (first !== undefined) return [first, ...others];

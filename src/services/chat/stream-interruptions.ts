@@ -1,4 +1,4 @@
-// Why a stream is ended before its time.
+// The reasons for which Farebox ends a stream early.
 
 import type { InterruptionReason } from "../../calls/interruption.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -9,12 +9,12 @@ export const SILENT_UPSTREAM: InterruptionReason = reason(
   "stream_idle",
   `The model sent nothing for ${CHAT.streamIdleMs / 1000} seconds`,
 );
-/** It went on for 15 minutes (SPEC 4.2). */
+/** The stream reached 15 minutes (SPEC 4.2). */
 export const TOO_LONG = reason(
   "stream_too_long",
   `The stream reached its limit of ${CHAT.streamMaxMs / 60_000} minutes`,
 );
-/** The client did not read what it was sent. */
+/** The client did not read the stream. */
 export const NOT_READING: InterruptionReason = { code: "client_not_reading", error: null };
 
 function reason(code: string, message: string): InterruptionReason {

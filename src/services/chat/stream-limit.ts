@@ -1,5 +1,5 @@
-// Ends a stream that costs more than its call holds: what comes after that would be free, and an
-// upstream that ignores `max_tokens` would send it without end.
+// Finds when a stream has used up its hold. Output after that would be free, and an upstream that
+// ignores `max_tokens` might never stop.
 
 import type { Hold } from "../../../actors/account.ts";
 import { outputTokensWithin } from "../../core/pricing.ts";
@@ -7,28 +7,28 @@ import type { ModelEntry } from "./catalogue.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
 import { type TokenMeter, textOf } from "./token-meter.ts";
 
-/** Text of which fewer characters came is not counted yet. */
+/** Text with fewer characters is not counted yet. */
 const UNCOUNTED_MIN = 64;
-/** Text of which more characters came is always counted, so that memory does not grow. */
+/** Text with more characters is always counted, so that memory does not grow. */
 const UNCOUNTED_MAX = 64 * 1024;
 
 export interface StreamLimitParts {
   readonly model: ModelEntry;
   readonly hold: Pick<Hold, "amount">;
-  /** The output tokens that the model was asked for. */
+  /** The limit of output tokens that was sent to the model. */
   readonly maxTokens: number;
   readonly meter: TokenMeter;
-  /** The tokens of the prompt; counted only where the output is long. */
+  /** The tokens of the prompt, which are counted only if the output is long. */
   readonly promptUsage: () => Promise<Pick<ChatUsage, "promptTokens" | "cachedTokens">>;
 }
 
 /**
- * Text has at least as many characters as tokens, near enough; so nothing is counted before it is
- * as long as the tokens that the hold still pays for, and then all of it once (D-172).
+ * A text has about as many characters as tokens, or more. So nothing is counted until there are as
+ * many characters as the hold can pay tokens for; then all of the text is counted once (D-172).
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;
-  /** Output tokens that the hold pays for: at least those asked for. */
+  /** How many output tokens the hold can pay for; at least `maxTokens`. */
   #tokensMax: number;
   #isExact = false;
   #counted = 0;
@@ -38,12 +38,12 @@ export class StreamLimit {
     this.#tokensMax = parts.maxTokens;
   }
 
-  /** Whether so much text has come that `isReached` must be asked. */
+  /** True if there is so much text that `isReached` must be called. */
   get isDue(): boolean {
     return this.#parts.meter.uncounted >= this.#room;
   }
 
-  /** Whether what was streamed costs as much as is held. Counts it. */
+  /** Counts what was streamed. True if it costs as much as the hold. */
   async isReached(): Promise<boolean> {
     const { model, hold, meter, promptUsage } = this.#parts;
     this.#counted = await meter.settledTokens();
@@ -55,8 +55,8 @@ export class StreamLimit {
     return this.#counted >= this.#tokensMax;
   }
 
-  /** The first of these deltas, at least one, that may be sent before `isDue` is asked again. */
-  first(deltas: readonly ChatDelta[]): number {
+  /** How many of these deltas, at least one, can be sent before `isDue` must be checked again. */
+  countBeforeDue(deltas: readonly ChatDelta[]): number {
     let room = this.#room - this.#parts.meter.uncounted;
     let count = 0;
     for (const delta of deltas) {

@@ -1,4 +1,4 @@
-// The tokens of a streamed call: by the upstream's word, or by our own count.
+// The token usage of a streamed call, reported by the upstream or counted by us.
 
 import type { ChatRequest, ChatUsage } from "./providers/provider.ts";
 import type { TokenCounter } from "./token-counter.ts";
@@ -13,9 +13,9 @@ export interface StreamUsageParts {
 export class StreamUsage {
   readonly #parts: StreamUsageParts;
   #promptTokens: Promise<number> | null = null;
-  /** What the client has been sent. */
+  /** Counts what was sent to the client. */
   readonly meter: TokenMeter;
-  /** What the upstream said last; null if it said nothing. */
+  /** The last usage that the upstream reported; null if it reported none. */
   reported: ChatUsage | null = null;
 
   constructor(parts: StreamUsageParts) {
@@ -24,13 +24,13 @@ export class StreamUsage {
     this.meter = new TokenMeter((text) => tokens.countTexts(account, [text]));
   }
 
-  /** Of the whole reply. */
+  /** The usage of the complete reply. */
   async whole(): Promise<ChatUsage> {
     if (this.reported !== null) return this.reported;
     return this.#counted(await this.meter.tokens());
   }
 
-  /** What was sent of a reply that broke off; null before its first token, which is free. */
+  /** The usage of a reply that broke off; null before the first token, when the call is free. */
   async streamed(): Promise<ChatUsage | null> {
     if (!this.meter.started) return null;
     const completionTokens = await this.meter.tokens();
@@ -41,13 +41,14 @@ export class StreamUsage {
     };
   }
 
-  /** What was sent until now, at least. */
+  /** A lower bound of the usage until now. */
   async settled(): Promise<ChatUsage> {
     const completionTokens = await this.meter.settledTokens();
     const { promptTokens } = await this.prompt();
     return { promptTokens, cachedTokens: 0, completionTokens };
   }
 
+  /** The tokens of the prompt. */
   async prompt(): Promise<Pick<ChatUsage, "promptTokens" | "cachedTokens">> {
     if (this.reported !== null) {
       const { promptTokens, cachedTokens } = this.reported;

@@ -1,10 +1,10 @@
-// Counts tokens in a thread of its own. Accounts take turns, piece by piece, so that no account
-// waits for all that another one sent.
+// Counts tokens in a separate thread. Accounts take turns, piece by piece, so that a large prompt
+// of one account does not delay the others.
 
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
+import { ThreadClient } from "../../upstream/thread-client.ts";
 import type { ChatRequest } from "./providers/provider.ts";
-import type { TokenAnswer, TokenQuestion } from "./token-messages.ts";
 import {
   countInPieces,
   countTokens,
@@ -17,23 +17,23 @@ import {
 /** A prompt with a larger bound in bytes is not counted before its call is admitted (D-170). */
 export const ESTIMATED_BYTES_MAX = 256 * 1024;
 /**
- * Text that is counted at once where it is needed: 0.1 ms of prose, 6 ms of the worst text, where
- * the way to the thread and back takes 0.1 ms (D-171).
+ * Shorter text is counted without the thread. This takes 0.1 ms for prose and 6 ms for the worst
+ * text, and a message to the thread and back takes 0.1 ms (D-171).
  */
 const AT_ONCE_LENGTH_MAX = 1024;
-/** What the thread is sent in one message: 1.5 ms of prose, 190 ms of the worst text. */
+/** The most text in one message to the thread: 1.5 ms for prose, 190 ms for the worst text. */
 const MESSAGE_LENGTH_MAX = 32 * 1024;
-/** Estimates of one account, and of all, that may wait. */
-const WAITING_MAX = { account: 4, total: 64 };
-/** A thread that takes so long for one message is ended. */
+/** The most estimates that may wait, for one account and in total. */
+export const WAITING_MAX = { account: 4, total: 64 };
+/** A thread that takes longer for one message is terminated. */
 const ANSWER_MS = 10_000;
-/** After a thread has ended, no other is started for so long. */
+/** How long to wait after a thread has ended before another one is started. */
 const RESTART_MS = 1_000;
 
 export interface TokenCounterDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Starts the thread; tests start others. */
+  /** Starts the thread. Tests replace it. */
   readonly start?: () => Worker;
 }
 
@@ -41,38 +41,39 @@ interface Job {
   readonly account: string;
   readonly isEstimate: boolean;
   readonly tokensMax: number;
-  /** What is left to be counted. */
+  /** The text that is not counted yet. */
   readonly pieces: string[];
   tokens: number;
   /** Null if the thread ended. */
   readonly resolve: (tokens: number | null) => void;
 }
 
-interface Question {
-  readonly id: number;
-  readonly job: Job;
-  readonly callOff: () => void;
-}
-
-/** Starts its thread when it is first needed, and again after it has ended. */
+/** Counts tokens. Starts its thread when it is first needed, and again after it has ended. */
 export class TokenCounter implements Disposable {
-  readonly #deps: TokenCounterDeps;
-  /** What waits, by account; the account whose turn is next comes first. */
+  readonly #thread: ThreadClient<null, readonly string[], number>;
+  /** The waiting jobs by account. The account whose turn is next comes first. */
   readonly #waiting = new Map<string, Job[]>();
   #estimates = 0;
-  #thread: Worker | null = null;
-  #question: Question | null = null;
-  #questions = 0;
-  #restartAtMs = Number.NEGATIVE_INFINITY;
+  #isAsking = false;
 
-  constructor(deps: TokenCounterDeps) {
-    this.#deps = deps;
+  constructor({ clock, log, start = startThread }: TokenCounterDeps) {
+    this.#thread = new ThreadClient({
+      name: "The token thread",
+      start,
+      setup: null,
+      pendingMax: 1,
+      openMs: ANSWER_MS,
+      silenceMs: ANSWER_MS,
+      restartMs: RESTART_MS,
+      clock,
+      log,
+    });
   }
 
   /**
-   * The tokens of a prompt, or null where the bound in bytes has to do: the prompt is long, too
-   * much waits, or the thread ended. Counting ends early, with what was counted so far, once there
-   * are more than `tokensMax`.
+   * The tokens of a prompt. Null if the prompt is too long, too many estimates wait, or the thread
+   * ended; then the caller must use the bound in bytes. Once there are more than `tokensMax`,
+   * returns the count so far.
    */
   async estimatePrompt(
     account: string,
@@ -85,20 +86,19 @@ export class TokenCounter implements Disposable {
     return counted === null ? null : counted + templateTokens(request);
   }
 
-  /** The tokens of a prompt that is to be charged, however long. */
+  /** The tokens of a prompt of any length, for a charge. */
   async countPrompt(account: string, request: ChatRequest): Promise<number> {
     return (await this.#countAll(account, promptPieces(request))) + templateTokens(request);
   }
 
-  /** The tokens of texts that are to be charged, however long. */
+  /** The tokens of texts of any length, for a charge. */
   async countTexts(account: string, texts: readonly string[]): Promise<number> {
     return await this.#countAll(account, texts.flatMap(piecesOf));
   }
 
-  /** Ends the thread. What waits is counted without it. */
+  /** Ends the thread. Waiting charges are counted without it. */
   close(): void {
-    this.#restartAtMs = Number.POSITIVE_INFINITY;
-    if (this.#thread !== null) this.#lose(this.#thread, null);
+    this.#thread.close();
   }
 
   [Symbol.dispose](): void {
@@ -122,11 +122,11 @@ export class TokenCounter implements Disposable {
       return pieces.reduce((tokens, piece) => tokens + countTokens(piece), 0);
     }
     if (job.isEstimate && this.#isFull(job.account)) return null;
-    if (this.#thread === null && !this.#open()) return null;
+    if (!this.#thread.start()) return null;
     const { promise, resolve } = Promise.withResolvers<number | null>();
     this.#enqueue({ ...job, pieces: [...pieces], tokens: 0, resolve });
     if (job.isEstimate) this.#estimates += 1;
-    this.#askNext();
+    void this.#work();
     try {
       return await promise;
     } finally {
@@ -145,70 +145,39 @@ export class TokenCounter implements Disposable {
     else queue.push(job);
   }
 
-  /** Whether there is a thread now. */
-  #open(): boolean {
-    const { clock, log, start = startThread } = this.#deps;
-    if (clock.monotonicMs() < this.#restartAtMs) return false;
-    const thread = start();
-    thread.unref();
-    thread.onmessage = ({ data }: MessageEvent<TokenAnswer>) => this.#onAnswer(data);
-    thread.onerror = ({ message }) => this.#lose(thread, message);
-    thread.addEventListener("close", () => this.#lose(thread, "it ended"));
-    this.#thread = thread;
-    log.info({}, "The thread that counts tokens was started");
-    return true;
+  /** Sends the jobs to the thread, one part at a time. After its turn an account goes last. */
+  async #work(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    for (let job = this.#takeTurn(); job !== undefined; job = this.#takeTurn()) {
+      const texts = takeFirst(job.pieces);
+      try {
+        job.tokens += await this.#thread.request(texts);
+      } catch {
+        // ThreadClient has logged the reason. If the thread has ended, the next jobs fail fast too.
+        job.resolve(null);
+        continue;
+      }
+      if (job.pieces.length === 0 || job.tokens > job.tokensMax) job.resolve(job.tokens);
+      else this.#resume(job);
+    }
+    this.#isAsking = false;
   }
 
-  /** Sends the thread a part of the job whose turn it is; the account's next turn comes last. */
-  #askNext(): void {
+  #takeTurn(): Job | undefined {
     const [turn] = this.#waiting;
-    if (this.#thread === null || this.#question !== null || turn === undefined) return;
+    if (turn === undefined) return undefined;
     const [account, [job, ...others]] = turn;
-    if (job === undefined) throw new Error("An account without work has a turn");
     this.#waiting.delete(account);
     if (others.length > 0) this.#waiting.set(account, others);
-    const thread = this.#thread;
-    const id = ++this.#questions;
-    const giveUp = () => this.#lose(thread, `no answer within ${ANSWER_MS} ms`);
-    this.#question = { id, job, callOff: this.#deps.clock.after(ANSWER_MS, giveUp) };
-    const question: TokenQuestion = { id, texts: takeFirst(job.pieces) };
-    thread.postMessage(question);
+    return job;
   }
 
-  #onAnswer({ id, tokens }: TokenAnswer): void {
-    if (this.#question?.id !== id) return;
-    const { job, callOff } = this.#question;
-    callOff();
-    this.#question = null;
-    job.tokens += tokens;
-    if (job.pieces.length === 0 || job.tokens > job.tokensMax) job.resolve(job.tokens);
-    else this.#resume(job);
-    this.#askNext();
-  }
-
-  /** A job that has begun goes before the other jobs of its account. */
+  /** Puts a job that has begun before the other jobs of its account. */
   #resume(job: Job): void {
     const others = this.#waiting.get(job.account) ?? [];
     this.#waiting.delete(job.account);
     this.#waiting.set(job.account, [job, ...others]);
-  }
-
-  /** Forgets a thread that is gone, and lets nobody wait for it; no reason if we ended it. */
-  #lose(thread: Worker, reason: string | null): void {
-    if (this.#thread !== thread) return;
-    this.#thread = null;
-    thread.terminate();
-    const jobs = [...this.#waiting.values()].flat();
-    this.#waiting.clear();
-    if (this.#question !== null) {
-      this.#question.callOff();
-      jobs.push(this.#question.job);
-      this.#question = null;
-    }
-    for (const { resolve } of jobs) resolve(null);
-    if (reason === null) return;
-    this.#restartAtMs = this.#deps.clock.monotonicMs() + RESTART_MS;
-    this.#deps.log.error({ reason }, "The thread that counts tokens ended; it is started again");
   }
 }
 
@@ -216,7 +185,7 @@ function startThread(): Worker {
   return new Worker(new URL("./token-thread.ts", import.meta.url));
 }
 
-/** Takes what one message may carry, at least one piece. */
+/** Removes and returns the pieces for one message, at least one. */
 function takeFirst(pieces: string[]): string[] {
   let length = 0;
   let count = 0;

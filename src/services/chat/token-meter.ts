@@ -1,20 +1,21 @@
-// Our own count of tokens, for calls whose upstream gave none. Text is tokenised late and in large
-// pieces, never per chunk.
+// Counts tokens for calls whose upstream reported no usage. Text is tokenised late and in large
+// pieces, never chunk by chunk.
 
 import type { TokenUsage } from "../../core/pricing.ts";
 import type { ChatDelta, ChatReply, ChatRequest } from "./providers/provider.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
-/** Without a place to cut, pending text is kept up to this length and then cut anywhere. */
+/** Text without a safe place to cut is kept up to this length, then cut anywhere. */
 const UNCUT_LENGTH_MAX = 1024;
 
-/** Usage by our tokenizer of a reply that came whole. */
+/** The usage of a complete reply, counted by our tokenizer. */
 export async function countUsage(
   tokens: TokenCounter,
   account: string,
   { request, reply }: { readonly request: ChatRequest; readonly reply: ChatReply },
 ): Promise<TokenUsage> {
   const texts = reply.choices.flatMap(({ message }) => [
+    message.reasoning_content ?? "",
     message.content ?? "",
     message.refusal ?? "",
     ...(message.tool_calls ?? []).flatMap(({ function: called }) => [
@@ -29,21 +30,21 @@ export async function countUsage(
   return { promptTokens, cachedTokens: 0, completionTokens };
 }
 
-/** Counts the tokens of text that was streamed. Counts that overlap add up in their order. */
+/** Counts the tokens of streamed text. Counts may run at the same time. */
 export class TokenMeter {
   readonly #count: (text: string) => Promise<number>;
   #pending = "";
-  /** All that was counted so far. */
+  /** The tokens counted so far. */
   #counted: Promise<number> = Promise.resolve(0);
-  /** True once the client has been sent a token. */
+  /** True once a token was sent to the client. */
   started = false;
 
-  /** `count` says how many tokens a text has. */
+  /** `count` returns how many tokens a text has. */
   constructor(count: (text: string) => Promise<number>) {
     this.#count = count;
   }
 
-  /** Takes in the text of deltas that the client has been sent. */
+  /** Adds the text of deltas that were sent to the client. */
   add(deltas: readonly ChatDelta[]): void {
     for (const delta of deltas) this.#pending += textOf(delta);
     this.started ||= this.#pending !== "";
@@ -54,7 +55,7 @@ export class TokenMeter {
     return this.#pending.length;
   }
 
-  /** Tokens up to the last place where a cut changes nothing; never more than were streamed. */
+  /** The tokens up to the last safe place to cut; never more than were streamed. */
   settledTokens(): Promise<number> {
     return this.#countTo(cutOf(this.#pending));
   }
@@ -77,7 +78,8 @@ export class TokenMeter {
 
 /** The text of a delta that costs output tokens. */
 export function textOf({ delta }: ChatDelta): string {
-  let text = typeof delta.content === "string" ? delta.content : "";
+  let text = typeof delta.reasoning_content === "string" ? delta.reasoning_content : "";
+  if (typeof delta.content === "string") text += delta.content;
   if (typeof delta.refusal === "string") text += delta.refusal;
   if (!Array.isArray(delta.tool_calls)) return text;
   for (const call of delta.tool_calls as readonly Partial<ToolCallDelta>[]) {
@@ -90,14 +92,15 @@ interface ToolCallDelta {
   readonly function: { readonly name?: string; readonly arguments?: string };
 }
 
-// Tokenizers split before a single space between two words, so counts of the parts add up there.
+// Tokenizers split before a single space between two words, so a cut there does not change the
+// count.
 function cutOf(text: string): number {
   for (let at = text.lastIndexOf(" "); at > 0; at = text.lastIndexOf(" ", at - 1)) {
-    if (isInk(text, at - 1) && isInk(text, at + 1)) return at;
+    if (isNonSpace(text, at - 1) && isNonSpace(text, at + 1)) return at;
   }
   return text.length > UNCUT_LENGTH_MAX ? text.length : 0;
 }
 
-function isInk(text: string, at: number): boolean {
+function isNonSpace(text: string, at: number): boolean {
   return /\S/.test(text.charAt(at));
 }

@@ -1,4 +1,4 @@
-// Token counts: a cheap upper bound of a prompt, and real counts where they decide about money.
+// Token counts: a cheap upper bound for prompts, and real counts for charges and tight bounds.
 
 import { createRequire } from "node:module";
 import { MESSAGE_OVERHEAD_TOKENS } from "../../core/pricing.ts";
@@ -9,33 +9,33 @@ type Tokenizer = Pick<
   "countTokens" | "setMergeCacheSize"
 >;
 
-/** Text that is tokenised in one go where other work must not wait; at worst 50 ms. */
+/** The length of text that is tokenised without a pause for other work; at worst 50 ms. */
 const PIECE_LENGTH = 16 * 1024;
-/** What a chat template of this tokenizer's models puts around a message. */
+/** The tokens that a chat template of this tokenizer's models adds to a message. */
 const TEMPLATE_TOKENS = 4;
-/** What chat templates say about tools, besides the tools themselves. */
+/** The tokens that chat templates add for tools, besides the tools themselves. */
 const TOOLS_PREAMBLE_TOKENS = 512;
 /** Byte-pair merging is quadratic in the length of an unbroken run of characters. */
 const RUN_LENGTH_MAX = 200;
 
-// Text that looks like a control token is text.
+// Text that looks like a control token counts as plain text.
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 let loaded: Tokenizer | undefined;
 
-/** Loads the tokenizer, about half a second, so that no later call has to wait for it. */
+/** Loads the tokenizer, which takes about half a second, so that no call has to wait for it. */
 export function warmTokenizer(): void {
   tokenizer();
 }
 
-/** The tokens of a text; some milliseconds a hundred kilobytes, at worst 3 us a character. */
+/** The tokens of a text. Takes some milliseconds per 100 KB, at worst 3 µs per character. */
 export function countTokens(text: string): number {
   if (text === "") return 0;
   const { countTokens: count } = tokenizer();
   return splitRuns(text).reduce((tokens, piece) => tokens + count(piece, AS_TEXT), 0);
 }
 
-/** The tokens of messages and tools in a usual chat template; counts of parts of a list add up. */
+/** The tokens of messages and tools in a usual chat template. Counts of parts of a list add up. */
 export function countPromptTokens(messages: readonly ChatMessage[], toolsJson: string): number {
   let tokens = countTokens(toolsJson) + messages.length * TEMPLATE_TOKENS;
   for (const text of messages.flatMap(textsOf)) tokens += countTokens(text);
@@ -43,8 +43,8 @@ export function countPromptTokens(messages: readonly ChatMessage[], toolsJson: s
 }
 
 /**
- * The prompt tokens of a request, letting other work in between pieces of a large one. Counting
- * ends early, with what was counted so far, once there are more than `tokensMax`.
+ * The prompt tokens of a request. Pauses for other work between the pieces of a large prompt. Once
+ * there are more than `tokensMax`, returns the count so far.
  */
 export async function countPrompt(
   request: ChatRequest,
@@ -53,7 +53,7 @@ export async function countPrompt(
   return (await countInPieces(promptPieces(request), tokensMax)) + templateTokens(request);
 }
 
-/** The tokens of pieces of text, letting other work in between; ends early above `tokensMax`. */
+/** The tokens of pieces of text. Pauses for other work, and stops once above `tokensMax`. */
 export async function countInPieces(pieces: readonly string[], tokensMax: number): Promise<number> {
   let tokens = 0;
   let length = 0;
@@ -69,19 +69,19 @@ export async function countInPieces(pieces: readonly string[], tokensMax: number
   return tokens;
 }
 
-/** The texts of a prompt in pieces that take little time each. */
+/** The texts of a prompt in pieces that each take little time to count. */
 export function promptPieces(request: ChatRequest): string[] {
   return partsOf(request).flatMap(piecesOf);
 }
 
-/** What a usual chat template puts around the messages of a prompt. */
+/** The tokens that a usual chat template adds to the messages of a prompt. */
 export function templateTokens({ messages }: ChatRequest): number {
   return messages.length * TEMPLATE_TOKENS;
 }
 
 /**
- * An upper bound of the prompt's tokens that costs next to nothing: a token of a byte-level
- * tokenizer is at least one byte.
+ * A cheap upper bound of the prompt's tokens: a token of a byte-level tokenizer is at least one
+ * byte.
  */
 export function promptTokensMax(request: ChatRequest): number {
   return partsOf(request).reduce(
@@ -90,23 +90,23 @@ export function promptTokensMax(request: ChatRequest): number {
   );
 }
 
-/** What a model's chat template may put around the parts of a prompt, at most. */
+/** The most tokens that the chat template of any model adds to a prompt. */
 export function templateTokensMax({ messages, parameters }: ChatRequest): number {
   const tools = parameters.tools === undefined ? 0 : TOOLS_PREAMBLE_TOKENS;
   return MESSAGE_OVERHEAD_TOKENS * (messages.length + 1) + tools;
 }
 
-/** Everything of a request that a model may be shown; the bound and the count take the same. */
+/** All texts of a request that a model may see. The bound and the count both use it. */
 function partsOf({ messages, parameters, extras }: ChatRequest): string[] {
   const parts: string[] = [];
   for (const message of messages) {
     parts.push(message.content ?? "", message.name ?? "", message.tool_call_id ?? "");
     if (message.tool_calls !== undefined) parts.push(JSON.stringify(message.tool_calls));
   }
-  for (const shown of [parameters.tools, parameters.response_format]) {
-    if (shown !== undefined) parts.push(JSON.stringify(shown));
+  for (const schema of [parameters.tools, parameters.response_format]) {
+    if (schema !== undefined) parts.push(JSON.stringify(schema));
   }
-  // Some of them are put into a model's chat template.
+  // Some extra parameters become part of a model's chat template.
   for (const extra of extras?.values() ?? []) parts.push(JSON.stringify(extra));
   return parts;
 }
@@ -114,15 +114,15 @@ function partsOf({ messages, parameters, extras }: ChatRequest): string[] {
 export interface TextStart {
   readonly text: string;
   readonly tokens: number;
-  /** True when something was cut off. */
+  /** True if text was cut off. */
   readonly cut: boolean;
 }
 
-/** The start of a text that has at most `tokensMax` tokens, cut between two characters. */
+/** The start of a text with at most `tokensMax` tokens, cut between two characters. */
 export function firstTokens(text: string, tokensMax: number): TextStart {
   const all = countTokens(text);
   if (all <= tokensMax) return { text, tokens: all, cut: false };
-  // Decoding the first tokens would not do: a token may end within a character.
+  // Do not decode the first tokens instead: a token may end within a character.
   let fits = 0;
   let tooLong = text.length;
   while (tooLong - fits > 1) {
@@ -136,21 +136,20 @@ export function firstTokens(text: string, tokensMax: number): TextStart {
 }
 
 /**
- * Cuts a text wherever a run without a natural break gets too long. Where an ASCII letter or digit
- * is followed by any other ASCII character, the tokenizer always begins anew; an apostrophe may
- * belong to both sides.
+ * Cuts a text where a run without a natural break gets too long. After an ASCII letter or digit,
+ * any other ASCII character always starts a new token, except an apostrophe.
  */
 export function splitRuns(text: string): string[] {
   if (text.length <= RUN_LENGTH_MAX) return [text];
   const pieces: string[] = [];
   let start = 0;
   let breakAt = 0;
-  let wasInk = false;
+  let wasLetter = false;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const isInk = isLetterOrDigit(code);
-    if (wasInk && !isInk && code < 128 && code !== 39) breakAt = at;
-    wasInk = isInk;
+    const isLetter = isLetterOrDigit(code);
+    if (wasLetter && !isLetter && code < 128 && code !== 39) breakAt = at;
+    wasLetter = isLetter;
     if (at - breakAt < RUN_LENGTH_MAX) continue;
     if (isWithinPair(text, at)) continue;
     if (breakAt > start) pieces.push(text.slice(start, breakAt));
@@ -187,7 +186,7 @@ function isLetterOrDigit(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
 }
 
-// A surrogate without its other half is a character of its own: a long run of such must be cut too.
+// An unpaired surrogate counts as a character, so that a long run of them is cut too.
 function isWithinPair(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 }
@@ -196,7 +195,7 @@ function tokenizer(): Tokenizer {
   if (loaded === undefined) {
     const load = createRequire(import.meta.url);
     const module: Tokenizer = load("gpt-tokenizer/encoding/o200k_base");
-    // Its cache would keep words of prompts, and through them whole prompts, in memory.
+    // The cache would keep words of prompts in memory, and with them whole prompts.
     module.setMergeCacheSize(0);
     loaded = module;
   }

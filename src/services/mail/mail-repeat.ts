@@ -14,8 +14,8 @@ import {
 import { giveBack, release } from "../../calls/settling.ts";
 import { ACCEPTED, ApiError, OK } from "../../core/errors.ts";
 import type { MailContent } from "../../core/mail.ts";
+import type { IdempotencyClaim, IdempotencyKey } from "../../store/idempotency-keys.ts";
 import type { MailMessage } from "../../store/mail-messages.ts";
-import type { RepeatClaim, RepeatKey } from "../../store/mail-repeats.ts";
 import { type MailResult, resultOf } from "./mail-result.ts";
 import { awaitMessage, type MailServices } from "./mail-services.ts";
 import { MAIL_TERMS } from "./mail-terms.ts";
@@ -25,8 +25,8 @@ const LOOK_MS = 25;
 
 export type Repeat =
   /** This request creates the message. */
-  | { readonly kind: "mine"; readonly claim: RepeatClaim }
-  | { readonly kind: "message"; readonly id: string; readonly key: RepeatKey };
+  | { readonly kind: "mine"; readonly claim: IdempotencyClaim }
+  | { readonly kind: "message"; readonly id: string; readonly key: IdempotencyKey };
 
 /** Claims the key, or waits for the message that another request creates with it. */
 export async function findRepeat(
@@ -37,13 +37,15 @@ export async function findRepeat(
 ): Promise<Repeat> {
   const { accountId } = call.identity;
   const [current, ...previous] = services.secrets;
-  const key = repeatKey(current, accountId, given);
-  const earlier = previous.map((secret) => repeatKey(secret, accountId, given));
+  const key = idempotencyKeyOf(current, accountId, given);
+  const earlier = previous.map((secret) => idempotencyKeyOf(secret, accountId, given));
   const endMs = deps.clock.monotonicMs() + services.waitMs;
   while (deps.clock.monotonicMs() < endMs) {
-    const state = await services.repeats.begin(key, newUuid(services), earlier).catch((cause) => {
-      throw notStored(cause);
-    });
+    const state = await services.idempotencyKeys
+      .begin(key, newUuid(services), earlier)
+      .catch((cause) => {
+        throw notStored(cause);
+      });
     if (state.kind === "mine") return state;
     if (state.kind === "message") return { ...state, key };
     if (state.kind === "reused") return await refuse(deps, call, MAIL_TERMS, reused());
@@ -76,12 +78,12 @@ export async function answerRepeat(
 /** The result of a message. A refusal is thrown, and frees its key. */
 export async function concluded(
   services: MailServices,
-  key: Pick<RepeatKey, "accountId" | "digest"> | null,
+  key: Pick<IdempotencyKey, "accountId" | "digest"> | null,
   message: MailMessage,
 ): Promise<MailResult> {
   const result = resultOf(message);
   if (!(result instanceof ApiError)) return result;
-  if (key !== null) await services.repeats.forget(key, message.id);
+  if (key !== null) await services.idempotencyKeys.forget(key, message.id);
   throw result;
 }
 
@@ -101,11 +103,11 @@ function reused(): ApiError {
 }
 
 /** What is stored of an idempotency key and of the body that came with it. */
-function repeatKey(
+function idempotencyKeyOf(
   secret: string,
   accountId: string,
   given: { readonly idempotencyKey: string; readonly content: MailContent },
-): RepeatKey {
+): IdempotencyKey {
   const digestOf = (text: string) => new Bun.CryptoHasher("sha256", secret).update(text).digest();
   return {
     accountId,

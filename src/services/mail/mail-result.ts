@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<RejectReason, string>> = {
 
 /** The result; or the refusal, if the message failed before its caller received `queued`. */
 export function resultOf(message: MailMessage): MailResult | ApiError {
-  if (message.toldQueued || message.status === "queued") {
+  if (message.reportedQueued || message.status === "queued") {
     return { message, status: "queued", cost: ZERO, isRepeat: false };
   }
   if (message.status === "failed") return failureOf(message);

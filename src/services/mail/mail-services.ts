@@ -4,13 +4,13 @@ import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
 import type { SecretList } from "../../core/secrets.ts";
 import type { ContentKeys } from "../../store/content-keys.ts";
+import type { IdempotencyKeys } from "../../store/idempotency-keys.ts";
 import type { MailMessage, MailMessages } from "../../store/mail-messages.ts";
 import type { MailNotices, MailQueue } from "../../store/mail-queue.ts";
-import type { MailRepeats } from "../../store/mail-repeats.ts";
 
 export interface MailServices {
   readonly messages: MailMessages;
-  readonly repeats: MailRepeats;
+  readonly idempotencyKeys: IdempotencyKeys;
   readonly keys: ContentKeys;
   readonly queue: MailQueue;
   readonly notices: MailNotices;
@@ -51,11 +51,11 @@ export async function awaitMessage(
       const callOffLook = clock.after(LOOK_MS, () => signal.ring());
       await signal.rung();
       callOffLook();
-      const message = await services.messages.look(id);
+      const message = await services.messages.get(id);
       if (message.cost !== null) return message;
-      if (message.isDeferred || message.toldQueued) break;
+      if (message.isDeferred || message.reportedQueued) break;
     }
-    return await services.messages.tellQueued(id);
+    return await services.messages.markReportedQueued(id);
   } finally {
     callOff();
     stopListening();

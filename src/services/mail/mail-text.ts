@@ -1,5 +1,7 @@
 // A caller's text for a message: what a header may contain, and the footer.
 
+import { escapeHtml } from "../../http/markup.ts";
+
 // CR, LF, VT, FF, NEL and the two Unicode separators.
 const LINE_BREAKS = /[\r\n\v\f\u0085\u2028\u2029]/g;
 // Other control characters, and those that change the direction of text and so can hide its
@@ -57,12 +59,4 @@ function closingBody(html: string): number | null {
     MARKS.lastIndex = end.lastIndex;
   }
   return found;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

@@ -12,8 +12,8 @@ import type { MailContent } from "../../core/mail.ts";
 import { MAIL_PRICE_VERSION, mailCost } from "../../core/mail.ts";
 import { domainsOf, type MailAddress } from "../../core/mail-address.ts";
 import { ZERO } from "../../core/money.ts";
+import type { IdempotencyClaim } from "../../store/idempotency-keys.ts";
 import type { MailMessage, NewMessage } from "../../store/mail-messages.ts";
-import type { RepeatClaim } from "../../store/mail-repeats.ts";
 import { answerRepeat, concluded, findRepeat, notStored } from "./mail-repeat.ts";
 import type { MailResult } from "./mail-result.ts";
 import { awaitMessage, type MailServices } from "./mail-services.ts";
@@ -58,7 +58,7 @@ async function checkRecipients(deps: CallDeps, call: Call, mail: MailCall): Prom
 interface ClaimedMail {
   readonly mail: MailCall;
   /** The claim of the request's Idempotency-Key. */
-  readonly claim: RepeatClaim | null;
+  readonly claim: IdempotencyClaim | null;
 }
 
 async function createMessage(
@@ -73,7 +73,7 @@ async function createMessage(
     const hold = await admitMail(deps, call, claimed.mail);
     await storeMessage(deps, services, { ...claimed, call, hold, id });
   } catch (error) {
-    if (claim !== null) await services.repeats.giveBack(claim);
+    if (claim !== null) await services.idempotencyKeys.release(claim);
     throw error;
   }
   // Give the message to the workers. If that fails, the completer finds it in Postgres.
@@ -164,7 +164,7 @@ function insert(services: MailServices, held: HeldMail, box: Uint8Array): Promis
     recipients: mail.recipients.length,
     domains: domainsOf(mail.recipients),
     box,
-    repeat: claim,
+    idempotency: claim,
   };
   return services.messages.insert(message);
 }
@@ -180,7 +180,7 @@ function unseen(deps: CallDeps, call: Call, { recipients }: MailCall, id: string
     accepted: 0,
     domains: domainsOf(recipients),
     isDeferred: false,
-    toldQueued: true,
+    reportedQueued: true,
     failure: null,
     reason: null,
     cost: null,

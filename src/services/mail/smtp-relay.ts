@@ -1,6 +1,7 @@
 // A mail server as the operator configures it.
 
-export interface SmtpRelay {
+/** What the URL of a mail server says. */
+export interface RelayAddress {
   readonly host: string;
   readonly port: number;
   /**
@@ -10,6 +11,9 @@ export interface SmtpRelay {
   readonly tls: "implicit" | "required" | "optional" | "none";
   readonly user: string | null;
   readonly password: string | null;
+}
+
+export interface SmtpRelay extends RelayAddress {
   /** The name with which we greet the server. */
   readonly name: string;
   /** The time limit for each step of the conversation. */
@@ -24,7 +28,7 @@ const TLS_CHOICES = ["required", "optional", "none"] as const;
  * TLS to another machine is required unless the URL says otherwise. Throws a RangeError that
  * explains the fault without the password.
  */
-export function parseRelay(text: string, own: Pick<SmtpRelay, "name" | "timeoutMs">): SmtpRelay {
+export function parseRelay(text: string): RelayAddress {
   const url = URL.parse(text);
   const scheme = url?.protocol;
   if (url === null || (scheme !== "smtp:" && scheme !== "smtps:") || url.hostname === "") {
@@ -36,7 +40,6 @@ export function parseRelay(text: string, own: Pick<SmtpRelay, "name" | "timeoutM
     throw new RangeError(`takes tls=${TLS_CHOICES.join(", tls=")}, and only with smtp://`);
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const { name, timeoutMs } = own;
   return {
     host,
     port: Number(url.port) || PORTS[scheme],
@@ -44,8 +47,6 @@ export function parseRelay(text: string, own: Pick<SmtpRelay, "name" | "timeoutM
       scheme === "smtps:" ? "implicit" : (chosen ?? (isLoopback(host) ? "optional" : "required")),
     user: url.username === "" ? null : decodeURIComponent(url.username),
     password: url.password === "" ? null : decodeURIComponent(url.password),
-    name,
-    timeoutMs,
   };
 }
 

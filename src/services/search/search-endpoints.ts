@@ -95,7 +95,7 @@ function checkServed(
   requests: readonly SearchRequest[],
   labelOf: (index: number) => string,
 ): void {
-  const refusals = requests.map((request) => calls.search.refusalOf(request));
+  const refusals = requests.map((request) => calls.search.unsupportedError(request));
   const at = refusals.findIndex((refusal) => refusal?.code === "invalid_parameter");
   const unable = refusals[at];
   if (unable) throw new ApiError(unable.code, labelOf(at) + unable.message);

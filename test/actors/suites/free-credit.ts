@@ -6,6 +6,7 @@ import {
   DONE,
   hold,
   openAccount,
+  type TestAccount,
   usd,
   verdict,
   type World,
@@ -13,6 +14,17 @@ import {
 import { TestClock } from "../actor-process.ts";
 import { expectSound, ledgerOf } from "./book-check.ts";
 import type { WorldFactory } from "./world-factory.ts";
+
+/** Gives one dollar of free credit for 90 days, booked by Postgres at this time. */
+async function give(world: World, account: TestAccount, createdAt: Date): Promise<void> {
+  const expiresAt = new Date(createdAt.getTime() + 90 * 86_400_000);
+  await world.database.sql`
+    INSERT INTO operations (account, number, kind, balance, amount, created_at, expires_at)
+    SELECT ${account.row.number}, max(number) + 1, 'credit', 'free', 1000000000,
+      ${createdAt.toISOString()}::timestamptz, ${expiresAt.toISOString()}::timestamptz
+    FROM operations WHERE account = ${account.row.number}`;
+  await account.actor.applyOperations();
+}
 
 const PAID_ONLY = { freeEligible: false };
 const NONE = usd("0");
@@ -117,6 +129,19 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       await world.accounts.rebuild(mine.row.bucket);
       expect(await verdict(mine, usd("1"))).toBe("insufficient_credits");
       await expectSound(world, mine);
+    });
+
+    test("ends where more comes only if both clocks say so", async () => {
+      clock.set("2031-03-15T12:00:00.000Z");
+      const [mine, other] = [await account(), await account()];
+      await Promise.all([mine.actor.state(), other.actor.state()]);
+      const bookedAt = new Date(clock.ms);
+      clock.ms += 100 * 86_400_000;
+      await give(world, mine, bookedAt);
+      expect(await balances(mine)).toMatchObject({ free: usd("6") });
+      await give(world, other, new Date(clock.ms));
+      expect(await balances(other)).toMatchObject({ free: usd("1") });
+      for (const one of [mine, other]) await expectSound(world, one);
     });
 
     test("is not given to an application account", async () => {

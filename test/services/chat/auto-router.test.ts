@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
 import { usd } from "../../../src/core/money.ts";
 import {
-  type AutoQuestion,
+  type AutoRequest,
   affordableModels,
   chooseModels,
   explainChoice,
@@ -49,7 +49,7 @@ function catalogue(policy: Policy, terms = TERMS, models = Object.values(MODELS)
   return catalogueOf(models, [], { auto: { policy, models: new Map(said) } });
 }
 
-const PLAIN: AutoQuestion = {
+const PLAIN: AutoRequest = {
   promptBytes: 300,
   maxTokens: 1_000,
   needsTools: false,
@@ -61,7 +61,7 @@ const bytes = (promptBytes: number) => ({ promptBytes });
 const paused = (...ids: string[]) => ({ isPaused: ({ id }: ModelEntry) => ids.includes(id) });
 const away = (...ids: string[]) => ({ isHealthy: ({ id }: ModelEntry) => !ids.includes(id) });
 
-function chosen(from: Catalogue, asked: Partial<AutoQuestion>): string {
+function chosen(from: Catalogue, asked: Partial<AutoRequest>): string {
   try {
     const { models } = chooseModels(from, { ...PLAIN, ...asked });
     return models.map(({ id }) => id).join(" ");
@@ -78,7 +78,7 @@ const TOO_LONG =
 const CASES: readonly (readonly [
   what: string,
   policy: Policy,
-  asked: Partial<AutoQuestion>,
+  asked: Partial<AutoRequest>,
   chosen: string,
 ])[] = [
   ["the lowest price first", "cheapest", {}, "tiny swift solid deep"],

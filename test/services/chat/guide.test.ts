@@ -300,6 +300,11 @@ describe("documents", () => {
       "What does LOG_LEVEL do?": "From docs/configuration.md",
       "What happens when Redis is killed?": "From docs/money.md",
       "Who owns SQL?": "From docs/ARCHITECTURE.md",
+      "What is a hold?": "From docs/glossary.md",
+      "How do I rotate KEY_PEPPER?": "From docs/operating.md",
+      insufficient_credits: "From docs/errors.md",
+      "where are prices configured": "From docs/configuration.md",
+      "how do I add a provider": "From CONTRIBUTING.md",
     };
     for (const [question, start] of Object.entries(asked)) {
       const { choices } = await own.complete(requestOf(question), { account, signal });

@@ -42,6 +42,7 @@ function callOf(mood: string, { provider = {}, ...parts }: CallParts = {}): Upst
     provider: providerAt(upstream.baseUrl, provider),
     model: mood,
     request: REQUEST,
+    showsReasoning: false,
     signal: idle(),
     fetch: (url, init) => fetch(url, init),
     ...parts,

@@ -20,6 +20,7 @@ import {
   type Shape,
   toWorld,
 } from "../../../src/services/maps/providers/embedded/world-shapes.ts";
+import { FakeClock, realClock } from "../../api/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -36,7 +37,7 @@ const MAP: MapRequest = {
 describe("the atlas", () => {
   let atlas: Atlas;
   beforeEach(() => {
-    atlas = new Atlas({ directory: testDataDirectory(), log: silent });
+    atlas = new Atlas({ directory: testDataDirectory(), clock: realClock, log: silent });
   });
   afterEach(() => atlas.close());
 
@@ -73,7 +74,7 @@ describe("the atlas", () => {
   });
 
   test("that was closed fails its calls, and never leaves one waiting", async () => {
-    const early = new Atlas({ directory: testDataDirectory(), log: silent });
+    const early = new Atlas({ directory: testDataDirectory(), clock: realClock, log: silent });
     const opening = early.draw(MAP).catch(String);
     early.close();
     expect(await opening).toContain("The atlas thread ended");
@@ -91,8 +92,13 @@ describe("the atlas", () => {
     await Bun.write(path, "no folder");
     const errors: object[] = [];
     const log = { ...silent, error: (fields: object) => void errors.push(fields) };
-    const broken = new Atlas({ directory: path, log });
+    const clock = new FakeClock();
+    const broken = new Atlas({ directory: path, clock, log });
     expect(await broken.draw(MAP).catch(String)).toContain("The atlas thread ended");
+    // It is not tried again with every call.
+    expect(await broken.draw(MAP).catch(String)).toContain("The atlas thread ended");
+    expect(errors).toHaveLength(1);
+    clock.advance(10_000);
     expect(await broken.draw(MAP).catch(String)).toContain("The atlas thread ended");
     expect(errors).toHaveLength(2);
     broken.close();

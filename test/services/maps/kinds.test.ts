@@ -7,7 +7,9 @@ import {
   MAPS_KINDS,
   MAPS_SERVER_DEFAULTS,
 } from "../../../src/services/maps/servers.ts";
+import { realClock } from "../../api/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
+import { silent } from "../../support/world.ts";
 
 test("every kind of server serves just the actions that the configuration lets it serve", () => {
   const connect = remoteServers({ now: () => 0 });
@@ -20,7 +22,7 @@ test("every kind of server serves just the actions that the configuration lets i
 });
 
 test("what is built in serves just the actions that are said to be", () => {
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  using embedded = openEmbeddedMaps({ directory: testDataDirectory(), log, now: () => 0 });
+  const directory = testDataDirectory();
+  using embedded = openEmbeddedMaps({ directory, clock: realClock, log: silent });
   expect(Object.keys(embedded.services).sort()).toEqual([...EMBEDDED_ACTIONS].sort());
 });

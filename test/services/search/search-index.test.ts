@@ -261,7 +261,7 @@ test("an index that cannot be opened says so, and is no end of the process", asy
   expect(index.isReady()).toBe(false);
   await eventually("it is told", () => errors.length > 0);
   expect(index.isReady()).toBe(false);
-  await expect(find(index, "x")).rejects.toThrow("not open");
+  await expect(find(index, "x")).rejects.toThrow("The search thread ended");
 });
 
 test("a closed index refuses what is asked of it", async () => {
@@ -269,7 +269,7 @@ test("a closed index refuses what is asked of it", async () => {
   await eventually("the index is open", () => index.isReady(), 30_000);
   const asked = find(index, "css");
   index.close();
-  await expect(asked).rejects.toThrow("closed");
+  await expect(asked).rejects.toThrow("The search thread ended");
   expect(index.isReady()).toBe(false);
 });
 

@@ -162,15 +162,17 @@ describe("what a provider cannot do", () => {
 
   test("that none can do is refused by the name of the field", () => {
     const { search } = searchOver([at("tavily"), at("exa")]);
-    const refusal = search.refusalOf(searchFor(QUERY, { language: "de" }));
+    const refusal = search.unsupportedError(searchFor(QUERY, { language: "de" }));
     expect(refusal?.code).toBe("invalid_parameter");
     expect(refusal?.message).toStartWith("language ");
-    expect(search.refusalOf(searchFor(QUERY, { country: "DE" }))).toBeNull();
+    expect(search.unsupportedError(searchFor(QUERY, { country: "DE" }))).toBeNull();
   });
 
   test("that none can do together is refused by the names of both", () => {
     const { search } = searchOver([at("serper"), at("exa")]);
-    const refusal = search.refusalOf(searchFor(QUERY, { language: "de", safesearch: "off" }));
+    const refusal = search.unsupportedError(
+      searchFor(QUERY, { language: "de", safesearch: "off" }),
+    );
     expect(refusal?.message).toStartWith("safesearch, language cannot be served together");
   });
 });
@@ -185,14 +187,14 @@ describe("the embedded index", () => {
 
   test("that is not open yet is search_unavailable, with a time to try again", () => {
     const { search } = searchOver([embedded], index(false));
-    const refusal = search.refusalOf(searchFor(QUERY));
+    const refusal = search.unsupportedError(searchFor(QUERY));
     expect(refusal?.code).toBe("search_unavailable");
     expect(refusal?.retryAfterSeconds).toBeGreaterThan(0);
   });
 
   test("that is not open yet is passed over where another one serves", async () => {
     const servers = searchOver([embedded, at("exa")], index(false));
-    expect(servers.search.refusalOf(searchFor(QUERY))).toBeNull();
+    expect(servers.search.unsupportedError(searchFor(QUERY))).toBeNull();
     expect((await ask(servers)).provider).toBe("exa");
   });
 

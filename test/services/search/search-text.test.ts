@@ -15,6 +15,7 @@ describe("textOfHtml()", () => {
     ["un<b>believ</b>able", "unbelievable"],
     ["one<br>two<p>three</p>", "one two three"],
     ["a < b and c > d", "a < b and c > d"],
+    ["if x<y then z", "if x<y then z"],
     ["The &lt;div&gt; element &amp;amp; more", "The <div> element &amp; more"],
     ["&#72;&#x69; &#0; &#xD800; &nosuch; &copy", "Hi � � &nosuch; &copy"],
     [

@@ -1,21 +1,21 @@
-// A stream of batches that hands each one to a callback: with a promise for every layer that a
-// chunk passes, the promises would cost more than the chunk.
+// A stream of batches with callbacks. One promise per layer and chunk would cost more than the work
+// for the chunk itself.
 
 import type { ChatBatch } from "./provider.ts";
 
-/** Takes what a stream brings. Each `pull` is answered by exactly one of these. */
+/** Receives the batches of a stream. Each `pull` leads to exactly one of these calls. */
 export interface BatchTaker {
   onBatch(batch: ChatBatch): void;
   onEnd(): void;
   onFailure(error: unknown): void;
 }
 
-/** A stream that is pulled with callbacks; it is an iterator too, for all that need no speed. */
+/** A stream that is pulled with callbacks. It is also an iterator, for code that needs no speed. */
 export abstract class Batches implements AsyncIterableIterator<ChatBatch> {
-  /** Asks for the next batch, which may come at once. The pull before must have been answered. */
+  /** Requests the next batch, which may arrive at once. Wait for the answer to the last pull. */
   abstract pull(taker: BatchTaker): void;
 
-  /** Ends the stream before its time. */
+  /** Ends the stream early. */
   abstract cancel(): void;
 
   next(): Promise<IteratorResult<ChatBatch>> {
@@ -40,7 +40,7 @@ export abstract class Batches implements AsyncIterableIterator<ChatBatch> {
 
 const END: IteratorResult<ChatBatch> = { done: true, value: undefined };
 
-/** Any stream of batches as one that can be pulled. */
+/** Converts any stream of batches. */
 export function pullable(batches: AsyncIterable<ChatBatch>): Batches {
   return batches instanceof Batches
     ? batches
@@ -63,7 +63,7 @@ class IteratedBatches extends Batches {
   }
 
   override cancel(): void {
-    // A stream that is given up has nothing more to tell.
+    // Nobody needs the errors of a cancelled stream.
     this.#iterator.return?.().catch(() => {});
   }
 }

@@ -1,5 +1,5 @@
-// Serves a model by its routes in order: the first that answers does, and one that is known to be
-// down is passed over.
+// Serves a model by the first of its routes that answers. Routes that are known to be down are
+// skipped.
 
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
@@ -8,7 +8,7 @@ import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
-import { withExtrasOf } from "../chat-extras.ts";
+import { withAcceptedExtras } from "../chat-extras.ts";
 import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import type { Guide } from "./guide.ts";
 import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
@@ -30,23 +30,24 @@ export interface ChatProviderDeps {
   readonly log: Log;
 }
 
-type End = (ending: AttemptResult) => void;
+type ReportResult = (result: AttemptResult) => void;
 
 interface ServedRoute {
   readonly server: ProviderEntry;
   readonly upstreamModel: string;
 }
 
+/** A provider for all models of the catalogue. */
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
   const ask = <Result>(
     model: ModelEntry,
-    { account, signal, around = (request) => request() }: ChatOptions,
+    { account, signal, runRequest = (request) => request() }: ChatOptions,
     attempt: (route: ServedRoute) => Promise<Result>,
   ) =>
     fallback.first({
       candidates: routesOf(model, deps.catalogue()),
-      attempt: (route) => around(() => attempt(route)),
+      attempt: (route) => runRequest(() => attempt(route)),
       account,
       signal,
       subject: model.id,
@@ -59,13 +60,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedReply> {
     const { signal } = options;
-    const forwarded = withExtrasOf([model], request);
+    const call = { ...requestOf(model, request), signal };
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const reply: ChatReply =
         server.kind === "guide"
           ? await deps.guide.complete(request, options)
           : await completeUpstream(
-              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
+              callOf(deps, { ...call, provider: server, model: upstreamModel }),
             );
       return { ...reply, lane: server.name };
     });
@@ -79,14 +80,12 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedStream> {
     const { signal } = options;
-    const forwarded = withExtrasOf([model], request);
+    const call = { ...requestOf(model, request), signal };
     const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
           ? deps.guide.stream(request, options)
-          : streamUpstream(
-              callOf(deps, { provider: server, model: upstreamModel, request: forwarded, signal }),
-            );
+          : streamUpstream(callOf(deps, { ...call, provider: server, model: upstreamModel }));
       return { ...(await withFirst(pullable(batches))), lane: server.name };
     });
     return new Relay(result, { model, signal, end });
@@ -100,12 +99,21 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   return { complete, stream, isHealthy };
 }
 
-/** The model's routes, without those whose provider the catalogue no longer has. */
+/** The model's routes whose providers are in the catalogue. */
 function routesOf(model: ModelEntry, { providers }: ChatCatalogue): ServedRoute[] {
   return model.routes.flatMap(({ provider, model: upstreamModel }) => {
     const server = providers.get(provider);
     return server === undefined ? [] : [{ server, upstreamModel }];
   });
+}
+
+/** What all routes of a model are asked. */
+function requestOf(
+  model: ModelEntry,
+  request: ChatRequest,
+): Pick<UpstreamCall, "request" | "showsReasoning"> {
+  const showsReasoning = model.showsReasoning ?? false;
+  return { request: withAcceptedExtras([model], request), showsReasoning };
 }
 
 function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): UpstreamCall {
@@ -118,7 +126,9 @@ interface Started {
   readonly lane: string;
 }
 
-/** Waits for the first batch with a delta: whatever fails before it is still this route's. */
+/**
+ * Waits for the first batch with a delta. After a failure before it, another route can be tried.
+ */
 async function withFirst(rest: Batches): Promise<Omit<Started, "lane">> {
   let usage: ChatBatch["usage"] = null;
   for (;;) {
@@ -129,7 +139,7 @@ async function withFirst(rest: Batches): Promise<Omit<Started, "lane">> {
   }
 }
 
-/** A started stream. Whichever way it ends, its place is given back, even if nobody reads it. */
+/** A started stream. However it ends, its result is reported once, even if nobody reads it. */
 class Relay extends Batches implements BatchTaker, ServedStream {
   readonly lane: string;
   readonly #rest: Batches;
@@ -137,18 +147,21 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   readonly #signal: AbortSignal;
   readonly #onAbort = () => this.cancel();
   #first: ChatBatch | null;
-  #tellEnd: End | null;
+  #report: ReportResult | null;
   #taker: BatchTaker | null = null;
   #wasAborted = false;
 
-  constructor(started: Started, call: { model: ModelEntry; signal: AbortSignal; end: End }) {
+  constructor(
+    started: Started,
+    call: { model: ModelEntry; signal: AbortSignal; end: ReportResult },
+  ) {
     super();
     this.lane = started.lane;
     this.#first = started.first;
     this.#rest = started.rest;
     this.#model = call.model;
     this.#signal = call.signal;
-    this.#tellEnd = call.end;
+    this.#report = call.end;
     call.signal.addEventListener("abort", this.#onAbort);
     if (call.signal.aborted) this.#onAbort();
   }
@@ -182,13 +195,13 @@ class Relay extends Batches implements BatchTaker, ServedStream {
     this.#taker?.onFailure(brokenOff(error));
   }
 
-  /** An abort, which is the caller's, is heard here before anything fails because of it. */
-  #end(ending: AttemptResult): void {
-    if (this.#tellEnd === null) return;
+  /** If the caller aborts, this runs before anything fails because of the abort. */
+  #end(result: AttemptResult): void {
+    if (this.#report === null) return;
     this.#wasAborted = this.#signal.aborted;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#tellEnd(this.#wasAborted ? "ignored" : ending);
-    this.#tellEnd = null;
+    this.#report(this.#wasAborted ? "ignored" : result);
+    this.#report = null;
   }
 }
 
@@ -198,7 +211,7 @@ function brokenOff(cause: unknown): ApiError {
   });
 }
 
-/** Drops a usage that no call of this model can have. */
+/** Drops a usage that is impossible for this model. */
 function plausible<Reply extends { readonly usage: ChatBatch["usage"] }>(
   reply: Reply,
   model: ModelEntry,

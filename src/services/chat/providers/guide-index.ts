@@ -1,5 +1,7 @@
-// Finds passages by the words of a question: BM25, with more weight for words in headings.
+// Finds passages by the words of a question, with the full-text search of SQLite: English stemming
+// and BM25, with more weight for words in headings.
 
+import { Database } from "bun:sqlite";
 import {
   type GuideDocument,
   type Passage,
@@ -14,19 +16,20 @@ export interface Hit {
   readonly coverage: number;
 }
 
-// The usual constants of BM25: how soon repetition stops to count, and how much length counts.
-const SATURATION = 1.2;
-const LENGTH_WEIGHT = 0.6;
-const HEADING_WEIGHT = 3;
-const TITLE_WEIGHT = 0.5;
+/** The weights stand in the order of the columns. */
+const TABLE = `
+  CREATE VIRTUAL TABLE terms USING fts5 (
+    text, lead, headings, title, tokenize = 'porter unicode61 remove_diacritics 2'
+  );
+  INSERT INTO terms (terms, rank) VALUES ('rank', 'bm25(1.0, 0.5, 3.0, 0.5)')`;
 /** A section's first passage tells what it is about, so it is the better answer among equals. */
 const FIRST_BOOST = 1.15;
 /** Cells have no sentences, so they explain less. */
 const TABLE_WEIGHT = 0.8;
-const QUESTION_WORDS_MAX = 48;
+const QUESTION_WORDS_MAX = 32;
 const WORD_LENGTH_MAX = 40;
 
-const STOP_WORDS = new Set(
+const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a about all am an and any are as at be been but by can could describe did do does " +
     "explain farebox for from get give happen happens has have hello help hey hi how i if " +
@@ -37,120 +40,93 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** Words that mean the same here, after stemming. */
-const SAME: ReadonlyMap<string, string> = new Map([
+/** Words that mean the same here, beyond their endings. */
+const SAME: readonly (readonly string[])[] = [
   ["paid", "pay"],
-  ["fee", "price"],
-  ["cost", "price"],
+  ["fee", "cost", "price"],
   ["sent", "send"],
   ["kept", "keep"],
-  ["env", "environ"],
-  ["reserv", "hold"],
-  ["held", "hold"],
-  ["config", "configur"],
-  ["set", "setting"],
-  ["postgresql", "postgr"],
-]);
-
-interface Entry {
-  readonly passage: Passage;
-  readonly counts: ReadonlyMap<string, number>;
-  readonly length: number;
-}
+  ["env", "environment"],
+  ["reserve", "held", "hold"],
+  ["config", "configuration", "configure"],
+  ["postgresql", "postgres"],
+  ["rotate", "replace"],
+];
 
 /** An index of the passages of documents. */
 export class GuideIndex {
-  readonly #entries: readonly Entry[];
-  readonly #spread: ReadonlyMap<string, number>;
-  readonly #lengthMean: number;
+  readonly #passages: readonly Passage[];
+  readonly #find: (match: string) => { row: number; score: number }[];
 
   constructor(documents: readonly GuideDocument[]) {
-    this.#entries = documents.flatMap(passagesOf).map(entryOf);
-    const spread = new Map<string, number>();
-    for (const { counts } of this.#entries) {
-      for (const word of counts.keys()) spread.set(word, (spread.get(word) ?? 0) + 1);
-    }
-    this.#spread = spread;
-    const total = this.#entries.reduce((sum, { length }) => sum + length, 0);
-    this.#lengthMean = total / Math.max(1, this.#entries.length);
+    const db = new Database(":memory:", { strict: true });
+    db.run(TABLE);
+    this.#passages = documents.flatMap(passagesOf);
+    const insert = db.query(
+      "INSERT INTO terms (rowid, text, lead, headings, title) VALUES (?, ?, ?, ?, ?)",
+    );
+    db.transaction(() => {
+      for (const [row, { text, lead, headings, document }] of this.#passages.entries()) {
+        const [title = "", ...below] = headings;
+        const name = document.replace(/\.md$/i, "");
+        // What stands below no other heading is about the title.
+        const heading = below.length === 0 ? title : below.join(" ");
+        insert.run(row, plain(text), plain(lead), plain(heading), plain(`${title} ${name}`));
+      }
+    })();
+    const search = db.query<{ row: number; score: number }, [string]>(
+      "SELECT rowid AS row, -rank AS score FROM terms WHERE terms MATCH ?",
+    );
+    this.#find = (match) => search.all(match);
   }
 
   /** What the documents begin with: what Farebox is. */
   opening(): Passage | undefined {
-    return this.#entries[0]?.passage;
+    return this.#passages[0];
   }
 
   /** Passages with a word of the question, the best first; ties stay in the documents' order. */
   search(question: string): Hit[] {
-    const asked = [...new Set(wordsOf(question))].slice(0, QUESTION_WORDS_MAX);
-    const weights = asked.map((word) => ({ word, weight: this.#rarity(word) }));
-    const most = weights.reduce((sum, { weight }) => sum + weight, 0);
-    const hits: Hit[] = [];
-    for (const { passage, counts, length } of this.#entries) {
-      let score = 0;
-      let covered = 0;
-      for (const { word, weight } of weights) {
-        const count = counts.get(word);
-        if (count === undefined) continue;
-        const stretch = 1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * length) / this.#lengthMean;
-        score += (weight * count * (SATURATION + 1)) / (count + SATURATION * stretch);
-        covered += weight;
+    const found = wordsOf(question).map((word) => this.#find(matchOf(word)));
+    const scores = new Map<number, number>();
+    const covered = new Map<number, number>();
+    let most = 0;
+    for (const rows of found) {
+      const weight = this.#rarity(rows.length);
+      most += weight;
+      for (const { row, score } of rows) {
+        scores.set(row, (scores.get(row) ?? 0) + score);
+        covered.set(row, (covered.get(row) ?? 0) + weight);
       }
-      if (covered === 0) continue;
-      const coverage = covered / most;
-      const boost = (passage.isFirst ? FIRST_BOOST : 1) * (passage.lead === "" ? 1 : TABLE_WEIGHT);
-      hits.push({ passage, coverage, score: score * boost * (0.5 + 0.5 * coverage) });
     }
+    const hits = [...scores].flatMap(([row, score]): Hit | [] => {
+      const passage = this.#passages[row];
+      if (passage === undefined) return [];
+      const coverage = (covered.get(row) ?? 0) / most;
+      const boost = (passage.isFirst ? FIRST_BOOST : 1) * (passage.lead === "" ? 1 : TABLE_WEIGHT);
+      return { passage, coverage, score: score * boost * (0.5 + 0.5 * coverage) };
+    });
     return hits.sort((one, other) => other.score - one.score);
   }
 
-  #rarity(word: string): number {
-    const found = this.#spread.get(word) ?? 0;
-    return Math.log(1 + (this.#entries.length - found + 0.5) / (found + 0.5));
+  #rarity(found: number): number {
+    return Math.log(1 + (this.#passages.length - found + 0.5) / (found + 0.5));
   }
 }
 
-/** The words of a text that carry meaning, without their endings. */
+/** The words of a question that carry meaning, each once; a name such as max_tokens is one. */
 export function wordsOf(text: string): string[] {
-  const words: string[] = [];
-  for (const [found] of plain(text)
+  const words = plain(text)
     .toLowerCase()
-    .matchAll(/[\p{L}\p{N}]+(?:[_'’-][\p{L}\p{N}]+)*/gu)) {
-    if (found.length > WORD_LENGTH_MAX) continue;
-    const parts = found.split(/[_'’-]/);
-    for (const part of parts) {
-      if (part.length > 1 && !STOP_WORDS.has(part)) words.push(stem(part));
-    }
-    // A name such as max_tokens also counts as a whole: whoever writes it means just that.
-    if (parts.length > 1 && /[_-]/.test(found)) words.push(found.replaceAll("-", "_"));
-  }
-  return words;
+    .match(/[\p{L}\p{M}\p{N}]+(?:[_'’-][\p{L}\p{M}\p{N}]+)*/gu);
+  const significant = (words ?? []).filter(
+    (word) => word.length > 1 && word.length <= WORD_LENGTH_MAX && !STOP_WORDS.has(word),
+  );
+  return [...new Set(significant)].slice(0, QUESTION_WORDS_MAX);
 }
 
-function stem(word: string): string {
-  let root = word;
-  if (/[a-z]{3}ies$/.test(root)) root = `${root.slice(0, -3)}y`;
-  else if (/(?:[sxz]|[cs]h)es$/.test(root)) root = root.slice(0, -2);
-  else if (/[a-z]{2}[^sui]s$/.test(root)) root = root.slice(0, -1);
-  if (root.length > 5) root = root.replace(/(?:ations?|ators?|ating|ated|ments?|ment|ly)$/, "");
-  if (root.length > 4) root = root.replace(/(?:ing|ed|er)$/, "");
-  // What is left of "stopping" and of "price" is "stop" and "pric".
-  root = root.replace(/([bdgmnprt])\1$/, "$1");
-  if (root.length > 3) root = root.replace(/e$/, "");
-  return SAME.get(root) ?? SAME.get(word) ?? root;
-}
-
-function entryOf(passage: Passage): Entry {
-  const counts = new Map<string, number>();
-  const add = (text: string, weight: number): number => {
-    const words = wordsOf(text);
-    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + weight);
-    return words.length;
-  };
-  const [title = "", ...below] = passage.headings;
-  const length = add(passage.text, 1) + add(passage.lead, 0.5);
-  add(below.join(" "), HEADING_WEIGHT);
-  add(title, below.length === 0 ? HEADING_WEIGHT : TITLE_WEIGHT);
-  add(passage.document.replace(/\.md$/i, ""), TITLE_WEIGHT);
-  return { passage, counts, length };
+/** A query for a word and for those that mean the same. Quoted, so that nothing is an operator. */
+function matchOf(word: string): string {
+  const same = SAME.find((words) => words.includes(word)) ?? [word];
+  return same.map((text) => `"${text}"`).join(" OR ");
 }

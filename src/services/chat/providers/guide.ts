@@ -1,5 +1,5 @@
-// The built-in model. It is no language model: it finds the passages of Farebox's own documentation
-// that fit the last question best, and quotes them.
+// The built-in model. It is not a language model: it finds the passages of Farebox's documentation
+// that match the last question best, and quotes them.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,22 +21,22 @@ interface GuideOptions {
   readonly signal: AbortSignal;
 }
 
-/** The verbs of a ChatProvider, for the one model that needs no upstream. */
+/** Like a ChatProvider, for the only model without an upstream. */
 export interface Guide {
   complete(request: ChatRequest, options: GuideOptions): Promise<ChatReply>;
   stream(request: ChatRequest, options: GuideOptions): AsyncIterable<ChatBatch>;
 }
 
 const QUOTES_MAX = 3;
-/** Below this part of what was asked for, a passage is about something else. */
+/** A passage must cover at least this part of the question. */
 const COVERAGE_MIN = 0.34;
-/** Further passages must come this close to the best. */
+/** Further passages must have at least this part of the best score. */
 const CLOSENESS_MIN = 0.6;
 const QUOTE_LENGTH_MAX = 900;
-/** How much of a long message is looked at, at its end and at its start. */
+/** How many characters of a long message are read as the question, from its end or its start. */
 const QUESTION_LENGTH = 400;
-const WORDS_A_BATCH = 4;
-/** A longer prompt is refused uncounted: usual text has four bytes a token. */
+const WORDS_PER_BATCH = 4;
+/** A longer prompt is refused without counting: usual text has four bytes per token. */
 const PROMPT_BYTES_MAX = 16 * GUIDE_CONTEXT_TOKENS;
 
 const WHAT_IT_IS = "I am no language model: I quote Farebox's documentation.";
@@ -45,7 +45,7 @@ const HELP =
   "Farebox is built, in a few plain words.";
 
 export interface GuideDeps {
-  /** What it quotes; the first one should say what Farebox is. */
+  /** The documents to quote. The first one should say what Farebox is. */
   readonly documents: readonly GuideDocument[];
   readonly tokens: TokenCounter;
 }
@@ -79,7 +79,7 @@ export function createGuide({ documents, tokens }: GuideDeps): Guide {
   return { complete, stream };
 }
 
-/** What a project says about itself, in a fixed order; a file that is not there is left out. */
+/** Loads the documentation of a project, in a fixed order. Missing files are skipped. */
 export async function loadGuideDocuments(projectFolder: string): Promise<GuideDocument[]> {
   const docs = await readdir(join(projectFolder, "docs")).catch(() => []);
   const pages = docs.filter((name) => name.endsWith(".md")).sort();
@@ -105,7 +105,7 @@ async function reply(
   { account, signal }: GuideOptions,
 ): Promise<Reply> {
   signal.throwIfAborted();
-  // It never looks at tools, so they are not in its prompt.
+  // The guide ignores tools, so they do not count as prompt.
   const prompt = { ...request, parameters: {} };
   const isShort = promptTokensMax(prompt) <= PROMPT_BYTES_MAX;
   const promptTokens = isShort ? await tokens.countPrompt(account, prompt) : null;
@@ -131,12 +131,12 @@ function answer(index: GuideIndex, message: string): string {
   }
   const end = message.slice(-QUESTION_LENGTH);
   if (wordsOf(end).length > 0) return `I found nothing about that. ${HELP}`;
-  // "What is Farebox?" asks for nothing in particular, so for the whole.
+  // "What is Farebox?" has no words to search for; the opening of the documents answers it.
   const opening = index.opening();
   return opening !== undefined && /farebox/i.test(end) ? quoted([opening]) : HELP;
 }
 
-// A long message asks at its end, or at its start with something pasted below.
+// The question of a long message is at its end, or at its start before pasted text.
 function questionsOf(message: string): string[] {
   if (message.length <= QUESTION_LENGTH) return [message];
   return [message.slice(-QUESTION_LENGTH), message.slice(0, QUESTION_LENGTH)];
@@ -151,7 +151,7 @@ function fitting(hits: readonly Hit[]): readonly Hit[] {
     .slice(0, QUOTES_MAX);
 }
 
-/** The passages, those of one section together, the best section first. */
+/** Quotes the passages, grouped by section, the best section first. */
 function quoted(passages: readonly Passage[]): string {
   const sections = Map.groupBy(passages, ({ document, headings }) =>
     [document, ...headings].join("\n"),
@@ -165,35 +165,35 @@ function quoted(passages: readonly Passage[]): string {
   return `${parts.join("\n\n")}\n\n${WHAT_IT_IS}`;
 }
 
-/** Rows of one table below each other. */
+/** Joins rows of the same table. */
 function wholeTables(section: readonly Passage[]): Passage[] {
   const merged: Passage[] = [];
   for (const passage of section) {
     const at = merged.findIndex(({ lead }) => lead !== "" && lead === passage.lead);
-    const there = merged[at];
-    if (there === undefined) merged.push(passage);
-    else merged[at] = { ...there, text: `${there.text}\n${passage.text}` };
+    const table = merged[at];
+    if (table === undefined) merged.push(passage);
+    else merged[at] = { ...table, text: `${table.text}\n${passage.text}` };
   }
   return merged;
 }
 
 function quote({ lead, text }: Passage): string {
-  const shown = shortened(text, QUOTE_LENGTH_MAX);
-  const whole = lead === "" ? shown : `${lead}\n${shown}`;
+  const short = shortened(text, QUOTE_LENGTH_MAX);
+  const whole = lead === "" ? short : `${lead}\n${short}`;
   return whole
     .split("\n")
     .map((line) => `> ${line}`.trimEnd())
     .join("\n");
 }
 
-/** Whole lines of a text with several, otherwise whole sentences, otherwise whole words. */
+/** Shortens a text after a line if it has several, otherwise after a sentence or a word. */
 function shortened(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const start = text.slice(0, lengthMax);
   const lineEnd = start.lastIndexOf("\n");
   if (lineEnd > 0) {
     const lines = start.slice(0, lineEnd);
-    // A fence that was opened is closed.
+    // Close an open code fence.
     const isOpen = (lines.match(/^\s*(?:```|~~~)/gm)?.length ?? 0) % 2 === 1;
     return isOpen ? `${lines}\n…\n\`\`\`` : `${lines}\n…`;
   }
@@ -210,12 +210,12 @@ function beforeStop(text: string, stop: unknown): string {
   return text.slice(0, Math.min(text.length, ...ends));
 }
 
-/** Pieces of some words each that add up to the text. */
+/** Splits the text into pieces of a few words. */
 function inFewWords(text: string): string[] {
   const words = text.match(/\s*\S+\s*/g) ?? [];
   const pieces: string[] = [];
-  for (let at = 0; at < words.length; at += WORDS_A_BATCH) {
-    pieces.push(words.slice(at, at + WORDS_A_BATCH).join(""));
+  for (let at = 0; at < words.length; at += WORDS_PER_BATCH) {
+    pieces.push(words.slice(at, at + WORDS_PER_BATCH).join(""));
   }
   return pieces;
 }

@@ -1,7 +1,14 @@
-// Model servers on this machine, found without any configuration: whatever answers like an OpenAI
-// API on the port that a well-known server uses.
+// Finds model servers on this machine without configuration: any server that answers like an OpenAI
+// API on the default port of a well-known server.
 
-import { isObject } from "../../../upstream/upstream-http.ts";
+import { OK } from "../../../core/errors.ts";
+import {
+  exchange,
+  isObject,
+  parseJson,
+  readText,
+  refusalOf,
+} from "../../../upstream/upstream-http.ts";
 import {
   type ChatCatalogue,
   chatCatalogueOf,
@@ -16,11 +23,13 @@ export type Probe = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface LocalModelsOptions {
   readonly probe: Probe;
-  /** Where Farebox itself listens, which is one of the ports. */
+  /** The port of Farebox itself, which is not probed. */
   readonly ownPort: number | null;
 }
 
-/** Where the servers listen by default. The first one to offer a model keeps its name. */
+/**
+ * The default ports of the servers. The first server that offers a model keeps the model's name.
+ */
 export const LOCAL_SERVERS = [
   { name: "ollama", title: "Ollama", port: 11434 },
   { name: "llama.cpp", title: "llama.cpp", port: 8080 },
@@ -32,12 +41,12 @@ type LocalServer = (typeof LOCAL_SERVERS)[number];
 
 const PROBE_MS = 500;
 const LIST_BYTES_MAX = 1024 * 1024;
-const MODELS_MAX = 200;
+export const MODELS_MAX = 200;
 /** A server under load may miss one probe. */
 const MISSES_MAX = 1;
 /** A small price, so that there is something to count. */
 const BANDS = [priceBand({ input: "0.10", output: "0.40" })];
-/** Where the server does not say: more than most, because a usage above it is not believed. */
+/** The context if the server does not report one. It is large, because higher usage is dropped. */
 const CONTEXT_TOKENS = 131_072;
 const NOT_FOR_CHAT = /embed|rerank|whisper/i;
 
@@ -51,7 +60,7 @@ interface Seen {
   misses: number;
 }
 
-/** Remembers what the servers of this machine offer, from one look to the next. */
+/** The models that the servers of this machine offer, as of the last `refresh`. */
 export class LocalModels {
   readonly #servers: readonly LocalServer[];
   readonly #probe: Probe;
@@ -62,8 +71,8 @@ export class LocalModels {
     this.#servers = LOCAL_SERVERS.filter(({ port }) => port !== ownPort);
   }
 
-  /** Asks all servers at once. */
-  async look(): Promise<void> {
+  /** Queries all servers at the same time. */
+  async refresh(): Promise<void> {
     await Promise.all(
       this.#servers.map(async (server) => {
         const offers = await this.#ask(server);
@@ -96,20 +105,22 @@ export class LocalModels {
 
   async #ask({ port }: LocalServer): Promise<readonly Offer[] | null> {
     try {
-      const response = await this.#probe(`http://127.0.0.1:${port}/v1/models`, {
-        signal: AbortSignal.timeout(PROBE_MS),
-        redirect: "manual",
+      const url = `http://127.0.0.1:${port}/v1/models`;
+      const timeout = AbortSignal.timeout(PROBE_MS);
+      const request = { fetch: this.#probe, url, method: "GET", headers: {}, timeout } as const;
+      const list = await exchange(request, async (response) => {
+        if (response.status !== OK) throw await refusalOf(response);
+        return await readText(response, LIST_BYTES_MAX);
       });
-      if (!response.ok || response.body === null) return null;
-      return offersOf(JSON.parse(await readText(response.body)));
+      return offersOf(parseJson(list));
     } catch {
-      // Nobody listens there, or somebody who speaks otherwise.
+      // No server listens there, or a server with another protocol.
       return null;
     }
   }
 }
 
-/** The models of a list; null for no list, or a Farebox's, which would send calls in a circle. */
+/** The models of a list. Null if it is not a list, or a Farebox's, which could cause a loop. */
 function offersOf(list: unknown): Offer[] | null {
   if (!isObject(list) || !Array.isArray(list.data)) return null;
   const entries = list.data.slice(0, MODELS_MAX).filter(isObject);
@@ -157,7 +168,7 @@ function modelOf(
   };
 }
 
-/** The id as callers may write it. Where a server names a file, only the file's name is shown. */
+/** The id for callers. If the server's id is the path of a file, only the file's name is used. */
 function cleanId(model: string): string {
   const isPath = /^[/\\~.]|^[A-Za-z]:\\|\.gguf$/i.test(model);
   const name = isPath ? (model.split(/[/\\]/).at(-1) ?? "") : model;
@@ -165,14 +176,4 @@ function cleanId(model: string): string {
     .replace(/[^A-Za-z0-9._:/@+-]+/g, "-")
     .replace(/^[^A-Za-z0-9]+/, "")
     .slice(0, 100);
-}
-
-async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const bytes of body) {
-    text += decoder.decode(bytes, { stream: true });
-    if (text.length > LIST_BYTES_MAX) throw new Error("The list of models is too long");
-  }
-  return text + decoder.decode();
 }

@@ -1,22 +1,26 @@
-// One route's request to an OpenAI-compatible server, by plain fetch: a client library costs five
-// to twenty-five times as much for each chunk.
+// Sends the request of one route to an OpenAI-compatible server. Uses plain fetch, because a client
+// library costs 5 to 25 times as much for each chunk.
 
-import { ApiError } from "../../../core/errors.ts";
+import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import {
+  exchange,
   type Fetch,
   isObject,
+  jsonOrNull,
   parseJson,
   readText,
-  retryAfterOf,
+  statusFailure,
+  type UpstreamRequest,
 } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
 import type { ChatReply, ChatRequest } from "./provider.ts";
-import { Silence } from "./silence.ts";
 import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import {
   codeOf,
+  type ReplyParts,
   readChoices,
   readErrorMessage,
   readFingerprint,
@@ -25,44 +29,48 @@ import {
 
 export interface UpstreamCall {
   readonly provider: ProviderEntry;
-  /** The model's name there. */
+  /** The name of the model on that server. */
   readonly model: string;
   readonly request: ChatRequest;
+  /** True if the caller gets the text of the model's reasoning. */
+  readonly showsReasoning: boolean;
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
 }
 
-/** More than any reply of as many tokens as a caller may ask for. */
+/** More than any reply with the highest output limit has. */
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
-/** With them each token has up to 20 others beside it. */
+/** With logprobs, each token has up to 20 alternatives. */
 const LOGPROBS_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MESSAGE_MAX = 500;
-/** Statuses by which an upstream blames the request itself: no other route would do better. */
+/** Statuses for an invalid request, which every other route would refuse as well. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Statuses that concern one model or one moment. */
-const HEALTHY_SERVERS: ReadonlySet<number> = new Set([403, 404, 429]);
-/** What no caller should be told: addresses, accounts, keys. */
-const TELLING =
+/** Some servers use this status to refuse single models. */
+const FORBIDDEN = 403;
+/** Text that must not reach a caller: addresses, accounts, keys. */
+const REVEALING =
   /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
-/** How long the rest of a stream may take behind its [DONE], and in how many reads it must come. */
+/** The most time and reads to wait for the end of a stream's body after its [DONE]. */
 const REST_MS = 1_000;
 const REST_READS_MAX = 8;
 
-/** A whole reply. Throws a RouteFailure, or an ApiError where the request is at fault. */
+/** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
-  const response = await send(call, false, AbortSignal.any([call.signal, timeout]));
-  const hasLogprobs = wantsLogprobs(call.request);
-  const bytesMax = hasLogprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
-  const body = parseJson(await readText(response, bytesMax));
+  const parts = partsOf(call);
+  const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
+  const limits = { signal: call.signal, timeout };
+  const text = await send(call, false, limits, (response) => readText(response, bytesMax));
+  const body = parseJson(text);
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
   }
-  const choices = isObject(body) ? readChoices(body.choices, hasLogprobs) : null;
+  const choices = isObject(body) ? readChoices(body.choices, parts) : null;
   if (!isObject(body) || choices === null) throw new RouteFailure("The reply has no message");
   const hasText = choices.some(
-    ({ message }) => message.content || message.refusal || message.tool_calls,
+    ({ message: { content, refusal, tool_calls, reasoning_content } }) =>
+      content || refusal || tool_calls || reasoning_content,
   );
   return {
     choices,
@@ -71,18 +79,18 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   };
 }
 
-function wantsLogprobs({ parameters }: ChatRequest): boolean {
-  return parameters.logprobs === true;
+function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
+  return { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
 }
 
-/** The batches of a stream, one for each read that brought something. */
+/** Requests a stream. Each read of its body that has content becomes a batch. */
 export function streamUpstream(call: UpstreamCall): Batches {
   return new UpstreamStream(call);
 }
 
 class UpstreamStream extends Batches {
   readonly #call: UpstreamCall;
-  readonly #silence: Silence;
+  readonly #timeout: IdleTimeout;
   readonly #reply: StreamedReply;
   #body: BodyReader | null = null;
   #taker: BatchTaker | null = null;
@@ -92,15 +100,15 @@ class UpstreamStream extends Batches {
     super();
     this.#call = call;
     this.#reply = new StreamedReply({
-      hasLogprobs: wantsLogprobs(call.request),
+      parts: partsOf(call),
       bytesMax: streamBytesMax(call.request.maxTokens),
     });
-    this.#silence = new Silence(call.signal, call.provider);
+    this.#timeout = new IdleTimeout(call.signal, call.provider);
   }
 
   override pull(taker: BatchTaker): void {
     this.#taker = taker;
-    this.#silence.isWaiting = true;
+    this.#timeout.isWaiting = true;
     if (this.#isOver) taker.onEnd();
     else if (this.#body !== null) this.#read(this.#body);
     else this.#open().then((body) => this.#read(body), this.#onFailure);
@@ -111,9 +119,11 @@ class UpstreamStream extends Batches {
   }
 
   async #open(): Promise<BodyReader> {
-    const response = await send(this.#call, true, this.#silence.signal);
-    if (response.body === null) throw new RouteFailure("The stream has no body");
-    this.#body = response.body.getReader();
+    const limits = { signal: this.#timeout.signal };
+    this.#body = await send(this.#call, true, limits, ({ body }) => {
+      if (body === null) throw new RouteFailure("The stream has no body");
+      return body.getReader();
+    });
     return this.#body;
   }
 
@@ -127,9 +137,9 @@ class UpstreamStream extends Batches {
   readonly #onRead = ({ done, value }: Awaited<ReturnType<BodyReader["read"]>>): void => {
     const wasFinished = this.#reply.isFinished;
     const batch = done ? null : this.#reply.read(value);
-    if (batch !== null) this.#silence.isWaiting = false;
-    if (!done && this.#reply.hasSpoken) this.#silence.heard();
-    if (!wasFinished && this.#reply.isFinished) this.#silence.heardEnd();
+    if (batch !== null) this.#timeout.isWaiting = false;
+    if (!done && this.#reply.hasContent) this.#timeout.onData();
+    if (!wasFinished && this.#reply.isFinished) this.#timeout.onReplyEnd();
     if (batch !== null) this.#taker?.onBatch(batch);
     else if (done) this.#onBodyEnd();
     else if (this.#body !== null) this.#read(this.#body);
@@ -137,18 +147,18 @@ class UpstreamStream extends Batches {
 
   #onBodyEnd(): void {
     if (this.#reply.isDone || this.#reply.isFinished) {
-      this.#silence.isWaiting = false;
+      this.#timeout.isWaiting = false;
       this.#end();
       this.#taker?.onEnd();
     } else {
-      // Some servers leave the [DONE] out; a reply without an end was cut off.
+      // Some servers send no [DONE], but a reply without a finish_reason was cut off.
       this.#onFailure(new RouteFailure("The stream ended before the reply did"));
     }
   }
 
   readonly #onFailure = (error: unknown): void => {
     this.#end();
-    // After the end of a reply only its usage is missing, and we can count that ourselves.
+    // After the finish_reason only the usage can be missing, and we can count that ourselves.
     if (this.#reply.isFinished && !this.#call.signal.aborted) this.#taker?.onEnd();
     else this.#taker?.onFailure(error);
   };
@@ -156,51 +166,57 @@ class UpstreamStream extends Batches {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#body !== null && this.#reply.isDone) void endAfter(this.#body, this.#silence);
-    else this.#silence.end();
+    if (this.#body !== null && this.#reply.isDone) void readToEnd(this.#body, this.#timeout);
+    else this.#timeout.end();
   }
 }
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
 /**
- * Reads a body to its end, which comes right behind the [DONE]: a request that is aborted before
- * would take its connection along.
+ * Reads the body to its end, which follows soon after the [DONE]. Aborting the request before that
+ * would close the connection, which could otherwise be reused.
  */
-async function endAfter(body: BodyReader, silence: Silence): Promise<void> {
-  silence.endWithin(REST_MS);
+async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> {
+  timeout.endWithin(REST_MS);
   try {
     for (let reads = 0; reads < REST_READS_MAX; reads += 1) {
       if ((await body.read()).done) break;
     }
   } catch {
-    // The reply is complete all the same.
+    // The reply is complete anyway.
   } finally {
-    silence.end();
+    timeout.end();
   }
 }
 
-async function send(call: UpstreamCall, stream: boolean, signal: AbortSignal): Promise<Response> {
-  const { provider } = call;
+async function send<T>(
+  call: UpstreamCall,
+  stream: boolean,
+  limits: Pick<UpstreamRequest, "signal" | "timeout">,
+  read: (response: Response) => Promise<T> | T,
+): Promise<T> {
+  const { provider, fetch } = call;
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: stream ? "text/event-stream" : "application/json",
   };
   if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
-  const response = await call.fetch(`${provider.baseUrl}/chat/completions`, {
-    method: "POST",
-    headers,
-    body: bodyOf(call, stream),
-    signal,
-    // A redirect could lead to an address that no operator configured.
-    redirect: "manual",
-  });
-  if (response.status === 200) return response;
+  const url = `${provider.baseUrl}/chat/completions`;
+  const body = bodyOf(call, stream);
+  return await exchange({ fetch, url, method: "POST", headers, body, ...limits }, (response) =>
+    response.status === OK ? read(response) : refuse(response, provider),
+  );
+}
+
+/** Throws what a status other than 200 means. */
+async function refuse(response: Response, provider: ProviderEntry): Promise<never> {
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
-  const message = `The server answered ${response.status}${codeOf(jsonOrNull(text))}`;
-  const isHealthy = HEALTHY_SERVERS.has(response.status);
-  throw new RouteFailure(message, isHealthy ? "nobody" : "server", retryAfterOf(response.headers));
+  throw statusFailure(response, {
+    isHealthy: response.status === FORBIDDEN,
+    detail: codeOf(jsonOrNull(text)),
+  });
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
@@ -216,30 +232,22 @@ function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): st
   });
 }
 
-/** The upstream's words on a bad request, without anything that tells which upstream it is. */
+/** The upstream's message about an invalid request, unless it reveals which upstream it is. */
 function callerFault(text: string, provider: ProviderEntry): ApiError {
-  const words = readErrorMessage(jsonOrNull(text)) ?? "";
-  const message = words.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
-  const said = message === "" || isTelling(message, provider) ? "" : `: ${message}`;
-  return new ApiError("invalid_parameter", `The model did not accept this request${said}`);
+  const original = readErrorMessage(jsonOrNull(text)) ?? "";
+  const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
+  const detail = message === "" || revealsUpstream(message, provider) ? "" : `: ${message}`;
+  return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
 }
 
-function isTelling(message: string, { apiKey, baseUrl, name }: ProviderEntry): boolean {
+function revealsUpstream(message: string, { apiKey, baseUrl, name }: ProviderEntry): boolean {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : baseUrl;
-  // "openai" of api.openai.com, for one, also tells who it is.
+  // Parts of the host reveal it too, such as "openai" of api.openai.com.
   const labels = host.split(".").slice(0, -1);
   const secrets = [apiKey ?? "", name, host, ...labels.filter((label) => label.length > 3)];
   const lower = message.toLowerCase();
   return (
-    TELLING.test(message) ||
+    REVEALING.test(message) ||
     secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
   );
-}
-
-function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

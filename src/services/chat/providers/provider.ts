@@ -1,9 +1,9 @@
-// The interface between a call and whatever serves chat completions.
+// The interface between calls and the providers of chat completions.
 
 import type { TokenUsage } from "../../../core/pricing.ts";
 import type { ModelEntry } from "../catalogue.ts";
 
-/** A checked message, ready to be forwarded: only fields that the gateway knows. */
+/** A checked message, ready to be forwarded, with known fields only. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | null;
@@ -21,19 +21,17 @@ export interface ToolCall {
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly maxTokens: number;
-  /** Whether the caller did not say it; then it is at most what the model's context has left. */
+  /** True if the caller did not set `maxTokens`; then the model's context can reduce it. */
   readonly hasDefaultLimit?: boolean;
-  /**
-   * Checked OpenAI parameters that are forwarded as they are: temperature, tools, stop and so on.
-   */
+  /** Checked OpenAI parameters that are forwarded unchanged: temperature, tools, stop and so on. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Parameters of the body that only some models take; forwarded to those. */
+  /** Extra parameters, which are forwarded only to models that accept them. */
   readonly extras?: ReadonlyMap<string, unknown>;
 }
 
-/** Token counts, and what the upstream says of them besides. */
+/** Token counts, and the upstream's details about them. */
 export interface ChatUsage extends TokenUsage {
-  /** What the output tokens were spent on, by OpenAI's names: parts of them. */
+  /** Parts of the output tokens, by OpenAI's names. */
   readonly outputDetails?: Readonly<Record<string, number>>;
 }
 
@@ -44,7 +42,7 @@ export interface TokenLogprob {
   readonly bytes: readonly number[] | null;
 }
 
-/** How probable the tokens of a choice were, and others in their place. */
+/** The log probabilities of the tokens of a choice, and of their alternatives. */
 export interface Logprobs {
   readonly content: LogprobTokens | null;
   readonly refusal: LogprobTokens | null;
@@ -57,7 +55,9 @@ export interface ChatChoice {
   readonly message: {
     readonly role: "assistant";
     readonly content: string | null;
-    /** What the model says instead of an answer. */
+    /** The text of the reasoning, if the model shows it. */
+    readonly reasoning_content?: string;
+    /** The text with which the model refuses to answer. */
     readonly refusal?: string;
     readonly tool_calls?: readonly ToolCall[];
   };
@@ -67,36 +67,37 @@ export interface ChatChoice {
 
 export interface ChatReply {
   readonly choices: readonly ChatChoice[];
-  /**
-   * Null when the upstream sent none that makes sense: integers, not negative, cached <= prompt.
-   */
+  /** Null if the upstream sent none, or an invalid one. */
   readonly usage: ChatUsage | null;
-  /** Which configuration of the server answered; null if it does not say. */
+  /** The configuration of the server that answered; null if it is not known. */
   readonly fingerprint?: string | null;
 }
 
-/** A reply, and the server that gave it. */
+/** A reply, and the provider that served it. */
 export interface ServedReply extends ChatReply {
   readonly lane: string;
 }
 
 export interface ChatDelta {
   readonly index: number;
-  /** `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format; nothing else. */
+  /**
+   * `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format, and `reasoning_content`
+   * of a model that shows it; nothing else.
+   */
   readonly delta: Readonly<Record<string, unknown>>;
   readonly finish_reason: string | null;
   readonly logprobs?: Logprobs;
 }
 
-/** What one read from the upstream brought: deltas in order, and the usage once it is known. */
+/** The content of one read from the upstream: deltas in order, and the usage if it was sent. */
 export interface ChatBatch {
   readonly deltas: readonly ChatDelta[];
   readonly usage: ChatUsage | null;
-  /** Which configuration of the server answers; null or left out if it did not say it here. */
+  /** The configuration of the server that answers; null or undefined if this read has none. */
   readonly fingerprint?: string | null;
 }
 
-/** A started stream, and the server that it comes from. */
+/** A started stream, and the provider that serves it. */
 export interface ServedStream extends AsyncIterable<ChatBatch> {
   readonly lane: string;
 }
@@ -104,25 +105,25 @@ export interface ServedStream extends AsyncIterable<ChatBatch> {
 export interface ChatOptions {
   /** The caller's account: servers are shared fairly between accounts. */
   readonly account: string;
-  /** Aborted when the caller is gone or a time limit struck; the upstream request ends with it. */
+  /** Aborted when the caller is gone or a time limit is reached; ends the upstream request. */
   readonly signal: AbortSignal;
-  /** Runs every request to a server; it may refuse to. Left out, nothing is around them. */
-  readonly around?: <Result>(ask: () => Promise<Result>) => Promise<Result>;
+  /** Wraps every request to a server, and may refuse to run it. */
+  readonly runRequest?: <Result>(ask: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Serves a model by its routes in order. Both verbs throw an ApiError: `upstream_unreachable` when
- * no route answered, `invalid_parameter` when the upstream blames the request.
+ * Serves a model by its routes in order. `complete` and `stream` throw an ApiError:
+ * `upstream_unreachable` if no route answered, `invalid_parameter` if the request is invalid.
  */
 export interface ChatProvider {
   complete(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedReply>;
 
   /**
-   * Resolves once the first batch with a delta has arrived, so that a failure before it is a plain
-   * error. The iterator throws `upstream_unreachable` when the upstream breaks off later.
+   * Resolves once the first batch with a delta has arrived, so that an earlier failure is a plain
+   * error. The iterator throws `upstream_unreachable` if the upstream breaks off later.
    */
   stream(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedStream>;
 
-  /** Whether a route of the model would be tried now, by all that is known of its servers. */
+  /** True if at least one route of the model would be tried now. */
   isHealthy(model: ModelEntry, account: string): boolean;
 }

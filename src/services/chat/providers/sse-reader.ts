@@ -1,32 +1,33 @@
-// Server-sent events from bytes, as the WHATWG HTML standard says (section 9.2): lines may end in
-// LF, CRLF or CR, comments are skipped, the data lines of an event are joined. Bytes may be cut
-// anywhere, and no way to cut them, nor any content, takes more than linear time.
+// Parses server-sent events from bytes (WHATWG HTML standard, section 9.2): lines end in LF, CRLF
+// or CR, comments are skipped, the data lines of an event are joined. The bytes may be split
+// anywhere. The time is linear for any content and any split.
 
-// Shared: a decoder for each stream would take two kilobytes, so the cut characters are kept here.
+// One decoder for all streams, because each takes two kilobytes. So each reader keeps the bytes of
+// an incomplete character itself.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const BYTE_ORDER_MARK = 0xfeff;
 const NO_BYTES = new Uint8Array();
 const LF = 10;
 const SPACE = 32;
 
-/** An event larger than this is no chat chunk. */
+/** A larger event cannot be a chat chunk. */
 const EVENT_LENGTH_MAX = 1024 * 1024;
 
-/** Thrown for a stream that is not what it says it is. */
+/** The stream is not a valid event stream. */
 export class SseError extends Error {
   override readonly name = "SseError";
 }
 
 export class SseReader {
-  /** The first bytes of a character whose other bytes have not arrived. */
+  /** The first bytes of an incomplete character. */
   #cut = NO_BYTES;
   #hasBegun = false;
-  /** Text after the last whole line. */
+  /** The text after the last complete line. */
   #rest = "";
   #data: string | null = null;
   #skipLineFeed = false;
 
-  /** The data of every event that these bytes complete. Throws an SseError. */
+  /** Returns the data of every event that these bytes complete. Throws an SseError. */
   push(bytes: Uint8Array): string[] {
     const events: string[] = [];
     const text = this.#decode(bytes);
@@ -46,7 +47,7 @@ export class SseReader {
       }
       if (lf >= 0 && lf < start) lf = text.indexOf("\n", start);
     }
-    // Joined without being searched again, however small the pieces are that a line comes in.
+    // The rest is not searched again, so that many small pieces of a line take linear time.
     if (start < text.length) this.#rest += text.slice(start);
     if (this.#rest.length > EVENT_LENGTH_MAX) throw tooLarge();
     return events;
@@ -80,7 +81,7 @@ export class SseReader {
   }
 
   #field(text: string, start: number, end: number): void {
-    // Only `data` matters here; `event`, `id`, `retry` and comments change nothing.
+    // Only `data` is needed; `event`, `id`, `retry` and comments are ignored.
     if (!text.startsWith("data", start)) return;
     let at = start + 4;
     if (at < end) {
@@ -93,7 +94,7 @@ export class SseReader {
   }
 }
 
-/** Where the last whole character ends; what is no UTF-8 is left for the decoder to find. */
+/** Where the last complete character ends. Invalid UTF-8 is left for the decoder to reject. */
 function endOfCharacters(bytes: Uint8Array): number {
   const { length } = bytes;
   for (let at = length - 1; at >= 0 && at >= length - 3; at -= 1) {

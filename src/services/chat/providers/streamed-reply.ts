@@ -1,4 +1,4 @@
-// A streamed reply of an OpenAI-compatible server, from its bytes to batches.
+// Converts the bytes of a streamed reply of an OpenAI-compatible server into batches.
 
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { isObject, parseJson, tooLarge } from "../../../upstream/upstream-http.ts";
@@ -6,6 +6,7 @@ import type { ChatBatch, ChatDelta } from "./provider.ts";
 import { SseReader } from "./sse-reader.ts";
 import {
   codeOf,
+  type ReplyParts,
   readDeltas,
   readErrorMessage,
   readFingerprint,
@@ -14,48 +15,48 @@ import {
 } from "./upstream-json.ts";
 
 /**
- * What a stream may have in bytes: each token has a chunk of its own around it, of some 300 bytes,
- * and of some 3,000 with logprobs. Reasoning is not limited by every server (D-173).
+ * The limits of a stream in bytes. Each token comes in its own chunk of about 300 bytes, or 3,000
+ * with logprobs. Not every server limits reasoning (D-173).
  */
 const BYTES = { base: 16 * 1024 * 1024, token: 8 * 1024, max: 256 * 1024 * 1024 };
 
-/** More bytes than any honest stream of at most so many output tokens has. */
+/** The byte limit for a stream with this output limit. A regular stream stays far below it. */
 export function streamBytesMax(maxTokens: number): number {
   return Math.min(BYTES.max, BYTES.base + maxTokens * BYTES.token);
 }
 
 export interface StreamedReplyOptions {
-  readonly hasLogprobs: boolean;
-  /** A stream that has more fails. */
+  readonly parts: ReplyParts;
+  /** A longer stream fails. */
   readonly bytesMax: number;
 }
 
-/** What has come of a streamed reply. */
+/** The state of a streamed reply. */
 export class StreamedReply {
   readonly #reader = new SseReader();
   readonly #toolCalls = new ToolCallIndexes();
-  readonly #hasLogprobs: boolean;
+  readonly #parts: ReplyParts;
   readonly #bytesMax: number;
   #bytesRead = 0;
   #hasText = false;
-  /** What is wrong with what came after the last batch, or null. */
+  /** The error in the bytes after the last batch; null if there is none. */
   failure: unknown = null;
-  /** True once the last read brought something of the reply, shown or not. */
-  hasSpoken = false;
-  /** True once a finish_reason has come. */
+  /** True if the last read had a part of the reply, hidden reasoning included. */
+  hasContent = false;
+  /** True once a finish_reason has arrived. */
   isFinished = false;
-  /** True once [DONE] has come. */
+  /** True once [DONE] has arrived. */
   isDone = false;
 
-  constructor({ hasLogprobs, bytesMax }: StreamedReplyOptions) {
-    this.#hasLogprobs = hasLogprobs;
+  constructor({ parts, bytesMax }: StreamedReplyOptions) {
+    this.#parts = parts;
     this.#bytesMax = bytesMax;
   }
 
-  /** What these bytes bring, or null. A failure after it is kept in `failure`. */
+  /** The batch in these bytes; null if there is none. An error after it goes to `failure`. */
   read(bytes: Uint8Array): ChatBatch | null {
     const batch: OpenBatch = { deltas: [], usage: null, fingerprint: null };
-    this.hasSpoken = false;
+    this.hasContent = false;
     this.#bytesRead += bytes.byteLength;
     try {
       if (this.#bytesRead > this.#bytesMax) throw tooLarge();
@@ -72,16 +73,16 @@ export class StreamedReply {
   }
 
   #take(chunk: unknown, batch: OpenBatch): void {
-    if (!isObject(chunk)) throw new RouteFailure("A chunk is no object");
+    if (!isObject(chunk)) throw new RouteFailure("A chunk is not an object");
     if (readErrorMessage(chunk) !== null) {
-      throw new RouteFailure(`The stream brought an error${codeOf(chunk)}`);
+      throw new RouteFailure(`The stream contains an error${codeOf(chunk)}`);
     }
     const { choices } = chunk;
-    this.hasSpoken ||= Array.isArray(choices) && choices.length > 0;
-    for (const delta of readDeltas(choices, this.#toolCalls, this.#hasLogprobs)) {
+    this.hasContent ||= Array.isArray(choices) && choices.length > 0;
+    for (const delta of readDeltas(choices, this.#toolCalls, this.#parts)) {
       batch.deltas.push(delta);
-      const { content, refusal, tool_calls } = delta.delta;
-      this.#hasText ||= Boolean(content || refusal || tool_calls);
+      const { content, refusal, tool_calls, reasoning_content } = delta.delta;
+      this.#hasText ||= Boolean(content || refusal || tool_calls || reasoning_content);
       this.isFinished ||= delta.finish_reason !== null;
     }
     batch.fingerprint = readFingerprint(chunk.system_fingerprint) ?? batch.fingerprint;

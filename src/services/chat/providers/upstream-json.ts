@@ -1,14 +1,14 @@
-// What an upstream sends, read field by field: nothing that is not known here reaches a caller.
+// Reads the JSON of an upstream field by field, so that unknown fields never reach a caller.
 
 import { isObject, type Json } from "../../../upstream/upstream-http.ts";
 import type { ChatChoice, ChatDelta, ChatUsage, ToolCall } from "./provider.ts";
 import { readLogprobs } from "./upstream-logprobs.ts";
 
-/** No reply has more tokens; a count above it is a mistake of the upstream's. */
+/** No reply has more tokens; a higher count is an error of the upstream. */
 const TOKENS_MAX = 100_000_000;
 const CHOICES_MAX = 1;
 const TOOL_CALLS_MAX = 1024;
-/** What OpenAI says of the output tokens; each is a part of them. */
+/** OpenAI's details about the output tokens; each is a part of them. */
 const OUTPUT_DETAILS = [
   "reasoning_tokens",
   "audio_tokens",
@@ -16,7 +16,7 @@ const OUTPUT_DETAILS = [
   "rejected_prediction_tokens",
 ];
 
-/** The usage of a reply, or null if it is missing or makes no sense, as text of no tokens does. */
+/** The usage of a reply; null if it is missing or invalid, such as no tokens for a text. */
 export function readUsage(value: unknown, hasText: boolean): ChatUsage | null {
   if (!isObject(value)) return null;
   const details = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
@@ -44,7 +44,7 @@ function readOutputDetails(
   return isEmpty(details) ? null : details;
 }
 
-/** Which configuration answered, as OpenAI writes it; null for anything else. */
+/** The fingerprint of the configuration in OpenAI's format; null for any other value. */
 export function readFingerprint(value: unknown): string | null {
   return typeof value === "string" && /^fp_\w{1,64}$/.test(value) ? value : null;
 }
@@ -53,8 +53,14 @@ function isCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
 }
 
-/** The choices of a whole reply, or null when there is none that a caller could use. */
-export function readChoices(value: unknown, hasLogprobs: boolean): ChatChoice[] | null {
+/** The parts of a reply that the caller gets in addition to text and tool calls. */
+export interface ReplyParts {
+  readonly logprobs: boolean;
+  readonly reasoning: boolean;
+}
+
+/** The choices of a whole reply; null if there is no usable choice. */
+export function readChoices(value: unknown, parts: ReplyParts): ChatChoice[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const choices: ChatChoice[] = [];
   for (const choice of value.slice(0, CHOICES_MAX)) {
@@ -63,16 +69,19 @@ export function readChoices(value: unknown, hasLogprobs: boolean): ChatChoice[] 
     const toolCalls = readToolCalls(message.tool_calls);
     const content = readContent(message);
     const refusal = readRefusal(message);
-    const logprobs = hasLogprobs && !isReasoning(message) ? readLogprobs(choice.logprobs) : null;
-    // All of a reply may be reasoning that is not shown, which its end tells.
-    const hasEnd = typeof choice.finish_reason === "string";
-    const isSilent = content === null && refusal === null && toolCalls === null;
-    if (isSilent && !hasEnd) return null;
+    const reasoning = readReasoning(message);
+    const isHidden = reasoning !== "" && !parts.reasoning;
+    const logprobs = parts.logprobs && !isHidden ? readLogprobs(choice.logprobs) : null;
+    // A reply with a finish_reason may be empty: all of it may have been hidden reasoning.
+    const isFinished = typeof choice.finish_reason === "string";
+    const isWithoutContent = content === null && refusal === null && toolCalls === null;
+    if (isWithoutContent && !isFinished) return null;
     choices.push({
       index: choices.length,
       message: {
         role: "assistant",
         content,
+        ...(parts.reasoning && reasoning !== "" && { reasoning_content: reasoning }),
         ...(refusal !== null && { refusal }),
         ...(toolCalls === null ? {} : { tool_calls: toolCalls }),
       },
@@ -83,16 +92,16 @@ export function readChoices(value: unknown, hasLogprobs: boolean): ChatChoice[] 
   return choices;
 }
 
-/** The text of a message or delta; of its parts, those of another type are hidden reasoning. */
+/** The text of a message or delta. Parts of other types are skipped: they are hidden reasoning. */
 function readContent({ content }: Json): string | null {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? readParts(content, "text") : null;
 }
 
-/** What a model says instead of an answer, or null. */
+/** The text with which the model refuses to answer, or null. */
 function readRefusal({ content, refusal }: Json): string | null {
-  const said = Array.isArray(content) ? readParts(content, "refusal") : "";
-  return textOr(refusal, "") + said || null;
+  const parts = Array.isArray(content) ? readParts(content, "refusal") : "";
+  return textOr(refusal, "") + parts || null;
 }
 
 function readParts(parts: readonly unknown[], type: "text" | "refusal"): string {
@@ -103,9 +112,12 @@ function readParts(parts: readonly unknown[], type: "text" | "refusal"): string 
   return text;
 }
 
-/** Whether it has reasoning, which is hidden; logprobs would show it, token by token. */
-function isReasoning({ reasoning_content, reasoning }: Json): boolean {
-  return Boolean(reasoning_content || reasoning);
+/**
+ * The reasoning of a message or delta, by either of the two names that servers use. If it is
+ * hidden, its logprobs must be hidden too, because they contain its tokens.
+ */
+function readReasoning({ reasoning_content, reasoning }: Json): string {
+  return textOr(reasoning_content, "") || textOr(reasoning, "");
 }
 
 function readToolCalls(value: unknown): ToolCall[] | null {
@@ -124,23 +136,17 @@ function readToolCalls(value: unknown): ToolCall[] | null {
   return calls.length === 0 ? null : calls;
 }
 
-/**
- * The deltas of a chunk; one that says nothing is left out. `calls` lasts as long as the stream.
- */
-export function readDeltas(
-  value: unknown,
-  calls: ToolCallIndexes,
-  hasLogprobs: boolean,
-): ChatDelta[] {
+/** The deltas of a chunk, without empty ones. Use the same `calls` for the whole stream. */
+export function readDeltas(value: unknown, calls: ToolCallIndexes, parts: ReplyParts): ChatDelta[] {
   if (!Array.isArray(value)) return [];
   const deltas: ChatDelta[] = [];
   for (const choice of value) {
     if (!isObject(choice) || (choice.index ?? 0) !== 0) continue;
-    const delta = isObject(choice.delta) ? readDelta(choice.delta, calls) : {};
+    const delta = isObject(choice.delta) ? readDelta(choice.delta, calls, parts) : {};
     const finish = typeof choice.finish_reason === "string" ? choice.finish_reason : null;
     if (finish === null && isEmpty(delta)) continue;
-    const isSaid = delta.content !== undefined || delta.refusal !== undefined;
-    const logprobs = hasLogprobs && isSaid ? readLogprobs(choice.logprobs) : null;
+    const isText = ["content", "refusal", "reasoning_content"].some((name) => name in delta);
+    const logprobs = parts.logprobs && isText ? readLogprobs(choice.logprobs) : null;
     const one = { index: 0, delta, finish_reason: finish };
     deltas.push(logprobs === null ? one : { ...one, logprobs });
   }
@@ -152,9 +158,15 @@ function isEmpty(delta: Json): boolean {
   return true;
 }
 
-function readDelta(from: Json, indexes: ToolCallIndexes): Record<string, unknown> {
+function readDelta(
+  from: Json,
+  indexes: ToolCallIndexes,
+  parts: ReplyParts,
+): Record<string, unknown> {
   const delta: Record<string, unknown> = {};
   if (from.role === "assistant") delta.role = "assistant";
+  const reasoning = parts.reasoning ? readReasoning(from) : "";
+  if (reasoning !== "") delta.reasoning_content = reasoning;
   const content = readContent(from);
   if (content !== null) delta.content = content;
   const refusal = readRefusal(from);
@@ -168,8 +180,8 @@ function readDelta(from: Json, indexes: ToolCallIndexes): Record<string, unknown
 }
 
 /**
- * Which call of a stream a piece belongs to. Some servers send no index; then a piece with an id is
- * a call of its own, in whichever chunk it comes: clients would join two calls of one index.
+ * Assigns the pieces of tool calls to calls. Some servers send no index; then each piece with an id
+ * starts a new call, because clients would join two calls with the same index.
  */
 export class ToolCallIndexes {
   #last = 0;
@@ -201,12 +213,12 @@ function textOr(value: unknown, fallback: string): string {
   return typeof value === "string" ? value : fallback;
 }
 
-/** What should be text and is sent as the object that it stands for by some servers. */
+/** Should be a string, but some servers send the object itself. */
 function textOfJson(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The message of an OpenAI-style error body, or null. */
+/** The message of an error body in OpenAI's format, or null. */
 export function readErrorMessage(value: unknown): string | null {
   if (!isObject(value) || value.error === undefined || value.error === null) return null;
   if (typeof value.error === "string") return value.error;
@@ -214,7 +226,7 @@ export function readErrorMessage(value: unknown): string | null {
   return textOr(value.error.message, "unknown error");
 }
 
-/** The short code of an error, which unlike its message never quotes the request; or null. */
+/** The short code of an error, or null. Unlike the message it never quotes the request. */
 function readErrorCode(value: unknown): string | null {
   const error = isObject(value) && isObject(value.error) ? value.error : {};
   return typeof error.code === "string" && /^[a-z_]{1,40}$/.test(error.code) ? error.code : null;

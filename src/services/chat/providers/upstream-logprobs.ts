@@ -1,12 +1,12 @@
-// The probabilities of output tokens as OpenAI shapes them, read field by field.
+// Reads the log probabilities of output tokens in OpenAI's format, field by field.
 
 import { isObject } from "../../../upstream/upstream-http.ts";
 import type { Logprobs, TokenLogprob } from "./provider.ts";
 
-/** OpenAI gives at most as many alternatives. */
+/** The most alternatives in OpenAI's format. */
 const ALTERNATIVES_MAX = 20;
 
-/** The probabilities beside a choice, or null if there are none. */
+/** The log probabilities of a choice, or null. */
 export function readLogprobs(value: unknown): Logprobs | null {
   if (!isObject(value)) return null;
   const content = readTokens(value.content);

@@ -2,6 +2,7 @@
 
 import tzLookup from "@photostructure/tz-lookup";
 import { callingCodes, driveSide, iso1A2Code } from "@rapideditor/country-coder";
+import { LRUCache } from "lru-cache";
 import type { Position } from "../geography.ts";
 
 export interface Territory {
@@ -10,7 +11,9 @@ export interface Territory {
   readonly callingCode: string | null;
 }
 
-const offsets = new Map<string, Intl.DateTimeFormat>();
+/** There are some 600 names of time zones, and a server may write each of them in many ways. */
+export const TIME_ZONES_MAX = 512;
+const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: TIME_ZONES_MAX });
 
 /** The country, or the territory with its own ISO code; null at sea. */
 export function territoryAt({ lat, lon }: Position): Territory | null {

@@ -69,7 +69,7 @@ export interface SearchProvider {
    * Why no server can serve this request, or null: `invalid_parameter` names what none of them
    * supports; `search_unavailable` means that those which support it are not ready.
    */
-  refusalOf(request: SearchRequest): ApiError | null;
+  unsupportedError(request: SearchRequest): ApiError | null;
 
   /** Throws `upstream_unreachable` if no server answered. */
   search(request: SearchRequest, options: SearchOptions): Promise<SearchReply>;

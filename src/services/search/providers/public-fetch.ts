@@ -4,7 +4,8 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { type Fetch, readText } from "../../../upstream/upstream-http.ts";
+import { OK } from "../../../core/errors.ts";
+import { exchange, type Fetch, readText } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 
 /** A page could not be fetched; the message is for the operator. */
@@ -35,21 +36,12 @@ const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** The text at a URL. Redirects are followed by the same rules. Throws a FetchFailure. */
 export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fetched> {
-  const signal = AbortSignal.timeout(options.timeoutMs);
+  const timeout = AbortSignal.timeout(options.timeoutMs);
   let url = start;
   try {
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
-      const request = options.allowPrivate
-        ? { href: url.href, init: {} }
-        : await pinned(url, options.addressesOf ?? addressesOf);
-      const { href, init } = request;
-      const response = await options.fetch(href, { redirect: "manual", signal, ...init });
-      const { status, headers } = response;
-      if (status === 200) {
-        const text = await readText(response, options.bytesMax);
-        return { url, type: headers.get("content-type") ?? "", text };
-      }
-      await response.body?.cancel();
+      const { status, headers, text } = await get(url, options, timeout);
+      if (status === OK) return { url, type: headers.get("content-type") ?? "", text };
       if (!REDIRECTS.has(status)) throw new FetchFailure(`the server answered ${status}`);
       url = redirected(url, headers.get("location"));
     }
@@ -58,6 +50,18 @@ export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fet
     throw new FetchFailure(error instanceof Error ? error.message : String(error));
   }
   throw new FetchFailure(`there were more than ${REDIRECTS_MAX} redirects`);
+}
+
+/** One response; its text is read only where the status is 200. */
+async function get(url: URL, options: PublicFetch, timeout: AbortSignal) {
+  const { fetch, bytesMax, allowPrivate, addressesOf: find = addressesOf } = options;
+  const address = allowPrivate ? { url: url.href, headers: {} } : await pinned(url, find);
+  return await exchange({ ...address, fetch, method: "GET", timeout }, async (response) => {
+    const { status, headers } = response;
+    if (status === OK) return { status, headers, text: await readText(response, bytesMax) };
+    await response.body?.cancel();
+    return { status, headers, text: "" };
+  });
 }
 
 async function addressesOf(host: string): Promise<readonly string[]> {
@@ -77,8 +81,8 @@ async function pinned(url: URL, find: (host: string) => Promise<readonly string[
   const target = new URL(url);
   target.hostname = isIP(address) === 6 ? `[${address}]` : address;
   // The request still names the host, and the server must have a certificate for that name.
-  const init = { headers: { host: url.host }, tls: { servername: url.hostname } };
-  return { href: target.href, init: isIP(literal) === 0 ? init : {} };
+  const name = { headers: { host: url.host }, serverName: url.hostname };
+  return { url: target.href, ...(isIP(literal) === 0 ? name : { headers: {} }) };
 }
 
 /**

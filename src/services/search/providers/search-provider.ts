@@ -59,7 +59,7 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
     (kind === "embedded" ? embedded : KINDS[kind]).lacks(request);
   const isReady = ({ kind }: SearchServer) => kind !== "embedded" || embedded.isReady();
 
-  function refusalOf(request: SearchRequest): ApiError | null {
+  function unsupportedError(request: SearchRequest): ApiError | null {
     const lacks = servers().map((server) => ({ server, fields: lacksOf(server, request) }));
     const able = lacks.filter(({ fields }) => fields.length === 0);
     if (able.length === 0) return unsupported(lacks.map(({ fields }) => fields));
@@ -90,7 +90,7 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
     return searchUpstream({ kind: KINDS[kind], server, request, signal, fetch, nowMs: now() });
   }
 
-  return { refusalOf, search };
+  return { unsupportedError, search };
 }
 
 function notReady(): ApiError {

@@ -1,6 +1,7 @@
 // Maps actions without any configuration: places, countries, airports, stations and maps, from data
 // in npm packages.
 
+import type { Clock } from "../../../../core/clock.ts";
 import { type DataFile, isBuilt, openDataFile } from "../../../../upstream/data-file.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { Position } from "../../geography.ts";
@@ -13,7 +14,7 @@ import { countryName, placeFile } from "./place-file.ts";
 import { PlaceIndex } from "./place-index.ts";
 
 export interface EmbeddedOptions extends AtlasOptions {
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 export interface EmbeddedMaps extends Disposable {
@@ -38,8 +39,9 @@ const SITE_HEIGHT = 320;
 const MAP_LATITUDE_MAX = 85;
 
 /** Starts to build or open the data file in its own thread; only calls wait for it. */
-export function openEmbeddedMaps({ directory, log, now }: EmbeddedOptions): EmbeddedMaps {
-  const atlas = new Atlas({ directory, log });
+export function openEmbeddedMaps(options: EmbeddedOptions): EmbeddedMaps {
+  const { directory, clock, log } = options;
+  const atlas = new Atlas(options);
   const ready = openPlaces(atlas, placeFile(directory, log));
   // Each call receives the error; this only avoids an unhandled rejection before the first one.
   ready.catch(() => {});
@@ -47,7 +49,7 @@ export function openEmbeddedMaps({ directory, log, now }: EmbeddedOptions): Embe
     services: {
       geocode: geocode(ready),
       reverse: reverse(ready),
-      place_at: placeAt(ready, now),
+      place_at: placeAt(ready, clock.now),
       poi: poi(ready),
       site_image: siteImage(atlas),
       site_images: siteImages(atlas),

@@ -30,7 +30,7 @@ export interface SourcePoi {
 }
 
 /** The GeoNames codes for abandoned, destroyed and historical places, which no longer exist. */
-const GONE = new Set(["PPLQ", "PPLW", "PPLH", "PPLCH"]);
+const GONE: ReadonlySet<string> = new Set(["PPLQ", "PPLW", "PPLH", "PPLCH"]);
 
 const FILES = {
   places: join(

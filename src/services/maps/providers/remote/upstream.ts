@@ -1,8 +1,18 @@
 // Sends one request to an upstream of maps, and reads its reply. Addresses contain coordinates,
 // queries and keys, so errors never contain any part of them, or of what the upstream says.
 
-import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { type Fetch, parseJson, readText, tooLarge } from "../../../../upstream/upstream-http.ts";
+import { OK } from "../../../../core/errors.ts";
+import type { RouteFailure } from "../../../../upstream/route-failure.ts";
+import {
+  exchange,
+  type Fetch,
+  jsonOrNull,
+  parseJson,
+  readBytes,
+  readText,
+  refusalOf,
+  statusFailure,
+} from "../../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../../actions.ts";
 import type { MapsServer } from "../../servers.ts";
 import type { MapsAnswer, Service } from "../provider.ts";
@@ -37,8 +47,8 @@ export interface Mapper<A extends MapsAction> {
 
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 const REFUSAL_BYTES_MAX = 64 * 1024;
-/** Statuses that blame the request or concern one moment: the server is healthy. */
-const HEALTHY_SERVERS: ReadonlySet<number> = new Set([400, 403, 404, 413, 414, 422, 429]);
+/** Some servers refuse single requests by it. */
+const FORBIDDEN = 403;
 /** Statuses with which upstreams may say that they found nothing. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
 /** The usage policies of the public servers require programs to identify themselves. */
@@ -53,88 +63,58 @@ export function jsonService<A extends MapsAction>(
   return {
     ...(unable === undefined ? {} : { unable }),
     async ask(parameters, { signal }) {
-      const { status, body } = await exchange(
-        upstream,
-        mapper.request(parameters),
-        signal,
-        readJsonReply,
-      );
-      if (status === 200) return mapper.answer(body, parameters);
-      const nothing = mapper.nothing?.(body, status) ?? null;
-      if (nothing === null) throw statusFailure(status);
-      return nothing;
+      const request = mapper.request(parameters);
+      const { text, ...response } = await send(upstream, request, signal, readReply);
+      if (response.status === OK) return mapper.answer(parseJson(text), parameters);
+      const refusal = jsonOrNull(text);
+      const nothing = refusal === null ? null : mapper.nothing?.(refusal, response.status);
+      if (nothing) return nothing;
+      throw statusFailure(response);
     },
   };
 }
 
 /** The bytes of a reply, for example of a picture. */
-export function requestBytes(
+export async function requestBytes(
   upstream: Upstream,
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  return exchange(upstream, request, signal, async (response) => {
-    if (response.status === 200) return await readBytes(response, REPLY_BYTES_MAX);
-    throw statusFailure(await hangUp(response));
+  return await send(upstream, request, signal, async (response) => {
+    if (response.status === OK) return await readBytes(response, REPLY_BYTES_MAX);
+    throw await failureOf(response);
   });
 }
 
-async function readJsonReply(response: Response): Promise<{ status: number; body: unknown }> {
-  const { status } = response;
-  if (status === 200) return { status, body: parseJson(await readText(response, REPLY_BYTES_MAX)) };
-  if (!REFUSALS.has(status)) throw statusFailure(await hangUp(response));
-  try {
-    return { status, body: parseJson(await readText(response, REFUSAL_BYTES_MAX)) };
-  } catch {
-    throw statusFailure(status);
-  }
+/** A reply with status 200, or a refusal that may mean that nothing was found. */
+async function readReply(response: Response) {
+  const { status, headers } = response;
+  if (status === OK) return { status, headers, text: await readText(response, REPLY_BYTES_MAX) };
+  if (!REFUSALS.has(status)) throw await failureOf(response);
+  return { status, headers, text: await readText(response, REFUSAL_BYTES_MAX) };
 }
 
-async function hangUp(response: Response): Promise<number> {
-  await response.body?.cancel();
-  return response.status;
+async function failureOf(response: Response): Promise<RouteFailure> {
+  return await refusalOf(response, { isHealthy: response.status === FORBIDDEN });
 }
 
-function statusFailure(status: number): RouteFailure {
-  const blames = HEALTHY_SERVERS.has(status) ? "nobody" : "server";
-  return new RouteFailure(`The server answered ${status}`, blames);
-}
-
-async function exchange<T>(
+async function send<T>(
   upstream: Upstream,
   { path, query = {}, body }: UpstreamRequest,
   signal: AbortSignal,
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
-  const { server, keyParameter } = upstream;
-  const timeout = AbortSignal.timeout(server.timeoutMs);
+  const { server, keyParameter, fetch } = upstream;
   const headers: Record<string, string> = { "user-agent": USER_AGENT };
   if (body !== undefined) headers["content-type"] = body.type;
   if (server.apiKey !== null && keyParameter === undefined) {
     headers.authorization = `Bearer ${server.apiKey}`;
   }
   const key = keyParameter === undefined ? {} : { [keyParameter]: server.apiKey };
-  try {
-    const response = await upstream.fetch(
-      `${server.baseUrl}${path}${search({ ...query, ...key })}`,
-      {
-        method: body === undefined ? "GET" : "POST",
-        headers,
-        ...(body === undefined ? {} : { body: body.text }),
-        signal: AbortSignal.any([signal, timeout]),
-        // A redirect could lead to an address that no operator configured.
-        redirect: "manual",
-      },
-    );
-    return await read(response);
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    if (error instanceof RouteFailure) throw error;
-    // The platform's own errors contain the address.
-    const problem = timeout.aborted ? "in time" : codeOf(error);
-    const blames = timeout.aborted ? "server" : "connection";
-    throw new RouteFailure(`The server did not answer ${problem}`.trim(), blames);
-  }
+  const url = `${server.baseUrl}${path}${search({ ...query, ...key })}`;
+  const timeout = AbortSignal.timeout(server.timeoutMs);
+  const method = body === undefined ? "GET" : "POST";
+  return await exchange({ fetch, url, method, headers, body: body?.text, signal, timeout }, read);
 }
 
 function search(query: Query): string {
@@ -142,22 +122,6 @@ function search(query: Query): string {
     value === null ? [] : [[name, String(value)] as [string, string]],
   );
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : null;
-  return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? `(${code})` : "";
-}
-
-async function readBytes(response: Response, bytesMax: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const bytes of response.body ?? []) {
-    length += bytes.byteLength;
-    if (length > bytesMax) throw tooLarge();
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts);
 }
 
 /** Degrees in a form that every server reads: without an exponent, precise to a centimetre. */

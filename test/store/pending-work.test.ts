@@ -1,13 +1,13 @@
-// What is unfinished is found by an index of it, however much is finished.
+// Pending work is found by an index of it, however many accounts have none.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import {
+  accountsWithExpiredCredit,
   endSpentFreeCredit,
-  expiredPlaces,
-  Unfinished,
-  unappliedPlaces,
-} from "../../src/store/unfinished.ts";
+  PendingWork,
+  unappliedAccounts,
+} from "../../src/store/pending-work.ts";
 import { createTestDatabase, type TestDatabase } from "../support/services.ts";
 
 const ACCOUNTS = 100_000;
@@ -58,7 +58,7 @@ interface Plan {
 }
 
 /** Every node of the plan that a statement runs by. */
-async function planOf(statement: ReturnType<typeof unappliedPlaces>): Promise<Plan[]> {
+async function planOf(statement: ReturnType<typeof unappliedAccounts>): Promise<Plan[]> {
   const { sql } = database;
   const [row] = await sql`EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`;
   const [explained] = (row?.["QUERY PLAN"] ?? []) as readonly { readonly Plan: Plan }[];
@@ -70,11 +70,11 @@ async function planOf(statement: ReturnType<typeof unappliedPlaces>): Promise<Pl
 const STATEMENTS = [
   [
     "unapplied",
-    () => unappliedPlaces(database.sql, NOW),
+    () => unappliedAccounts(database.sql, NOW),
     ["accounts_unapplied", "operations_unbooked"],
   ],
   ["spent credit", () => endSpentFreeCredit(database.sql, NOW), ["operations_running"]],
-  ["expired credit", () => expiredPlaces(database.sql, NOW), ["operations_running"]],
+  ["expired credit", () => accountsWithExpiredCredit(database.sql, NOW), ["operations_running"]],
 ] as const;
 
 async function expectIndexed(rowsMax: number): Promise<void> {
@@ -90,12 +90,12 @@ async function expectIndexed(rowsMax: number): Promise<void> {
 
 test("nothing unfinished among 100,000 accounts is found without looking at them", async () => {
   await expectIndexed(0);
-  const unfinished = new Unfinished(database);
-  expect(await unfinished.unapplied(NOW)).toEqual([]);
-  expect(await unfinished.withExpiredFreeCredit(NOW)).toEqual([]);
+  const pendingWork = new PendingWork(database);
+  expect(await pendingWork.unapplied(NOW)).toEqual([]);
+  expect(await pendingWork.withExpiredFreeCredit(NOW)).toEqual([]);
 });
 
-test("a few unfinished among 100,000 accounts are found by their indexes", async () => {
+test("a few unfinished accounts among 100,000 accounts are found by their indexes", async () => {
   const { sql } = database;
   await sql`UPDATE accounts SET version = 4 WHERE number <= 20`;
   await sql`UPDATE operations SET booked = false WHERE account BETWEEN 11 AND 30 AND number = 2`;
@@ -110,14 +110,14 @@ test("a few unfinished among 100,000 accounts are found by their indexes", async
     INSERT INTO operations (account, number, kind, balance, amount, expires_at, booked)
     SELECT n, 3, 'credit', 'free', 7, '2031-06-01'::timestamptz, true
     FROM generate_series(41, 50) n`;
-  const unfinished = new Unfinished(database);
+  const pendingWork = new PendingWork(database);
   const numbers = (places: readonly { readonly id: string }[]) =>
     places.map(({ id }) => Number(id.slice(5))).sort((a, b) => a - b);
   const range = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  expect(numbers(await unfinished.unapplied(NOW))).toEqual(range(1, 30));
+  expect(numbers(await pendingWork.unapplied(NOW))).toEqual(range(1, 30));
   await expectIndexed(60);
-  expect(numbers(await unfinished.withExpiredFreeCredit(NOW))).toEqual(range(31, 40));
+  expect(numbers(await pendingWork.withExpiredFreeCredit(NOW))).toEqual(range(31, 40));
   const running = await sql`SELECT account FROM operations WHERE balance = 'free' AND NOT ended`;
   expect(running).toHaveLength(20);
 });

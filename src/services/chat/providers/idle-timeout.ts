@@ -1,13 +1,13 @@
-// How long an upstream may say nothing.
+// The timeouts of a streamed upstream request.
 
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 
-/** Ticks that make up the time which a stream may be silent. */
+/** The number of timer ticks in one idle timeout. */
 const TICKS = 4;
 
-/** Ends a request whose upstream is silent for too long, or whose caller is gone. */
-export class Silence {
+/** Aborts a request if its upstream sends nothing for too long, or if its caller is gone. */
+export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
   #idleMs: number;
@@ -16,7 +16,7 @@ export class Silence {
   #timer: Timer;
   #isStreaming = false;
   #silentTicks = 0;
-  /** False while our own reader takes its time, which is no silence of the upstream's. */
+  /** False while our own reader is busy, which must not count as idle time of the upstream. */
   isWaiting = true;
 
   constructor(caller: AbortSignal, provider: ProviderEntry) {
@@ -33,8 +33,8 @@ export class Silence {
     return this.#controller.signal;
   }
 
-  /** Something came. From the first time on the time between two of them counts. */
-  heard(): void {
+  /** Call this when data arrives. The first call replaces the first-byte timeout. */
+  onData(): void {
     this.#silentTicks = 0;
     if (this.#isStreaming) return;
     this.#isStreaming = true;
@@ -42,28 +42,29 @@ export class Silence {
     this.#timer = setInterval(() => this.#tick(), this.#idleMs / TICKS);
   }
 
-  /** The reply has come; only its usage may follow. */
-  heardEnd(): void {
+  /** Call this when the reply is complete and only its usage may follow. */
+  onReplyEnd(): void {
     clearTimeout(this.#timer);
     this.#idleMs = this.#usageMs;
     this.#silentTicks = 0;
     this.#timer = setInterval(() => this.#tick(), this.#idleMs / TICKS);
   }
 
-  /** A last limit, whatever is heard. */
+  /** Ends the request after this time, even if data arrives. */
   endWithin(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.end(), ms);
   }
 
+  /** Ends the request and stops all timers. */
   end(): void {
     clearTimeout(this.#timer);
     this.#caller.removeEventListener("abort", this.#onAbort);
-    // Leaving early, for whatever reason, must end the request as well.
+    // If the reader stops early, the request must end too.
     this.#controller.abort();
   }
 
-  /** A new timer for each chunk would cost more than the chunk: this one counts its own ticks. */
+  /** Counts ticks, because a new timer for each chunk would cost more than the chunk. */
   #tick(): void {
     if (!this.isWaiting) this.#silentTicks = 0;
     else if (this.#silentTicks++ >= TICKS) this.#giveUp(this.#idleMs);

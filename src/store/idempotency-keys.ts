@@ -1,4 +1,5 @@
-// Idempotency keys (SPEC 4.6.2): who comes first makes the message, everybody else gets its result.
+// Idempotency keys (SPEC 4.6.2): the first request with a key creates the message, all others
+// receive its result.
 
 import { lt, sql } from "drizzle-orm";
 import { fromUuid, toUuid } from "../core/ids.ts";
@@ -6,47 +7,47 @@ import { MAIL } from "../core/limits.ts";
 import type { Database } from "./database.ts";
 import { mailRepeats } from "./mail-schema.ts";
 
-/** A key of one account; two requests with it must have the same fingerprint. */
-export interface RepeatKey {
+/** A key of one account. Requests with the same key must have the same fingerprint. */
+export interface IdempotencyKey {
   readonly accountId: string;
-  /** A keyed digest of the key: keys may tell who a message is for. */
+  /** A keyed digest of the key, because a key may contain personal data. */
   readonly digest: Uint8Array;
   /** A keyed digest of the request's body. */
   readonly fingerprint: Uint8Array;
 }
 
-/** The right to make the message of a key. */
-export interface RepeatClaim {
+/** The right to create the message of a key. */
+export interface IdempotencyClaim {
   readonly accountId: string;
   readonly digest: Uint8Array;
   readonly claim: string;
 }
 
-export type RepeatState =
-  | { readonly kind: "mine"; readonly claim: RepeatClaim }
-  /** Another request is making the message now. */
+export type IdempotencyState =
+  | { readonly kind: "mine"; readonly claim: IdempotencyClaim }
+  /** Another request is creating the message now. */
   | { readonly kind: "pending" }
   | { readonly kind: "message"; readonly id: string }
-  /** The key came with another body before. */
+  /** The key was used with another body before. */
   | { readonly kind: "reused" };
 
-/** So long a request may take to make its message; then its process is believed dead. */
+/** How long a request may take to create its message. After that its process counts as dead. */
 const CLAIM_MS = 15_000;
 
-export class MailRepeats {
+export class IdempotencyKeys {
   constructor(readonly database: Database) {}
 
   /**
-   * Claims the key, or says what it has led to. `claim` is a new UUID. `earlier` is the same key
-   * under secrets that are being replaced: what it led to moves to the current one.
+   * Claims the key, or returns its state. `claim` is a new UUID. `earlier` is the same key under
+   * secrets that are being replaced: a message found there moves to the current key.
    */
   async begin(
-    key: RepeatKey,
+    key: IdempotencyKey,
     claim: string,
-    earlier: readonly RepeatKey[] = [],
-  ): Promise<RepeatState> {
+    earlier: readonly IdempotencyKey[] = [],
+  ): Promise<IdempotencyState> {
     const { sql } = this.database;
-    for (const before of earlier) if (await this.#isTaken(before, key)) return { kind: "pending" };
+    for (const old of earlier) if (await this.#isPending(old, key)) return { kind: "pending" };
     const { accountId, digest, fingerprint } = key;
     const won = await sql`
       INSERT INTO mail_repeats AS r (account, digest, fingerprint, claim, claimed_until)
@@ -62,45 +63,45 @@ export class MailRepeats {
     const [row] = await sql<{ fingerprint: Uint8Array; message: string | null }[]>`
       SELECT r.fingerprint, r.message FROM mail_repeats r JOIN accounts a ON a.number = r.account
       WHERE a.id = ${accountId} AND r.digest = ${digest}`;
-    // Given back between the two statements: the next look claims it.
+    // Another request gave the claim back between the two statements; a retry can claim the key.
     if (row === undefined) return { kind: "pending" };
     if (!Buffer.from(fingerprint).equals(row.fingerprint)) return { kind: "reused" };
     if (row.message === null) return { kind: "pending" };
     return { kind: "message", id: fromUuid("message", row.message) };
   }
 
-  /** Moves a key that led to a message; true while another request is making its message. */
-  async #isTaken(before: RepeatKey, key: RepeatKey): Promise<boolean> {
+  /** Moves an old key that has a message; true while another request is creating its message. */
+  async #isPending(old: IdempotencyKey, key: IdempotencyKey): Promise<boolean> {
     const { sql } = this.database;
     await sql`
       UPDATE mail_repeats r SET digest = ${key.digest},
-        fingerprint = CASE WHEN r.fingerprint = ${before.fingerprint} THEN ${key.fingerprint}
+        fingerprint = CASE WHEN r.fingerprint = ${old.fingerprint} THEN ${key.fingerprint}
           ELSE r.fingerprint END
       FROM accounts a WHERE a.id = ${key.accountId} AND r.account = a.number
-        AND r.digest = ${before.digest} AND r.message IS NOT NULL
+        AND r.digest = ${old.digest} AND r.message IS NOT NULL
         AND NOT EXISTS (
           SELECT FROM mail_repeats o WHERE o.account = a.number AND o.digest = ${key.digest})`;
-    const taken = await sql`
+    const pending = await sql`
       SELECT FROM mail_repeats r JOIN accounts a ON a.number = r.account
-      WHERE a.id = ${key.accountId} AND r.digest = ${before.digest}
+      WHERE a.id = ${key.accountId} AND r.digest = ${old.digest}
         AND r.message IS NULL AND r.claimed_until > now()`;
-    return taken.length > 0;
+    return pending.length > 0;
   }
 
   /**
-   * Gives a claim back that led to no message: the next request with the key begins anew. One that
-   * did lead to a message stays.
+   * Releases a claim that has no message, so that the next request with the key starts again. A key
+   * that has a message stays.
    */
-  async giveBack({ accountId, digest, claim }: RepeatClaim): Promise<void> {
+  async release({ accountId, digest, claim }: IdempotencyClaim): Promise<void> {
     await this.database.sql`
       DELETE FROM mail_repeats r USING accounts a
       WHERE a.id = ${accountId} AND r.account = a.number AND r.digest = ${digest}
         AND r.claim = ${claim} AND r.message IS NULL`;
   }
 
-  /** Forgets that a key led to this message: it was refused, and refusals are not kept. */
+  /** Forgets a key whose message was refused: refusals are not repeated. */
   async forget(
-    { accountId, digest }: Pick<RepeatKey, "accountId" | "digest">,
+    { accountId, digest }: Pick<IdempotencyKey, "accountId" | "digest">,
     messageId: string,
   ): Promise<void> {
     await this.database.sql`
@@ -109,7 +110,7 @@ export class MailRepeats {
         AND r.message = ${toUuid(messageId)}`;
   }
 
-  /** Deletes what is kept no longer. Returns how many keys that were. */
+  /** Deletes expired keys and returns how many. */
   async expire(): Promise<number> {
     const ended = sql`now() - ${MAIL.idempotencyMs} * interval '1 ms'`;
     const gone = lt(mailRepeats.createdAt, ended);

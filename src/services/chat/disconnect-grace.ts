@@ -1,21 +1,23 @@
-// A plain call whose caller leaves. What a server has accepted by then it works on, and somebody
-// pays for it: the reply is waited for, a while, and charged as if the caller were still there.
+// What happens to a call without streaming when its caller leaves. A server that has accepted the
+// request continues and charges us. So we wait some time for its reply and charge it to the
+// account.
 
 import { clientLeft } from "../../calls/settling.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** How long a server may go on with a request whose caller is gone (D-174). */
+/** How long to wait for the reply after the caller has left (D-174). */
 const REPLY_MS = 60_000;
 
-export class Parting {
+/** Delays the abort of upstream requests after the caller has left. */
+export class DisconnectGrace {
   readonly #clock: Clock;
   readonly #caller: AbortSignal;
   readonly #upstream = new AbortController();
   #isUnderWay = false;
   #isOver = false;
   #callOff: () => void = () => {};
-  /** True once a server that had accepted the request was waited for in vain. */
-  wasInVain = false;
+  /** True if a server had accepted the request but did not reply in time. */
+  hasTimedOut = false;
 
   /** `caller` is aborted when the caller leaves. */
   constructor(clock: Clock, caller: AbortSignal) {
@@ -25,13 +27,13 @@ export class Parting {
     if (caller.aborted) this.#onLeave();
   }
 
-  /** For the upstream requests of the call. */
+  /** The signal for the upstream requests of the call. */
   get signal(): AbortSignal {
     return this.#upstream.signal;
   }
 
-  /** Runs a request to a server, unless the caller is gone. Throws what it throws. */
-  readonly around = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+  /** Runs a request to a server. Throws if the caller has left already. */
+  readonly runRequest = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
     if (this.#caller.aborted) throw clientLeft();
     this.#isUnderWay = true;
     try {
@@ -41,7 +43,7 @@ export class Parting {
     }
   };
 
-  /** The call is over; nothing is waited for any longer. */
+  /** Call this when the call is over. */
   end(): void {
     this.#isOver = true;
     this.#caller.removeEventListener("abort", this.#onLeave);
@@ -55,7 +57,7 @@ export class Parting {
       return;
     }
     this.#callOff = this.#clock.after(REPLY_MS, () => {
-      this.wasInVain = this.#isUnderWay;
+      this.hasTimedOut = this.#isUnderWay;
       this.#upstream.abort();
     });
   };

@@ -1,0 +1,103 @@
+// Runs one command: parses the command line, opens the stores, runs the command, prints the result.
+
+import { AdministrationError, ApiError } from "../core/errors.ts";
+import type { RandomBytes } from "../core/ids.ts";
+import { loadStoreConfig } from "../settings/config.ts";
+import { ConfigError, type Environment } from "../settings/environment.ts";
+import { WrongRedisUrl } from "../store/redis-url.ts";
+import { WrongSecret } from "../store/secrets.ts";
+import { type Answer, UsageError } from "./command.ts";
+import { type Invocation, parseCommandLine } from "./commands.ts";
+import { OutputClosed } from "./sink.ts";
+import { openStores } from "./stores.ts";
+
+/** What a command needs from its process. */
+export interface CliContext {
+  /** By default the environment of the process. */
+  readonly env?: Environment;
+  readonly now: () => number;
+  readonly random: RandomBytes;
+  /** Prints a line of output. */
+  readonly out: (line: string) => void;
+  /** Prints a line about a problem. */
+  readonly err: (line: string) => void;
+}
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Runs the command in these arguments and returns the exit code. Never throws. */
+export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+  return await runCommand(args, context).catch((error: unknown) => fail(error, args, context));
+}
+
+async function runCommand(args: readonly string[], context: CliContext): Promise<number> {
+  const invocation = parseCommandLine(args, context.now());
+  if (invocation.kind === "help") {
+    context.out(invocation.text);
+    return 0;
+  }
+  const answer = await withStores(invocation, context);
+  print(answer, invocation.json, context);
+  return answer.failed === true ? FAILED : 0;
+}
+
+async function withStores(
+  { run, comparesSecrets }: Extract<Invocation, { kind: "run" }>,
+  { env, now, random, err }: CliContext,
+): Promise<Answer> {
+  const stores = openStores({
+    config: loadStoreConfig(env),
+    now,
+    random,
+    warn: err,
+  });
+  try {
+    if (comparesSecrets) await stores.compareSecrets();
+    return await run(stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+function print({ json, text, failed }: Answer, asJson: boolean, { out, err }: CliContext): void {
+  if (asJson) out(JSON.stringify(json));
+  else if (text !== null && failed === true) err(text);
+  else if (text !== null) out(text);
+}
+
+/** The code and message of an error. An unexpected error keeps its stack, because it is a bug. */
+function explain(error: unknown): { code: string; message: string } {
+  if (error instanceof UsageError) return { code: "usage", message: error.message };
+  const isConfig = [ConfigError, WrongSecret, WrongRedisUrl].some((of) => error instanceof of);
+  if (isConfig && error instanceof Error) return { code: "config", message: error.message };
+  if (error instanceof AdministrationError) return { code: error.code, message: error.message };
+  const root = rootOf(error);
+  const reason = root instanceof Error ? root.message : String(root);
+  if (error instanceof ApiError) {
+    const message = root === error ? reason : `${error.message} (${reason})`;
+    return { code: error.code, message };
+  }
+  // System errors have a code: a store that cannot be reached, a file that cannot be written.
+  if (root instanceof Error && "code" in root && typeof root.code === "string") {
+    return {
+      code: root.code,
+      message: reason.includes(root.code) ? reason : `${root.code}: ${reason}`,
+    };
+  }
+  return { code: "failed", message: root instanceof Error ? (root.stack ?? reason) : reason };
+}
+
+function rootOf(error: unknown): unknown {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  return root;
+}
+
+function fail(error: unknown, args: readonly string[], { out, err }: CliContext): number {
+  if (error instanceof OutputClosed) return 0;
+  const { code, message } = explain(error);
+  if (args.includes("--json")) out(JSON.stringify({ error: { code, message } }));
+  err(message);
+  return error instanceof UsageError ? WRONG_USAGE : FAILED;
+}

@@ -1,0 +1,116 @@
+// The kinds of values that environment variables have.
+
+import { allowlist } from "../core/access.ts";
+import { asciiDomain } from "../core/mail-address.ts";
+import { type NanoUsd, usd } from "../core/money.ts";
+import type { SecretList } from "../core/secrets.ts";
+import type { Kind } from "./environment.ts";
+
+const SECRET_LENGTH_MIN = 16;
+
+export const anyText: Kind<string> = { parse: (text) => text };
+
+export const flag: Kind<boolean> = {
+  range: "`true` or `false`",
+  parse: (text) => oneOf(["true", "false"]).parse(text) === "true",
+};
+
+/** A whole number within bounds, both included. */
+export function whole(min: number, max: number): Kind<number> {
+  return {
+    range: `${min} to ${max}`,
+    parse(text) {
+      const value = Number(text);
+      if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+      throw new RangeError(`must be a whole number from ${min} to ${max}`);
+    },
+  };
+}
+
+/** A time in whole seconds, read as milliseconds. */
+export function seconds(min: number, max: number): Kind<number> {
+  const { parse } = whole(min, max);
+  return { range: `${min} to ${max}`, parse: (text) => parse(text) * 1000 };
+}
+
+export function oneOf<const T extends string>(values: readonly T[]): Kind<T> {
+  return {
+    range: values.map((value) => `\`${value}\``).join(", "),
+    parse(text) {
+      const value = values.find((candidate) => candidate === text);
+      if (value !== undefined) return value;
+      throw new RangeError(`must be one of ${values.join(", ")}`);
+    },
+  };
+}
+
+/** An amount of USD that is not negative. */
+export const amount: Kind<NanoUsd> = {
+  parse(text) {
+    try {
+      const value = usd(text);
+      if (value >= 0n) return value;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+    throw new RangeError("must be an amount of USD such as 1.50");
+  },
+};
+
+/** A domain, read in its ASCII form. */
+export const domain: Kind<string> = {
+  parse(text) {
+    const ascii = asciiDomain(text);
+    if (ascii === null) throw new RangeError("must be a domain");
+    return ascii;
+  },
+};
+
+/** Addresses and CIDR blocks, joined with commas. */
+export const addresses: Kind<readonly string[]> = {
+  parse(text) {
+    const entries = text.split(",").map((entry) => entry.trim());
+    const given = entries.filter((entry) => entry !== "");
+    try {
+      allowlist(given);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      throw new RangeError(`must be addresses and CIDR blocks (${problem})`);
+    }
+    return Object.freeze(given);
+  },
+};
+
+/** Secrets joined with commas, the current one first. */
+export const secretList: Kind<SecretList> = {
+  parse(text) {
+    const [current = "", ...previous] = text.split(",");
+    if ([current, ...previous].some((value) => value.length < SECRET_LENGTH_MIN)) {
+      const each = previous.length > 0 ? " in each secret of its list" : "";
+      throw new RangeError(`must have at least ${SECRET_LENGTH_MIN} characters${each}`);
+    }
+    return Object.freeze([current, ...previous] as const);
+  },
+};
+
+export const webAddress: Kind<URL> = {
+  parse(text) {
+    const url = URL.parse(text);
+    if (url !== null && /^https?:$/.test(url.protocol)) return url;
+    throw new RangeError("must be an address such as https://example.com");
+  },
+};
+
+export const privateKey: Kind<string> = {
+  parse(text) {
+    if (text.includes("PRIVATE KEY-----")) return text;
+    throw new RangeError("must hold a private key as PEM");
+  },
+};
+
+export const dkimSelector: Kind<string> = {
+  parse(text) {
+    if (/^[A-Za-z0-9-]{1,63}$/.test(text)) return text;
+    throw new RangeError("must be letters, digits and '-', such as 'mail2026'");
+  },
+};

@@ -1,0 +1,263 @@
+// Every environment variable of Farebox. An entry is all that a new one needs: its value is
+// checked and typed by it, and `npm run docs` writes it into .env.example and the documentation.
+
+import { FREE_PLAN_ALLOWANCE } from "../core/limits.ts";
+import { toDecimal } from "../core/money.ts";
+import { parseRelay } from "../services/mail/smtp-relay.ts";
+import type { Variables } from "./environment.ts";
+import {
+  addresses,
+  amount,
+  anyText,
+  dkimSelector,
+  domain,
+  flag,
+  oneOf,
+  privateKey,
+  seconds,
+  secretList,
+  webAddress,
+  whole,
+} from "./variable-kinds.ts";
+
+const PORT_MAX = 65_535;
+
+/** Where files are that are made from data. */
+export const DATA_VARIABLES = {
+  FAREBOX_DATA: {
+    kind: anyText,
+    shown: "`.farebox/data`",
+    about: "the folder of files that Farebox makes from data, such as indexes",
+  },
+} as const satisfies Variables;
+
+/** What every program needs. */
+export const STORE_VARIABLES = {
+  REDIS_URL: {
+    kind: anyText,
+    required: true,
+    isSecret: true,
+    shown: "a private Redis",
+    about:
+      "the money Redis, version 7: [one server, a Cluster or Sentinels]" +
+      "(operating.md#redis-of-your-own), with TLS or without",
+  },
+  DATABASE_URL: {
+    kind: anyText,
+    required: true,
+    isSecret: true,
+    shown: "a private Postgres",
+    about: "Postgres 18, which has the ledger: `postgres://…`",
+  },
+  KEY_PEPPER: {
+    kind: secretList,
+    required: true,
+    isSecret: true,
+    shown: "made at the first start",
+    about:
+      "secret of at least 16 characters that API keys are digested with; a list to " +
+      "[replace it](operating.md#replace-a-secret)",
+  },
+  IP_HASH_SECRET: {
+    kind: secretList,
+    required: true,
+    isSecret: true,
+    shown: "made at the first start",
+    about: "secret of at least 16 characters that client addresses are hashed with; a list, too",
+  },
+  ...DATA_VARIABLES,
+} as const satisfies Variables;
+
+/** What sending mail needs. */
+export const MAIL_VARIABLES = {
+  MAIL_DOMAIN: {
+    kind: domain,
+    // A domain that no mail can reach: where nothing is configured, nothing is delivered.
+    default: "farebox.invalid",
+    about: "the domain that all mail is sent from; needed with `MAIL_SMTP_URL`",
+  },
+  MAIL_SMTP_URL: {
+    kind: { parse: parseRelay },
+    isSecret: true,
+    shown: "the sink",
+    about:
+      "the mail server: `smtp://USER:PASSWORD@HOST:587` or `smtps://…`, with `?tls=` if need be",
+  },
+  MAIL_SERVICE_NAME: {
+    kind: anyText,
+    default: "Farebox",
+    about: "what display names and footers call the service",
+  },
+  MAIL_DKIM_SELECTOR: {
+    kind: dkimSelector,
+    about: "the selector of the DKIM record; mail is signed when it and the key are set",
+  },
+  MAIL_DKIM_KEY: {
+    kind: privateKey,
+    isSecret: true,
+    about: "the private key of the DKIM record, PEM",
+  },
+  MAIL_BOUNCE_PORT: {
+    kind: whole(0, PORT_MAX),
+    default: "0",
+    shown: "0: nowhere",
+    about: "the port where a worker listens for bounces",
+  },
+  MAIL_BOUNCE_HOST: {
+    kind: anyText,
+    default: "127.0.0.1",
+    about: "the address that it listens on",
+  },
+  MAIL_BOUNCE_DOMAIN: {
+    kind: domain,
+    shown: "`MAIL_DOMAIN`",
+    about: "the domain of return paths",
+  },
+  MAIL_CONNECTIONS: {
+    kind: whole(1, 1_000),
+    default: "10",
+    about: "connections of each worker to the mail server",
+  },
+  MAIL_TIMEOUT_SECONDS: {
+    kind: seconds(1, 600),
+    default: "20",
+    about: "the time limit of a step of the conversation; the whole has three times as long",
+  },
+  MAIL_WAIT_SECONDS: {
+    kind: seconds(0, 60),
+    default: "10",
+    about: "how long a request waits for the mail server before it is told `queued`",
+  },
+} as const satisfies Variables;
+
+/** What top-ups need. */
+export const PAYMENT_VARIABLES = {
+  STRIPE_SECRET_KEY: {
+    kind: anyText,
+    isSecret: true,
+    about: "the key of the Stripe account; needs the next two",
+  },
+  STRIPE_WEBHOOK_SECRET: {
+    kind: secretList,
+    isSecret: true,
+    about: "the secret that events are signed with; `new,old` while it is replaced",
+  },
+  STRIPE_RETURN_URL: {
+    kind: webAddress,
+    about: "where payers are sent from Stripe's page",
+  },
+  STRIPE_API_BASE: {
+    kind: webAddress,
+    shown: "Stripe itself",
+    about: "where the API is, for tests",
+  },
+} as const satisfies Variables;
+
+/** What the API and the workers need besides stores and mail. */
+export const SERVER_VARIABLES = {
+  HOST: {
+    kind: anyText,
+    default: "127.0.0.1",
+    about: "the address that the API listens on; `0.0.0.0` is every one",
+  },
+  PORT: {
+    kind: whole(0, PORT_MAX),
+    default: "8080",
+    about: "the port of the API; without it `npm start` takes the next one that is free",
+  },
+  METRICS_PORT: {
+    kind: whole(0, PORT_MAX),
+    shown: "9464, worker 9465",
+    about:
+      "the port of `GET /metrics`; 0 takes any free one. A port that is named and taken ends the " +
+      "start; under `npm start` the worker has the one after it",
+  },
+  METRICS_HOST: {
+    kind: anyText,
+    default: "127.0.0.1",
+    about: "the address that `GET /metrics` listens on",
+  },
+  QUEUE_REDIS_URL: {
+    kind: anyText,
+    isSecret: true,
+    shown: "`REDIS_URL`",
+    about: "a Redis of its own for the job queue",
+  },
+  TRUSTED_PROXIES: {
+    kind: addresses,
+    default: "",
+    shown: "none",
+    about: "addresses and CIDR blocks, joined with commas, whose `X-Forwarded-For` is believed",
+  },
+  FAREBOX_CONFIG: {
+    kind: anyText,
+    shown: "`farebox.config.json`",
+    about: "the file of models; one that is named here must exist",
+  },
+  LOG_LEVEL: {
+    kind: oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+    default: "info",
+    about: "the least severe lines that are logged",
+  },
+  JOURNAL_KEEP_SECONDS: {
+    kind: seconds(0, 86_400),
+    default: "120",
+    about: "how long journal entries that Postgres has stay in Redis",
+  },
+  BUN_CONFIG_MAX_HTTP_REQUESTS: {
+    kind: whole(0, 65_336),
+    default: "256",
+    shown: "256; `npm start` sets 20000",
+    about:
+      "upstream requests that Bun runs at once, all upstreams together; the rest wait, so set it " +
+      "high",
+  },
+  LOG_KEEP_MONTHS: {
+    kind: whole(0, 1_200),
+    default: "0",
+    shown: "0, which keeps all",
+    about:
+      "how many whole months of the [request log](operating.md#the-request-log) are kept besides " +
+      "this one",
+  },
+  WALLET_IDLE_SECONDS: {
+    kind: seconds(0, 31_536_000),
+    default: "86400",
+    about: "how long an account must be unused for its wallet to leave Redis",
+  },
+  DOCS_TRY_IT: {
+    kind: flag,
+    default: "false",
+    about: "whether the page at `/docs` has forms that send requests with a key typed into them",
+  },
+  FREE_PLAN_ALLOWANCE_USD: {
+    kind: amount,
+    default: toDecimal(FREE_PLAN_ALLOWANCE),
+    about:
+      "what the Free plan of the [Application API](application.md) grants a month; 0 grants none",
+  },
+} as const satisfies Variables;
+
+/** What only `npm start`, `npm test` and the CLI read, before Bun is installed. */
+export const LAUNCHER_VARIABLES = {
+  FAREBOX_HOME: {
+    kind: anyText,
+    default: ".farebox",
+    about: "the folder of the private stores, data files, secrets, logs and `demo.json`",
+  },
+  FAREBOX_REDIS_MEMORY: {
+    kind: anyText,
+    default: "70%",
+    about:
+      "the [limit of the private Redis](operating.md#memory-of-redis): a part of the memory, or " +
+      "an amount such as `4gb`",
+  },
+  FAREBOX_LOGS: {
+    kind: anyText,
+    about: "`1` shows the logs in the terminal, as `npm start -- --logs` does",
+  },
+  FAREBOX_LONG: {
+    kind: anyText,
+    about: "`1` makes `npm test` run the long suites too",
+  },
+} as const satisfies Variables;

@@ -1,0 +1,206 @@
+// A worker thread as the thread that serves requests sees it: requests and replies.
+
+import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import { RouteFailure } from "./route-failure.ts";
+import type { FromThread, ToThread } from "./thread-messages.ts";
+
+export interface ThreadOptions<Setup, Event> {
+  /** As logs and errors name it: "The search thread". */
+  readonly name: string;
+  /** Starts the thread, which calls `serveThread`. */
+  readonly start: () => Worker;
+  readonly setup: Setup;
+  /** How many requests the thread may have to reply to, also those that nobody waits for now. */
+  readonly pendingMax: number;
+  /** A thread that is not ready after this time without any message is ended. */
+  readonly openMs: number;
+  /** The same for one that is ready and has requests to reply to. */
+  readonly silenceMs: number;
+  /** After a thread has ended, no other is started for this time. */
+  readonly restartMs: number;
+  readonly onEvent?: (event: Event) => void;
+  readonly clock: Pick<Clock, "after" | "monotonicMs">;
+  readonly log: Log;
+}
+
+export interface RequestLimits {
+  readonly timeoutMs: number;
+  /** Aborted when nobody waits for the reply any more. */
+  readonly signal: AbortSignal;
+}
+
+interface Thread<Reply> {
+  readonly worker: Worker;
+  readonly ready: PromiseWithResolvers<void>;
+  /** A request that was given up stays here, since the thread goes on with it. */
+  readonly pending: Map<number, PromiseWithResolvers<Reply>>;
+  isReady: boolean;
+  /** Ends the thread if it is silent for too long. */
+  stopWatch: () => void;
+}
+
+/**
+ * Starts its thread when it is first needed, and again after it has ended. Every request gets a
+ * reply or a RouteFailure: one that the thread did not reply to when it ended fails at once. A
+ * failure that is not the thread's fault blames nobody.
+ */
+export class ThreadClient<Setup, Request, Reply, Event = never> implements Disposable {
+  readonly #options: ThreadOptions<Setup, Event>;
+  #thread: Thread<Reply> | null = null;
+  #lastId = 0;
+  #restartAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ThreadOptions<Setup, Event>) {
+    this.#options = options;
+  }
+
+  /** Whether the thread has opened what it serves from. */
+  get isReady(): boolean {
+    return this.#thread?.isReady === true;
+  }
+
+  /** Starts the thread, unless it runs. False if it may not be started now. */
+  start(): boolean {
+    this.#thread ??= this.#open();
+    return this.#thread !== null;
+  }
+
+  /** Resolves when the thread is ready. Throws a RouteFailure if it ends before. */
+  async open(): Promise<void> {
+    if (!this.start() || this.#thread === null) throw this.#ended();
+    await this.#thread.ready.promise;
+  }
+
+  /** The thread's reply. Throws a RouteFailure. */
+  async request(request: Request, limits?: RequestLimits): Promise<Reply> {
+    const { name, pendingMax } = this.#options;
+    if (!this.start() || this.#thread === null) throw this.#ended();
+    const thread = this.#thread;
+    if (thread.pending.size >= pendingMax) {
+      throw new RouteFailure(`${name} has more to do than it can in time`, "nobody");
+    }
+    const id = ++this.#lastId;
+    const waiting = Promise.withResolvers<Reply>();
+    post(thread.worker, { type: "request", id, request });
+    thread.pending.set(id, waiting);
+    if (thread.pending.size === 1) this.#watch(thread);
+    const stopWaiting = this.#limit(waiting, limits);
+    try {
+      return await waiting.promise;
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  /** Ends the thread, and starts no other. */
+  close(): void {
+    this.#restartAtMs = Number.POSITIVE_INFINITY;
+    if (this.#thread !== null) this.#lose(this.#thread, null);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #open(): Thread<Reply> | null {
+    const { clock, log, name, setup, start } = this.#options;
+    if (clock.monotonicMs() < this.#restartAtMs) return null;
+    const worker = start();
+    worker.unref();
+    const thread: Thread<Reply> = {
+      worker,
+      ready: Promise.withResolvers(),
+      pending: new Map(),
+      isReady: false,
+      stopWatch: () => {},
+    };
+    // Whoever waits in `open` gets the error; often nobody does.
+    thread.ready.promise.catch(() => {});
+    worker.onmessage = ({ data }: MessageEvent<FromThread<Reply, Event>>) =>
+      this.#receive(thread, data);
+    worker.onerror = ({ message }) => this.#lose(thread, message);
+    worker.addEventListener("close", () => this.#lose(thread, "it closed"));
+    post(worker, { type: "open", setup });
+    this.#watch(thread);
+    log.info({}, `${name} was started`);
+    return thread;
+  }
+
+  #receive(thread: Thread<Reply>, message: FromThread<Reply, Event>): void {
+    if (this.#thread !== thread) return;
+    switch (message.type) {
+      case "ready":
+        thread.isReady = true;
+        thread.ready.resolve();
+        break;
+      case "reply":
+        thread.pending.get(message.id)?.resolve(message.reply);
+        thread.pending.delete(message.id);
+        break;
+      case "failed":
+        thread.pending.get(message.id)?.reject(this.#failed(message.reason));
+        thread.pending.delete(message.id);
+        break;
+      case "event":
+        this.#options.onEvent?.(message.event);
+        break;
+      case "log":
+        this.#options.log[message.level](message.fields, message.message);
+        break;
+    }
+    this.#watch(thread);
+  }
+
+  /** Gives the thread its time anew, if it has anything to do. */
+  #watch(thread: Thread<Reply>): void {
+    const { clock, openMs, silenceMs } = this.#options;
+    thread.stopWatch();
+    thread.stopWatch = () => {};
+    if (thread.isReady && thread.pending.size === 0) return;
+    const forMs = thread.isReady ? silenceMs : openMs;
+    thread.stopWatch = clock.after(forMs, () => this.#lose(thread, `silent for ${forMs} ms`));
+  }
+
+  /** Ends the wait for a reply early; call the result when it is over. */
+  #limit({ reject }: PromiseWithResolvers<Reply>, limits?: RequestLimits): () => void {
+    if (limits === undefined) return () => {};
+    const { timeoutMs, signal } = limits;
+    const { clock, name } = this.#options;
+    const giveUp = () => reject(new RouteFailure(`${name} did not reply in time`));
+    const cancel = clock.after(timeoutMs, giveUp);
+    signal.addEventListener("abort", giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    return () => {
+      cancel();
+      signal.removeEventListener("abort", giveUp);
+    };
+  }
+
+  /** Forgets a thread that has ended or is to end; `reason` is null if we ended it. */
+  #lose(thread: Thread<Reply>, reason: string | null): void {
+    if (this.#thread !== thread) return;
+    const { clock, log, name, restartMs } = this.#options;
+    this.#thread = null;
+    thread.stopWatch();
+    thread.worker.terminate();
+    thread.ready.reject(this.#ended());
+    for (const { reject } of thread.pending.values()) reject(this.#ended());
+    thread.pending.clear();
+    if (reason === null) return;
+    this.#restartAtMs = clock.monotonicMs() + restartMs;
+    log.error({ reason }, `${name} ended; it is started again when it is needed`);
+  }
+
+  #ended(): RouteFailure {
+    return new RouteFailure(`${this.#options.name} ended`);
+  }
+
+  #failed(reason: string): RouteFailure {
+    return new RouteFailure(`${this.#options.name} failed (${reason})`);
+  }
+}
+
+function post<Setup, Request>(worker: Worker, message: ToThread<Setup, Request>): void {
+  worker.postMessage(message);
+}

@@ -1,0 +1,109 @@
+// What the table of variables promises to whoever sets them.
+
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadMailConfig, loadServerConfig, loadStoreConfig } from "../../src/settings/config.ts";
+import { ConfigError, type Environment } from "../../src/settings/environment.ts";
+import { launcherHome } from "../support/launcher.ts";
+
+const SECRET = "a secret of sixteen";
+const STORES = {
+  REDIS_URL: "redis://127.0.0.1:1",
+  DATABASE_URL: "postgres://127.0.0.1:1/none",
+  KEY_PEPPER: SECRET,
+  IP_HASH_SECRET: SECRET,
+};
+
+const serverOf = (env: Environment) => loadServerConfig(9464, { ...STORES, ...env });
+
+function problems(load: () => unknown): string[] {
+  try {
+    load();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+test("where nothing is set, the defaults count; an empty variable is not set", () => {
+  const defaults = serverOf({});
+  expect(defaults).toMatchObject({
+    host: "127.0.0.1",
+    port: 8080,
+    queueRedisUrl: STORES.REDIS_URL,
+    trustedProxies: [],
+    catalogueFile: { path: "farebox.config.json", required: false },
+    journalKeepMs: 120_000,
+    docsTryIt: false,
+  });
+  const { environment: _, ...same } = serverOf({ PORT: "", TRUSTED_PROXIES: "", MAIL_DOMAIN: "" });
+  expect(defaults).toMatchObject(same);
+  expect(Object.isFrozen(defaults)).toBe(true);
+});
+
+test.each([
+  ["PORT", "8o8o", "PORT must be a whole number from 0 to 65535, but is '8o8o'"],
+  ["PORT", "65536", "PORT must be a whole number from 0 to 65535, but is '65536'"],
+  ["PORT", "-1", "PORT must be a whole number from 0 to 65535, but is '-1'"],
+  [
+    "LOG_LEVEL",
+    "loud",
+    "LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, ",
+  ],
+  ["DOCS_TRY_IT", "yes", "DOCS_TRY_IT must be one of true, false, but is 'yes'"],
+  ["FREE_PLAN_ALLOWANCE_USD", "1,5", "FREE_PLAN_ALLOWANCE_USD must be an amount of USD such as "],
+  ["FREE_PLAN_ALLOWANCE_USD", "-1", "FREE_PLAN_ALLOWANCE_USD must be an amount of USD such as "],
+  ["TRUSTED_PROXIES", "10.0.0.0/8, x", "TRUSTED_PROXIES must be addresses and CIDR blocks ("],
+])("%s=%s is refused by its name and its rule", (name, value, message) => {
+  const [problem = "", ...more] = problems(() => serverOf({ [name]: value }));
+  expect(more).toEqual([]);
+  expect(problem).toStartWith(message);
+});
+
+test("one message names every variable that is missing or wrong", () => {
+  const env = { ...STORES, REDIS_URL: "", PORT: "x", MAIL_WAIT_SECONDS: "61" };
+  expect(problems(() => loadServerConfig(9464, env))).toEqual([
+    "REDIS_URL is not set; `npm start` sets it",
+    "PORT must be a whole number from 0 to 65535, but is 'x'",
+    "MAIL_WAIT_SECONDS must be a whole number from 0 to 60, but is '61'",
+  ]);
+});
+
+test("a secret can be in a file, whose last line break does not count", () => {
+  using folder = launcherHome();
+  const file = join(folder.path, "secret");
+  const { KEY_PEPPER: _, ...others } = STORES;
+  const load = (more: Environment) => loadStoreConfig({ ...others, ...more });
+  for (const end of ["", "\n", "\r\n"]) {
+    writeFileSync(file, `${SECRET},${SECRET} 2${end}`);
+    const { secrets } = load({ KEY_PEPPER_FILE: file });
+    expect(secrets.KEY_PEPPER).toEqual([SECRET, `${SECRET} 2`]);
+  }
+  expect(problems(() => load({ KEY_PEPPER_FILE: file, KEY_PEPPER: SECRET }))).toEqual([
+    "KEY_PEPPER and KEY_PEPPER_FILE are both set; set one of them",
+  ]);
+  expect(problems(() => load({ KEY_PEPPER_FILE: "/none" }))).toEqual([
+    "KEY_PEPPER_FILE names '/none', which cannot be read",
+  ]);
+  writeFileSync(file, "short");
+  expect(problems(() => load({ KEY_PEPPER_FILE: file }))).toEqual([
+    "KEY_PEPPER_FILE must have at least 16 characters",
+  ]);
+});
+
+test("what is no secret has no variant with a file", () => {
+  expect(serverOf({ PORT_FILE: "/none" }).port).toBe(8080);
+});
+
+test("mail is signed with a key of a file, or of the variable itself", () => {
+  using folder = launcherHome();
+  const file = join(folder.path, "key.pem");
+  const key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
+  writeFileSync(file, `${key}\n`);
+  const dkim = { selector: "s1", privateKey: key };
+  const MAIL_DKIM_SELECTOR = "s1";
+  expect(loadMailConfig({ MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY_FILE: file }).dkim).toEqual(dkim);
+  expect(loadMailConfig({ MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY: key }).dkim).toEqual(dkim);
+});

@@ -1,0 +1,165 @@
+// What whoever asks a worker thread can rely on: a reply or an error, in bounded time and memory.
+
+import { afterEach, expect, test } from "bun:test";
+import { ThreadClient } from "../../src/upstream/thread-client.ts";
+import { FakeClock, realClock } from "../api/fake-clock.ts";
+import type { EchoRequest, EchoSetup } from "../support/echo-thread.ts";
+import { eventually } from "../support/eventually.ts";
+
+type Client = ThreadClient<EchoSetup, EchoRequest, string, string>;
+
+const started: Client[] = [];
+afterEach(() => {
+  for (const client of started.splice(0)) client.close();
+});
+
+function clientOf({
+  clock = realClock,
+  setup = {},
+  thread = "echo-thread",
+}: {
+  clock?: typeof realClock;
+  setup?: EchoSetup;
+  thread?: string;
+} = {}) {
+  const events: string[] = [];
+  const lines: unknown[] = [];
+  const starts: string[] = [];
+  const note = (fields: object, message: string) => void lines.push([message, fields]);
+  const client: Client = new ThreadClient({
+    name: "The test thread",
+    start: () => {
+      starts.push(thread);
+      return new Worker(new URL(`../support/${thread}.ts`, import.meta.url));
+    },
+    setup,
+    ...{ pendingMax: 3, openMs: 60_000, silenceMs: 20_000, restartMs: 1_000 },
+    onEvent: (event) => void events.push(event),
+    clock,
+    log: { info: () => {}, warn: note, error: note },
+  });
+  started.push(client);
+  return { client, events, lines, starts };
+}
+
+const outcomeOf = (reply: Promise<string>) => reply.catch(String);
+const limitsOf = (timeoutMs: number) => ({ timeoutMs, signal: new AbortController().signal });
+
+test("each request gets its own reply, by one thread that starts when it is needed", async () => {
+  const { client, starts } = clientOf({ setup: { prefix: "re: " } });
+  expect([client.isReady, starts.length]).toEqual([false, 0]);
+  const replies = ["a", "b", "c"].map((echo) => client.request({ echo }));
+  expect(await Promise.all(replies)).toEqual(["re: a", "re: b", "re: c"]);
+  expect([client.isReady, starts.length]).toEqual([true, 1]);
+});
+
+test("events and log lines of the thread arrive", async () => {
+  const { client, events, lines } = clientOf();
+  await client.request({ send: "news" });
+  await client.request({ log: "words" });
+  expect(events).toEqual(["news"]);
+  expect(lines).toEqual([["A line of the thread", { text: "words" }]]);
+});
+
+test("an error fails its request alone, and its message stays in the thread", async () => {
+  const { client, starts } = clientOf();
+  const failed = outcomeOf(client.request({ fail: "what was asked" }));
+  expect(await client.request({ echo: "after" })).toBe("after");
+  expect(await failed).toBe("RouteFailure: The test thread failed (RangeError)");
+  expect(starts).toHaveLength(1);
+});
+
+test("more requests than may wait are refused at once, and blame nobody", async () => {
+  const { client } = clientOf({ thread: "silent-thread" });
+  for (let count = 0; count < 3; count += 1) void outcomeOf(client.request({ echo: "x" }));
+  const refused = client.request({ echo: "one too many" });
+  await expect(refused).rejects.toMatchObject({
+    message: "The test thread has more to do than it can in time",
+    blames: "nobody",
+  });
+});
+
+test("what waits for a thread that dies fails; after a pause another one starts", async () => {
+  const clock = new FakeClock();
+  const { client, lines, starts } = clientOf({ clock });
+  const dying = outcomeOf(client.request({ die: true }));
+  const behind = outcomeOf(client.request({ echo: "behind" }));
+  expect([await dying, await behind]).toEqual([
+    "RouteFailure: The test thread ended",
+    "RouteFailure: The test thread ended",
+  ]);
+  expect(lines).toHaveLength(1);
+  expect(await outcomeOf(client.request({ echo: "at once" }))).toContain("ended");
+  expect([starts.length, clock.pending]).toEqual([1, 0]);
+  clock.advance(1_000);
+  expect(await client.request({ echo: "again" })).toBe("again");
+  expect(starts).toHaveLength(2);
+});
+
+test("a thread that cannot open fails those who wait for it, and says why in the log", async () => {
+  const { client, lines } = clientOf({ setup: { isBroken: true } });
+  const opening = client.open().catch(String);
+  const asking = outcomeOf(client.request({ echo: "x" }));
+  expect([await opening, await asking]).toEqual([
+    "RouteFailure: The test thread ended",
+    "RouteFailure: The test thread ended",
+  ]);
+  expect(JSON.stringify(lines)).toContain("the thread of a test cannot open");
+});
+
+test("a request ends at its time limit and by its signal; the thread goes on", async () => {
+  const clock = new FakeClock();
+  const { client, starts } = clientOf({ clock });
+  await client.open();
+  const slow = outcomeOf(client.request({ echo: "late" }, limitsOf(5_000)));
+  clock.advance(5_000);
+  expect(await slow).toBe("RouteFailure: The test thread did not reply in time");
+  const caller = new AbortController();
+  const left = client.request({ echo: "left" }, { timeoutMs: 5_000, signal: caller.signal });
+  caller.abort();
+  expect(await outcomeOf(left)).toContain("did not reply in time");
+  const gone = { timeoutMs: 5_000, signal: AbortSignal.abort() };
+  expect(await outcomeOf(client.request({ echo: "gone" }, gone))).toContain("in time");
+  await eventually("the thread replied to all", () => clock.pending === 0);
+  expect(await client.request({ echo: "next" })).toBe("next");
+  expect(starts).toHaveLength(1);
+});
+
+test("a thread that hangs is ended, even if nobody waits for its reply any more", async () => {
+  const clock = new FakeClock();
+  const { client, lines } = clientOf({ clock });
+  await client.open();
+  const hanging = outcomeOf(client.request({ hang: true }, limitsOf(1_000)));
+  clock.advance(1_000);
+  expect(await hanging).toContain("did not reply in time");
+  const behind = outcomeOf(client.request({ echo: "behind" }));
+  clock.advance(19_000);
+  expect(await behind).toBe("RouteFailure: The test thread ended");
+  expect(JSON.stringify(lines)).toContain("silent for 20000 ms");
+  clock.advance(1_000);
+  expect(await client.request({ echo: "again" })).toBe("again");
+});
+
+test("a thread that does not open in time is ended", async () => {
+  const clock = new FakeClock();
+  const { client, lines } = clientOf({ clock, thread: "silent-thread" });
+  const opening = client.open().catch(String);
+  clock.advance(60_000);
+  expect(await opening).toBe("RouteFailure: The test thread ended");
+  expect(JSON.stringify(lines)).toContain("silent for 60000 ms");
+});
+
+test("after close() nothing waits, and nothing starts", async () => {
+  const clock = new FakeClock();
+  const { client, starts, lines } = clientOf({ clock, thread: "silent-thread" });
+  const waiting = outcomeOf(client.request({ echo: "x" }));
+  const opening = client.open().catch(String);
+  client.close();
+  expect([await waiting, await opening]).toEqual([
+    "RouteFailure: The test thread ended",
+    "RouteFailure: The test thread ended",
+  ]);
+  clock.advance(100_000);
+  expect(await outcomeOf(client.request({ echo: "y" }))).toContain("ended");
+  expect([starts.length, lines.length, clock.pending]).toEqual([1, 0, 0]);
+});

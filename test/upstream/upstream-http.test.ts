@@ -1,0 +1,105 @@
+// One request to an upstream: what comes of it, and who is to blame where nothing does.
+
+import { afterAll, expect, test } from "bun:test";
+import { RouteFailure } from "../../src/upstream/route-failure.ts";
+import {
+  exchange,
+  readBytes,
+  readText,
+  refusalOf,
+  type UpstreamRequest,
+} from "../../src/upstream/upstream-http.ts";
+
+const SECRET = "the-key-in-the-address";
+const seen: string[] = [];
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    seen.push(`${request.method} ${pathname} ${await request.text()}`);
+    const status = Number(/^\/status\/(\d+)/.exec(pathname)?.[1] ?? 200);
+    if (pathname === "/hang") return await new Promise<Response>(() => {});
+    if (pathname === "/large") return new Response(endless());
+    const headers = { location: "/elsewhere", "retry-after": "7" };
+    return new Response("said", status === 200 ? {} : { status, headers });
+  },
+});
+afterAll(() => server.stop(true));
+
+/** A body of one chunk that never ends. */
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(2_000)) });
+}
+
+function send(path: string, more: Partial<UpstreamRequest> = {}): Promise<string> {
+  const url = new URL(`${path}?key=${SECRET}`, server.url).href;
+  return exchange({ fetch, url, method: "GET", headers: {}, ...more }, async (response) => {
+    if (response.status === 200) return await readText(response, 1_000);
+    throw await refusalOf(response);
+  });
+}
+
+async function failureOf(sent: Promise<unknown>): Promise<RouteFailure> {
+  const error = await sent.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof RouteFailure)) throw new Error(`No RouteFailure, but ${error}`);
+  expect(error.message).not.toContain(SECRET);
+  expect(error.message).not.toContain("127.0.0.1");
+  return error;
+}
+
+test("a request and its reply arrive as they are", async () => {
+  expect(await send("/reply", { method: "POST", body: "asked" })).toBe("said");
+  expect(seen.at(-1)).toBe("POST /reply asked");
+});
+
+test.each([
+  [400, "nobody"],
+  [401, "server"],
+  [403, "server"],
+  [404, "nobody"],
+  [429, "nobody"],
+  [500, "server"],
+  [503, "server"],
+] as const)("status %d blames: %s", async (status, blames) => {
+  const failure = await failureOf(send(`/status/${status}`));
+  const message = `The server answered ${status}`;
+  expect(failure).toMatchObject({ message, blames, retryAfterSeconds: 7 });
+});
+
+test("a redirect is a failure, and is not followed", async () => {
+  expect((await failureOf(send("/status/302"))).message).toBe("The server answered 302");
+  expect(seen.join()).not.toContain("/elsewhere");
+});
+
+test("a reply that is too large is given up while it comes", async () => {
+  expect((await failureOf(send("/large"))).message).toContain("larger than any reply may be");
+  const url = new URL("/large", server.url).href;
+  const request = { fetch, url, method: "GET", headers: {} } as const;
+  const bytes = exchange(request, (response) => readBytes(response, 1_000));
+  expect((await failureOf(bytes)).message).toContain("larger than any reply may be");
+});
+
+test("the time limit is the server's fault", async () => {
+  const failure = await failureOf(send("/hang", { timeout: AbortSignal.timeout(50) }));
+  expect(failure).toMatchObject({ message: "The server did not answer in time", blames: "server" });
+});
+
+test("a caller who leaves blames nobody: their own reason is thrown", async () => {
+  const caller = new AbortController();
+  const timeout = AbortSignal.timeout(60_000);
+  const sent = send("/hang", { signal: caller.signal, timeout });
+  const reason = new Error("the caller left");
+  caller.abort(reason);
+  await expect(sent).rejects.toBe(reason);
+});
+
+test("a server that nobody can connect to blames the connection, without its address", async () => {
+  const url = `http://127.0.0.1:1/?key=${SECRET}`;
+  const failure = await failureOf(send("/", { url }));
+  expect(failure.blames).toBe("connection");
+  expect(failure.message).toMatch(/^The server did not answer \(\w+\)$/);
+});
