@@ -30,7 +30,8 @@ async function charged(
   number: number,
 ): Promise<ProviderPayment | null> {
   const customer = await cards.customer(topUp.account, provider.name);
-  if (customer === null) throw new Error(`The account ${topUp.accountId} is no customer any more`);
+  // The provider has deleted its customer, with the card.
+  if (customer === null) return null;
   if (now() - topUp.createdAt.getTime() > KEY_MS)
     return await provider.findPayment(topUp, customer);
   return await provider.chargeCard({ topUp, customer, attempt: number });

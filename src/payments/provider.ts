@@ -93,7 +93,7 @@ export interface ChargeTerms {
 
 export interface PaymentProvider {
   readonly name: ProviderName;
-  /** Makes a customer; asked again for the same account, it answers the same one. */
+  /** Makes a customer, each time another one; the first that is stored counts. */
   createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
   /** Makes the page; asked again for the same top-up, it answers the same one. */
   createCheckout(terms: CheckoutTerms): Promise<CheckoutPage>;

@@ -324,6 +324,17 @@ describe("what ends it", () => {
   });
 });
 
+test("without its customer at the provider nothing is charged, and it is paused", async () => {
+  const account = await automatic();
+  const { cards, provider } = lab.payments;
+  const customer = await cards.customer(account.row.number, provider.name);
+  await cards.forgetCustomer(provider.name, customer ?? "");
+  expect(await cross(account)).toMatchObject({ status: "failed", failure: "not_made" });
+  const state = { state: "paused", reason: "card_failed" };
+  expect(await autoSettingsOf(lab.payments, account.row)).toMatchObject(state);
+  expect(charges(account)).toBe(1);
+});
+
 class Killed extends Error {}
 
 /** Where the worker dies, as deps whose work ends there and is never cleaned up after. */

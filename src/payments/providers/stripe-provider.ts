@@ -93,8 +93,8 @@ async function createCustomer(
   { id, email }: { readonly id: string; readonly email: string | null },
 ): Promise<string> {
   const about = { metadata: { [METADATA.account]: id }, ...(email !== null && { email }) };
-  const options = { idempotencyKey: `customer-${id}-${email ?? ""}` };
-  return (await answered(stripe.customers.create(about, options))).id;
+  // Without a key of ours: Stripe would answer a customer that was deleted meanwhile.
+  return (await answered(stripe.customers.create(about))).id;
 }
 
 async function createCheckout(
