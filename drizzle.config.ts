@@ -2,6 +2,11 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "postgresql",
-  schema: ["./src/store/account-schema.ts", "./src/store/schema.ts", "./src/store/mail-schema.ts"],
+  schema: [
+    "./src/store/account-schema.ts",
+    "./src/store/schema.ts",
+    "./src/store/mail-schema.ts",
+    "./src/store/payment-schema.ts",
+  ],
   out: "./migrations",
 });

@@ -11,10 +11,18 @@ import {
 } from "../src/core/access.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal.ts";
-import { deriveTier, LEASE_MS, type Tier } from "../src/core/limits.ts";
+import { LEASE_MS, type Tier } from "../src/core/limits.ts";
 import { type NanoUsd, ZERO } from "../src/core/money.ts";
-import type { Account, AccountView, Admission, AdmissionRequest, Limit } from "./account.ts";
+import type {
+  Account,
+  AccountView,
+  Admission,
+  AdmissionRequest,
+  Limit,
+  Settlement,
+} from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
+import { viewOf } from "./account-view.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
 import type { HoldRef } from "./call-scripts.ts";
 import { MAIL_OWNER } from "./keys.ts";
@@ -24,6 +32,7 @@ import { inactive, invalidKey, MONEY_REFUSALS, refusalError } from "./refusal.ts
 import type { RefusalBrake } from "./refusal-brake.ts";
 import type { ScriptTime } from "./script.ts";
 import { fromPostgres, type ScriptRunner, unavailable } from "./script-runner.ts";
+import { type TopUpListener, TopUpTrigger } from "./top-up-trigger.ts";
 import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 
 export interface ActorDeps extends UpkeepDeps {
@@ -33,6 +42,8 @@ export interface ActorDeps extends UpkeepDeps {
   readonly brake: RefusalBrake;
   /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   readonly onSettleRetry: (requestId: string, error: unknown) => void;
+  /** Has automatic top-ups checked; without it nothing is topped up. */
+  readonly topUps?: TopUpListener;
   /** What the Free plan grants each month; zero turns the grant off. */
   readonly allowance: NanoUsd;
 }
@@ -63,6 +74,7 @@ interface Attempt {
 export class AccountActor extends WalletUpkeep implements Account, HoldAccount, LeasedAccount {
   #access: Access | null = null;
   #granting: Promise<void> | null = null;
+  readonly #topUps: TopUpTrigger;
   /** Calls of this process that hold money now. */
   openCalls = 0;
 
@@ -72,6 +84,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     readonly bucket: number,
   ) {
     super(deps, accountId, bucket);
+    this.#topUps = new TopUpTrigger({ accountId, bucket }, deps.topUps);
   }
 
   get scripts(): ScriptRunner {
@@ -118,37 +131,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   async view(keyId: string): Promise<AccountView> {
-    const { wallet, document, key: keyState, nowMs, month } = await this.state(keyId);
-    const access = parseDocument(document);
-    const key = access.keys.get(keyId);
-    if (key === undefined) throw invalidKey();
-    const isFreeOver = wallet.freeExpiresMs > 0 && nowMs >= wallet.freeExpiresMs;
-    const isMonth = wallet.month === month;
-    const isKeyMonth = keyState?.month === month && keyState.epoch === wallet.epoch;
-    return {
-      accountId: this.accountId,
-      nowMs,
-      state: access.state,
-      tier: deriveTier(access.tierInputs, nowMs),
-      tierInputs: access.tierInputs,
-      paid: wallet.paid,
-      free: isFreeOver ? ZERO : wallet.free,
-      freeExpiresAtMs: wallet.freeExpiresMs || null,
-      heldPaid: wallet.heldPaid,
-      heldFree: wallet.heldFree,
-      owed: wallet.owed,
-      openStreams: wallet.streams,
-      openCalls: wallet.calls,
-      month,
-      monthSpent: isMonth ? wallet.spent : ZERO,
-      monthHeld: isMonth ? wallet.held : ZERO,
-      ownCap: access.ownCap,
-      key: {
-        ...key,
-        monthSpent: isKeyMonth ? keyState.spent : ZERO,
-        monthHeld: isKeyMonth ? keyState.held : ZERO,
-      },
-    };
+    return viewOf(this.accountId, await this.state(keyId), keyId);
   }
 
   async checkAccess(): Promise<(keyId: string) => ApiError | null> {
@@ -167,6 +150,14 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     if (hold.terms.ref.owner !== this.deps.leases.owner) return;
     this.openCalls -= 1;
     this.deps.leases.closed(this.bucket, hold.id);
+  }
+
+  onSettled({ ownedPaid }: Pick<Settlement, "ownedPaid">): void {
+    // Without a document: a process that settles for others has not admitted a call.
+    if (ownedPaid === null || this.deps.topUps === undefined) return;
+    const tell = ({ document }: Access) => this.#topUps.settled(document.autoTopUp, ownedPaid);
+    if (this.#access !== null) tell(this.#access);
+    else void this.#refresh().then(tell, (error) => this.#topUps.failed(error));
   }
 
   onSettleRetry(requestId: string, error: unknown): void {
@@ -216,14 +207,15 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   #answer(
     reply: Exclude<AdmitReply, { verdict: "hydrate" } | { verdict: "stale" }>,
-    { request, key, tier, limits, cap, ref, metadata, text, refusal }: Attempt,
+    { request, access, key, tier, limits, cap, ref, metadata, text, refusal }: Attempt,
   ): Admission {
     if (reply.verdict === "short") return { verdict: "short", funds: reply };
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "refused") {
       this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, rate);
-      const error = refusalError(reply, request, tier, refusal?.message);
+      const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, request);
+      const error = refusalError(reply, request, tier, { access: refusal?.message, isAsked });
       const funds = MONEY_REFUSALS.has(reply.code) ? reply : null;
       return { verdict: "refused", error, rate, funds };
     }

@@ -15,6 +15,8 @@ import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./script.ts";
 import { type OpenScriptClient, ScriptRunner } from "./script-runner.ts";
 
+import type { TopUpListener } from "./top-up-trigger.ts";
+
 /** An actor without open calls is dropped after this many renewal rounds without use. */
 const IDLE_ROUNDS = 60;
 /** With more actors, the oldest without open calls is dropped; it is made again when it is used. */
@@ -34,6 +36,8 @@ export interface AccountActorsDeps {
    * Sentinel need that.
    */
   readonly openScripts?: OpenScriptClient;
+  /** Has automatic top-ups checked; without it nothing is topped up. */
+  readonly topUps?: TopUpListener;
   /** What the Free plan grants each month; needed only by a process that admits calls. */
   readonly allowance?: NanoUsd;
   /** Only tests set it; scripts then use this time instead of Redis's. */
@@ -72,6 +76,7 @@ export class AccountActors implements Actors {
       onSettleRetry: (requestId, error) =>
         deps.log.error({ requestId, err: error }, "A settlement waits for Redis"),
       allowance: deps.allowance ?? FREE_PLAN_ALLOWANCE,
+      ...(deps.topUps !== undefined && { topUps: deps.topUps }),
     };
   }
 

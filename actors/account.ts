@@ -94,6 +94,8 @@ export interface Settlement {
   readonly free: NanoUsd;
   /** What the account can still spend or hold; null if Redis has not replied yet. */
   readonly left: NanoUsd | null;
+  /** The paid balance with what is held of it; null if Redis has not replied yet. */
+  readonly ownedPaid: NanoUsd | null;
 }
 
 /**

@@ -63,11 +63,13 @@ type SettleReply = Settlement | null;
 /** Null if the hold no longer exists. */
 function parseSettlement(raw: RawReply): SettleReply {
   if (!(raw instanceof Buffer)) return null;
-  const [charged = 0, free = 0, left = -1] = unpack(raw);
+  // A reply that an earlier release stored has no `owned`.
+  const [charged = 0, free = 0, left = -1, owned = -1] = unpack(raw);
   return {
     charged: nanoOf(charged),
     free: nanoOf(free),
     left: left < 0 ? null : nanoOf(left),
+    ownedPaid: owned < 0 ? null : nanoOf(owned),
   };
 }
 

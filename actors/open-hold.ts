@@ -31,6 +31,8 @@ export interface HoldAccount {
   ensureWallet(): Promise<void>;
   /** Called when the hold is resolved, or handed over. */
   closed(hold: OpenHold): void;
+  /** Called with each settlement that Redis has confirmed. */
+  onSettled(settlement: Settlement): void;
   /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   onSettleRetry(requestId: string, error: unknown): void;
 }
@@ -60,6 +62,9 @@ const RETRY_MS = 1_000;
  * ended anyway.
  */
 const RELEASES_MAX = 60;
+
+/** What Redis has not said yet. */
+const NOT_SETTLED = { left: null, ownedPaid: null } as const;
 
 const ABANDONED_OUTCOME: Outcome = {
   status: ERRORS.internal_error.status,
@@ -105,7 +110,7 @@ export class OpenHold implements Hold {
   }
 
   detach(): void {
-    this.#settlement ??= Promise.resolve({ charged: ZERO, free: ZERO, left: null });
+    this.#settlement ??= Promise.resolve({ ...NOT_SETTLED, charged: ZERO, free: ZERO });
     this.account.closed(this);
   }
 
@@ -149,7 +154,7 @@ export class OpenHold implements Hold {
   /** What the script will return for a hold that still exists: free credit pays first. */
   #computed(cost: NanoUsd): Settlement {
     const charged = min(cost, this.amount);
-    return { charged, free: min(charged, this.terms.free), left: null };
+    return { ...NOT_SETTLED, charged, free: min(charged, this.terms.free) };
   }
 
   async #resolve(ending: Ending): Promise<Settlement> {
@@ -190,18 +195,22 @@ export class OpenHold implements Hold {
  * Settles a hold. If it is gone (the sweep expired it, or its wallet was rebuilt), settles late.
  */
 export async function settleOnce(
-  account: Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet">,
+  account: Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet" | "onSettled">,
   call: SettleOpenArgs,
   late: Omit<SettleLateArgs, keyof SettleArgs | "nowMs">,
 ): Promise<Settlement> {
   const { scripts } = account;
   const settled = await scripts.run(settle, call);
-  if (settled !== null) return settled;
+  if (settled !== null) {
+    account.onSettled(settled);
+    return settled;
+  }
   // The wallet pays what is due, and may have been evicted meanwhile.
   await account.ensureWallet();
   const args = { ...call, ...late, nowMs: account.scriptTime() };
   const settledLate = await scripts.run(settleLate, args);
   if (settledLate === null) throw new Error(`The call ${call.requestId} could not be settled late`);
+  account.onSettled(settledLate);
   return settledLate;
 }
 

@@ -13,6 +13,13 @@ export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "insufficient_credits",
 ]);
 
+export interface RefusalContext {
+  /** What the access decision says; undefined where it does not refuse. */
+  readonly access: string | undefined;
+  /** Whether an automatic top-up was asked for because of it. */
+  readonly isAsked: boolean;
+}
+
 /**
  * The error of a refusal: the one that the caller passed in if it applies, otherwise one with
  * figures.
@@ -21,7 +28,7 @@ export function refusalError(
   reply: Extract<AdmitReply, { verdict: "refused" }>,
   input: AdmissionRequest,
   tier: Tier,
-  accessMessage: string | undefined,
+  { access: accessMessage, isAsked }: RefusalContext,
 ): ApiError {
   const { code } = reply;
   if (input.refusal?.code === code) return input.refusal;
@@ -53,7 +60,8 @@ export function refusalError(
   if (code === "account_inactive") return inactive("suspended");
   const needed = toDecimal(input.bound);
   const spendable = toDecimal(reply.spendable);
-  return new ApiError(code, `The call may cost up to $${needed}; $${spendable} can be spent now`);
+  const message = `The call may cost up to $${needed}; $${spendable} can be spent now`;
+  return new ApiError(code, isAsked ? `${message}; an automatic top-up is under way` : message);
 }
 
 /** The lease of a call's hold ended, or its wallet was rebuilt. */

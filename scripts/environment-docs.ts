@@ -4,6 +4,7 @@ import type { Variable, Variables } from "../src/settings/environment.ts";
 import {
   LAUNCHER_VARIABLES,
   MAIL_VARIABLES,
+  PAYMENT_VARIABLES,
   SERVER_VARIABLES,
   STORE_VARIABLES,
 } from "../src/settings/variables.ts";
@@ -15,6 +16,7 @@ const GROUPS: readonly (readonly [title: string, variables: Variables])[] = [
   ["Stores, secrets and data", STORE_VARIABLES],
   ["The API and the workers", SERVER_VARIABLES],
   ["Mail", MAIL_VARIABLES],
+  ["Payments", PAYMENT_VARIABLES],
   ["npm start, npm test and npm run farebox", LAUNCHER_VARIABLES],
 ];
 

@@ -13,6 +13,7 @@ import {
 } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf } from "./processes.mjs";
+import { namesProvider } from "./sandbox.mjs";
 
 main().catch((error) => {
   console.error(error instanceof Error ? error.message : error);
@@ -62,5 +63,6 @@ function environmentOf(args) {
   }
   const FAREBOX_DATA = dataFolder(home);
   const stores = { REDIS_URL, DATABASE_URL };
-  return { ...given, ...held, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
+  const payments = namesProvider(given) ? {} : runtime?.payments;
+  return { ...given, ...held, ...payments, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
 }

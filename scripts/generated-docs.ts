@@ -14,6 +14,7 @@ import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
 import {
   LAUNCHER_VARIABLES,
   MAIL_VARIABLES,
+  PAYMENT_VARIABLES,
   SERVER_VARIABLES,
   STORE_VARIABLES,
 } from "../src/settings/variables.ts";
@@ -33,6 +34,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
     () => settingsTable({ ...STORE_VARIABLES, ...SERVER_VARIABLES }),
   ],
   ["docs/configuration.md", "settings of mail", () => settingsTable(MAIL_VARIABLES)],
+  ["docs/configuration.md", "settings of payments", () => settingsTable(PAYMENT_VARIABLES)],
   ["docs/configuration.md", "settings of npm start", () => settingsTable(LAUNCHER_VARIABLES)],
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],

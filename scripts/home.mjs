@@ -3,6 +3,7 @@
 //   redis/ postgres/   stores          redis.json postgres.json   port, password, process
 //   data/              data files      secrets.json               what must never be lost
 //   logs/              output          demo.json                  the first key
+//   sandbox.json       payments of the sandbox
 //   runtime.json servers.json lock.json   while it runs
 
 import { createHash, randomBytes } from "node:crypto";
@@ -31,6 +32,7 @@ import { bornOf, isAlive } from "./processes.mjs";
  * @property {string} redis_url
  * @property {string} database_url
  * @property {string} secrets_fingerprint
+ * @property {Record<string, string>} payments the settings of the sandbox, where it runs
  *
  * @typedef {{ KEY_PEPPER: string, IP_HASH_SECRET: string }} Secrets
  */

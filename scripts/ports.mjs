@@ -26,6 +26,17 @@ export async function choosePort(say) {
   throw new Error(`No port from ${PORT_DEFAULT} on is free; set PORT.`);
 }
 
+/**
+ * The port of the sandbox of payments: the next one after the API's that is free.
+ * @param {number} apiPort
+ */
+export async function chooseSandboxPort(apiPort) {
+  for (let port = apiPort + 1; port < apiPort + 100 && port <= 65_535; port += 1) {
+    if (await isPortFree(port, "127.0.0.1")) return port;
+  }
+  throw new Error(`No port after ${apiPort} is free for the sandbox of payments.`);
+}
+
 /** Where the metrics of both servers are. Without a given port they choose themselves. */
 export async function chooseMetricsPorts() {
   const given = process.env.METRICS_PORT;

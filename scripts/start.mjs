@@ -21,13 +21,15 @@ import { keepLogsSmall } from "./logs.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { chooseMetricsPorts, choosePort } from "./ports.mjs";
 import { exitCodeOf, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
+import { planSandbox } from "./sandbox.mjs";
 import { startStores } from "./services.mjs";
-import { supervise } from "./supervisor.mjs";
+import { aborted, supervise } from "./supervisor.mjs";
 import { shown, welcome } from "./welcome.mjs";
 
 /**
  * @typedef {import("./processes.mjs").Child} Child
  * @typedef {import("./processes.mjs").Exit} Exit
+ * @typedef {import("./sandbox.mjs").Sandbox} Sandbox
  * @typedef {import("./supervisor.mjs").Supervised} Supervised
  * @typedef {{ account: string, key: string }} Demo
  */
@@ -85,6 +87,7 @@ async function main() {
   const metricsPorts = await chooseMetricsPorts();
   const baseUrl = `http://127.0.0.1:${port}`;
   const kept = secrets(home, { make: true });
+  const sandbox = await planSandbox({ home, baseUrl, port });
   if (!redisUrl || !databaseUrl) say("Starting the stores.");
   storesStarting = startStores({ home, redisUrl, databaseUrl, progress: say });
   const stores = await storesStarting;
@@ -95,6 +98,7 @@ async function main() {
   const env = {
     ...given,
     ...kept,
+    ...sandbox?.env,
     // Bun's own bound of 256 would let one upstream that hangs stop all others.
     BUN_CONFIG_MAX_HTTP_REQUESTS: given.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
     PORT: String(port),
@@ -106,7 +110,7 @@ async function main() {
   say("Preparing the database and the demonstration account.");
   const [demo] = await Promise.all([setUp(bun, env, baseUrl), buildData(bun, env)]);
   if (stopping) return;
-  const servers = startServers(bun, env, metricsPorts, supervised);
+  const servers = startServers({ bun, env, metricsPorts, sandbox }, supervised);
   if (!take(servers)) return;
   await untilReady(baseUrl);
   if (stopping) return;
@@ -116,8 +120,9 @@ async function main() {
     redis_url: stores.redisUrl,
     database_url: stores.databaseUrl,
     secrets_fingerprint: fingerprint(kept),
+    payments: sandbox?.env ?? {},
   });
-  welcome({ baseUrl, home, showLogs, key: demo.key });
+  welcome({ baseUrl, home, showLogs, demo, sandbox: sandbox?.url ?? null });
 }
 
 /** @param {{ pid: number }} owner */
@@ -176,51 +181,48 @@ async function buildData(bun, env) {
 }
 
 /**
- * @param {string} bun
- * @param {NodeJS.ProcessEnv} env
- * @param {{ api: string | undefined, worker: string | undefined }} metricsPorts
+ * @param {{ bun: string, env: NodeJS.ProcessEnv, sandbox: Sandbox | null,
+ *   metricsPorts: { api: string | undefined, worker: string | undefined } }} settings
  * @param {Supervised[]} stores
  */
-function startServers(bun, env, metricsPorts, stores) {
+function startServers({ bun, env, metricsPorts, sandbox }, stores) {
   /** @type {Map<string, Child>} */
   const children = new Map();
   /**
    * @param {string} name
    * @param {string} script
-   * @param {string | undefined} METRICS_PORT
+   * @param {Record<string, string | undefined>} own
    */
-  const start = (name, script, METRICS_PORT) => {
+  const start = (name, script, own) => {
     const log = showLogs ? null : logFile(home, name.toLowerCase());
     const command = [bun, script];
     const child = launch({
       ...{ name, command, cwd: PROJECT, logFile: log },
-      env: { ...env, METRICS_PORT },
+      env: { ...env, ...own },
     });
     children.set(name, child);
     const records = [...children.values()].map(({ record }) => record);
     writeJson(join(home, "servers.json"), records);
     return child;
   };
-  return [
-    /** @type {const} */ (["API", "src/main.ts", metricsPorts.api]),
-    /** @type {const} */ (["Worker", "workers/main.ts", metricsPorts.worker]),
-  ].map(([name, script, port]) =>
+  /** @type {[name: string, script: string, own: NodeJS.ProcessEnv][]} */
+  const servers = [
+    ["API", "src/main.ts", { METRICS_PORT: metricsPorts.api }],
+    ["Worker", "workers/main.ts", { METRICS_PORT: metricsPorts.worker }],
+  ];
+  if (sandbox !== null) servers.push(["Sandbox", "scripts/sandbox.ts", sandbox.own]);
+  return servers.map(([name, script, own]) =>
     keepRunning({
       name,
-      child: start(name, script, port),
+      child: start(name, script, own),
       // A server that finds a store away at its start ends again, which would count as a death.
       start: async (signal) => {
         await Promise.race([Promise.all(stores.map((store) => store.running())), aborted(signal)]);
         if (signal.aborted) throw new Error("everything is being stopped");
-        return start(name, script, port);
+        return start(name, script, own);
       },
     }),
   );
-}
-
-/** @param {AbortSignal} signal */
-function aborted(signal) {
-  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /**

@@ -95,6 +95,14 @@ export function supervise(options) {
 }
 
 /**
+ * Resolves once the signal is aborted.
+ * @param {AbortSignal} signal
+ */
+export function aborted(signal) {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
+
+/**
  * How a process ended, in words.
  * @param {Exit} exit
  */

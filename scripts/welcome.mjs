@@ -4,9 +4,20 @@ import { join, relative } from "node:path";
 
 /**
  * Prints where Farebox is and what to try first.
- * @param {{ baseUrl: string, home: string, showLogs: boolean, key: string }} started
+ * @param {object} started
+ * @param {string} started.baseUrl
+ * @param {string} started.home
+ * @param {boolean} started.showLogs
+ * @param {{ account: string, key: string }} started.demo
+ * @param {string | null} started.sandbox where the sandbox of payments is
  */
-export function welcome({ baseUrl, home, showLogs, key }) {
+export function welcome({ baseUrl, home, showLogs, demo: { account, key }, sandbox }) {
+  const payments = sandbox === null ? "" : `\n  Payments   ${sandbox} (a sandbox: no real money)`;
+  const topUp =
+    sandbox === null
+      ? ""
+      : `\nTop up the balance, with test cards:\n
+npm run -s farebox -- topup link ${account} --usd 20 --save-card\n`;
   const body =
     '{"model":"farebox-guide","messages":[{"role":"user","content":"What is Farebox?"}]}';
   const headers = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
@@ -16,7 +27,7 @@ Farebox is running. Ctrl-C stops it; the next start finds its data again.
 
   Base URL   ${baseUrl}
   Key        ${key}
-  Data       ${shown(home)}${logs}
+  Data       ${shown(home)}${logs}${payments}
 
 Try it:
 
@@ -29,7 +40,7 @@ const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: "${key}" });
 const messages = [{ role: "user", content: "How is a call paid for?" }];
 const reply = await client.chat.completions.create({ model: "farebox-guide", messages });
 console.log(reply.choices[0].message.content, reply.svc);
-`);
+${topUp}`);
 }
 
 /**

@@ -14,6 +14,7 @@ import type { AnonymousWindow, KeyDirectory, RawRequest } from "./http/frame.ts"
 import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
+import type { WebhookServices } from "./payments/webhook-endpoint.ts";
 import { APPLICATION, GATEWAY, type GatewayDeps, PROGRAM } from "./routes.ts";
 import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
 import type { ChatProvider } from "./services/chat/providers/provider.ts";
@@ -35,6 +36,8 @@ export interface AppDeps {
   readonly maps: MapsProvider;
   readonly mail: MailServices;
   readonly pauses: Pauses;
+  /** Null without a payment provider. */
+  readonly payments: WebhookServices | null;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly warnings?: HealthWarnings;
   readonly clock: Clock;

@@ -16,6 +16,8 @@ import type { Log } from "./core/log.ts";
 import { secretId } from "./core/secrets.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
+import { openWebhook } from "./payments/open-webhook.ts";
+import { openPaymentQueue, topUpListener } from "./payments/top-up-listener.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
 import { TokenCounter } from "./services/chat/token-counter.ts";
@@ -92,6 +94,9 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const [pepper] = ipHashPeppers;
   const ipHashSecrets = new IpHashSecrets({ database, pepper, random, now: clock.now, log });
   await ipHashSecrets.start();
+  const registry = createRegistry("api");
+  const { queueRedisUrl } = config;
+  const queue = config.payments === null ? null : openPaymentQueue(queueRedisUrl, log);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
@@ -99,6 +104,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     processId: newId("process", random),
     allowance: config.freePlanAllowance,
+    ...(queue !== null && { topUps: topUpListener(queue, log) }),
     ...(redisTarget.kind === "server" && {
       openScripts: scriptsOfOneServer(redisTarget, (error) =>
         log.warn({ err: error }, "Redis is not reachable"),
@@ -134,11 +140,16 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
   });
   const tokens = new TokenCounter({ clock, log });
-  const { queueRedisUrl } = config;
   const rejected = new RejectedEntries(database);
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
     accounts,
+    payments:
+      config.payments === null || queue === null
+        ? null
+        : openWebhook({
+            ...{ config: config.payments, database, queue, registry, now: clock.now },
+          }),
     keys: new KeyDirectory({
       database,
       now: clock.now,
@@ -186,7 +197,6 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   accounts.start();
   app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
-  const registry = createRegistry("api");
   new Gauge({
     name: "farebox_open_calls",
     help: "Calls of this process that hold money now",
@@ -208,6 +218,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     ipHashSecrets.stop();
     await pauses.stop();
     await mailStores.close();
+    await queue?.close();
     await metrics.stop();
     accounts.scripts.close();
     redis.disconnect();

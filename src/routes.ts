@@ -11,6 +11,7 @@ import {
 } from "./http/documentation.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
+import { stripeWebhook, type WebhookDeps } from "./payments/webhook-endpoint.ts";
 import type { ChatDeps } from "./services/chat/answer-chat.ts";
 import { chat } from "./services/chat/chat-endpoint.ts";
 import { model, models } from "./services/chat/models-endpoint.ts";
@@ -46,7 +47,8 @@ export const DOCUMENTED: DocumentedLists = {
 };
 
 /** Endpoints of the program itself. */
-export const PROGRAM: readonly Endpoint<HealthDeps & DocumentationDeps>[] = [
+export const PROGRAM: readonly Endpoint<HealthDeps & DocumentationDeps & WebhookDeps>[] = [
   ...HEALTH,
+  stripeWebhook,
   ...documentation(DOCUMENTED),
 ];

@@ -9,6 +9,7 @@ import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "../src/http/metrics-server.ts";
+import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
 import { loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
 import { ConfigError } from "../src/settings/environment.ts";
@@ -38,6 +39,7 @@ import { expireIdempotencyKeys } from "./mail-completer.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
 import { makePartitions } from "./partitions.ts";
+import { startPaymentWorker } from "./payment-worker.ts";
 import { FAILED_JOBS_KEPT, type ScheduledJob } from "./scheduled-job.ts";
 import { sweepExpired } from "./sweep.ts";
 
@@ -47,6 +49,8 @@ const QUEUE = "farebox";
 const PREFIX = "{farebox-jobs}";
 const KEEP_SCHEDULES_MS = 30_000;
 const CLOSE_MS_MAX = 10_000;
+
+const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 /** For this long, a change is left to the process that is making it. */
 const GRACE_MS = 5_000;
@@ -68,19 +72,26 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const database = openDatabase(config.databaseUrl);
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
+  const paymentQueue =
+    config.payments === null ? null : openPaymentQueue(config.queueRedisUrl, log);
   const accounts = new AccountActors({
     redis,
     repository: new WalletRepository(database),
     now: Date.now,
     log,
-    processId: newId("process", (count) => crypto.getRandomValues(new Uint8Array(count))),
+    processId: newId("process", random),
+    ...(paymentQueue !== null && { topUps: topUpListener(paymentQueue, log) }),
   });
   const registry = createRegistry("worker");
   const mail = await startMailWorker({
     ...{ config, log, accounts, database, redis, registry, after },
   });
   const parts = { config, log, accounts, database };
-  const jobs = { ...schedule(parts), ...mail.jobs };
+  const payments = startPaymentWorker({
+    ...parts,
+    ...{ queue: paymentQueue, registry, random, now: Date.now },
+  });
+  const jobs = { ...schedule(parts), ...mail.jobs, ...payments.jobs };
   // The log must have a partition for its rows before anything else runs.
   await jobs["request-log-partitions"].run();
 
@@ -112,7 +123,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 
   return async () => {
     clearInterval(keeping);
-    const ending = [worker.close(), mail.stop(), ...timers.map((timer) => timer.stop())];
+    const parts = [worker.close(), mail.stop(), payments.stop()];
+    const ending = [...parts, ...timers.map((timer) => timer.stop())];
     await Promise.race([Promise.all(ending), Bun.sleep(CLOSE_MS_MAX)]);
     await queue.close();
     accounts.stop();

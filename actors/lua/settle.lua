@@ -4,8 +4,8 @@
 -- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7.. limits to take back from
 -- ARGV  1 packed: cost, how long to keep the reply for a repeat, ms  2 request  3 outcome
 --       4.. of each limit: kind, how much to take back (see limits.lua)
--- Reply packed charged, charged_free, left  `left` is what is neither spent nor held; below 0 if
---         there is no wallet
+-- Reply packed charged, charged_free, left, owned  `left` is what is neither spent nor held,
+--         `owned` the paid balance with what is held of it; both below 0 if there is no wallet
 --       { 'unresolved' } no such hold: it expired, or its wallet was rebuilt; use settle_late
 
 local cost, keep_ms = unpack_record('<dd', ARGV[1])

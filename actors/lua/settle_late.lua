@@ -71,6 +71,7 @@ if taken ~= 0 then
 end
 local answer = settled({
   charged = charged + taken, free = charged_free + take_free, left = w and w.paid + w.free or -1,
+  owned = w and w.paid + w.held_paid or -1,
 })
 remember(KEYS[4], answer, whole(keep_ms))
 return answer

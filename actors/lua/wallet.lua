@@ -69,7 +69,9 @@ local function resolve(keys, w, hold, cost, call)
   end
   write_wallet(keys.wallet, w)
   write_key(keys.key, w.epoch, key_state)
-  return { charged = charged, free = charged_free, left = w.paid + w.free }
+  return {
+    charged = charged, free = charged_free, left = w.paid + w.free, owned = w.paid + w.held_paid,
+  }
 end
 
 -- Stores the reply to a request, for a client library that sends its script again. The first letter
@@ -79,9 +81,10 @@ local function remember(op, answer, ms)
   redis.call('SET', op, 'D' .. answer, 'PX', ms)
 end
 
--- The reply to a settlement: charged, free, left. `left` is below 0 if there is no wallet.
+-- The reply to a settlement: charged, free, left, owned. The last two are below 0 if there is no
+-- wallet.
 local function settled(done)
-  return pack('<ddd', done.charged, done.free, done.left)
+  return pack('<dddd', done.charged, done.free, done.left, done.owned)
 end
 
 -- The reply to a repeated settlement: the stored one of the first, or nil.

@@ -7,12 +7,13 @@ import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
 import { type DisputeState, refundableOf } from "../core/payment-credit.ts";
 import type { Adjustment } from "../store/accounts.ts";
 import type { OperationRow } from "../store/operations.ts";
-import type {
-  ChangedPayment,
-  ChangeTerms,
-  NewPayment,
-  Payment,
-  PaymentChange,
+import {
+  type ChangedPayment,
+  type ChangeTerms,
+  MANUAL,
+  type NewPayment,
+  type Payment,
+  type PaymentChange,
 } from "../store/payments.ts";
 import {
   type AdministrationDeps,
@@ -138,6 +139,7 @@ async function change(
     { id: paymentId },
     deps.payments.change(paymentId, terms, (payment) => {
       refuseUnpaid(payment);
+      if (terms.actor === OPERATOR) refuseProviders(payment);
       return decide(payment);
     }),
   );
@@ -198,6 +200,15 @@ function refuseUnlikely({ id, dispute, amount, refunded }: Payment, { state }: D
 
 function refuseUnpaid({ id, status }: Payment): void {
   if (status !== "succeeded") throw wrongState(`The payment ${id} is ${status} and gave no credit`);
+}
+
+/** The next reading of the provider would undo what it does not know of (D-208). */
+function refuseProviders({ id, provider }: Payment): void {
+  if (provider === MANUAL) return;
+  throw wrongState(
+    `The payment ${id} is one of ${provider}: refund it with 'farebox topup refund'; its ` +
+      "disputes are decided there",
+  );
 }
 
 /** Protects an operator from an expensive typing error: the message names what is left. */

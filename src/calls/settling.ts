@@ -24,7 +24,7 @@ export async function settle(
     return await hold.settle(cost, outcome);
   } catch (error) {
     deps.log.error({ requestId: hold.id, err: error }, "A call could not be settled");
-    return { charged: min(cost, hold.amount), free: ZERO, left: null };
+    return { charged: min(cost, hold.amount), free: ZERO, left: null, ownedPaid: null };
   }
 }
 

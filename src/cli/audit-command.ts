@@ -2,10 +2,12 @@ import { findAccount, suspendBelowZero } from "../accounts/administration.ts";
 import { type AuditDeps, type AuditReport, audit } from "../accounts/audit.ts";
 import { type AuditFinding, describe } from "../core/audit-finding.ts";
 import { type NanoUsd, toDecimal } from "../core/money.ts";
+import { auditPayments, type PaymentAudit } from "../payments/provider-audit.ts";
 import { AuditRepository } from "../store/audit.ts";
-import type { Answer, Command } from "./command.ts";
+import { type Answer, type Command, UsageError } from "./command.ts";
 import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
+import { paymentsOf } from "./top-up-commands.ts";
 import { idOf } from "./values.ts";
 
 /** An operation that is not applied to Redis within this time is a finding. */
@@ -15,9 +17,15 @@ const auditCommand: Command = {
   name: "audit",
   positionals: ["[ID]"],
   summary: "Check that ledger, journal and wallets agree for one account or for all",
-  options: {},
+  options: {
+    payments: { value: null, help: "compares the payments with the provider's list instead" },
+  },
   prepare(input) {
     const id = input.positionals.length === 0 ? null : idOf(input, "account");
+    if (input.values.has("payments")) {
+      if (id !== null) throw new UsageError("--payments compares the payments of all accounts");
+      return async (stores) => paymentsAnswer(await auditPayments(paymentsOf(stores)));
+    }
     return async (stores) => {
       const account = id === null ? null : await findAccount(stores.administration, id);
       const report = await audit(auditDeps(stores), account);
@@ -29,6 +37,20 @@ const auditCommand: Command = {
     };
   },
 };
+
+function paymentsAnswer({ compared, findings }: PaymentAudit): Answer {
+  const json = { ok: findings.length === 0, payments: compared, differences: findings };
+  if (findings.length === 0) {
+    const text = `Clean: ${count(compared, "payment")} of the provider are in the book.`;
+    return { json, text };
+  }
+  const lines = findings.map(
+    ({ ref, account, expected, found }) =>
+      `Difference: ${ref} of ${account ?? "nobody"}: the provider has ${expected}, the book has ` +
+      found,
+  );
+  return { json, text: lines.join("\n"), failed: true };
+}
 
 function auditDeps({ actors, database, flush }: Stores): AuditDeps {
   return {

@@ -12,10 +12,12 @@ import { mailCommands } from "./mail-commands.ts";
 import { migrateCommands } from "./migrate-command.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
+import { topUpCommands } from "./top-up-commands.ts";
 
 const COMMANDS: readonly Command[] = [
   ...accountCommands,
   ...paymentCommands,
+  ...topUpCommands,
   ...keyCommands,
   ...serviceCommands,
   ...indexCommands,

@@ -25,6 +25,8 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   account: "an account (acct_…)",
   key: "a key (key_…)",
   payment: "a payment (pay_…)",
+  topUp: "a top-up (topup_…)",
+  card: "a saved card (card_…)",
   request: "a request (req_…)",
   completion: "a completion",
   search: "a search",

@@ -35,6 +35,8 @@ export interface AccessDocument {
   readonly ownCap: NanoUsd | null;
   /** The last month with a granted allowance, as 202611; 0 if there is none. */
   readonly allowanceMonth: number;
+  /** The automatic top-up while it is enabled; null where there is none. */
+  readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
   /** Only keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
 }
@@ -50,6 +52,8 @@ export interface StoredDocument {
   /** Only for an application account. */
   readonly plan?: PlanName;
   readonly allowance_month?: number;
+  /** Only while an automatic top-up is enabled. */
+  readonly auto_top_up?: { readonly amount: string; readonly threshold: string };
   readonly keys: readonly {
     readonly id: string;
     readonly name: string;
@@ -73,6 +77,13 @@ export function parseDocument(json: string): AccessDocument {
     },
     ownCap: stored.own_cap === null ? null : nano(stored.own_cap),
     allowanceMonth: stored.allowance_month ?? 0,
+    autoTopUp:
+      stored.auto_top_up === undefined
+        ? null
+        : {
+            amount: nano(stored.auto_top_up.amount),
+            threshold: nano(stored.auto_top_up.threshold),
+          },
     keys: new Map(
       stored.keys.map((key) => [
         key.id,

@@ -10,6 +10,8 @@ export const PREFIXES = {
   account: "acct",
   key: "key",
   payment: "pay",
+  topUp: "topup",
+  card: "card",
   request: "req",
   completion: "chatcmpl",
   search: "search",
@@ -26,6 +28,11 @@ export type RandomBytes = (count: number) => Uint8Array;
 /** A new id such as `acct_7n42DGM5Tflk9n8mt7Fhc7`; a completion id joins with "-" (SPEC 2.4). */
 export function newId(kind: IdKind, random: RandomBytes): string {
   return withPrefix(kind, base62(random(16)));
+}
+
+/** The part of an id after its prefix, for ids of other kinds. */
+export function newSuffix(random: RandomBytes): string {
+  return base62(random(16));
 }
 
 /** An id that begins with 48 bits of time, so new rows go to the end of an index. */

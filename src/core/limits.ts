@@ -1,4 +1,5 @@
-// The limits of SPEC 8, and the durations that it leaves open. No other file defines a limit.
+// The limits of SPEC 8, and the durations that it leaves open. Only
+// top-up-caps.ts defines limits besides.
 
 import { AMOUNT_MAX, type NanoUsd, usd } from "./money.ts";
 import { type Scope, scopesOfSurface, scopesOfTier } from "./services.ts";
@@ -126,6 +127,7 @@ export interface TierInputs {
 }
 
 export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
 
 /**
  * The limits of an account at `nowMs`: its plan, or the tier that its contract or payments give it

@@ -40,6 +40,19 @@ export function toDouble(amount: NanoUsd): number {
   return Number(amount);
 }
 
+const NANO_PER_CENT = 10_000_000n;
+
+/** An amount in whole cents, as card payments are made; any other amount is a RangeError. */
+export function toCents(amount: NanoUsd): number {
+  if (amount % NANO_PER_CENT === 0n) return Number(amount / NANO_PER_CENT);
+  throw new RangeError(`$${toDecimal(amount)} is not a whole number of cents`);
+}
+
+/** The amount of a whole number of cents. */
+export function ofCents(cents: number): NanoUsd {
+  return nano(BigInt(cents) * NANO_PER_CENT);
+}
+
 /** Parses a decimal USD amount such as "0.0010" exactly; more than 9 decimals is a RangeError. */
 export function usd(decimal: string): NanoUsd {
   return nano(scaled(decimal, 9));

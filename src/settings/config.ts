@@ -3,9 +3,16 @@
 import { join, resolve } from "node:path";
 import type { NanoUsd } from "../core/money.ts";
 import type { Secrets } from "../core/secrets.ts";
+import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
 import { ConfigError, type Environment, readVariables, type Values } from "./environment.ts";
-import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
+import {
+  DATA_VARIABLES,
+  MAIL_VARIABLES,
+  PAYMENT_VARIABLES,
+  SERVER_VARIABLES,
+  STORE_VARIABLES,
+} from "./variables.ts";
 
 /** What every program of Farebox needs to reach the stores and the data files. */
 export interface StoreConfig {
@@ -27,6 +34,8 @@ export interface ServerConfig extends StoreConfig {
   /** The file of models and providers; unless it was asked for, it may be missing. */
   readonly catalogueFile: { readonly path: string; readonly required: boolean };
   readonly mail: MailConfig;
+  /** Null: there are no top-ups. */
+  readonly payments: PaymentConfig | null;
   readonly logLevel: string;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
@@ -73,7 +82,12 @@ export interface MailConfig {
 
 const CATALOGUE_FILE = "farebox.config.json";
 const DATA_DIRECTORY = join(import.meta.dir, "../../.farebox/data");
-const SERVER = { ...STORE_VARIABLES, ...SERVER_VARIABLES, ...MAIL_VARIABLES } as const;
+const SERVER = {
+  ...STORE_VARIABLES,
+  ...SERVER_VARIABLES,
+  ...MAIL_VARIABLES,
+  ...PAYMENT_VARIABLES,
+} as const;
 
 /** Where files are that are built from data which ships. */
 export function loadDataDirectory(env: Environment = process.env): string {
@@ -107,6 +121,7 @@ export function loadServerConfig(
       required: values.FAREBOX_CONFIG !== null,
     }),
     mail: mailOf(values),
+    payments: paymentsOf(values),
     logLevel: values.LOG_LEVEL,
     journalKeepMs: values.JOURNAL_KEEP_SECONDS,
     logKeepMonths: values.LOG_KEEP_MONTHS,
@@ -158,6 +173,24 @@ function mailOf(values: Values<typeof MAIL_VARIABLES>): MailConfig {
             port: values.MAIL_BOUNCE_PORT,
           },
   });
+}
+
+/** What top-ups need; null where no payment provider is configured. */
+export function loadPaymentConfig(env: Environment = process.env): PaymentConfig | null {
+  return paymentsOf(readVariables(PAYMENT_VARIABLES, env));
+}
+
+function paymentsOf(values: Values<typeof PAYMENT_VARIABLES>): PaymentConfig | null {
+  try {
+    return paymentConfigOf({
+      secretKey: values.STRIPE_SECRET_KEY,
+      webhookSecrets: values.STRIPE_WEBHOOK_SECRET,
+      returnUrl: values.STRIPE_RETURN_URL,
+      apiBase: values.STRIPE_API_BASE,
+    });
+  } catch (error) {
+    throw error instanceof RangeError ? new ConfigError(error.message) : error;
+  }
 }
 
 function dkimOf(values: Values<typeof MAIL_VARIABLES>): MailConfig["dkim"] {

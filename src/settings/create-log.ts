@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Log } from "../core/log.ts";
 
 /** JSON lines on stdout: of an error only what tells what happened, never what it was about. */
-export function createLog(process: "api" | "worker", level: string): Log {
+export function createLog(process: "api" | "worker" | "sandbox", level: string): Log {
   return pino({ level, base: { process }, serializers: { err: describe } });
 }
 

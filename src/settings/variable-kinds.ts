@@ -93,6 +93,14 @@ export const secretList: Kind<SecretList> = {
   },
 };
 
+export const webAddress: Kind<URL> = {
+  parse(text) {
+    const url = URL.parse(text);
+    if (url !== null && /^https?:$/.test(url.protocol)) return url;
+    throw new RangeError("must be an address such as https://example.com");
+  },
+};
+
 export const privateKey: Kind<string> = {
   parse(text) {
     if (text.includes("PRIVATE KEY-----")) return text;

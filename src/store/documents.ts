@@ -5,6 +5,7 @@ import type { StoredDocument } from "../core/access.ts";
 import type { Scope } from "../core/limits.ts";
 import { accounts, keys, operations, payments } from "./account-schema.ts";
 import type { Database } from "./database.ts";
+import { autoTopUps } from "./payment-schema.ts";
 
 type Queries = Pick<Database["db"], "select">;
 type AccountColumns = typeof accounts.$inferSelect;
@@ -48,6 +49,7 @@ export async function readDocuments(
     .orderBy(asc(keys.number));
   const keysOf = Map.groupBy(live, (key) => key.account);
   const allowances = await readAllowances(tx, numbers);
+  const autoTopUps = await readAutoTopUps(tx, numbers);
   return rows.map((row) => ({
     account: row.number,
     accountId: row.id,
@@ -56,6 +58,7 @@ export async function readDocuments(
     document: documentOf(row, {
       paid: paid.get(row.number),
       allowanceMonth: allowances.get(row.number) ?? 0,
+      autoTopUp: autoTopUps.get(row.number),
       live: keysOf.get(row.number) ?? [],
     }),
   }));
@@ -100,15 +103,29 @@ async function readAllowances(
   return new Map(rows.map(({ account, month }) => [account, month ?? 0]));
 }
 
+/** What automatic top-ups are about, where they are enabled. */
+async function readAutoTopUps(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, DocumentParts["autoTopUp"]>> {
+  const { account, amount, threshold, state } = autoTopUps;
+  const rows = await tx
+    .select({ account, amount, threshold })
+    .from(autoTopUps)
+    .where(and(inArray(account, [...numbers]), eq(state, "enabled")));
+  return new Map(rows.map((row) => [row.account, row]));
+}
+
 interface DocumentParts {
   readonly paid: Paid | undefined;
   readonly allowanceMonth: number;
+  readonly autoTopUp: { readonly amount: bigint; readonly threshold: bigint } | undefined;
   readonly live: readonly (typeof keys.$inferSelect)[];
 }
 
 function documentOf(
   account: AccountColumns,
-  { paid, allowanceMonth, live }: DocumentParts,
+  { paid, allowanceMonth, autoTopUp, live }: DocumentParts,
 ): string {
   const document: StoredDocument = {
     state: account.state,
@@ -118,6 +135,12 @@ function documentOf(
     first_payment_ms: paid?.first ? new Date(paid.first).getTime() : null,
     own_cap: account.ownCap === null ? null : account.ownCap.toString(),
     ...(account.plan !== null && { plan: account.plan, allowance_month: allowanceMonth }),
+    ...(autoTopUp !== undefined && {
+      auto_top_up: {
+        amount: autoTopUp.amount.toString(),
+        threshold: autoTopUp.threshold.toString(),
+      },
+    }),
     keys: live.map((key) => ({
       id: key.id,
       name: key.name,

@@ -57,7 +57,8 @@ export interface NewPayment {
 export interface PaymentChange {
   readonly refunded?: NanoUsd;
   readonly disputed?: NanoUsd;
-  readonly dispute?: DisputeState;
+  /** Null: the provider no longer knows of one. */
+  readonly dispute?: DisputeState | null;
 }
 
 export interface ChangeTerms {
@@ -98,19 +99,9 @@ export class Payments {
    * @throws AccountClosed, BalanceTooLarge, ReferenceReused
    */
   async record(account: Pick<AccountRow, "number">, payment: NewPayment): Promise<Payment> {
-    const { provider = MANUAL, ref = null } = payment;
-    return await this.deps.database.db.transaction(async (tx) => {
-      const locked = await lockAccount(tx, account.number);
-      if (locked === null) throw new Error(`Account number ${account.number} is gone`);
-      const first = await findByReference(tx, account.number, provider, ref);
-      if (first !== null) return first;
-      if (provider === MANUAL) refuseClosed(locked);
-      const id = newId("payment", this.deps.random);
-      const stored = await insert(tx, id, locked.number, payment);
-      await bookCredit(tx, stored);
-      await followDisputes(tx, locked);
-      await raiseVersion(tx, locked.number);
-      return stored;
+    const { database, random } = this.deps;
+    return await database.db.transaction(async (tx) => {
+      return await recordPaymentIn(tx, random, account.number, payment);
     });
   }
 
@@ -125,24 +116,52 @@ export class Payments {
     terms: ChangeTerms,
     decide: (payment: Payment) => PaymentChange | null,
   ): Promise<ChangedPayment | null> {
-    return await this.deps.database.db.transaction(async (tx) => {
-      const found = await readPayment(tx, id);
-      const account = found === null ? null : await lockAccount(tx, found.account);
-      // Read again: every change of a payment holds the lock of its account.
-      const payment = await readPayment(tx, id);
-      if (account === null || payment === null) return null;
-      const first = await repeated(tx, payment, terms.reference);
-      if (first !== null) return await changed(tx, account, payment, first);
-      const change = decide(payment);
-      if (change === null) return await changed(tx, account, payment, null);
-      await tx.update(payments).set(change).where(eq(payments.number, payment.number));
-      const after = { ...payment, ...change };
-      const operation = await bookDifference(tx, payment, after, terms);
-      await followDisputes(tx, account);
-      await raiseVersion(tx, account.number);
-      return await changed(tx, account, after, operation);
-    });
+    return await this.deps.database.db.transaction((tx) => changePaymentIn(tx, id, terms, decide));
   }
+}
+
+/** `Payments.record` as a part of a transaction. It takes the lock of the account's row. */
+export async function recordPaymentIn(
+  tx: Transaction,
+  random: RandomBytes,
+  account: number,
+  payment: NewPayment,
+): Promise<Payment> {
+  const { provider = MANUAL, ref = null } = payment;
+  const locked = await lockAccount(tx, account);
+  if (locked === null) throw new Error(`Account number ${account} is gone`);
+  const first = await findByReference(tx, account, provider, ref);
+  if (first !== null) return first;
+  if (provider === MANUAL) refuseClosed(locked);
+  const stored = await insert(tx, newId("payment", random), account, payment);
+  await bookCredit(tx, stored);
+  await followDisputes(tx, locked);
+  await raiseVersion(tx, account);
+  return stored;
+}
+
+/** `Payments.change` as a part of a transaction. It takes the lock of the account's row. */
+export async function changePaymentIn(
+  tx: Transaction,
+  id: string,
+  terms: ChangeTerms,
+  decide: (payment: Payment) => PaymentChange | null,
+): Promise<ChangedPayment | null> {
+  const found = await readPayment(tx, id);
+  const account = found === null ? null : await lockAccount(tx, found.account);
+  // Read again: every change of a payment holds the lock of its account.
+  const payment = await readPayment(tx, id);
+  if (account === null || payment === null) return null;
+  const first = await repeated(tx, payment, terms.reference);
+  if (first !== null) return await changed(tx, account, payment, first);
+  const change = decide(payment);
+  if (change === null) return await changed(tx, account, payment, null);
+  await tx.update(payments).set(change).where(eq(payments.number, payment.number));
+  const after = { ...payment, ...change };
+  const operation = await bookDifference(tx, payment, after, terms);
+  await followDisputes(tx, account);
+  await raiseVersion(tx, account.number);
+  return await changed(tx, account, after, operation);
 }
 
 /** The payments of an account, ordered by the time of payment. */

@@ -161,6 +161,7 @@ export class Harness implements AsyncDisposable {
         random,
       },
       pauses: { isPaused: (target) => paused.has(target) },
+      payments: null,
       checks: { redis: () => redis.ping() },
       clock: realClock,
       random,

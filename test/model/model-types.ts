@@ -77,4 +77,5 @@ export interface Charge {
   readonly charged: bigint;
   readonly free: bigint;
   readonly left: bigint | null;
+  readonly ownedPaid: bigint | null;
 }

@@ -407,7 +407,7 @@ export class WalletModel {
     this.#repay(hold.id);
     const lapsed = hold.admittedMs < this.freeSinceMs ? hold.free - free : 0n;
     if (lapsed > 0n) this.#enter({ kind: "free_expired", free: -lapsed });
-    return { charged, free, left: this.left };
+    return { charged, free, left: this.left, ownedPaid: this.ledger.paid };
   }
 
   #late(call: ModelHold, cost: bigint, nowMs: number): Charge {
@@ -415,7 +415,7 @@ export class WalletModel {
     const tombstone = this.#tombstones.get(call.id);
     if (tombstone === undefined) {
       this.#emit("call", call.id, { ...NO_MONEY, writtenOff: cost }, false);
-      return { charged: 0n, free: 0n, left: this.left };
+      return { charged: 0n, free: 0n, left: this.left, ownedPaid: this.ledger.paid };
     }
     const { hold, charged, chargedFree } = tombstone;
     const missing = least(cost, hold.paid + hold.free) - charged;
@@ -430,7 +430,12 @@ export class WalletModel {
     this.#emit("late", hold.id, { held, writtenOff, overrun: 0n }, total !== 0n);
     // Of one call only one repayment bears the name: that of the sweep.
     this.#repay();
-    return { charged: charged + total, free: chargedFree + taken.free, left: this.left };
+    return {
+      charged: charged + total,
+      free: chargedFree + taken.free,
+      left: this.left,
+      ownedPaid: this.ledger.paid,
+    };
   }
 
   /** What a late settlement still takes: what is there, and what cap and budget allow. */

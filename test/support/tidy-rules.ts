@@ -58,14 +58,14 @@ const OWNED: readonly Owned[] = [
     // The definition of a method named fetch, as servers have it, is not an outgoing request.
     pattern: /(?<![.\w])(?:globalThis\.)?fetch\((?![^()\n]*\)\s*(?::[^\n]*)?\{\s*$)/gm,
     within: PRODUCT,
-    owners: /^src\/(?:services\/\w+\/providers|upstream)\//,
+    owners: /^src\/(?:(?:services\/\w+|payments)\/providers|upstream)\//,
     message: "outgoing requests belong into the providers folder of a service",
   },
   {
     pattern: /\bstatus(?:Code)?\s*(?::|=|[=!]==?|[<>]=?)\s*[1-5]\d\d\b/g,
     within: PRODUCT,
     // A provider reads the status of its upstream.
-    owners: /^src\/(?:core\/errors\.ts$|http\/|services\/\w+\/providers\/|upstream\/)/,
+    owners: /^src\/(?:core\/errors\.ts$|http\/|(?:services\/\w+|payments)\/providers\/|upstream\/)/,
     message: "status numbers belong into src/core/errors.ts and src/http",
   },
   {

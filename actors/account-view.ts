@@ -1,0 +1,46 @@
+// What a key may read of its account.
+
+import { parseDocument } from "../src/core/access.ts";
+import { deriveTier } from "../src/core/limits.ts";
+import { ZERO } from "../src/core/money.ts";
+import type { AccountView } from "./account.ts";
+import type { ViewReply } from "./call-scripts.ts";
+import { invalidKey } from "./refusal.ts";
+
+/** The account as this key sees it. @throws ApiError for a key that is not the account's */
+export function viewOf(
+  accountId: string,
+  { wallet, document, key: keyState, nowMs, month }: ViewReply,
+  keyId: string,
+): AccountView {
+  const access = parseDocument(document);
+  const key = access.keys.get(keyId);
+  if (key === undefined) throw invalidKey();
+  const isFreeOver = wallet.freeExpiresMs > 0 && nowMs >= wallet.freeExpiresMs;
+  const isMonth = wallet.month === month;
+  const isKeyMonth = keyState?.month === month && keyState.epoch === wallet.epoch;
+  return {
+    accountId,
+    nowMs,
+    state: access.state,
+    tier: deriveTier(access.tierInputs, nowMs),
+    tierInputs: access.tierInputs,
+    paid: wallet.paid,
+    free: isFreeOver ? ZERO : wallet.free,
+    freeExpiresAtMs: wallet.freeExpiresMs || null,
+    heldPaid: wallet.heldPaid,
+    heldFree: wallet.heldFree,
+    owed: wallet.owed,
+    openStreams: wallet.streams,
+    openCalls: wallet.calls,
+    month,
+    monthSpent: isMonth ? wallet.spent : ZERO,
+    monthHeld: isMonth ? wallet.held : ZERO,
+    ownCap: access.ownCap,
+    key: {
+      ...key,
+      monthSpent: isKeyMonth ? keyState.spent : ZERO,
+      monthHeld: isKeyMonth ? keyState.held : ZERO,
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// Tells when an account with an automatic top-up may need one (SPEC 8.7.3). This only asks for a
+// check: whether anything is charged is decided under a lock (src/payments/auto-top-up.ts).
+
+import type { ErrorCode } from "../src/core/errors.ts";
+import { add, type NanoUsd } from "../src/core/money.ts";
+
+/** Why an account may need money. */
+export interface TopUpNeed {
+  readonly accountId: string;
+  readonly bucket: number;
+  /** The call that was refused; null after a settlement. */
+  readonly refused: { readonly bound: NanoUsd; readonly spendable: NanoUsd } | null;
+}
+
+/** Who has needs checked. */
+export interface TopUpListener {
+  needed(need: TopUpNeed): Promise<void>;
+  /** A need could not be told; the reconciliation of payments finds it. */
+  lost(accountId: string, error: unknown): void;
+}
+
+type Terms = { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
+
+export class TopUpTrigger {
+  #telling: Promise<void> | null = null;
+  #next: TopUpNeed | null = null;
+
+  constructor(
+    readonly account: Pick<TopUpNeed, "accountId" | "bucket">,
+    readonly listener: TopUpListener | undefined,
+  ) {}
+
+  /** A settlement left this much of the paid balance, what is held included. */
+  settled(terms: Terms, ownedPaid: NanoUsd): void {
+    if (terms !== null && ownedPaid < terms.threshold) this.#need(null);
+  }
+
+  /** A call was refused; true if a top-up would admit it, and was asked for. */
+  refused(
+    terms: Terms,
+    { code, spendable }: { readonly code: ErrorCode; readonly spendable: NanoUsd },
+    { bound }: { readonly bound: NanoUsd },
+  ): boolean {
+    if (terms === null || this.listener === undefined || code !== "insufficient_credits")
+      return false;
+    if (add(spendable, terms.amount) < bound) return false;
+    this.#need({ bound, spendable });
+    return true;
+  }
+
+  /** It could not be learnt whether there is a need. */
+  failed(error: unknown): void {
+    this.listener?.lost(this.account.accountId, error);
+  }
+
+  /** While one need is told, later ones wait as one: none is lost, and a storm asks twice. */
+  #need(refused: TopUpNeed["refused"]): void {
+    const { listener } = this;
+    if (listener === undefined) return;
+    const need = { ...this.account, refused };
+    if (this.#telling !== null) {
+      this.#next = need;
+      return;
+    }
+    this.#telling = listener
+      .needed(need)
+      .catch((error: unknown) => this.failed(error))
+      .finally(() => {
+        this.#telling = null;
+        const next = this.#next;
+        this.#next = null;
+        if (next !== null) this.#need(next.refused);
+      });
+  }
+}

@@ -1,0 +1,50 @@
+// Where the sandbox of payments runs under `npm start`, and how the other processes find it.
+
+import { join } from "node:path";
+import { secret } from "./home.mjs";
+import { chooseSandboxPort } from "./ports.mjs";
+
+const LOOPBACK = ["", "127.0.0.1", "localhost", "::1"];
+
+/**
+ * @typedef {object} Sandbox
+ * @property {string} url
+ * @property {Record<string, string>} env what processes need that use it
+ * @property {Record<string, string>} own what it needs besides
+ */
+
+/**
+ * Whether an environment names a payment provider.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function namesProvider(env) {
+  const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"];
+  return names.some((name) => Boolean(env[name] || env[`${name}_FILE`]));
+}
+
+/**
+ * The sandbox for an installation that only this machine can reach and that names no payment
+ * provider; null for any other.
+ * @param {{ home: string, baseUrl: string, port: number }} options
+ * @returns {Promise<Sandbox | null>}
+ */
+export async function planSandbox({ home, baseUrl, port }) {
+  const { HOST = "" } = process.env;
+  if (namesProvider(process.env) || !LOOPBACK.includes(HOST)) return null;
+  const own = await chooseSandboxPort(port);
+  const url = `http://127.0.0.1:${own}`;
+  return {
+    url,
+    env: {
+      STRIPE_SECRET_KEY: `sk_sandbox_${secret()}`,
+      STRIPE_WEBHOOK_SECRET: `whsec_${secret()}`,
+      STRIPE_API_BASE: url,
+      STRIPE_RETURN_URL: `${url}/`,
+    },
+    own: {
+      SANDBOX_PORT: String(own),
+      SANDBOX_FILE: join(home, "sandbox.json"),
+      SANDBOX_WEBHOOK: `${baseUrl}/webhooks/stripe`,
+    },
+  };
+}

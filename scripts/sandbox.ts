@@ -1,0 +1,30 @@
+// The sandbox of payments as a process; `npm start` runs it where no payment provider is named.
+
+import { startSandbox } from "../src/payments/providers/sandbox/sandbox-server.ts";
+import { createLog } from "../src/settings/create-log.ts";
+
+const { SANDBOX_PORT, SANDBOX_FILE, SANDBOX_WEBHOOK, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } =
+  process.env;
+if (!SANDBOX_PORT || !SANDBOX_WEBHOOK || !STRIPE_SECRET_KEY || !STRIPE_WEBHOOK_SECRET) {
+  throw new Error("The settings of the sandbox are missing; `npm start` sets them");
+}
+
+const log = createLog("sandbox", process.env.LOG_LEVEL || "info");
+const sandbox = startSandbox({
+  port: Number(SANDBOX_PORT),
+  file: SANDBOX_FILE || null,
+  secretKey: STRIPE_SECRET_KEY,
+  webhook: { url: SANDBOX_WEBHOOK, secret: STRIPE_WEBHOOK_SECRET },
+  now: Date.now,
+  random: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+  log,
+});
+log.info({ url: sandbox.url }, "The sandbox of payments runs; no real money moves");
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.once(signal, () => void sandbox.stop().then(() => process.exit(0)));
+}

@@ -1,0 +1,104 @@
+// What the holder of an account sets for automatic top-ups.
+
+import { dollars } from "../core/audit-finding.ts";
+import { AdministrationError } from "../core/errors.ts";
+import type { NanoUsd } from "../core/money.ts";
+import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
+import type { AccountRow } from "../store/accounts.ts";
+import { type AutoTopUp, AutoTopUps, type AutoTopUpTerms } from "../store/auto-top-ups.ts";
+import type { SavedCard } from "../store/saved-cards.ts";
+import { type TopUpFacts, topUpFacts } from "../store/top-up-facts.ts";
+import { CONSENT_VERSION } from "./consent.ts";
+import type { PaymentDeps } from "./read-top-up.ts";
+import { checkCents } from "./top-ups.ts";
+
+export interface AutoSettings extends AutoTopUpTerms {
+  /** Null: the newest. */
+  readonly cardId: string | null;
+}
+
+/**
+ * Enables automatic top-ups, or changes and resumes them. Calling it is the holder's consent to the
+ * current text (consent.ts).
+ * @throws AdministrationError
+ */
+export async function enableAuto(
+  deps: PaymentDeps,
+  account: AccountRow,
+  { cardId, ...terms }: AutoSettings,
+): Promise<AutoTopUp> {
+  const now = new Date(deps.now());
+  const card = await cardFor(deps, account, cardId);
+  checkTerms(await topUpFacts(deps.topUps.deps, account.number, now), terms, now);
+  const store = new AutoTopUps(deps.topUps.deps.database);
+  const consent = { version: CONSENT_VERSION, at: now };
+  await store.enable(account.number, terms, { card: card.number, consent, now });
+  await tell(deps, account);
+  const enabled = await store.find(account.number);
+  if (enabled === null) throw new Error(`The automatic top-up of ${account.id} is gone`);
+  return enabled;
+}
+
+/** Ends automatic top-ups; false where there were none. One that is under way still counts. */
+export async function disableAuto(deps: PaymentDeps, account: AccountRow): Promise<boolean> {
+  const removed = await new AutoTopUps(deps.topUps.deps.database).remove(account.number);
+  await tell(deps, account);
+  return removed;
+}
+
+/** What is set; null where nothing is. */
+export async function autoSettingsOf(
+  deps: PaymentDeps,
+  account: AccountRow,
+): Promise<AutoTopUp | null> {
+  return await new AutoTopUps(deps.topUps.deps.database).find(account.number);
+}
+
+async function cardFor(
+  { cards, provider }: PaymentDeps,
+  account: AccountRow,
+  cardId: string | null,
+): Promise<SavedCard> {
+  const all = await cards.list(account.number, provider.name);
+  const card = cardId === null ? all.at(-1) : all.find(({ id }) => id === cardId);
+  if (card !== undefined) return card;
+  throw new AdministrationError(
+    "no_card",
+    `The account ${account.id} does not have ${cardId ?? "a saved card"}: pay a top-up with ` +
+      "--save-card first",
+  );
+}
+
+function checkTerms(facts: TopUpFacts, terms: AutoTopUpTerms, now: Date): void {
+  const { amount, threshold, monthlyCap } = terms;
+  if (facts.account.state === "closed") throw wrong("closed", "The account is closed");
+  if (!facts.hasPaid) throw wrong("wrong_state", "Automatic top-ups need a first payment");
+  checkCents(amount);
+  const caps = topUpCapsOf(facts.document.tierInputs, now.getTime());
+  between("amount", amount, TOP_UP_MIN, caps.auto);
+  if (threshold > amount) {
+    throw wrong("too_large", `The threshold must be at most the amount, ${dollars(amount)}`);
+  }
+  between("monthly cap", monthlyCap, amount, caps.autoMonth);
+}
+
+function between(what: string, value: NanoUsd, least: NanoUsd, most: NanoUsd): void {
+  if (value >= least && value <= most) return;
+  throw wrong(
+    "too_large",
+    `The ${what} of this account must be from ${dollars(least)} to ${dollars(most)}, but is ` +
+      dollars(value),
+  );
+}
+
+function wrong(code: "closed" | "wrong_state" | "too_large", message: string): AdministrationError {
+  return new AdministrationError(code, message);
+}
+
+async function tell({ actors, log }: PaymentDeps, { id, bucket }: AccountRow): Promise<void> {
+  try {
+    await actors.of(id, bucket).configure();
+  } catch (error) {
+    log.warn({ accountId: id, err: error }, "A setting waits for Redis; the completer tells it");
+  }
+}

@@ -1,0 +1,18 @@
+// The texts by which a holder agrees that a saved card is charged without them. Each version stays
+// here as it was shown: rows name the version that was agreed to.
+
+const TEXTS: Readonly<Record<string, string>> = {
+  "2026-11":
+    "I agree that this card is saved, and that it is charged without my being asked again when I " +
+    "order a top-up or have set up automatic top-ups. I can remove the card at any time.",
+};
+
+/** The version that is shown from now on. */
+export const CONSENT_VERSION = "2026-11";
+
+/** The text of a version. */
+export function consentText(version: string): string {
+  const text = TEXTS[version];
+  if (text === undefined) throw new Error(`There is no consent text of version '${version}'`);
+  return text;
+}

@@ -1,0 +1,35 @@
+// Payments, opened for one process: the provider with the stores around it.
+
+import type { RandomBytes } from "../core/ids.ts";
+import type { Database } from "../store/database.ts";
+import { ProviderEvents } from "../store/provider-events.ts";
+import { SavedCards } from "../store/saved-cards.ts";
+import { TopUps } from "../store/top-ups.ts";
+import type { PaymentConfig } from "./payment-config.ts";
+import { createStripeProvider } from "./providers/stripe-provider.ts";
+import type { PaymentDeps, PaymentWallet } from "./read-top-up.ts";
+
+export interface OpenPaymentsParts {
+  readonly config: PaymentConfig;
+  readonly database: Database;
+  readonly actors: { of(accountId: string, bucket: number): PaymentWallet };
+  readonly now: () => number;
+  readonly random: RandomBytes;
+  readonly log: PaymentDeps["log"];
+  readonly onEnded?: PaymentDeps["onEnded"];
+}
+
+/** Nothing is asked of the provider before the first use. */
+export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
+  const { config, database, actors, now, random, log, onEnded = () => {} } = parts;
+  return {
+    provider: createStripeProvider({ ...config, now }),
+    topUps: new TopUps({ database, random }),
+    cards: new SavedCards(database),
+    events: new ProviderEvents(database),
+    actors,
+    now,
+    log,
+    onEnded,
+  };
+}

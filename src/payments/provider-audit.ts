@@ -1,0 +1,72 @@
+// Compares the book with the payment provider: every payment of either side must be on the other
+// one, with the same amount taken back.
+
+import { dollars } from "../core/audit-finding.ts";
+import type { PaymentStanding } from "../core/payment-credit.ts";
+import { type BookedPayment, bookedPayments } from "../store/payment-audit.ts";
+import type { ProviderPayment } from "./provider.ts";
+import type { PaymentDeps } from "./read-top-up.ts";
+import { standingOf } from "./top-up-change.ts";
+
+export interface PaymentFinding {
+  /** The provider's own id of the payment. */
+  readonly ref: string;
+  readonly account: string | null;
+  /** What the provider says, and what the book says. */
+  readonly expected: string;
+  readonly found: string;
+}
+
+export interface PaymentAudit {
+  readonly compared: number;
+  readonly findings: readonly PaymentFinding[];
+}
+
+type Deps = Pick<PaymentDeps, "provider" | "topUps">;
+
+const NOTHING = "no payment";
+
+/**
+ * Lists what differs. What an event is just about to change differs for a moment: ask again.
+ * @throws ProviderAway
+ */
+export async function auditPayments({ provider, topUps }: Deps): Promise<PaymentAudit> {
+  const booked = new Map<string, BookedPayment>();
+  for await (const payment of bookedPayments(topUps.deps.database, provider.name)) {
+    booked.set(payment.ref, payment);
+  }
+  const findings: PaymentFinding[] = [];
+  let compared = 0;
+  for await (const payment of provider.listPayments()) {
+    compared += 1;
+    const finding = compare(payment, booked.get(payment.intent) ?? null);
+    if (finding !== null) findings.push(finding);
+    booked.delete(payment.intent);
+  }
+  for (const { ref, accountId, ...payment } of booked.values()) {
+    findings.push({ ref, account: accountId, expected: NOTHING, found: describe(payment) });
+  }
+  return { compared, findings };
+}
+
+function compare(payment: ProviderPayment, booked: BookedPayment | null): PaymentFinding | null {
+  const { intent, received } = payment;
+  const standing = { amount: received, ...standingOf({ amount: received }, payment) };
+  const expected = describe(standing);
+  const found = booked === null ? NOTHING : describe(booked);
+  const isOurs = booked === null || booked.topUpId === payment.topUpId;
+  if (expected === found && isOurs) return null;
+  const by = isOurs ? "" : ` of the top-up ${booked.topUpId ?? "that nobody knows"}`;
+  return { ref: intent, account: booked?.accountId ?? null, expected, found: `${found}${by}` };
+}
+
+type Described = Pick<PaymentStanding, "amount" | "refunded" | "disputed" | "dispute">;
+
+function describe({ amount, refunded, disputed, dispute }: Described): string {
+  const parts = [
+    dollars(amount),
+    ...(refunded > 0n ? [`${dollars(refunded)} refunded`] : []),
+    ...(dispute === null ? [] : [`a dispute ${dispute} of ${dollars(disputed)}`]),
+  ];
+  return parts.join(", ");
+}

@@ -1,0 +1,118 @@
+// What a payment provider can do for us. The words are ours; amounts are what the payer pays.
+
+import type { NanoUsd } from "../core/money.ts";
+import type { ProviderEvent } from "../store/provider-events.ts";
+import type { CardDetails } from "../store/saved-cards.ts";
+import type { CheckoutPage, TopUp } from "../store/top-ups.ts";
+
+/** The name under which what a provider did is stored; the sandbox is one of its own. */
+export type ProviderName = "stripe" | "sandbox";
+
+/** A dispute as a provider tells of it. An inquiry has moved no money. */
+export interface ProviderDispute {
+  readonly state: "inquiry" | "open" | "won" | "lost";
+  readonly amount: NanoUsd;
+}
+
+/** A payment as the provider has it at this moment. */
+export interface ProviderPayment {
+  /** The provider's own id of it. */
+  readonly intent: string;
+  readonly status: "pending" | "succeeded" | "failed";
+  readonly currency: string;
+  /** What the payer has paid. */
+  readonly received: NanoUsd;
+  /** The id of our top-up; null for a payment that is none of ours. */
+  readonly topUpId: string | null;
+  /** When it was paid; null before. */
+  readonly paidAt: Date | null;
+  /** What was or will be returned to the payer; failed refunds excluded. */
+  readonly refunded: NanoUsd;
+  readonly disputes: readonly ProviderDispute[];
+  readonly hasFraudWarning: boolean;
+  readonly card: CardDetails | null;
+  /** True if the payer agreed that the card is charged again. */
+  readonly isCardSaved: boolean;
+  readonly failure: PaymentFailure | null;
+}
+
+export interface PaymentFailure {
+  /** The provider's word for it. */
+  readonly code: string;
+  /** The holder must authenticate: no attempt without them can succeed. */
+  readonly needsAuthentication: boolean;
+  /** The provider says that the card must not be charged again. */
+  readonly isFinal: boolean;
+}
+
+/** The page of a provider where a top-up is paid, as it is at this moment. */
+export interface ProviderCheckout {
+  /** It can no longer be paid there. */
+  readonly isExpired: boolean;
+  /** The id of our top-up; null for a page that is none of ours. */
+  readonly topUpId: string | null;
+  readonly intent: string | null;
+}
+
+/** What an event leads to. */
+export type EventSubject =
+  | { readonly kind: "payment"; readonly intent: string }
+  | { readonly kind: "checkout"; readonly checkout: string }
+  | { readonly kind: "card_removed"; readonly card: string }
+  | { readonly kind: "customer_removed"; readonly customer: string }
+  | { readonly kind: "none" };
+
+/** An event that must not be believed; the reason is a metric's label. */
+export class EventRefused extends Error {
+  override readonly name = "EventRefused";
+
+  constructor(
+    readonly reason: "signature" | "stale" | "malformed" | "wrong_account",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The provider did not answer, or not in time: what was asked may have happened. */
+export class ProviderAway extends Error {
+  override readonly name = "ProviderAway";
+}
+
+export interface CheckoutTerms {
+  readonly topUp: TopUp;
+  readonly customer: string;
+}
+
+export interface ChargeTerms {
+  readonly topUp: TopUp;
+  readonly customer: string;
+  /** From 1 on. The same attempt never charges twice; later ones are of the same payment. */
+  readonly attempt: number;
+}
+
+export interface PaymentProvider {
+  readonly name: ProviderName;
+  /** Makes a customer, each time another one; the first that is stored counts. */
+  createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
+  /** Makes the page; asked again for the same top-up, it answers the same one. */
+  createCheckout(terms: CheckoutTerms): Promise<CheckoutPage>;
+  readCheckout(checkout: string): Promise<ProviderCheckout>;
+  /** Charges a saved card. A card that is declined is a payment that failed, not an error. */
+  chargeCard(terms: ChargeTerms): Promise<ProviderPayment>;
+  /** Null when the provider has no such payment. */
+  readPayment(intent: string): Promise<ProviderPayment | null>;
+  /** Looks for the payment of a top-up by our own id of it; null where none was made. */
+  findPayment(topUp: TopUp, customer: string): Promise<ProviderPayment | null>;
+  /** Refunds a payment: all that is left, or an amount. */
+  refund(intent: string, amount: NanoUsd | null, idempotencyKey: string): Promise<void>;
+  removeCard(card: string): Promise<void>;
+  /** Verifies an event. @throws EventRefused */
+  verifyEvent(body: string, signature: string | null): Promise<ProviderEvent>;
+  /** What an event leads to. It is known by its ids alone: the rest is read anew. */
+  subjectOf(event: Pick<ProviderEvent, "object" | "objectId" | "type">): Promise<EventSubject>;
+  /** All payments of our top-ups that succeeded, whenever they were made. */
+  listPayments(): AsyncIterable<ProviderPayment>;
+  /** All events since a time, oldest first, as far back as the provider keeps them. */
+  listEvents(since: Date): AsyncIterable<ProviderEvent>;
+}

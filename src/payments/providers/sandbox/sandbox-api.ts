@@ -1,0 +1,208 @@
+// The part of Stripe's API that Farebox uses, in Stripe's own form: parameters as nested form
+// fields, errors, lists in pages, idempotency keys.
+
+import type { SandboxActions } from "./sandbox-actions.ts";
+import { SandboxRefusal } from "./sandbox-refusal.ts";
+import type { SandboxObject } from "./sandbox-store.ts";
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+  readonly idempotencyKey: string | null;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+type Params = { readonly [name: string]: string | Params };
+type Handler = (actions: SandboxActions, id: string, params: Params) => SandboxObject | object;
+
+const LIST_MAX = 100;
+const LIST_DEFAULT = 10;
+
+/** Handlers by method and path; `*` is the id of an object. */
+const ROUTES: Readonly<Record<string, Handler>> = {
+  "POST /v1/customers": (actions, _, params) =>
+    actions.create("customer", "cus", {
+      email: text(params, "email"),
+      metadata: group(params, "metadata"),
+    }),
+  "GET /v1/customers/*": (actions, id) => actions.get(id, "customer"),
+  "POST /v1/checkout/sessions": (actions, _, params) => createSession(actions, params),
+  "GET /v1/checkout/sessions/*": (actions, id) => actions.get(id, "checkout.session"),
+  "POST /v1/checkout/sessions/*/expire": (actions, id) => actions.expireSession(id),
+  "POST /v1/payment_intents": (actions, _, params) => createIntent(actions, params),
+  "GET /v1/payment_intents": (actions, _, params) => listed(actions, "payment_intent", params),
+  "GET /v1/payment_intents/*": (actions, id) => expandedIntent(actions, id),
+  "POST /v1/payment_intents/*/confirm": (actions, id, params) => {
+    const card = required(params, "payment_method");
+    return actions.confirm(id, card, actions.store.behaviourOf(card));
+  },
+  "GET /v1/charges/*": (actions, id) => actions.get(id, "charge"),
+  "POST /v1/refunds": (actions, _, params) => {
+    const amount = text(params, "amount");
+    return actions.refund(
+      required(params, "payment_intent"),
+      amount === null ? null : Number(amount),
+    );
+  },
+  "GET /v1/refunds": (actions, _, params) => listed(actions, "refund", params),
+  "GET /v1/refunds/*": (actions, id) => actions.get(id, "refund"),
+  "GET /v1/disputes": (actions, _, params) => listed(actions, "dispute", params),
+  "GET /v1/disputes/*": (actions, id) => actions.get(id, "dispute"),
+  "POST /v1/disputes/*/close": (actions, id) => actions.moveDispute(id, "lost"),
+  "GET /v1/radar/early_fraud_warnings": (actions, _, params) =>
+    listed(actions, "radar.early_fraud_warning", params),
+  "GET /v1/radar/early_fraud_warnings/*": (actions, id) =>
+    actions.get(id, "radar.early_fraud_warning"),
+  "GET /v1/payment_methods/*": (actions, id) => actions.get(id, "payment_method"),
+  "POST /v1/payment_methods/*/detach": (actions, id) => actions.detach(id),
+  "GET /v1/events": (actions, _, params) => listed(actions, "event", params),
+  "GET /v1/events/*": (actions, id) => actions.get(id, "event"),
+};
+
+/** Answers a request as Stripe does; the same key and request get the same answer. */
+export function answerApi(actions: SandboxActions, request: ApiRequest): ApiAnswer {
+  const { store } = actions;
+  const key = request.method === "POST" ? request.idempotencyKey : null;
+  const fingerprint = `${request.method} ${request.path} ${request.body}`;
+  const kept = key === null ? null : store.answerTo(key);
+  if (kept !== null) {
+    if (kept.fingerprint === fingerprint) {
+      return { status: kept.status, body: JSON.parse(kept.body) as object };
+    }
+    const message = "Keys for idempotent requests can only be used with the same parameters.";
+    return { status: 400, body: { error: { type: "idempotency_error", message } } };
+  }
+  const answer = answerOnce(actions, request);
+  const { status } = answer;
+  if (key !== null)
+    store.keepAnswer(key, { fingerprint, status, body: JSON.stringify(answer.body) });
+  return answer;
+}
+
+function answerOnce(actions: SandboxActions, request: ApiRequest): ApiAnswer {
+  try {
+    const [handler, id] = routeOf(request);
+    const form = request.method === "GET" ? request.query : new URLSearchParams(request.body);
+    return { status: 200, body: handler(actions, id, nested(form)) };
+  } catch (error) {
+    if (!(error instanceof SandboxRefusal)) throw error;
+    const isCard = error.error.type === "card_error";
+    return { status: error.isMissing ? 404 : isCard ? 402 : 400, body: { error: error.error } };
+  }
+}
+
+function routeOf({ method, path }: ApiRequest): readonly [Handler, string] {
+  const plain = ROUTES[`${method} ${path}`];
+  if (plain !== undefined) return [plain, ""];
+  const parts = path.split("/");
+  for (const at of [parts.length - 1, parts.length - 2]) {
+    const pattern = parts.with(at, "*").join("/");
+    const handler = ROUTES[`${method} ${pattern}`];
+    if (handler !== undefined) return [handler, parts[at] ?? ""];
+  }
+  const message = `Unrecognized request URL (${method}: ${path}).`;
+  throw new SandboxRefusal({ type: "invalid_request_error", message }, true);
+}
+
+function createSession(actions: SandboxActions, params: Params): SandboxObject {
+  const item = group(group(params, "line_items"), "0");
+  const cents = Number(required(group(item, "price_data"), "unit_amount"));
+  const expires = text(params, "expires_at");
+  const session = actions.create("checkout.session", "cs", {
+    amount_subtotal: cents,
+    amount_total: cents,
+    client_reference_id: text(params, "client_reference_id"),
+    currency: "usd",
+    custom_text: group(params, "custom_text"),
+    customer: required(params, "customer"),
+    expires_at: expires === null ? actions.store.nowSeconds + 86_400 : Number(expires),
+    metadata: group(params, "metadata"),
+    mode: "payment",
+    payment_intent: null,
+    payment_intent_data: group(params, "payment_intent_data"),
+    payment_method_types: ["card"],
+    payment_status: "unpaid",
+    status: "open",
+    success_url: required(params, "success_url"),
+  });
+  return actions.store.change(session.id, { url: `/pay/${session.id}` });
+}
+
+function createIntent(actions: SandboxActions, params: Params): SandboxObject {
+  const intent = actions.createIntent({
+    amount: Number(required(params, "amount")),
+    customer: required(params, "customer"),
+    description: text(params, "description"),
+    metadata: group(params, "metadata"),
+  });
+  if (text(params, "confirm") !== "true") return intent;
+  const card = required(params, "payment_method");
+  actions.get(card, "payment_method");
+  return actions.confirm(intent.id, card, actions.store.behaviourOf(card));
+}
+
+/** The charge and the card are always expanded: Farebox asks for both. */
+function expandedIntent(actions: SandboxActions, id: string): object {
+  const intent = actions.get(id, "payment_intent");
+  const of = (reference: unknown) =>
+    typeof reference === "string" ? actions.store.find(reference) : null;
+  return {
+    ...intent,
+    latest_charge: of(intent.latest_charge),
+    payment_method: of(intent.payment_method),
+  };
+}
+
+function listed(actions: SandboxActions, kind: string, params: Params): object {
+  const since = Number(text(group(params, "created"), "gte") ?? 0);
+  const wanted = ["payment_intent", "customer"].filter((field) => text(params, field) !== null);
+  const all = actions.store
+    .list(kind)
+    .filter((object) => wanted.every((field) => object[field] === text(params, field)))
+    .filter(({ created }) => created >= since);
+  const after = text(params, "starting_after");
+  const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  const limit = Math.min(Number(text(params, "limit") ?? LIST_DEFAULT), LIST_MAX);
+  const data = all.slice(start, start + limit);
+  return { object: "list", url: "", data, has_more: all.length > start + limit };
+}
+
+/** Form fields such as `metadata[a]` as nested objects. */
+function nested(form: URLSearchParams): Params {
+  const root: Record<string, string | Params> = {};
+  for (const [name, value] of form) {
+    const path = name.split(/[[\]]+/).filter((part) => part !== "");
+    let at = root;
+    for (const part of path.slice(0, -1)) {
+      const next: string | Params = Object.hasOwn(at, part) ? (at[part] ?? {}) : {};
+      const inner: Record<string, string | Params> = typeof next === "string" ? {} : { ...next };
+      at[part] = inner;
+      at = inner;
+    }
+    at[path.at(-1) ?? ""] = value;
+  }
+  return root;
+}
+
+function text(params: Params, name: string): string | null {
+  const value = Object.hasOwn(params, name) ? params[name] : undefined;
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function group(params: Params, name: string): Params {
+  const value = Object.hasOwn(params, name) ? params[name] : undefined;
+  return typeof value === "object" ? value : {};
+}
+
+function required(params: Params, name: string): string {
+  const value = text(params, name);
+  if (value !== null) return value;
+  const message = `Missing required param: ${name}.`;
+  throw new SandboxRefusal({ type: "invalid_request_error", message, param: name });
+}

@@ -1,0 +1,113 @@
+// What the sandbox remembers: objects in Stripe's own form, answers to idempotency keys, and events
+// that no webhook has taken yet. With a file it survives a restart.
+
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { RandomBytes } from "../../../core/ids.ts";
+import { newSuffix } from "../../../core/ids.ts";
+
+/** An object as Stripe's API shows it. */
+export interface SandboxObject {
+  readonly id: string;
+  readonly object: string;
+  readonly created: number;
+  readonly [field: string]: unknown;
+}
+
+export interface KeptAnswer {
+  /** Of the request; another request with the same key is refused. */
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+interface State {
+  readonly objects: Record<string, SandboxObject>;
+  /** How a saved card behaves when it is charged, by its id. */
+  readonly behaviours: Record<string, string>;
+  readonly answers: Record<string, KeptAnswer>;
+  /** Ids of events that wait for the webhook. */
+  undelivered: string[];
+}
+
+export interface SandboxStoreOptions {
+  readonly file: string | null;
+  readonly now: () => number;
+  readonly random: RandomBytes;
+}
+
+export class SandboxStore {
+  readonly #state: State;
+
+  constructor(readonly options: SandboxStoreOptions) {
+    const empty = { objects: {}, behaviours: {}, answers: {}, undelivered: [] };
+    const { file } = options;
+    this.#state =
+      file !== null && existsSync(file) ? { ...empty, ...readState(file) } : { ...empty };
+  }
+
+  get nowSeconds(): number {
+    return Math.floor(this.options.now() / 1_000);
+  }
+
+  newId(prefix: string): string {
+    return `${prefix}_sandbox_${newSuffix(this.options.random)}`;
+  }
+
+  find(id: string): SandboxObject | null {
+    return Object.hasOwn(this.#state.objects, id) ? (this.#state.objects[id] ?? null) : null;
+  }
+
+  /** All objects of a kind, newest first. */
+  list(kind: string): SandboxObject[] {
+    const all = Object.values(this.#state.objects).filter(({ object }) => object === kind);
+    return all.reverse();
+  }
+
+  put<T extends SandboxObject>(object: T): T {
+    this.#state.objects[object.id] = object;
+    return object;
+  }
+
+  /** Changes fields of an object; the object after it. */
+  change(id: string, fields: Readonly<Record<string, unknown>>): SandboxObject {
+    const before = this.find(id);
+    if (before === null) throw new Error(`The sandbox has no ${id}`);
+    return this.put({ ...before, ...fields });
+  }
+
+  behaviourOf(card: string): string {
+    return this.#state.behaviours[card] ?? "ok";
+  }
+
+  setBehaviour(card: string, behaviour: string): void {
+    this.#state.behaviours[card] = behaviour;
+  }
+
+  answerTo(key: string): KeptAnswer | null {
+    return Object.hasOwn(this.#state.answers, key) ? (this.#state.answers[key] ?? null) : null;
+  }
+
+  keepAnswer(key: string, answer: KeptAnswer): void {
+    this.#state.answers[key] = answer;
+  }
+
+  get undelivered(): readonly string[] {
+    return this.#state.undelivered;
+  }
+
+  setUndelivered(ids: readonly string[]): void {
+    this.#state.undelivered = [...ids];
+  }
+
+  /** Writes the file as a whole. */
+  save(): void {
+    const { file } = this.options;
+    if (file === null) return;
+    writeFileSync(`${file}.tmp`, JSON.stringify(this.#state), { mode: 0o600 });
+    renameSync(`${file}.tmp`, file);
+  }
+}
+
+function readState(file: string): Partial<State> {
+  return JSON.parse(readFileSync(file, "utf8")) as Partial<State>;
+}

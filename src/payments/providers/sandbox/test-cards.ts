@@ -1,0 +1,88 @@
+// The cards of the sandbox, by the numbers that Stripe uses for its own test cards.
+
+/** What happens when a card is charged. */
+export const BEHAVIOURS = [
+  "ok",
+  "declined",
+  "insufficient_funds",
+  "stolen",
+  "authentication",
+] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+export interface TestCard {
+  readonly number: string;
+  readonly about: string;
+  /** On the page of the sandbox, where its holder is present. */
+  readonly present: Behaviour;
+  /** When it is charged later. */
+  readonly later: Behaviour;
+  /** What happens after it was charged on the page. */
+  readonly afterwards?: "dispute" | "fraud_warning" | "refund_fails";
+}
+
+export const TEST_CARDS: readonly TestCard[] = [
+  { number: "4242424242424242", about: "is accepted, now and later", present: "ok", later: "ok" },
+  { number: "4000000000000002", about: "is declined", present: "declined", later: "declined" },
+  {
+    number: "4000000000000341",
+    about: "is accepted now, and declined when it is charged later",
+    present: "ok",
+    later: "declined",
+  },
+  {
+    number: "4000002500003155",
+    about: "is accepted now, and needs its holder when it is charged later",
+    present: "ok",
+    later: "authentication",
+  },
+  {
+    number: "4000000000009995",
+    about: "is declined for insufficient funds",
+    present: "insufficient_funds",
+    later: "insufficient_funds",
+  },
+  {
+    number: "4000000000000259",
+    about: "is accepted, and the payment is disputed at once",
+    present: "ok",
+    later: "ok",
+    afterwards: "dispute",
+  },
+  {
+    number: "4000000000005423",
+    about: "is accepted, and the bank warns that it may be stolen",
+    present: "ok",
+    later: "ok",
+    afterwards: "fraud_warning",
+  },
+  {
+    number: "4000000000005126",
+    about: "is accepted, and a refund to it fails",
+    present: "ok",
+    later: "ok",
+    afterwards: "refund_fails",
+  },
+];
+
+/** The error of Stripe for a card that was not charged; null for one that was. */
+export function declineOf(behaviour: string): Readonly<Record<string, string>> | null {
+  const declined = { type: "card_error", code: "card_declined", message: "The card was declined." };
+  switch (behaviour) {
+    case "ok":
+      return null;
+    case "insufficient_funds":
+      return { ...declined, decline_code: "insufficient_funds", advice_code: "try_again_later" };
+    case "stolen":
+      return { ...declined, decline_code: "stolen_card", advice_code: "do_not_try_again" };
+    case "authentication":
+      return {
+        type: "card_error",
+        code: "authentication_required",
+        decline_code: "authentication_required",
+        message: "The holder of the card must authenticate.",
+      };
+    default:
+      return { ...declined, decline_code: "generic_decline", advice_code: "confirm_card_data" };
+  }
+}

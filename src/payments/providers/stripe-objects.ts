@@ -1,0 +1,119 @@
+// What Stripe's objects say, in our words. Stripe adds values over time: each one that we do not
+// know is read as what is safe for the books, and never throws.
+
+import type Stripe from "stripe";
+import { add, type NanoUsd, ofCents, ZERO } from "../../core/money.ts";
+import type { CardDetails } from "../../store/saved-cards.ts";
+import type { PaymentFailure, ProviderDispute, ProviderPayment } from "../provider.ts";
+
+/** The keys of our own metadata on Stripe's objects. */
+export const METADATA = { topUp: "farebox_top_up", account: "farebox_account" } as const;
+
+const DISPUTE_STATES: Readonly<Record<string, ProviderDispute["state"]>> = {
+  warning_needs_response: "inquiry",
+  warning_under_review: "inquiry",
+  warning_closed: "won",
+  won: "won",
+  prevented: "won",
+  lost: "lost",
+};
+
+/** A state that we do not know counts as open: the credit waits until an operator has looked. */
+export function disputeOf({ status, amount }: Stripe.Dispute): ProviderDispute {
+  const known = Object.hasOwn(DISPUTE_STATES, status) ? DISPUTE_STATES[status] : undefined;
+  return { state: known ?? "open", amount: ofCents(amount) };
+}
+
+/** The sum of the refunds that were or will be paid out. */
+export function refundedOf(refunds: readonly Stripe.Refund[]): NanoUsd {
+  const counted = refunds.filter(({ status }) => status !== "failed" && status !== "canceled");
+  return counted.reduce((sum, { amount }) => add(sum, ofCents(amount)), ZERO);
+}
+
+const AUTHENTICATION_CODES = ["authentication_required", "payment_intent_authentication_failure"];
+/** Declines after which the card networks forbid another attempt. */
+const FINAL_DECLINES = ["lost_card", "stolen_card", "pickup_card", "revocation_of_authorization"];
+
+/** Why the last attempt failed; null if none did. */
+function failureOf(error: Stripe.PaymentIntent.LastPaymentError | null): PaymentFailure | null {
+  if (error === null) return null;
+  const code = error.decline_code ?? error.code ?? error.type;
+  const codes = [error.code ?? "", error.decline_code ?? ""];
+  return {
+    code,
+    needsAuthentication: codes.some((one) => AUTHENTICATION_CODES.includes(one)),
+    isFinal: error.advice_code === "do_not_try_again" || FINAL_DECLINES.includes(code),
+  };
+}
+
+/** The card of a payment method; null for any other kind. */
+function cardOf(method: Stripe.PaymentMethod | null): CardDetails | null {
+  const card = method?.card;
+  if (method === null || card === null || card === undefined) return null;
+  return {
+    ref: method.id,
+    brand: card.brand,
+    lastFour: card.last4,
+    expiryMonth: card.exp_month,
+    expiryYear: card.exp_year,
+  };
+}
+
+export interface IntentParts {
+  readonly refunds: readonly Stripe.Refund[];
+  readonly disputes: readonly Stripe.Dispute[];
+  readonly warnings: readonly Stripe.Radar.EarlyFraudWarning[];
+}
+
+/** A payment with all that was taken back of it. `intent` has its charge and method expanded. */
+export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): ProviderPayment {
+  const charge = expanded(intent.latest_charge);
+  const method = expanded(intent.payment_method);
+  const isPaid = intent.status === "succeeded";
+  const isSaved = intent.setup_future_usage === "off_session";
+  return {
+    intent: intent.id,
+    status: statusOf(intent.status),
+    currency: intent.currency,
+    received: ofCents(intent.amount_received),
+    topUpId: intent.metadata[METADATA.topUp] ?? null,
+    paidAt: isPaid ? new Date((charge?.created ?? intent.created) * 1_000) : null,
+    refunded: refundedOf(parts.refunds),
+    disputes: parts.disputes.map(disputeOf),
+    hasFraudWarning: parts.warnings.some(({ actionable }) => actionable),
+    card: cardOf(method),
+    isCardSaved: isSaved,
+    failure: failureOfIntent(intent),
+  };
+}
+
+const FAILED = ["requires_payment_method", "requires_action", "canceled"];
+const UNAUTHENTICATED = {
+  code: "authentication_required",
+  needsAuthentication: true,
+  isFinal: false,
+} as const;
+
+/** What waits for the bank is pending; what waits for a payer who is not there has failed. */
+function statusOf(status: Stripe.PaymentIntent.Status): ProviderPayment["status"] {
+  if (status === "succeeded") return "succeeded";
+  return FAILED.includes(status) ? "failed" : "pending";
+}
+
+function failureOfIntent(intent: Stripe.PaymentIntent): PaymentFailure | null {
+  if (intent.status === "succeeded") return null;
+  if (intent.status === "requires_action") return UNAUTHENTICATED;
+  return failureOf(intent.last_payment_error);
+}
+
+/** The id of an object that may be expanded. */
+export function idOf(
+  reference: string | { readonly id: string } | null | undefined,
+): string | null {
+  if (reference === null || reference === undefined) return null;
+  return typeof reference === "string" ? reference : reference.id;
+}
+
+function expanded<T extends { readonly id: string }>(reference: string | T | null): T | null {
+  return reference === null || typeof reference === "string" ? null : reference;
+}

@@ -1,0 +1,101 @@
+// An event, an answer or a clock tells us to look at a payment: it is read, and what it should be
+// here is stored. Events carry no amounts that we use, so their order and number do not matter.
+
+import type { Log } from "../core/log.ts";
+import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
+import type { SavedCards } from "../store/saved-cards.ts";
+import { type AppliedReading, applyReading } from "../store/top-up-reading.ts";
+import type { TopUp, TopUps } from "../store/top-ups.ts";
+import type { PaymentProvider, ProviderPayment } from "./provider.ts";
+import { changeOf, type SeenTopUp } from "./top-up-change.ts";
+
+/** An account's actor, reduced to what payments need. */
+export interface PaymentWallet {
+  configure(): Promise<void>;
+  applyOperations(): Promise<void>;
+}
+
+export interface PaymentDeps {
+  readonly provider: PaymentProvider;
+  readonly topUps: TopUps;
+  readonly cards: SavedCards;
+  readonly events: ProviderEvents;
+  readonly actors: { of(accountId: string, bucket: number): PaymentWallet };
+  readonly now: () => number;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+  /** Called when a top-up has ended. */
+  readonly onEnded: (topUp: TopUp) => void;
+}
+
+export interface Cause {
+  readonly event?: EventRef;
+  /** The attempt to charge a saved card that has just ended; null: no payment was made by it. */
+  readonly attempt?: { readonly number: number; readonly payment: ProviderPayment | null };
+}
+
+/** Sanity limit: readings of one payment never overtake each other this often. */
+const READS_MAX = 20;
+
+/**
+ * Brings a top-up to what the provider says of it now.
+ * @throws ProviderAway
+ */
+export async function readTopUp(
+  deps: PaymentDeps,
+  topUp: TopUp,
+  { event, attempt }: Cause = {},
+): Promise<AppliedReading> {
+  let answer = attempt?.payment ?? null;
+  for (let tries = 0; tries < READS_MAX; tries += 1) {
+    const read = await deps.topUps.beginRead(topUp.number);
+    const seen = await look(deps, topUp, answer);
+    const now = new Date(deps.now());
+    const reading = { topUp: topUp.number, read, event: event ?? null, now };
+    const context = { attempt: attempt?.number ?? null, now };
+    const applied = await applyReading(deps.topUps.deps, reading, (current) =>
+      changeOf(current, seen, context),
+    );
+    if (applied !== null) {
+      await follow(deps, applied);
+      return applied;
+    }
+    // The answer of the attempt is older than what is stored: read it again.
+    answer = null;
+  }
+  throw new Error(`The top-up ${topUp.id} is read all the time`);
+}
+
+async function look(
+  { provider, topUps, cards }: PaymentDeps,
+  topUp: TopUp,
+  answer: ProviderPayment | null,
+): Promise<SeenTopUp> {
+  const { checkout: page } = (await topUps.find({ id: topUp.id })) ?? topUp;
+  const checkout = page === null ? null : await provider.readCheckout(page);
+  const known = checkout?.intent ?? answer?.intent ?? topUp.intent;
+  if (known !== null) return { checkout, payment: await provider.readPayment(known) };
+  if (topUp.kind === "checkout") return { checkout, payment: null };
+  const customer = await cards.customer(topUp.account, provider.name);
+  const payment = customer === null ? null : await provider.findPayment(topUp, customer);
+  return { checkout, payment };
+}
+
+/** Gives Redis what was booked, at once; what fails is left to the completer. */
+async function follow(
+  { actors, log, onEnded }: PaymentDeps,
+  { before, after, isPaused }: AppliedReading,
+): Promise<void> {
+  const { id, accountId, bucket, status, failure } = after;
+  if (before.status !== status) {
+    onEnded(after);
+    log.info({ topUpId: id, accountId, status, failure }, "A top-up has ended");
+  }
+  if (isPaused) log.warn({ accountId, topUpId: id }, "An automatic top-up was paused");
+  try {
+    const wallet = actors.of(accountId, bucket);
+    await wallet.configure();
+    await wallet.applyOperations();
+  } catch (error) {
+    log.warn({ accountId, err: error }, "A payment waits for Redis; the completer applies it");
+  }
+}

@@ -1,0 +1,153 @@
+// From what a provider says of a payment to what we store of it. Pure: the same payment always
+// leads to the same rows, whichever events told us to look, in whatever order.
+
+import { DAY_MS, HOUR_MS } from "../core/limits.ts";
+import { add, min, type NanoUsd, proportionUp, ZERO } from "../core/money.ts";
+import type { PauseReason } from "../store/auto-top-ups.ts";
+import type { PaymentStandingNow, TopUpChange } from "../store/top-up-reading.ts";
+import type { TopUp } from "../store/top-ups.ts";
+import type { ProviderCheckout, ProviderPayment } from "./provider.ts";
+
+/** What was read of a top-up; null for what does not exist. */
+export interface SeenTopUp {
+  readonly checkout: ProviderCheckout | null;
+  readonly payment: ProviderPayment | null;
+}
+
+export interface ReadingContext {
+  /** The attempt to charge a saved card whose answer this is; null for any other reading. */
+  readonly attempt: number | null;
+  readonly now: Date;
+}
+
+const CURRENCY = "usd";
+/** An automatic top-up is charged once more after its first failure. */
+const RETRY_MS = HOUR_MS;
+
+/** The words for a payment that does not fit what we asked for; it is never credited. */
+export const WRONG_PAYMENT = { currency: "wrong_currency", amount: "wrong_amount" } as const;
+
+/** What the top-up becomes. */
+export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext): TopUpChange {
+  const { payment, checkout } = seen;
+  const intent = payment?.intent ?? checkout?.intent ?? topUp.intent;
+  const same = {
+    status: topUp.status,
+    intent,
+    paid: null,
+    failure: topUp.failure,
+    nextAttemptAt: topUp.nextAttemptAt,
+    attempts: topUp.attempts,
+    concern: payment === null ? topUp.concern : concernOf(payment),
+    card: null,
+    pause: null,
+  } as const;
+  if (payment?.status === "succeeded")
+    return { ...same, ...succeeded(topUp, payment, context.now) };
+  // What was paid stays so: a payment that succeeded never becomes anything else.
+  if (topUp.payment !== null || topUp.status === "succeeded") {
+    throw new Error(`The provider no longer knows the payment of the top-up ${topUp.id}`);
+  }
+  if (topUp.status !== "open") return same;
+  if (topUp.kind === "checkout") {
+    const failure = payment?.failure?.code ?? null;
+    const isExpired = checkout?.isExpired ?? isForgotten(topUp, context.now);
+    return { ...same, failure, status: isExpired ? "expired" : "open" };
+  }
+  // Nothing more is asked for; what the bank decides is told by an event or found by reading.
+  if (payment?.status === "pending") return { ...same, nextAttemptAt: null };
+  return { ...same, ...failed(topUp, payment, context) };
+}
+
+/** A page whose making was never confirmed: nobody was given its address. */
+function isForgotten({ createdAt }: TopUp, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() > DAY_MS;
+}
+
+function succeeded(topUp: TopUp, payment: ProviderPayment, now: Date): Partial<TopUpChange> {
+  const wrong = wrongPayment(topUp, payment);
+  if (wrong !== null) return { status: "failed", failure: wrong, nextAttemptAt: null };
+  const { card, isCardSaved } = payment;
+  // The provider's clock may be ahead; a payment of the future would give no tier yet.
+  const at = payment.paidAt === null || payment.paidAt > now ? now : payment.paidAt;
+  const { consentVersion } = topUp;
+  const isSaved = card !== null && isCardSaved && consentVersion !== null;
+  const standing = standingOf(topUp, payment);
+  return {
+    status: "succeeded",
+    failure: null,
+    nextAttemptAt: null,
+    paid: { at, standing },
+    card: isSaved ? { details: card, consent: { version: consentVersion, at } } : null,
+    pause: pauseBy(payment, standing),
+  };
+}
+
+/** Why a payment must not be credited; null if it fits. What was credited before stays so. */
+function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): string | null {
+  if (topUp.payment !== null) return null;
+  if (currency !== CURRENCY) return WRONG_PAYMENT.currency;
+  return received === topUp.amount ? null : WRONG_PAYMENT.amount;
+}
+
+/**
+ * Only an automatic top-up is tried again. While an attempt is asked for or due, only its own
+ * answer counts (D-206); a payment that was pending fails by whatever tells of it.
+ */
+function failed(
+  { kind, attempts, nextAttemptAt }: TopUp,
+  payment: ProviderPayment | null,
+  { attempt, now }: ReadingContext,
+): Partial<TopUpChange> {
+  const counts = attempt === null ? nextAttemptAt === null : attempt === attempts;
+  if (!counts) return {};
+  const failure = payment === null ? NOT_MADE : payment.failure;
+  const code = failure?.code ?? "canceled";
+  const over = { status: "failed", failure: code, nextAttemptAt: null } as const;
+  if (kind === "card") return over;
+  if (failure?.needsAuthentication === true) return { ...over, pause: "authentication_required" };
+  if (attempts > 1 || failure?.isFinal === true) return { ...over, pause: "card_failed" };
+  return {
+    failure: code,
+    attempts: attempts + 1,
+    nextAttemptAt: new Date(now.getTime() + RETRY_MS),
+  };
+}
+
+/** The provider has no payment, and its idempotency key is too old to ask for one. */
+const NOT_MADE = { code: "not_made", needsAuthentication: false, isFinal: true } as const;
+
+/** How much of the net amount is taken back by now, in proportion to what the payer has paid. */
+export function standingOf({ amount }: Pick<TopUp, "amount">, payment: ProviderPayment) {
+  const { received, disputes, refunded } = payment;
+  const net = (gross: NanoUsd) => min(amount, proportionUp(amount, min(gross, received), received));
+  const moved = disputes.filter(({ state }) => state !== "inquiry");
+  const isOpen = moved.some(({ state }) => state === "open");
+  const kept = moved.filter(({ state }) => state === "open" || state === "lost");
+  const standing: PaymentStandingNow = {
+    refunded: net(refunded),
+    disputed: net(kept.reduce((sum, dispute) => add(sum, dispute.amount), ZERO)),
+    dispute: isOpen ? "open" : kept.length > 0 ? "lost" : moved.length > 0 ? "won" : null,
+  };
+  return standing;
+}
+
+/** Whatever shows that the holder or the bank is at odds with a payment ends automatic charges. */
+function pauseBy(
+  { disputes, hasFraudWarning }: ProviderPayment,
+  { refunded }: PaymentStandingNow,
+): PauseReason | null {
+  if (disputes.some(({ state }) => state !== "won")) return "dispute";
+  if (hasFraudWarning) return "fraud_warning";
+  return refunded > 0n ? "refund" : null;
+}
+
+/** A text that differs whenever refunds, disputes or warnings do. */
+function concernOf({ refunded, disputes, hasFraudWarning }: ProviderPayment): string | null {
+  const parts = [
+    ...(refunded > 0n ? [`refunded ${refunded}`] : []),
+    ...disputes.map(({ state, amount }) => `dispute ${state} ${amount}`).toSorted(),
+    ...(hasFraudWarning ? ["fraud warning"] : []),
+  ];
+  return parts.length === 0 ? null : parts.join(", ");
+}

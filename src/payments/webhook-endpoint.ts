@@ -1,0 +1,85 @@
+// POST /webhooks/stripe: stores that something has changed, and answers at once. The work is a job.
+
+import type { Clock } from "../core/clock.ts";
+import { ApiError, ERRORS, OK } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import { plainEndpoint } from "../http/endpoint.ts";
+import { readText } from "../http/read-body.ts";
+import { Type } from "../http/schema.ts";
+import type { PaymentQueue } from "../store/payment-queue.ts";
+import type { ProviderEvent, ProviderEvents } from "../store/provider-events.ts";
+import { EventRefused, type PaymentProvider } from "./provider.ts";
+
+/** What the webhook needs; null in a process without a payment provider. */
+export interface WebhookServices {
+  readonly provider: Pick<PaymentProvider, "verifyEvent">;
+  readonly events: Pick<ProviderEvents, "receive">;
+  readonly queue: Pick<PaymentQueue, "addEvent">;
+  /** Called for each event, with its type and what became of it. */
+  readonly onEvent: (type: string, result: string) => void;
+}
+
+export interface WebhookDeps {
+  readonly payments: WebhookServices | null;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const BODY_BYTES_MAX = 512 * 1_024;
+const SIGNATURE = "stripe-signature";
+
+export const stripeWebhook = plainEndpoint({
+  id: "stripeWebhook",
+  method: "POST",
+  path: "/webhooks/stripe",
+  summary: "Take an event of Stripe",
+  reply: Type.Object({ received: Type.Boolean() }),
+  examples: [],
+  async run(deps: WebhookDeps, request: Request) {
+    if (deps.payments === null) {
+      return refusal("not_found", "No payment provider is configured");
+    }
+    try {
+      return await receive(deps, deps.payments, request);
+    } catch (error) {
+      if (error instanceof EventRefused) {
+        deps.payments.onEvent("refused", error.reason);
+        deps.log.warn({ reason: error.reason }, "An event was refused");
+        return refusal("invalid_parameter", error.message);
+      }
+      if (error instanceof ApiError) return refusal(error.code, error.message);
+      deps.payments.onEvent("refused", "not_stored");
+      deps.log.error({ err: error }, "An event could not be stored; Stripe sends it again");
+      return refusal("service_unavailable", "The event could not be stored; send it again");
+    }
+  },
+});
+
+async function receive(
+  { clock, log }: WebhookDeps,
+  { provider, events, queue, onEvent }: WebhookServices,
+  request: Request,
+): Promise<Response> {
+  const body = await readText(request, { bytesMax: BODY_BYTES_MAX, clock });
+  const event = await provider.verifyEvent(body, request.headers.get(SIGNATURE));
+  const isNew = await events.receive(event);
+  onEvent(event.type, isNew ? "received" : "repeated");
+  if (isNew) announce(queue, event, log);
+  return Response.json({ received: true }, { status: OK });
+}
+
+/** The answer does not wait for the queue: an event without a job is found by the completer. */
+function announce(
+  queue: Pick<PaymentQueue, "addEvent">,
+  event: ProviderEvent,
+  log: Pick<Log, "warn">,
+): void {
+  queue.addEvent(event).catch((error: unknown) => {
+    log.warn({ eventId: event.id, err: error }, "An event waits for the completer");
+  });
+}
+
+function refusal(code: keyof typeof ERRORS, message: string): Response {
+  const { status, type } = ERRORS[code];
+  return Response.json({ error: { type, code, message } }, { status });
+}

@@ -1,0 +1,40 @@
+// A saved card is removed together with what depends on it.
+
+import { eq } from "drizzle-orm";
+import type { AccountRef } from "./accounts.ts";
+import { pauseAutoIn, readAutoTopUp } from "./auto-top-ups.ts";
+import type { Database } from "./database.ts";
+import { lockAccount } from "./operations.ts";
+import { savedCards } from "./payment-schema.ts";
+import { type EventRef, processedIn } from "./provider-events.ts";
+import { removeCardIn } from "./saved-cards.ts";
+
+export interface CardRemoval {
+  readonly provider: string;
+  /** The provider's own id of the card. */
+  readonly ref: string;
+  /** The event that tells of it; null where its holder removed it. */
+  readonly event: EventRef | null;
+  readonly now: Date;
+}
+
+/** Removes a card; null when there is none. An automatic top-up by it is paused. */
+export async function removeSavedCard(
+  database: Database,
+  { provider, ref, event, now }: CardRemoval,
+): Promise<{ readonly account: AccountRef; readonly isPaused: boolean } | null> {
+  return await database.db.transaction(async (tx) => {
+    if (event !== null) await processedIn(tx, event, "card removed");
+    const [owner] = await tx
+      .select({ account: savedCards.account })
+      .from(savedCards)
+      .where(eq(savedCards.ref, ref));
+    const account = owner === undefined ? null : await lockAccount(tx, owner.account);
+    const card = account === null ? null : await removeCardIn(tx, provider, ref, now);
+    if (account === null || card === null) return null;
+    const auto = await readAutoTopUp(tx, account.number);
+    const isPaused =
+      auto?.card === card.number && (await pauseAutoIn(tx, account.number, "card_removed", now));
+    return { account: { id: account.id, bucket: account.bucket }, isPaused };
+  });
+}

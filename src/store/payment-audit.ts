@@ -1,0 +1,60 @@
+// The book's side of a comparison with a payment provider.
+
+import { and, asc, eq, gt } from "drizzle-orm";
+import { type NanoUsd, nano } from "../core/money.ts";
+import type { DisputeState } from "../core/payment-credit.ts";
+import { accounts, payments } from "./account-schema.ts";
+import type { Database } from "./database.ts";
+import { topUps } from "./payment-schema.ts";
+
+/** A payment that was booked for a provider. */
+export interface BookedPayment {
+  readonly number: number;
+  readonly id: string;
+  readonly accountId: string;
+  /** The provider's own id of it. */
+  readonly ref: string;
+  /** The top-up that it came of; null for one that no top-up names. */
+  readonly topUpId: string | null;
+  readonly amount: NanoUsd;
+  readonly refunded: NanoUsd;
+  readonly disputed: NanoUsd;
+  readonly dispute: DisputeState | null;
+}
+
+const PAGE = 500;
+
+/** How many payments have an open dispute, those of operators included. */
+export async function countOpenDisputes({ db }: Pick<Database, "db">): Promise<number> {
+  return await db.$count(payments, eq(payments.dispute, "open"));
+}
+
+/** All payments of a provider, oldest first, read in pages. */
+export async function* bookedPayments(
+  { db }: Pick<Database, "db">,
+  provider: string,
+): AsyncGenerator<BookedPayment> {
+  for (let after = 0; ; ) {
+    const page = await db
+      .select({ payment: payments, accountId: accounts.id, topUpId: topUps.id })
+      .from(payments)
+      .innerJoin(accounts, eq(accounts.number, payments.account))
+      .leftJoin(topUps, eq(topUps.payment, payments.number))
+      .where(and(eq(payments.provider, provider), gt(payments.number, after)))
+      .orderBy(asc(payments.number))
+      .limit(PAGE);
+    for (const { payment, accountId, topUpId } of page) {
+      const { number, id, providerRef, dispute } = payment;
+      yield {
+        ...{ number, id, accountId, topUpId, dispute },
+        ref: providerRef ?? "",
+        amount: nano(payment.amount),
+        refunded: nano(payment.refunded),
+        disputed: nano(payment.disputed),
+      };
+    }
+    const last = page.at(-1)?.payment.number;
+    if (last === undefined || page.length < PAGE) return;
+    after = last;
+  }
+}

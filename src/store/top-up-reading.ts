@@ -1,0 +1,136 @@
+// Stores what was read of a provider's payment: the top-up, the payment with its operations, the
+// card, the pause of the automatic top-up and the processed event, in one transaction.
+
+import { eq } from "drizzle-orm";
+import { payments } from "./account-schema.ts";
+import { type PauseReason, pauseAutoIn, resumeAutoIn } from "./auto-top-ups.ts";
+import { lockAccount, type Transaction } from "./operations.ts";
+import { topUps } from "./payment-schema.ts";
+import { changePaymentIn, type PaymentChange, recordPaymentIn } from "./payments.ts";
+import { type EventRef, processedIn } from "./provider-events.ts";
+import { type CardDetails, type Consent, saveCardIn } from "./saved-cards.ts";
+import { readTopUpIn, type TopUp, type TopUpStatus, type TopUpsDeps } from "./top-ups.ts";
+
+/** What of a payment is taken back by now. */
+export type PaymentStandingNow = Required<PaymentChange>;
+
+/** What a reading changes. */
+export interface TopUpChange {
+  readonly status: TopUpStatus;
+  /** The provider's own id of the payment; null while there is none. */
+  readonly intent: string | null;
+  /** For a payment that succeeded: when, and how much of it is taken back by now. */
+  readonly paid: { readonly at: Date; readonly standing: PaymentStandingNow } | null;
+  readonly failure: string | null;
+  /** When a saved card is charged again; null: never. */
+  readonly nextAttemptAt: Date | null;
+  readonly attempts: number;
+  /** Refunds, disputes and warnings of the payment; null where there are none. */
+  readonly concern: string | null;
+  /** A card that its holder lets us charge from now on. */
+  readonly card: { readonly details: CardDetails; readonly consent: Consent } | null;
+  /** Why the automatic top-up must pause, if this reading is the first to show it. */
+  readonly pause: PauseReason | null;
+}
+
+export interface Reading {
+  readonly topUp: number;
+  /** The number that `TopUps.beginRead` gave it. */
+  readonly read: number;
+  /** The event that caused it; null where we looked by ourselves. */
+  readonly event: EventRef | null;
+  readonly now: Date;
+}
+
+export interface AppliedReading {
+  readonly before: TopUp;
+  readonly after: TopUp;
+  /** Whether the automatic top-up was paused by it. */
+  readonly isPaused: boolean;
+}
+
+/**
+ * Stores what a reading found. Null if a reading that began later was stored before: then this one
+ * may be older than what is stored, and the caller must read again (D-203).
+ */
+export async function applyReading(
+  { database, random }: TopUpsDeps,
+  reading: Reading,
+  decide: (topUp: TopUp) => TopUpChange,
+): Promise<AppliedReading | null> {
+  return await database.db.transaction(async (tx) => {
+    const before = await lockTopUp(tx, reading.topUp);
+    if (before.appliedRead > reading.read) return null;
+    const change = decide(before.topUp);
+    const { paid, card, pause, ...columns } = change;
+    const { topUp } = before;
+    const payment = paid === null ? null : await bookPayment(tx, random, topUp, change);
+    const isOver = columns.status !== "open";
+    const { now } = reading;
+    await tx
+      .update(topUps)
+      .set({
+        ...columns,
+        payment,
+        appliedRead: reading.read,
+        endedAt: isOver && topUp.status === "open" ? now : before.endedAt,
+      })
+      .where(eq(topUps.number, topUp.number));
+    if (card !== null) await saveCardIn(tx, random, topUp, card.details, card.consent);
+    const isFirst = topUp.payment === null && payment !== null;
+    const isByHolder = isFirst && topUp.kind !== "auto";
+    if (isByHolder && pause === null) await resumeAutoIn(tx, topUp.account, now);
+    const isNew = change.concern !== topUp.concern || columns.status !== "succeeded";
+    const isPaused = pause !== null && isNew && (await pauseAutoIn(tx, topUp.account, pause, now));
+    if (reading.event !== null) await processedIn(tx, reading.event, columns.status);
+    const after = await readTopUpIn(tx, topUp.number);
+    if (after === null) throw new Error(`The top-up ${topUp.id} is gone`);
+    return { before: topUp, after, isPaused };
+  });
+}
+
+async function lockTopUp(tx: Transaction, number: number) {
+  const found = await readTopUpIn(tx, number);
+  if (found === null) throw new Error(`Top-up number ${number} is gone`);
+  // The account first, as everywhere.
+  await lockAccount(tx, found.account);
+  const [row] = await tx.select().from(topUps).where(eq(topUps.number, number)).for("update");
+  const topUp = await readTopUpIn(tx, number);
+  if (row === undefined || topUp === null) throw new Error(`Top-up number ${number} is gone`);
+  return { topUp, appliedRead: row.appliedRead, endedAt: row.endedAt };
+}
+
+/** Books the payment, or the change of what is taken back of it; the payment's number. */
+async function bookPayment(
+  tx: Transaction,
+  random: TopUpsDeps["random"],
+  topUp: TopUp,
+  { paid, intent }: TopUpChange,
+): Promise<number> {
+  if (paid === null) throw new Error(`The top-up ${topUp.id} is not paid`);
+  const { standing } = paid;
+  const { provider, account, amount, bonus } = topUp;
+  if (topUp.payment === null) {
+    const terms = { amount, bonus, paidAt: paid.at, provider, ref: intent, standing };
+    return (await recordPaymentIn(tx, random, account, terms)).number;
+  }
+  const id = await paymentId(tx, topUp.payment);
+  const terms = { actor: provider, reason: "provider", reference: null };
+  await changePaymentIn(tx, id, terms, (payment) => {
+    const isSame =
+      payment.refunded === standing.refunded &&
+      payment.disputed === standing.disputed &&
+      payment.dispute === standing.dispute;
+    return isSame ? null : standing;
+  });
+  return topUp.payment;
+}
+
+async function paymentId(tx: Transaction, number: number): Promise<string> {
+  const [row] = await tx
+    .select({ id: payments.id })
+    .from(payments)
+    .where(eq(payments.number, number));
+  if (row === undefined) throw new Error(`Payment number ${number} is gone`);
+  return row.id;
+}

@@ -1,0 +1,206 @@
+// Top-ups: what a payment provider was asked to charge. The row, with the amount that will be
+// credited, is written before the provider is asked.
+
+import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { newId, type RandomBytes } from "../core/ids.ts";
+import { type NanoUsd, nano } from "../core/money.ts";
+import { accounts } from "./account-schema.ts";
+import type { Database } from "./database.ts";
+import type { Transaction } from "./operations.ts";
+import { savedCards, topUps } from "./payment-schema.ts";
+
+export type TopUpKind = "checkout" | "card" | "auto";
+export type TopUpStatus = "open" | "succeeded" | "failed" | "expired";
+
+export interface TopUp {
+  readonly number: number;
+  readonly id: string;
+  /** The account's number, id and bucket. */
+  readonly account: number;
+  readonly accountId: string;
+  readonly bucket: number;
+  readonly provider: string;
+  readonly kind: TopUpKind;
+  /** The net amount that will be credited. */
+  readonly amount: NanoUsd;
+  readonly bonus: NanoUsd;
+  readonly status: TopUpStatus;
+  /** The provider's ids of its page and of the payment; null until it made them. */
+  readonly checkout: string | null;
+  readonly intent: string | null;
+  readonly url: string | null;
+  /** The provider's id of the card that is charged; null on the provider's page. */
+  readonly cardRef: string | null;
+  readonly consentVersion: string | null;
+  readonly attempts: number;
+  readonly failure: string | null;
+  readonly nextAttemptAt: Date | null;
+  /** Refunds, disputes and warnings as they were last read. */
+  readonly concern: string | null;
+  /** The number of the payment that came of it. */
+  readonly payment: number | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+}
+
+export interface NewTopUp {
+  readonly account: number;
+  readonly provider: string;
+  readonly kind: TopUpKind;
+  readonly amount: NanoUsd;
+  readonly bonus?: NanoUsd;
+  /** The card's number. */
+  readonly card?: number;
+  readonly consentVersion?: string;
+  readonly createdAt: Date;
+  /** When a saved card is charged if the process that stores this does not come to it. */
+  readonly nextAttemptAt?: Date;
+}
+
+/** The page of the provider where a top-up is paid. */
+export interface CheckoutPage {
+  readonly checkout: string;
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+export interface TopUpsDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+}
+
+/** What a row of an open top-up can be found by. */
+export type TopUpRef =
+  | { readonly id: string }
+  | { readonly provider: string; readonly intent: string }
+  | { readonly provider: string; readonly checkout: string };
+
+export class TopUps {
+  constructor(readonly deps: TopUpsDeps) {}
+
+  /** Stores a new top-up, open. */
+  async create(topUp: NewTopUp): Promise<TopUp> {
+    const { database, random } = this.deps;
+    const id = await database.db.transaction((tx) => createTopUpIn(tx, random, topUp));
+    const stored = await this.find({ id });
+    if (stored === null) throw new Error(`The top-up ${id} is gone`);
+    return stored;
+  }
+
+  /** Null when there is no such top-up. */
+  async find(ref: TopUpRef): Promise<TopUp | null> {
+    return await readTopUp(this.deps.database.db, whereOf(ref));
+  }
+
+  /** The top-ups of an account, newest first. */
+  async list(account: number): Promise<TopUp[]> {
+    const rows = await select(this.deps.database.db)
+      .where(eq(topUps.account, account))
+      .orderBy(desc(topUps.number));
+    return rows.map(topUpOf);
+  }
+
+  /** Stores where the top-up is paid, unless that is known already. */
+  async setCheckout(number: number, page: CheckoutPage): Promise<void> {
+    await this.deps.database.db
+      .update(topUps)
+      .set(page)
+      .where(and(eq(topUps.number, number), isNull(topUps.checkout)));
+  }
+
+  /** Numbers a reading of the provider's payment, before it begins (`TopUpReading`). */
+  async beginRead(number: number): Promise<number> {
+    const [row] = await this.deps.database.db
+      .update(topUps)
+      .set({ reads: sql`${topUps.reads} + 1` })
+      .where(eq(topUps.number, number))
+      .returning({ read: topUps.reads });
+    if (row === undefined) throw new Error(`Top-up number ${number} is gone`);
+    return row.read;
+  }
+
+  /** Open top-ups that were made before this time, oldest first. */
+  async open(provider: string, before: Date, max: number): Promise<TopUp[]> {
+    const rows = await select(this.deps.database.db)
+      .where(
+        and(eq(topUps.provider, provider), eq(topUps.status, "open"), lt(topUps.createdAt, before)),
+      )
+      .orderBy(asc(topUps.createdAt))
+      .limit(max);
+    return rows.map(topUpOf);
+  }
+
+  /** Open top-ups by saved card whose next attempt is due. */
+  async dueAttempts(provider: string, now: Date, max: number): Promise<TopUp[]> {
+    const rows = await select(this.deps.database.db)
+      .where(
+        and(
+          eq(topUps.provider, provider),
+          eq(topUps.status, "open"),
+          lt(topUps.nextAttemptAt, now),
+        ),
+      )
+      .orderBy(asc(topUps.nextAttemptAt))
+      .limit(max);
+    return rows.map(topUpOf);
+  }
+
+  /** Begins an attempt to charge a card, before the provider is asked; its number from 1 on. */
+  async beginAttempt(number: number, nextAttemptAt: Date): Promise<number> {
+    const [row] = await this.deps.database.db
+      .update(topUps)
+      .set({ attempts: sql`greatest(${topUps.attempts}, 1)`, nextAttemptAt })
+      .where(and(eq(topUps.number, number), eq(topUps.status, "open")))
+      .returning({ attempt: topUps.attempts });
+    return row?.attempt ?? 0;
+  }
+}
+
+/** Stores a new top-up; its id. */
+export async function createTopUpIn(
+  tx: Transaction,
+  random: RandomBytes,
+  topUp: NewTopUp,
+): Promise<string> {
+  const id = newId("topUp", random);
+  await tx.insert(topUps).values({ ...topUp, id });
+  return id;
+}
+
+/** A top-up as this transaction sees it; null when there is no such row. */
+export async function readTopUpIn(tx: Transaction, number: number): Promise<TopUp | null> {
+  return await readTopUp(tx, eq(topUps.number, number));
+}
+
+type Queries = Pick<Database["db"], "select">;
+
+async function readTopUp(queries: Queries, where: ReturnType<typeof eq>): Promise<TopUp | null> {
+  const [row] = await select(queries).where(where);
+  return row === undefined ? null : topUpOf(row);
+}
+
+function whereOf(ref: TopUpRef) {
+  if ("id" in ref) return eq(topUps.id, ref.id);
+  const found = "intent" in ref ? eq(topUps.intent, ref.intent) : eq(topUps.checkout, ref.checkout);
+  return sql`${topUps.provider} = ${ref.provider} AND ${found}`;
+}
+
+function select(queries: Queries) {
+  return queries
+    .select({
+      topUp: topUps,
+      accountId: accounts.id,
+      bucket: accounts.bucket,
+      cardRef: savedCards.ref,
+    })
+    .from(topUps)
+    .innerJoin(accounts, eq(accounts.number, topUps.account))
+    .leftJoin(savedCards, eq(savedCards.number, topUps.card));
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof select>["limit"]>>[number];
+
+function topUpOf({ topUp, accountId, bucket, cardRef }: Row): TopUp {
+  const { amount, bonus, ...rest } = topUp;
+  return { ...rest, amount: nano(amount), bonus: nano(bonus), accountId, bucket, cardRef };
+}

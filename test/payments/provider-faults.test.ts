@@ -1,0 +1,132 @@
+// A provider that answers late, wrongly or not at all: nothing is lost, nothing is doubled.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { ProviderAway } from "../../src/payments/provider.ts";
+import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
+import { completePayments, reconcilePayments } from "../../workers/payment-completer.ts";
+import { silent, type TestAccount, usd } from "../support/world.ts";
+import { openPaymentLab, type PaymentLab } from "./payment-lab.ts";
+
+setDefaultTimeout(120_000);
+
+/** What the provider does with a request; null: it answers as it should. */
+type Mood = (request: ApiRequest, answer: () => ApiAnswer) => Response | null;
+
+const moods = { now: (() => null) as Mood };
+const healthy: Mood = () => null;
+
+let lab: PaymentLab;
+beforeAll(async () => {
+  lab = await openPaymentLab({
+    intercept: async (request, answer) => moods.now(request, answer),
+  });
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+
+const failing =
+  (status: number): Mood =>
+  () =>
+    Response.json({ error: { type: "api_error", message: "no" } }, { status });
+const isCharge = ({ method, path }: ApiRequest) =>
+  method === "POST" && path === "/v1/payment_intents";
+/** It charges, and its answer is lost. */
+const losingAnswers: Mood = (request, answer) => {
+  if (!isCharge(request)) return null;
+  answer();
+  return new Response("gone", { status: 502 });
+};
+
+async function withCard(): Promise<TestAccount> {
+  const account = await lab.account();
+  await lab.pay(account, "20");
+  await lab.settle();
+  return account;
+}
+
+function charge({ row }: TestAccount): Promise<unknown> {
+  return chargeCard(lab.payments, row, { amount: usd("10"), cardId: null }).catch(
+    (error: unknown) => error,
+  );
+}
+
+async function complete(): Promise<void> {
+  moods.now = healthy;
+  lab.aheadMs += 61_000;
+  await completePayments({ payments: lab.payments, graceMs: 0, log: silent });
+}
+
+for (const [name, mood] of [
+  ["429", failing(429)],
+  ["500", failing(500)],
+  ["503", failing(503)],
+  ["a charge without an answer", losingAnswers],
+] as const) {
+  test(`after ${name} the same attempt is made again: one charge, one credit`, async () => {
+    const account = await withCard();
+    moods.now = mood;
+    expect(await charge(account)).toBeInstanceOf(ProviderAway);
+    expect(await lab.credited(account)).toBe(usd("20"));
+    await complete();
+    await complete();
+    await lab.settle();
+    expect(await lab.credited(account)).toBe(usd("30"));
+    const payments = await lab.world.payments.list(account.row);
+    expect(payments).toHaveLength(2);
+  });
+}
+
+test("events wait while the provider is away, and are processed when it is back", async () => {
+  const account = await lab.account();
+  moods.now = (request) => (request.method === "GET" ? failing(500)(request, never) : null);
+  await lab.pay(account, "20");
+  await lab.delivered();
+  await completePayments({ payments: lab.payments, graceMs: -60_000, log: silent });
+  expect(await lab.credited(account)).toBe(usd("0"));
+  expect((await lab.payments.events.backlog()).waiting).toBeGreaterThan(0);
+  lab.inbox.splice(0);
+  lab.aheadMs += 600_000;
+  await complete();
+  expect(await lab.credited(account)).toBe(usd("20"));
+  expect((await lab.payments.events.backlog()).waiting).toBe(0);
+});
+
+test("a payment that no event told of is found, once it is open for 15 minutes", async () => {
+  const account = await lab.account();
+  const started = await startCheckout(lab.payments, account.row, {
+    amount: usd("20"),
+    savesCard: false,
+  });
+  lab.sandbox.actions.paySession(started.checkout ?? "", "4242424242424242");
+  await lab.delivered();
+  lab.inbox.splice(0);
+  await lab.world.database.sql`DELETE FROM provider_events WHERE status = 'received'`;
+  moods.now = ({ path }) => (path === "/v1/events" ? Response.json(NO_EVENTS) : null);
+  lab.aheadMs += 16 * 60_000;
+  const queue = { addEvent: () => Promise.reject(new Error("There is no event")) };
+  await reconcilePayments({ payments: lab.payments, log: silent }, queue);
+  moods.now = healthy;
+  expect(await lab.credited(account)).toBe(usd("20"));
+});
+
+test("a payment of another currency or amount is never credited", async () => {
+  for (const [fields, failure] of [
+    [{ currency: "jpy" }, "wrong_currency"],
+    [{ amount_received: 1_999 }, "wrong_amount"],
+    [{ amount_received: 200_000 }, "wrong_amount"],
+  ] as const) {
+    const account = await lab.account();
+    const started = await lab.pay(account, "20");
+    await lab.delivered();
+    const session = lab.sandbox.actions.get(started.checkout ?? "", "checkout.session");
+    lab.sandbox.actions.store.change(String(session.payment_intent), fields);
+    await lab.settle();
+    expect(await lab.topUp(started.id)).toMatchObject({ status: "failed", failure });
+    expect(await lab.credited(account)).toBe(usd("0"));
+  }
+});
+
+const NO_EVENTS = { object: "list", data: [], has_more: false, url: "/v1/events" };
+const never = (): ApiAnswer => {
+  throw new Error("The provider is away");
+};

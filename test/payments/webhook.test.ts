@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { processEvent } from "../../src/payments/provider-event.ts";
+import { signatureOf } from "../../src/payments/providers/sandbox/sandbox-webhooks.ts";
+import { usd } from "../support/world.ts";
+import { openPaymentLab, type PaymentLab, PREVIOUS_SECRET, WEBHOOK_SECRET } from "./payment-lab.ts";
+
+setDefaultTimeout(60_000);
+
+let lab: PaymentLab;
+beforeAll(async () => {
+  lab = await openPaymentLab();
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+
+const nowSeconds = () => Math.floor(Date.now() / 1_000);
+
+function eventBody(fields: object = {}): string {
+  const id = `evt_${crypto.randomUUID()}`;
+  const data = { object: { id: "pi_of_nobody", object: "payment_intent" } };
+  const created = nowSeconds();
+  const type = "payment_intent.succeeded";
+  return JSON.stringify({ id, object: "event", type, created, livemode: false, data, ...fields });
+}
+
+async function send(body: string, signature: string | null): Promise<Response> {
+  const headers = signature === null ? {} : { "stripe-signature": signature };
+  return await fetch(lab.webhookUrl, { method: "POST", body, headers });
+}
+
+/** The answer's status, and what the webhook counted. */
+async function sent(body: string, signature: string | null) {
+  lab.answered.splice(0);
+  const { status } = await send(body, signature);
+  return [status, ...lab.answered.flat()];
+}
+
+const signed = (body: string, secret = WEBHOOK_SECRET, seconds = nowSeconds()) =>
+  signatureOf(body, secret, seconds);
+
+test("an event without a signature, or with a forged one, is refused and counted", async () => {
+  const body = eventBody();
+  expect(await sent(body, null)).toEqual([400, "refused", "signature"]);
+  expect(await sent(body, signed(body, "whsec_of_somebody_else"))).toEqual([
+    400,
+    "refused",
+    "signature",
+  ]);
+  expect(await sent(body, signed(body, ""))).toEqual([400, "refused", "signature"]);
+  const other = body.replace("pi_of_nobody", "pi_of_the_forger");
+  expect(await sent(other, signed(body))).toEqual([400, "refused", "signature"]);
+  expect(lab.inbox).toEqual([]);
+});
+
+test("an event that was signed more than five minutes ago is refused and counted", async () => {
+  const body = eventBody();
+  const old = signed(body, WEBHOOK_SECRET, nowSeconds() - 301);
+  expect(await sent(body, old)).toEqual([400, "refused", "stale"]);
+  const recent = signed(body, WEBHOOK_SECRET, nowSeconds() - 200);
+  expect(await sent(body, recent)).toEqual([200, "payment_intent.succeeded", "received"]);
+  lab.inbox.splice(0);
+});
+
+test("an event of another account or of real money is refused and counted", async () => {
+  for (const fields of [{ account: "acct_of_a_stranger" }, { livemode: true }]) {
+    const body = eventBody(fields);
+    expect(await sent(body, signed(body))).toEqual([400, "refused", "wrong_account"]);
+  }
+});
+
+test("during a roll both secrets are believed", async () => {
+  for (const secret of [WEBHOOK_SECRET, PREVIOUS_SECRET]) {
+    const body = eventBody();
+    expect((await sent(body, signed(body, secret)))[0]).toBe(200);
+  }
+  expect(lab.inbox.splice(0)).toHaveLength(2);
+});
+
+test("an event that comes again is stored once and leads to one job", async () => {
+  const body = eventBody();
+  expect(await sent(body, signed(body))).toEqual([200, "payment_intent.succeeded", "received"]);
+  expect(await sent(body, signed(body))).toEqual([200, "payment_intent.succeeded", "repeated"]);
+  expect(lab.inbox.splice(0)).toHaveLength(1);
+});
+
+test("events of unknown kinds, objects and API versions are taken and ignored", async () => {
+  const bodies = [
+    eventBody({ type: "moon.phase_changed", data: { object: { id: "mo_1", object: "moon" } } }),
+    eventBody({ type: "thin", data: {} }),
+    eventBody({ api_version: "2011-01-01", data: { object: {} } }),
+    eventBody(),
+  ];
+  for (const body of bodies) expect((await sent(body, signed(body)))[0]).toBe(200);
+  for (const event of lab.inbox.splice(0)) {
+    await processEvent(lab.payments, event);
+    expect(await lab.payments.events.findReceived(event)).toBeNull();
+  }
+});
+
+test("what an event says of amounts and states is not believed", async () => {
+  const account = await lab.account();
+  const started = await lab.pay(account, "20", "4000000000000002");
+  await lab.settle();
+  const intent = (await lab.topUp(started.id)).intent ?? "";
+  const lie = {
+    id: intent,
+    object: "payment_intent",
+    status: "succeeded",
+    amount_received: 99_900,
+  };
+  const body = eventBody({ data: { object: lie } });
+  expect((await sent(body, signed(body)))[0]).toBe(200);
+  await lab.settle();
+  expect(await lab.topUp(started.id)).toMatchObject({ status: "open", payment: null });
+  expect(await lab.credited(account)).toBe(usd("0"));
+});
+
+test("a body that is too large or no JSON is refused", async () => {
+  const huge = "x".repeat(600_000);
+  expect((await send(huge, signed(huge))).status).toBe(413);
+  const noJson = "no JSON";
+  expect(await sent(noJson, signed(noJson))).toEqual([400, "refused", "malformed"]);
+});

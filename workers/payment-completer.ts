@@ -1,0 +1,79 @@
+// Finds payments that nobody works on: an event without a job, an attempt without an answer,
+// and whatever no event told us of.
+
+import type { Log } from "../src/core/log.ts";
+import { attempt } from "../src/payments/charge.ts";
+import { processEvent } from "../src/payments/provider-event.ts";
+import { type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
+import type { AutoTopUps } from "../src/store/auto-top-ups.ts";
+import type { PaymentQueue } from "../src/store/payment-queue.ts";
+
+const AT_ONCE = 200;
+/** The last events of a list may become visible late, so each run looks further back. */
+const OVERLAP_MS = 3_600_000;
+/** Stripe lists the events of 30 days; a first run has nothing older to look for. */
+const FIRST_LIST_MS = 24 * 3_600_000;
+/** A payment that is open for this long is read, whether or not an event tells of it. */
+const PENDING_MS = 15 * 60_000;
+
+export interface CompleterDeps {
+  readonly payments: PaymentDeps;
+  readonly graceMs: number;
+  readonly log: Pick<Log, "warn">;
+}
+
+/** Processes events that were received, and makes attempts that are due. */
+export async function completePayments({ payments, graceMs, log }: CompleterDeps): Promise<void> {
+  const { events, topUps, provider, now } = payments;
+  const before = new Date(now() - graceMs);
+  for (const event of await events.unprocessed(provider.name, before, AT_ONCE)) {
+    await tried(log, { eventId: event.id }, () => processEvent(payments, event));
+  }
+  for (const topUp of await topUps.dueAttempts(provider.name, new Date(now()), AT_ONCE)) {
+    await tried(log, { topUpId: topUp.id }, () => attempt(payments, topUp));
+  }
+}
+
+/**
+ * Lists the provider's own events, so that one that was never delivered is processed, and reads
+ * open payments again.
+ */
+export async function reconcilePayments(
+  { payments, log }: Omit<CompleterDeps, "graceMs">,
+  queue: Pick<PaymentQueue, "addEvent">,
+): Promise<void> {
+  const { events, topUps, provider, now } = payments;
+  const startMs = now();
+  const listed = await events.listedUntil(provider.name);
+  const since = listed === null ? startMs - FIRST_LIST_MS : listed.getTime() - OVERLAP_MS;
+  for await (const event of provider.listEvents(new Date(since))) {
+    if (await events.receive(event)) await queue.addEvent(event);
+  }
+  await events.setListedUntil(provider.name, new Date(startMs));
+  const pending = await topUps.open(provider.name, new Date(startMs - PENDING_MS), AT_ONCE);
+  for (const topUp of pending) {
+    await tried(log, { topUpId: topUp.id }, () => readTopUp(payments, topUp));
+  }
+}
+
+/** Finds accounts whose need for a top-up no actor told: a hold that the sweep settled, a crash. */
+export async function checkAutoTopUps(
+  autoTopUps: Pick<AutoTopUps, "enabled">,
+  queue: Pick<PaymentQueue, "addAuto">,
+): Promise<void> {
+  for (const { id: accountId, bucket } of await autoTopUps.enabled()) {
+    await queue.addAuto({ accountId, bucket, refused: null });
+  }
+}
+
+async function tried(
+  log: Pick<Log, "warn">,
+  about: object,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    log.warn({ ...about, err: error }, "A payment could not be read; it will be tried again");
+  }
+}

@@ -1,0 +1,131 @@
+// The payments part of the worker process: the queue's worker, and the jobs that find what no event
+// told us of. Without a payment provider there is none.
+
+import { type ConnectionOptions, Worker } from "bullmq";
+import type { Registry } from "prom-client";
+import type { AccountActors } from "../actors/account-actors.ts";
+import type { RandomBytes } from "../src/core/ids.ts";
+import type { Log } from "../src/core/log.ts";
+import { nano } from "../src/core/money.ts";
+import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
+import { openPayments } from "../src/payments/open-payments.ts";
+import { processEvent } from "../src/payments/provider-event.ts";
+import type { ServerConfig } from "../src/settings/config.ts";
+import { AutoTopUps } from "../src/store/auto-top-ups.ts";
+import type { Database } from "../src/store/database.ts";
+import { countOpenDisputes } from "../src/store/payment-audit.ts";
+import {
+  PAYMENT_QUEUE,
+  PAYMENT_QUEUE_PREFIX,
+  type PaymentJob,
+  type PaymentQueue,
+} from "../src/store/payment-queue.ts";
+import { ProviderEvents } from "../src/store/provider-events.ts";
+import { openRedis } from "../src/store/redis.ts";
+import { checkAutoTopUps, completePayments, reconcilePayments } from "./payment-completer.ts";
+import { type PaymentMetrics, paymentMetrics } from "./payment-metrics.ts";
+import type { ScheduledJob } from "./scheduled-job.ts";
+
+export interface PaymentWorkerParts {
+  readonly config: Pick<ServerConfig, "payments" | "queueRedisUrl">;
+  readonly log: Log;
+  readonly accounts: AccountActors;
+  readonly database: Database;
+  /** Null without a payment provider. It ends with the worker. */
+  readonly queue: PaymentQueue | null;
+  readonly registry: Registry;
+  readonly random: RandomBytes;
+  readonly now: () => number;
+}
+
+export interface PaymentWorker {
+  readonly jobs: Readonly<Record<string, ScheduledJob>>;
+  stop(): Promise<void>;
+}
+
+const COMPLETE_EVERY_MS = 10_000;
+/** An event younger than this is left to its job. */
+const GRACE_MS = 5_000;
+const RECONCILE_EVERY_MS = 600_000;
+const EVENTS_AT_ONCE = 4;
+
+export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
+  const { config, log, accounts, database, queue, registry, random, now } = parts;
+  if (config.payments === null || queue === null)
+    return { jobs: {}, stop: () => Promise.resolve() };
+  const events = new ProviderEvents(database);
+  const metrics = paymentMetrics({
+    ...{ registry, events, now, log },
+    openDisputes: () => countOpenDisputes(database),
+  });
+  const { onEnded } = metrics;
+  const opened = openPayments({
+    ...{ config: config.payments, database, actors: accounts, now, random, log, onEnded },
+  });
+  const payments = { ...opened, actors: accounts };
+  const onQueueError = (error: unknown) =>
+    log.warn({ err: error }, "The queue of payments is not reachable");
+  const connection = openRedis(config.queueRedisUrl, "queue");
+  connection.on("error", onQueueError);
+  const worker = new Worker<PaymentJob>(
+    PAYMENT_QUEUE,
+    (job) => runJob(payments, job.data, metrics),
+    {
+      connection: connection as ConnectionOptions,
+      prefix: PAYMENT_QUEUE_PREFIX,
+      concurrency: EVENTS_AT_ONCE,
+      maxStalledCount: 5,
+    },
+  );
+  worker.on("error", onQueueError);
+  worker.on("failed", (job, error) => {
+    log.warn({ job: job?.data, err: error }, "A payment's job failed; it will be tried again");
+  });
+  const completer = { payments, graceMs: GRACE_MS, log };
+  return {
+    jobs: {
+      "payment-completer": {
+        everyMs: COMPLETE_EVERY_MS,
+        run: () => completePayments(completer),
+      },
+      "payment-reconciliation": {
+        everyMs: RECONCILE_EVERY_MS,
+        run: async () => {
+          await reconcilePayments(completer, queue);
+          await checkAutoTopUps(new AutoTopUps(database), queue);
+        },
+      },
+    },
+    stop: async () => {
+      await worker.close();
+      await queue.close();
+      connection.disconnect();
+    },
+  };
+}
+
+async function runJob(
+  payments: AutoDeps,
+  job: PaymentJob,
+  { onProcessed }: PaymentMetrics,
+): Promise<void> {
+  if (job.kind === "auto") return void (await topUpAutomatically(payments, needOf(job)));
+  // A newer release may have added a kind of job that this one does not know.
+  if (job.kind !== "event") return;
+  try {
+    await processEvent(payments, job.event);
+    onProcessed("processed");
+  } catch (error) {
+    onProcessed("failed");
+    throw error;
+  }
+}
+
+function needOf({ accountId, bucket, refused }: Extract<PaymentJob, { kind: "auto" }>): AutoNeed {
+  return {
+    accountId,
+    bucket,
+    refused:
+      refused === null ? null : { bound: nano(refused.bound), spendable: nano(refused.spendable) },
+  };
+}
