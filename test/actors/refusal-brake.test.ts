@@ -7,6 +7,7 @@ import { metadataText } from "../../src/core/journal.ts";
 import {
   ask,
   openAccount,
+  openAccountAlone,
   openWorld,
   type TestAccount,
   usd,
@@ -29,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
   clock.set("2031-03-15T12:00:30.200Z");
-  account = await openAccount(world, { createdAt: clock.daysAgo(0) });
+  account = await openAccountAlone(world, { createdAt: clock.daysAgo(0) });
 });
 
 /** What so many requests, one after the other, are refused with. */

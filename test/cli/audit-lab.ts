@@ -4,10 +4,17 @@ import { holdsKey } from "../../actors/keys.ts";
 import { type AuditDeps, type AuditReport, audit } from "../../src/accounts/audit.ts";
 import { auditAccount } from "../../src/accounts/audit-account.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
-import { BUCKETS } from "../../src/core/limits.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
-import { DONE, hold, openAccount, type TestAccount, usd, type World } from "../support/world.ts";
+import {
+  DONE,
+  hold,
+  openAccount,
+  openAccountAlone,
+  type TestAccount,
+  usd,
+  type World,
+} from "../support/world.ts";
 
 /** The audit as the tool runs it, looking again without waiting long. */
 export function auditDeps(world: World): AuditDeps {
@@ -39,24 +46,6 @@ export async function foundAtOnce(world: World, account: TestAccount): Promise<s
   return difference === null ? "" : inWords(difference);
 }
 
-const takenBuckets = new WeakMap<World, Set<number>>();
-
-/**
- * An account in a bucket of its own: damage to one account must not reach another, and a journal
- * with damaged entries, or the holds of one process, belong to a bucket as a whole.
- */
-async function openAlone(world: World): Promise<TestAccount> {
-  const taken = takenBuckets.get(world) ?? new Set();
-  takenBuckets.set(world, taken);
-  if (taken.size === BUCKETS) throw new Error("Every bucket has an account: open another world");
-  for (;;) {
-    const account = await openAccount(world, { paid: usd("20") });
-    if (taken.has(account.row.bucket)) continue;
-    taken.add(account.row.bucket);
-    return account;
-  }
-}
-
 /** An account with a payment, a few settled calls, one of them free, and one open hold. */
 export async function busyAccount(world: World, open = true): Promise<TestAccount> {
   return await makeBusy(world, await openAccount(world, { paid: usd("20") }), open);
@@ -64,7 +53,7 @@ export async function busyAccount(world: World, open = true): Promise<TestAccoun
 
 /** A busy account that can be damaged without harm to any other of this kind. */
 export async function busyAccountAlone(world: World): Promise<TestAccount> {
-  return await makeBusy(world, await openAlone(world), true);
+  return await makeBusy(world, await openAccountAlone(world, { paid: usd("20") }), true);
 }
 
 async function makeBusy(world: World, account: TestAccount, open: boolean): Promise<TestAccount> {

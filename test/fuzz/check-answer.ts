@@ -5,6 +5,7 @@ import { ERRORS, isErrorCode } from "../../src/core/errors.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { usd } from "../../src/core/money.ts";
 import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
+import { PROGRAM } from "../../src/routes.ts";
 import { endpointOf, misfit, undocumented } from "../support/contract.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
 import type { RawAnswer } from "./raw-client.ts";
@@ -29,6 +30,8 @@ const COMMON_HEADERS = [
   "x-ratelimit-remaining-requests",
   "x-ratelimit-reset-requests",
 ] as const;
+/** What belongs to no surface answers without the headers of one. */
+const OF_THE_PROGRAM: ReadonlySet<string> = new Set(PROGRAM.map(({ path }) => path));
 const GATEWAY_FAILURES: ReadonlySet<number> = new Set([502, 503]);
 /** Codes of paths that have no endpoint; a malformed Host comes before them. */
 const UNROUTED: ReadonlySet<string> = new Set([
@@ -79,15 +82,20 @@ function pathOf(target: string): string {
   return path.startsWith("/") ? new URL(`http://x${path}`).pathname : path;
 }
 
-/** Health, documentation, and what the server refuses by itself. */
+/** Health, documentation, webhooks, and what the server refuses by itself. */
 function checkPlain(
   endpoint: DocumentedEndpoint | null,
-  { isHttp }: FuzzRequest,
+  { isHttp, target }: FuzzRequest,
   { status, headers, body }: RawAnswer,
 ): Outcome {
   const outcome = { status, requestId: null, cost: usd("0") };
   if (!isHttp && NO_HTTP.has(status) && body.length === 0) return outcome;
-  if (status >= 400) throw new Error("An error has no request id");
+  if (status >= 400) {
+    const path = pathOf(target);
+    if (!OF_THE_PROGRAM.has(path)) throw new Error("An error has no request id");
+    checkError(status, path, JSON.parse(body.toString()));
+    return outcome;
+  }
   const isJson = headers.get("content-type")?.startsWith("application/json") === true;
   if (isJson && endpoint !== null) checkDocumented(endpoint, true, JSON.parse(body.toString()));
   return outcome;

@@ -6,7 +6,7 @@ import { AccountActors } from "../../actors/account-actors.ts";
 import type { Wallet } from "../../actors/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { newId } from "../../src/core/ids.ts";
-import type { PlanName, Scope } from "../../src/core/limits.ts";
+import { BUCKETS, type PlanName, type Scope } from "../../src/core/limits.ts";
 import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
 import { secretId } from "../../src/core/secrets.ts";
 import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
@@ -148,7 +148,30 @@ export async function openAccount(world: World, terms: AccountTerms = {}): Promi
     await payments.record(row, { amount: terms.paid, paidAt: terms.paidAt ?? new Date() });
   }
   const actor = world.accounts.of(place.id, place.bucket);
+  usedBuckets(world).add(place.bucket);
   return { row, keyId: key.id, secret: key.secret, actor };
+}
+
+/**
+ * An account in a bucket that no account had before, for tests that damage or count what all
+ * accounts of a bucket share: its journal, its refusals, the holds of a process.
+ */
+export async function openAccountAlone(world: World, terms?: AccountTerms): Promise<TestAccount> {
+  for (;;) {
+    const used = new Set(usedBuckets(world));
+    if (used.size === BUCKETS) throw new Error("Every bucket has an account: open another world");
+    const account = await openAccount(world, terms);
+    if (!used.has(account.row.bucket)) return account;
+  }
+}
+
+const bucketsByWorld = new WeakMap<World, Set<number>>();
+
+/** The buckets in which this world has accounts. */
+function usedBuckets(world: World): Set<number> {
+  const used = bucketsByWorld.get(world) ?? new Set();
+  bucketsByWorld.set(world, used);
+  return used;
 }
 
 const METADATA = {
