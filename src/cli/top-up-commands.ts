@@ -111,7 +111,7 @@ const refund: Command = {
       const topUp = await refundTopUp(paymentsOf(stores), id, { amount, reference });
       return {
         json: topUpJson(topUp),
-        text: `Top-up ${id}: the refund was ordered (${topUp.concern ?? "not seen yet"}).`,
+        text: `Ordered the refund of ${id}. By now: ${topUp.concern ?? "nothing is refunded"}.`,
       };
     };
   },

@@ -1,6 +1,7 @@
 // From what a provider says of a payment to what we store of it. Pure: the same payment always
 // leads to the same rows, whichever events told us to look, in whatever order.
 
+import { dollars } from "../core/audit-finding.ts";
 import { DAY_MS, HOUR_MS } from "../core/limits.ts";
 import { add, min, type NanoUsd, proportionUp, ZERO } from "../core/money.ts";
 import type { PauseReason } from "../store/auto-top-ups.ts";
@@ -145,8 +146,8 @@ function pauseBy(
 /** A text that differs whenever refunds, disputes or warnings do. */
 function concernOf({ refunded, disputes, hasFraudWarning }: ProviderPayment): string | null {
   const parts = [
-    ...(refunded > 0n ? [`refunded ${refunded}`] : []),
-    ...disputes.map(({ state, amount }) => `dispute ${state} ${amount}`).toSorted(),
+    ...(refunded > 0n ? [`refunded ${dollars(refunded)}`] : []),
+    ...disputes.map(({ state, amount }) => `dispute ${state} ${dollars(amount)}`).toSorted(),
     ...(hasFraudWarning ? ["fraud warning"] : []),
   ];
   return parts.length === 0 ? null : parts.join(", ");
