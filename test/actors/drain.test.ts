@@ -1,6 +1,6 @@
 // Parallel calls on one balance from two processes: exactly as many pass as it pays for.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Admission } from "../../actors/account.ts";
 import type { AccountActors } from "../../actors/account-actors.ts";
 import { testRedisUrl } from "../support/services.ts";
@@ -19,6 +19,7 @@ import { expectSound } from "./suites/book-check.ts";
 
 const PARALLEL = 500;
 const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);
+setDefaultTimeout(24_000 * ROUNDS);
 const BOUND = usd("0.37");
 /** $5 free and $20 paid hold 67 times $0.37, and 21 cents more. */
 const PASS = 67;
@@ -88,7 +89,7 @@ test("two processes on connections of their own never spend the same cent", asyn
     const { paid, free } = await walletOf(account);
     expect(paid + free).toBe(LEFT);
   }
-}, 60_000);
+});
 
 test("two keys of an application account on two processes never spend the same cent", async () => {
   await using other = openProcess({
@@ -116,7 +117,7 @@ test("two keys of an application account on two processes never spend the same c
     const { paid, free } = await walletOf(account);
     expect([paid, free]).toEqual([usd("0.02"), usd("0")]);
   }
-}, 60_000);
+});
 
 test("calls that end while others start pass as often as their real costs allow", async () => {
   await using other = openProcess({
@@ -192,4 +193,4 @@ test("two processes of the operating system never spend the same cent", async ()
     expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(PASS);
     await expectDrained(account);
   }
-}, 60_000);
+});
