@@ -52,7 +52,7 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     holders: ["src/store/key-directory.ts #unknown"],
-    what: "keys that nobody has, for 5 s",
+    what: "unknown keys, for 5 s",
     most: number(KEYS_REMEMBERED_MAX),
     count: KEYS_REMEMBERED_MAX,
     bytes: 250,

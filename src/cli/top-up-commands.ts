@@ -2,6 +2,7 @@
 
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
+import { isId } from "../core/ids.ts";
 import { toJsonNumber } from "../core/money.ts";
 import {
   type AutoSettings,
@@ -22,8 +23,9 @@ import type { TopUp } from "../store/top-ups.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
 import { dollars, indented, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
-import { idOf, positiveAmountOf } from "./values.ts";
+import { idOf, positiveAmountOf, referenceOf } from "./values.ts";
 
+const AMOUNT = { value: "N", help: "the amount, in whole cents", required: true } as const;
 const SANDBOX = "This is the sandbox: no real money moves.";
 
 /** The payment provider that is configured. @throws AdministrationError where none is */
@@ -57,7 +59,7 @@ const link: Command = {
   positionals: ["ID"],
   summary: "Make a page where the holder of an account pays a top-up",
   options: {
-    usd: { value: "N", help: "the amount, in whole cents", required: true },
+    usd: AMOUNT,
     "save-card": { value: null, help: "the page says that the card is saved for later charges" },
   },
   prepare(input) {
@@ -81,7 +83,7 @@ const charge: Command = {
   positionals: ["ID"],
   summary: "Charge a saved card, as the holder of the account asked",
   options: {
-    usd: { value: "N", help: "the amount, in whole cents", required: true },
+    usd: AMOUNT,
     card: { value: "CARD-ID", help: "which card (the newest)" },
   },
   prepare(input) {
@@ -106,7 +108,7 @@ const refund: Command = {
   prepare(input) {
     const id = idOf(input, "topUp");
     const amount = input.values.has("usd") ? positiveAmountOf(input, "usd") : null;
-    const reference = input.values.get("id") ?? "";
+    const reference = referenceOf(input, "id") ?? "";
     return async (stores) => {
       const topUp = await refundTopUp(paymentsOf(stores), id, { amount, reference });
       return {
@@ -290,7 +292,7 @@ function expiry({
 function cardOption({ values }: Input, option: string): string | null {
   const id = values.get(option);
   if (id === undefined) return null;
-  if (/^card_[0-9A-Za-z]{22}$/.test(id)) return id;
+  if (isId("card", id)) return id;
   throw new UsageError(`--${option} must be the id of a saved card (card_…), but is '${id}'`);
 }
 

@@ -6,10 +6,10 @@ import type { NanoUsd } from "../core/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { type AutoTopUp, AutoTopUps, type AutoTopUpTerms } from "../store/auto-top-ups.ts";
-import type { SavedCard } from "../store/saved-cards.ts";
 import { type TopUpFacts, topUpFacts } from "../store/top-up-facts.ts";
+import { chargeableCard } from "./cards.ts";
 import { CONSENT_VERSION } from "./consent.ts";
-import type { PaymentDeps } from "./read-top-up.ts";
+import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
 export interface AutoSettings extends AutoTopUpTerms {
@@ -28,12 +28,12 @@ export async function enableAuto(
   { cardId, ...terms }: AutoSettings,
 ): Promise<AutoTopUp> {
   const now = new Date(deps.now());
-  const card = await cardFor(deps, account, cardId);
+  const card = await chargeableCard(deps, account, cardId);
   checkTerms(await topUpFacts(deps.topUps.deps, account.number, now), terms, now);
   const store = new AutoTopUps(deps.topUps.deps.database);
   const consent = { version: CONSENT_VERSION, at: now };
   await store.enable(account.number, terms, { card: card.number, consent, now });
-  await tell(deps, account);
+  await updateWallet(deps, account);
   const enabled = await store.find(account.number);
   if (enabled === null) throw new Error(`The automatic top-up of ${account.id} is gone`);
   return enabled;
@@ -42,7 +42,7 @@ export async function enableAuto(
 /** Ends automatic top-ups; false where there were none. One that is under way still counts. */
 export async function disableAuto(deps: PaymentDeps, account: AccountRow): Promise<boolean> {
   const removed = await new AutoTopUps(deps.topUps.deps.database).remove(account.number);
-  await tell(deps, account);
+  await updateWallet(deps, account);
   return removed;
 }
 
@@ -52,21 +52,6 @@ export async function autoSettingsOf(
   account: AccountRow,
 ): Promise<AutoTopUp | null> {
   return await new AutoTopUps(deps.topUps.deps.database).find(account.number);
-}
-
-async function cardFor(
-  { cards, provider }: PaymentDeps,
-  account: AccountRow,
-  cardId: string | null,
-): Promise<SavedCard> {
-  const all = await cards.list(account.number, provider.name);
-  const card = cardId === null ? all.at(-1) : all.find(({ id }) => id === cardId);
-  if (card !== undefined) return card;
-  throw new AdministrationError(
-    "no_card",
-    `The account ${account.id} does not have ${cardId ?? "a saved card"}: pay a top-up with ` +
-      "--save-card first",
-  );
 }
 
 function checkTerms(facts: TopUpFacts, terms: AutoTopUpTerms, now: Date): void {
@@ -93,12 +78,4 @@ function between(what: string, value: NanoUsd, least: NanoUsd, most: NanoUsd): v
 
 function wrong(code: "closed" | "wrong_state" | "too_large", message: string): AdministrationError {
   return new AdministrationError(code, message);
-}
-
-async function tell({ actors, log }: PaymentDeps, { id, bucket }: AccountRow): Promise<void> {
-  try {
-    await actors.of(id, bucket).configure();
-  } catch (error) {
-    log.warn({ accountId: id, err: error }, "A setting waits for Redis; the completer tells it");
-  }
 }

@@ -1,15 +1,37 @@
 // Saved cards: listed and removed by their holder, or gone at the provider.
 
 import { AdministrationError } from "../core/errors.ts";
+import type { AccountRow } from "../store/accounts.ts";
 import { removeSavedCard } from "../store/card-removal.ts";
 import type { EventRef } from "../store/provider-events.ts";
 import type { SavedCard } from "../store/saved-cards.ts";
-import type { PaymentDeps } from "./read-top-up.ts";
+import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
+
+type Owner = Pick<AccountRow, "number" | "id">;
+
+/**
+ * A card of an account that can be charged: this one, or the newest.
+ * @throws AdministrationError
+ */
+export async function chargeableCard(
+  { cards, provider }: PaymentDeps,
+  owner: Owner,
+  cardId: string | null,
+): Promise<SavedCard> {
+  const all = await cards.list(owner.number, provider.name);
+  const card = cardId === null ? all.at(-1) : all.find(({ id }) => id === cardId);
+  if (card !== undefined) return card;
+  throw new AdministrationError(
+    "no_card",
+    `The account ${owner.id} does not have ${cardId ?? "a saved card"}: pay a top-up with ` +
+      "--save-card first",
+  );
+}
 
 /** Removes a card at the provider and here. An automatic top-up by it is paused. */
 export async function removeOwnCard(
   deps: PaymentDeps,
-  account: { readonly number: number; readonly id: string },
+  account: Owner,
   cardId: string,
 ): Promise<SavedCard> {
   const card = await deps.cards.find(cardId);
@@ -32,9 +54,5 @@ async function remove(deps: PaymentDeps, ref: string, event: EventRef | null): P
   const removed = await removeSavedCard(cards.database, removal);
   if (removed?.isPaused !== true) return;
   log.warn({ accountId: removed.account.id }, "An automatic top-up was paused: its card is gone");
-  try {
-    await deps.actors.of(removed.account.id, removed.account.bucket).configure();
-  } catch (error) {
-    log.warn({ err: error }, "A removed card waits for Redis; the completer tells it");
-  }
+  await updateWallet(deps, removed.account);
 }

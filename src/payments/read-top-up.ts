@@ -2,6 +2,7 @@
 // here is stored. Events carry no amounts that we use, so their order and number do not matter.
 
 import type { Log } from "../core/log.ts";
+import type { AccountRef } from "../store/accounts.ts";
 import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
 import type { SavedCards } from "../store/saved-cards.ts";
 import { type AppliedReading, applyReading } from "../store/top-up-reading.ts";
@@ -80,22 +81,34 @@ async function look(
   return { checkout, payment };
 }
 
-/** Gives Redis what was booked, at once; what fails is left to the completer. */
+/** Reports what the reading has ended or paused, and gives Redis what was booked. */
 async function follow(
-  { actors, log, onEnded }: PaymentDeps,
+  deps: PaymentDeps,
   { before, after, isPaused }: AppliedReading,
 ): Promise<void> {
+  const { log, onEnded } = deps;
   const { id, accountId, bucket, status, failure } = after;
   if (before.status !== status) {
     onEnded(after);
     log.info({ topUpId: id, accountId, status, failure }, "A top-up has ended");
   }
   if (isPaused) log.warn({ accountId, topUpId: id }, "An automatic top-up was paused");
+  await updateWallet(deps, { id: accountId, bucket });
+}
+
+/**
+ * Gives Redis an account's newest access document and operations, at once. Postgres keeps both in
+ * any case: what fails is left to the completer.
+ */
+export async function updateWallet(
+  { actors, log }: Pick<PaymentDeps, "actors" | "log">,
+  { id, bucket }: AccountRef,
+): Promise<void> {
   try {
-    const wallet = actors.of(accountId, bucket);
+    const wallet = actors.of(id, bucket);
     await wallet.configure();
     await wallet.applyOperations();
   } catch (error) {
-    log.warn({ accountId, err: error }, "A payment waits for Redis; the completer applies it");
+    log.warn({ accountId: id, err: error }, "A change waits for Redis; the completer applies it");
   }
 }

@@ -7,6 +7,7 @@ import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { createChecked, type TopUpFacts } from "../store/top-up-facts.ts";
 import type { NewTopUp, TopUp } from "../store/top-ups.ts";
+import { chargeableCard } from "./cards.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
 import { CONSENT_VERSION } from "./consent.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
@@ -45,12 +46,7 @@ export async function chargeCard(
   payer: Payer,
   { amount, cardId }: { readonly amount: NanoUsd; readonly cardId: string | null },
 ): Promise<TopUp> {
-  const cards = await deps.cards.list(payer.number, deps.provider.name);
-  const card = cardId === null ? cards.at(-1) : cards.find(({ id }) => id === cardId);
-  if (card === undefined) {
-    const which = cardId === null ? "a saved card" : `the card ${cardId}`;
-    throw new AdministrationError("no_card", `The account ${payer.id} does not have ${which}`);
-  }
+  const card = await chargeableCard(deps, payer, cardId);
   const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
   const terms = { kind: "card", amount, card: card.number, nextAttemptAt } as const;
   const topUp = await create(deps, payer, terms);

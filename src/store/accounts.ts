@@ -86,7 +86,7 @@ export interface Adjustment {
   readonly reference: string | null;
 }
 
-/** The account is closed for good: it accepts no key, no credit and no change. */
+/** The account is closed permanently: it accepts no key, no credit and no change. */
 export class AccountClosed extends Error {
   override readonly name = "AccountClosed";
 }

@@ -1,6 +1,6 @@
 // A saved card is removed together with what depends on it.
 
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { AccountRef } from "./accounts.ts";
 import { pauseAutoIn, readAutoTopUp } from "./auto-top-ups.ts";
 import type { Database } from "./database.ts";
@@ -28,7 +28,7 @@ export async function removeSavedCard(
     const [owner] = await tx
       .select({ account: savedCards.account })
       .from(savedCards)
-      .where(eq(savedCards.ref, ref));
+      .where(and(eq(savedCards.provider, provider), eq(savedCards.ref, ref)));
     const account = owner === undefined ? null : await lockAccount(tx, owner.account);
     const card = account === null ? null : await removeCardIn(tx, provider, ref, now);
     if (account === null || card === null) return null;

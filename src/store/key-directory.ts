@@ -136,7 +136,7 @@ export class KeyDirectory {
         .select(fields)
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
-        // Nobody has a revoked key, so that it takes the same path as one that was made up.
+        // Without revoked keys: one takes the same path as a key that never existed.
         .where(and(inArray(keys.digest, [...digests]), isNull(keys.revokedAt)))
         .execute(),
     );

@@ -152,7 +152,7 @@ export function logRowOf(
   });
 }
 
-/** The journal's texts are parsed JSON, so their values may not match the declared types. */
+/** The journal's texts are parsed JSON, so nothing guarantees the declared types. */
 function checked(row: LogRow): LogRow {
   for (const name of NAMES) {
     const value = row[name];

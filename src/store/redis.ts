@@ -11,7 +11,7 @@ const COMMAND_TIMEOUT_MS = 5_000;
  * @throws WrongRedisUrl
  */
 export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
-  // BullMQ waits for jobs in one long command, and requires that commands are retried for ever.
+  // BullMQ waits for jobs in one long command, and requires that commands are retried without end.
   const limits =
     use === "queue"
       ? { maxRetriesPerRequest: null }
