@@ -15,7 +15,14 @@ import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import type { WebhookServices } from "./payments/webhook-endpoint.ts";
-import { APPLICATION, GATEWAY, type GatewayDeps, PROGRAM } from "./routes.ts";
+import {
+  APPLICATION,
+  CONSOLE,
+  type ConsoleDeps,
+  GATEWAY,
+  type GatewayDeps,
+  PROGRAM,
+} from "./routes.ts";
 import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
 import type { ChatProvider } from "./services/chat/providers/provider.ts";
 import type { TokenCounter } from "./services/chat/token-counter.ts";
@@ -38,6 +45,8 @@ export interface AppDeps {
   readonly pauses: Pauses;
   /** Null without a payment provider. */
   readonly payments: WebhookServices | null;
+  /** Null in a process that does not serve the console. */
+  readonly console: ConsoleServices | null;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly warnings?: HealthWarnings;
   readonly clock: Clock;
@@ -53,6 +62,9 @@ export interface AppDeps {
   /** True if the page at /docs can send requests. */
   readonly docsTryIt: boolean;
 }
+
+/** What the console needs besides what every surface needs. */
+export type ConsoleServices = Omit<ConsoleDeps, keyof GatewayDeps | "clock" | "log">;
 
 /** The base path of the Application API (SPEC 9.1). */
 const APPLICATION_PATHS = "/api/";
@@ -72,7 +84,8 @@ export function createApp(deps: AppDeps) {
   app.onError(({ code, error, request, server }) => {
     const path = pathOf(request.url);
     const isApplication = path.startsWith(APPLICATION_PATHS);
-    const routes = isApplication ? APPLICATION : [...GATEWAY, ...PROGRAM];
+    const console = deps.console === null ? [] : CONSOLE;
+    const routes = isApplication ? APPLICATION : [...GATEWAY, ...PROGRAM, ...console];
     return unrouted(
       isApplication ? application : gateway,
       { request, server },
@@ -82,6 +95,10 @@ export function createApp(deps: AppDeps) {
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
   for (const one of PROGRAM) addRoute(app, one, (raw) => one.answer(deps, raw));
+  if (deps.console !== null) {
+    const people: ConsoleDeps = { ...shared, ...deps.console, clock: deps.clock, log: deps.log };
+    for (const one of CONSOLE) addRoute(app, one, (raw) => one.answer(people, raw));
+  }
   return app;
 }
 

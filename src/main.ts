@@ -176,6 +176,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     }),
     mail: { ...mailStores, ...config.mail, secrets: keyPeppers, random },
     pauses,
+    console: null,
     checks: {
       redis: () => checkWrites(redis, probeKeys()),
       postgres: () => database.ping(),

@@ -3,7 +3,9 @@
 import { me } from "./account/me.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
+import { consoleModels, type ModelsDeps } from "./console/models.ts";
 import type { ServiceName } from "./core/services.ts";
+import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
 import {
   type DocumentationDeps,
   type DocumentedLists,
@@ -36,6 +38,12 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationModels,
   applicationModel,
 ];
+
+/** What the console's endpoints are given. */
+export type ConsoleDeps = ModelsDeps;
+
+/** The console's own API, for people with sessions. */
+export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [consoleModels];
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];
 

@@ -111,9 +111,14 @@ export function toJsonNumber(amount: NanoUsd): object {
   return rawJson(toDecimal(amount));
 }
 
+/** A price per million units as decimal USD digits: "0.0375". */
+export function decimalPerMillion(unit: PicoUsd): string {
+  return toDecimal((unit * PICO_PER_NANO) as bigint as NanoUsd);
+}
+
 /** A price per million units as a JSON number literal. */
 export function pricePerMillion(unit: PicoUsd): object {
-  return toJsonNumber((unit * PICO_PER_NANO) as bigint as NanoUsd);
+  return rawJson(decimalPerMillion(unit));
 }
 
 /** A price per unit as decimal USD digits, never in exponent form: "0.00000015". */

@@ -65,8 +65,8 @@ export interface EndpointInfo {
   readonly mistakenFor?: readonly string[];
 }
 
-/** Who may call: a key with the scope of the service, any valid key, or anybody. */
-export type Access = "scope" | "key" | "anybody";
+/** Who may call: a key with the scope of the service, any valid key, a person, or anybody. */
+export type Access = "scope" | "key" | "session" | "anybody";
 
 /** An endpoint, ready for routing. */
 export interface Endpoint<Deps> extends EndpointInfo {

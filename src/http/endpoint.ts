@@ -7,13 +7,7 @@ import { type Call, type CallTerms, refuse } from "../calls/call.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
 import { SERVICES } from "../core/services.ts";
-import {
-  type Access,
-  type Endpoint,
-  type EndpointInfo,
-  loggedName,
-  methodsOf,
-} from "./endpoint-info.ts";
+import { type Endpoint, type EndpointInfo, loggedName, methodsOf } from "./endpoint-info.ts";
 import {
   answerError,
   arrive,
@@ -61,7 +55,7 @@ export type Answer =
 /** An endpoint that needs a key. */
 export interface KeyedDefinition<Deps, Input, Prepared> extends EndpointInfo {
   readonly surface: Surface;
-  readonly access: Exclude<Access, "anybody">;
+  readonly access: "scope" | "key";
   readonly body?: JsonBody<Input>;
   /** True if it costs money. Such an endpoint is refused while its service is paused. */
   readonly isBilled: boolean;

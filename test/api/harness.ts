@@ -162,6 +162,7 @@ export class Harness implements AsyncDisposable {
       },
       pauses: { isPaused: (target) => paused.has(target) },
       payments: null,
+      console: null,
       checks: { redis: () => redis.ping() },
       clock: realClock,
       random,

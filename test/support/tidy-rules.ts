@@ -65,7 +65,8 @@ const OWNED: readonly Owned[] = [
     pattern: /\bstatus(?:Code)?\s*(?::|=|[=!]==?|[<>]=?)\s*[1-5]\d\d\b/g,
     within: PRODUCT,
     // A provider reads the status of its upstream.
-    owners: /^src\/(?:core\/errors\.ts$|http\/|(?:services\/\w+|payments)\/providers\/|upstream\/)/,
+    owners:
+      /^src\/(?:core\/\S*errors\.ts$|http\/|(?:services\/\w+|payments)\/providers\/|upstream\/)/,
     message: "status numbers belong into src/core/errors.ts and src/http",
   },
   {

@@ -1,0 +1,36 @@
+// Fields that many replies of the console share. Amounts are text, because a page's numbers cannot
+// hold every amount to the last nano-dollar.
+
+import { oneOf, type TProperties, type TSchema, Type, text } from "../http/schema.ts";
+
+/** Exact USD as a plain decimal number in a string: "12.5", "-0.000000001". */
+export function usd(description: string) {
+  return text({ pattern: "^-?\\d+(\\.\\d{1,9})?$", description });
+}
+
+/** A time in UTC, ISO 8601. */
+export function time(description: string) {
+  return text({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$", description });
+}
+
+/** A reply of these fields. */
+export function reply<P extends TProperties>(properties: P) {
+  return Type.Object(properties);
+}
+
+export function list<S extends TSchema>(item: S) {
+  return Type.Array(item);
+}
+
+/** Until when the figures of a reply are complete. */
+export const AsOf = Type.Object({
+  at: time("The time of the answer"),
+  behind_seconds: Type.Number({
+    minimum: 0,
+    description: "How much later than this the newest calls may appear",
+  }),
+});
+
+export const SERVICE_NAMES = ["chat", "search", "maps", "mail", "account"] as const;
+
+export const serviceName = oneOf(SERVICE_NAMES);

@@ -1,0 +1,78 @@
+// Keys of an account: listed, created, and revoked.
+
+import { type Checked, nullable, optional, shortText, Type, text } from "../http/schema.ts";
+import { list, reply, time, usd } from "./fields.ts";
+
+const IP_ENTRIES_MAX = 100;
+const NAME_CHARACTERS_MAX = 64;
+
+export const Key = Type.Object({
+  id: text(),
+  name: text(),
+  last_four: text(),
+  scopes: list(text()),
+  ip_allowlist: list(text()),
+  monthly_limit_usd: nullable(usd("The key's own budget for a UTC month")),
+  month_spent_usd: usd("Charged to this key in this UTC month"),
+  created_at: time("When"),
+  last_used_at: nullable(time("When")),
+  revoked_at: nullable(time("When")),
+});
+
+export const Keys = reply({
+  prefix: text({ description: "What keys of this account begin with" }),
+  scopes: list(Type.Object({ scope: text(), title: text(), in_tier: Type.Boolean() })),
+  keys: list(Key),
+});
+export type KeysReply = Checked<typeof Keys>;
+
+/** The scope of an application key is always `models`: its permission "Models API". */
+export const NewKey = Type.Object(
+  {
+    name: shortText(NAME_CHARACTERS_MAX),
+    scopes: Type.Array(text(), {
+      minItems: 1,
+      maxItems: 8,
+      must: "must be a list of at least one scope",
+    }),
+    ip_allowlist: Type.Optional(Type.Array(text(), { maxItems: IP_ENTRIES_MAX })),
+    monthly_limit_usd: optional(usd("A budget for each UTC month; none if missing")),
+  },
+  { additionalProperties: false },
+);
+export type NewKeyBody = Checked<typeof NewKey>;
+
+export const CreatedKey = reply({
+  key: text({ description: "The key itself: shown here and never again" }),
+  created: Key,
+});
+export type CreatedKeyReply = Checked<typeof CreatedKey>;
+
+export const KEYS_EXAMPLE: KeysReply = {
+  prefix: "svc_live_",
+  scopes: [
+    { scope: "models", title: "Chat", in_tier: true },
+    { scope: "search", title: "Search", in_tier: true },
+    { scope: "maps", title: "Maps", in_tier: true },
+    { scope: "mail", title: "Mail", in_tier: false },
+  ],
+  keys: [
+    {
+      id: "key_7n42DGM5Tflk9n8mt7Fhc7",
+      name: "production",
+      last_four: "k9Qz",
+      scopes: ["models", "search"],
+      ip_allowlist: ["203.0.113.0/24"],
+      monthly_limit_usd: "50",
+      month_spent_usd: "12.40031",
+      created_at: "2026-11-02T09:12:00.000Z",
+      last_used_at: "2026-11-22T14:03:20.000Z",
+      revoked_at: null,
+    },
+  ],
+};
+
+export const CREATED_KEY_EXAMPLE: CreatedKeyReply = {
+  key: "svc_live_7n42DGM5Tflk9n8mt7Fhc77n42DGM5Tflk9n8mt7Fhc7",
+  created: KEYS_EXAMPLE.keys[0] as CreatedKeyReply["created"],
+};

@@ -1,0 +1,60 @@
+// GET /console/api/me: who is signed in, and what the pages need to know of this installation.
+
+import { ROLES } from "../core/roles.ts";
+import { type Checked, nullable, oneOf, Type, text } from "../http/schema.ts";
+import { list, reply, time } from "./fields.ts";
+
+export const Me = reply({
+  person: Type.Object({
+    id: text(),
+    email: text(),
+    name: text(),
+    is_operator: Type.Boolean(),
+    has_two_factor: Type.Boolean(),
+    proved_at: time("When the password, a code or a link was last given"),
+  }),
+  accounts: list(
+    Type.Object({
+      id: text(),
+      name: text(),
+      surface: oneOf(["gateway", "application"]),
+      state: oneOf(["active", "suspended", "closed"]),
+      role: oneOf(ROLES),
+    }),
+  ),
+  installation: Type.Object({
+    base_url: text({ description: "The address to put into an SDK, without /v1" }),
+    version: text(),
+    payments: nullable(oneOf(["stripe", "sandbox"])),
+    mail_sink: Type.Boolean({
+      description: "Mails are not sent but kept where `farebox mail` shows them",
+    }),
+  }),
+});
+export type MeReply = Checked<typeof Me>;
+
+export const ME_EXAMPLE: MeReply = {
+  person: {
+    id: "person_7n42DGM5Tflk9n8mt7Fhc7",
+    email: "ada@example.com",
+    name: "Ada",
+    is_operator: false,
+    has_two_factor: false,
+    proved_at: "2026-11-22T09:00:00.000Z",
+  },
+  accounts: [
+    {
+      id: "acct_7n42DGM5Tflk9n8mt7Fhc7",
+      name: "Ada's account",
+      surface: "gateway",
+      state: "active",
+      role: "owner",
+    },
+  ],
+  installation: {
+    base_url: "http://127.0.0.1:8080",
+    version: "0.1.0",
+    payments: "sandbox",
+    mail_sink: true,
+  },
+};

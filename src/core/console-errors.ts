@@ -1,0 +1,45 @@
+// Errors of the console's own: of people with sessions, not of callers with keys. Everything else
+// that the console refuses is a row of errors.ts.
+
+interface ConsoleErrorRow {
+  readonly status: number;
+  /** When a person receives it, for the documentation: Markdown, half a sentence. */
+  readonly when: string;
+}
+
+/** In the order in which the checks run. */
+export const CONSOLE_ERRORS = {
+  foreign_origin: {
+    status: 403,
+    when: "the request changes something and was not sent by a page of this console",
+  },
+  json_required: { status: 415, when: "`Content-Type` is not `application/json`" },
+  not_signed_in: { status: 401, when: "there is no session, or it has ended" },
+  account_not_found: {
+    status: 404,
+    when: "there is no such account, or the person does not belong to it",
+  },
+  role_required: { status: 403, when: "the person's role does not include this" },
+  sign_in_again: {
+    status: 403,
+    when: "the password was entered too long ago for what was asked",
+  },
+} as const satisfies Readonly<Record<string, ConsoleErrorRow>>;
+
+export type ConsoleErrorCode = keyof typeof CONSOLE_ERRORS;
+
+/** A refusal for a person in the console. The message is shown to them. */
+export class ConsoleError extends Error {
+  override readonly name = "ConsoleError";
+
+  constructor(
+    readonly code: ConsoleErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  get status(): number {
+    return CONSOLE_ERRORS[this.code].status;
+  }
+}

@@ -1,0 +1,11 @@
+// What a person may do with an account (docs/people.md). Each role may do all that the ones before
+// it may.
+
+export const ROLES = ["viewer", "billing", "admin", "owner"] as const;
+
+export type Role = (typeof ROLES)[number];
+
+/** True if a person with the role `has` may do what `needed` may. */
+export function mayAct(has: Role, needed: Role): boolean {
+  return ROLES.indexOf(has) >= ROLES.indexOf(needed);
+}

@@ -1,0 +1,224 @@
+// Endpoints of the console: called by people with a session, not by programs with a key. One frame
+// finds the person and their role, checks where a change comes from, reads the input, and replies.
+
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { Clock } from "../core/clock.ts";
+import { ConsoleError } from "../core/console-errors.ts";
+import { AdministrationError, ApiError, OK, toApiError } from "../core/errors.ts";
+import { newTimedId, type RandomBytes } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import { mayAct, type Role } from "../core/roles.ts";
+import type { ClientInfo } from "./client-info.ts";
+import type { ClientIp } from "./client-ip.ts";
+import type { Endpoint, EndpointInfo } from "./endpoint-info.ts";
+import { explain } from "./explain.ts";
+import type { RawRequest } from "./frame.ts";
+import type { JsonBody } from "./json-body.ts";
+import { isOwnOrigin } from "./own-origin.ts";
+import type { Membership, People, SignedIn } from "./people.ts";
+import { readText } from "./read-body.ts";
+import type { Checked, TSchema } from "./schema.ts";
+
+/** What the frame needs for any endpoint of the console. */
+export interface ConsoleFrameDeps {
+  readonly people: People;
+  /** The configured address of the console; null if it is the host that was asked. */
+  readonly consoleUrl: string | null;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly log: Log;
+  readonly clientIp: ClientIp;
+  readonly clientInfo: (ip: string) => ClientInfo;
+}
+
+/** A request of a person who is signed in. */
+export interface PersonContext<Deps> {
+  readonly deps: Deps;
+  readonly person: SignedIn;
+  readonly request: Request;
+  readonly server: RawRequest["server"];
+  readonly requestId: string;
+  readonly clientIp: string;
+  readonly client: ClientInfo;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** A request about one account, whose id is the open part `{account}` of the path. */
+export interface AccountContext<Deps> extends PersonContext<Deps>, Membership {}
+
+/** JSON, or a response of another kind, such as a CSV file. */
+export type ConsoleAnswer = object | Response;
+
+type ConsoleInfo = Omit<EndpointInfo, "surface" | "service" | "errors" | "body">;
+
+interface ConsoleInput<Input> {
+  /** The schema of the query; its fields are strings. */
+  readonly query?: { readonly schema: TSchema; readonly check: (value: unknown) => Input };
+  readonly body?: JsonBody<Input>;
+}
+
+/** An endpoint for anybody who is signed in. */
+export interface PersonDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
+  readonly run: (context: PersonContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
+}
+
+/** An endpoint about one account, for its members with this role. */
+export interface AccountDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
+  readonly role: Role;
+  readonly run: (context: AccountContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
+}
+
+/** An endpoint of the console. `role` is null where no account is involved. */
+export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
+  readonly role: Role | null;
+}
+
+const NONE = { surface: null, service: null, errors: [], isBilled: false } as const;
+
+/** Defines an endpoint for anybody who is signed in. */
+export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
+  definition: PersonDefinition<Deps, Input>,
+): ConsoleEndpoint<Deps> {
+  const { run, ...info } = definition;
+  return {
+    ...info,
+    ...NONE,
+    access: "session",
+    role: null,
+    answer: (deps, raw) =>
+      answer(deps, raw, async (context) => {
+        return await run(context, await readInput(context, info));
+      }),
+  };
+}
+
+/** Defines an endpoint about one account, whose id is the part `{account}` of the path. */
+export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
+  definition: AccountDefinition<Deps, Input>,
+): ConsoleEndpoint<Deps> {
+  const { run, role, ...info } = definition;
+  return {
+    ...info,
+    ...NONE,
+    access: "session",
+    role,
+    answer: (deps, raw) =>
+      answer(deps, raw, async (context) => {
+        const membership = await memberOf(context, role);
+        return await run({ ...context, ...membership }, await readInput(context, info));
+      }),
+  };
+}
+
+/** A query that must match this schema, an object whose fields are strings. */
+export function queryOf<S extends TSchema>(
+  schema: S,
+): NonNullable<ConsoleInput<Checked<S>>["query"]> {
+  const compiled = TypeCompiler.Compile(schema);
+  return {
+    schema,
+    check(value) {
+      if (compiled.Check(value)) return value as Checked<S>;
+      throw explain(schema, value, "The query");
+    },
+  };
+}
+
+/** Requires that the person proved who they are at most this long ago. */
+export function requireProof(
+  { deps, person }: PersonContext<ConsoleFrameDeps>,
+  withinMs: number,
+): void {
+  if (deps.clock.now() - person.provedAtMs <= withinMs) return;
+  throw new ConsoleError("sign_in_again", "Enter your password again to do this");
+}
+
+async function answer<Deps extends ConsoleFrameDeps>(
+  deps: Deps,
+  { request, server, params = {} }: RawRequest,
+  run: (context: PersonContext<Deps>) => Promise<ConsoleAnswer>,
+): Promise<Response> {
+  const requestId = newTimedId("request", deps.random, deps.clock.now());
+  try {
+    if (request.method !== "GET" && request.method !== "HEAD") checkChange(deps, request);
+    const person = await deps.people.signedIn(request.headers);
+    if (person === null) throw new ConsoleError("not_signed_in", "Sign in first");
+    const clientIp = deps.clientIp(server?.requestIP(request)?.address ?? "", request.headers);
+    const client = deps.clientInfo(clientIp);
+    const context = { deps, person, request, server, requestId, clientIp, client, params };
+    return withHeaders(await run(context), requestId);
+  } catch (error) {
+    return refusal(deps, error, requestId);
+  }
+}
+
+function checkChange({ consoleUrl }: ConsoleFrameDeps, request: Request): void {
+  if (!isOwnOrigin(request, consoleUrl)) {
+    throw new ConsoleError("foreign_origin", "This request was not sent by a page of this console");
+  }
+  // A form of a foreign page cannot send this type.
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    throw new ConsoleError("json_required", "Content-Type must be application/json");
+  }
+}
+
+/** A person who does not belong to an account is told the same as if it did not exist. */
+async function memberOf(
+  { deps, person, params }: PersonContext<ConsoleFrameDeps>,
+  needed: Role,
+): Promise<Membership> {
+  const id = params.account ?? "";
+  const membership = await deps.people.membership(person.personId, id);
+  if (membership === null) throw new ConsoleError("account_not_found", `There is no account ${id}`);
+  if (mayAct(membership.role, needed)) return membership;
+  throw new ConsoleError(
+    "role_required",
+    `This needs the role '${needed}'; yours in this account is '${membership.role}'`,
+  );
+}
+
+async function readInput<Input>(
+  { deps, request }: PersonContext<ConsoleFrameDeps>,
+  { body, query }: ConsoleInput<Input>,
+): Promise<Input> {
+  if (query !== undefined) return query.check(queryFields(request));
+  // Without a schema there is no input, whatever the type says.
+  if (body === undefined) return undefined as Input;
+  const text = await readText(request, { bytesMax: body.bytesMax, clock: deps.clock });
+  return body.check(body.parse(text));
+}
+
+function queryFields({ url }: Request): Record<string, string> {
+  const start = url.indexOf("?");
+  const search = new URLSearchParams(start < 0 ? "" : url.slice(start));
+  const fields: Record<string, string> = {};
+  for (const [name, value] of search) {
+    if (Object.hasOwn(fields, name)) {
+      throw new ApiError("invalid_parameter", `${name} must be given once`, { param: name });
+    }
+    Object.defineProperty(fields, name, { value, enumerable: true });
+  }
+  return fields;
+}
+
+function withHeaders(result: ConsoleAnswer, requestId: string): Response {
+  const response = result instanceof Response ? result : Response.json(result, { status: OK });
+  response.headers.set("x-request-id", requestId);
+  response.headers.set("cache-control", "no-store");
+  return response;
+}
+
+function refusal({ log }: ConsoleFrameDeps, thrown: unknown, requestId: string): Response {
+  const isKnown = thrown instanceof ConsoleError || thrown instanceof AdministrationError;
+  const error = isKnown ? thrown : toApiError(thrown);
+  if (error.cause !== undefined) {
+    log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
+  }
+  const { code, message, status } = error;
+  const response = Response.json({ error: { code, message } }, { status });
+  if (error instanceof ApiError && error.retryAfterSeconds !== undefined) {
+    response.headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
+  }
+  return withHeaders(response, requestId);
+}

@@ -1,0 +1,28 @@
+// Who is signed in, and what they may do: what the console's frame asks of identity and store.
+
+import type { Role } from "../core/roles.ts";
+import type { AccountRow } from "../store/accounts.ts";
+
+/** A person with a session. */
+export interface SignedIn {
+  readonly personId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly isOperator: boolean;
+  readonly sessionId: string;
+  /** When this session last proved who it is, by a password, a code or a link. */
+  readonly provedAtMs: number;
+}
+
+/** A person's place in an account. */
+export interface Membership {
+  readonly account: AccountRow;
+  readonly role: Role;
+}
+
+export interface People {
+  /** The person whose session these headers carry; null if there is none. */
+  signedIn(headers: Headers): Promise<SignedIn | null>;
+  /** Null if there is no such account, or the person does not belong to it. */
+  membership(personId: string, accountId: string): Promise<Membership | null>;
+}
