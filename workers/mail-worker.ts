@@ -1,5 +1,5 @@
 // The mail part of the worker process: the mail server or the sink, the queue's worker, the jobs
-// that complete forgotten messages, and the listener for bounces.
+// that complete forgotten messages, the service's own mails, and the listener for bounces.
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
@@ -10,7 +10,10 @@ import type { Log } from "../src/core/log.ts";
 import { retryDelayMs } from "../src/core/mail.ts";
 import { bounceAddress } from "../src/services/mail/bounce-address.ts";
 import { startBounceListener } from "../src/services/mail/providers/bounce-listener.ts";
-import { createMimeBuilder } from "../src/services/mail/providers/mime.ts";
+import {
+  createMimeBuilder,
+  createServiceMimeBuilder,
+} from "../src/services/mail/providers/mime.ts";
 import { startSink } from "../src/services/mail/providers/sink.ts";
 import { SmtpTransport, sendMsMax } from "../src/services/mail/providers/smtp-transport.ts";
 import type { SmtpRelay } from "../src/services/mail/smtp-relay.ts";
@@ -20,9 +23,11 @@ import type { Database } from "../src/store/database.ts";
 import { MailDeliveries } from "../src/store/mail-deliveries.ts";
 import { MailMessages } from "../src/store/mail-messages.ts";
 import { MAIL_QUEUE, MAIL_QUEUE_PREFIX, type MailJob, MailQueue } from "../src/store/mail-queue.ts";
+import { Outbox } from "../src/store/outbox.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { completeMail, renewMailHolds } from "./mail-completer.ts";
 import { type DeliveryDeps, deliver } from "./mail-delivery.ts";
+import { type OutboxDeps, outboxMetrics, sendOutbox } from "./outbox.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface MailWorkerParts {
@@ -39,13 +44,20 @@ export interface MailWorker {
   readonly jobs: {
     readonly "mail-completer": ScheduledJob;
     readonly "mail-holds": ScheduledJob;
+    readonly "outbox-expiry": ScheduledJob;
   };
+  /** What every worker runs by itself. */
+  readonly timers: { readonly outbox: ScheduledJob };
   stop(): Promise<void>;
 }
 
 const COMPLETE_EVERY_MS = 5_000;
 /** Three times within the lease that an admission gives. */
 const RENEW_EVERY_MS = 20_000;
+/** People wait for codes. */
+const OUTBOX_EVERY_MS = 1_000;
+const EXPIRE_EVERY_MS = 3_600_000;
+const OUTBOX_KEEP_MS = 90 * 24 * 3_600_000;
 /** A conversation begins with a connection, a greeting and a login. Each has a time limit. */
 const OPENING_STEPS = 4;
 const SINK_TIMEOUT_MS = 10_000;
@@ -76,6 +88,7 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
   const { deliveries, keys, queue } = deps;
   const completer = { accounts, deliveries, keys, queue, log };
   const graceMs = COMPLETE_EVERY_MS;
+  const outbox = outboxDeps(parts, deps);
   const kept = resources.move();
   return {
     jobs: {
@@ -87,7 +100,12 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
         everyMs: RENEW_EVERY_MS,
         run: () => renewMailHolds({ ...completer, graceMs }),
       },
+      "outbox-expiry": {
+        everyMs: EXPIRE_EVERY_MS,
+        run: () => outbox.outbox.expire(OUTBOX_KEEP_MS),
+      },
     },
+    timers: { outbox: { everyMs: OUTBOX_EVERY_MS, run: () => sendOutbox(outbox) } },
     stop: () => kept.disposeAsync(),
   };
 }
@@ -137,6 +155,18 @@ function deliveryDeps(
     retryDelayMs,
     onAttempt: (outcome) => outcomes.inc({ outcome }),
     log,
+  };
+}
+
+function outboxDeps(
+  { config, database, registry, log }: MailWorkerParts,
+  { transport, mailDomain, claimMs }: DeliveryDeps,
+): OutboxDeps {
+  const outbox = new Outbox(database);
+  return {
+    ...{ outbox, transport, mailDomain, claimMs, retryDelayMs, log },
+    build: createServiceMimeBuilder(config.mail),
+    ...outboxMetrics(registry, outbox, log),
   };
 }
 

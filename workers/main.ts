@@ -97,9 +97,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 
   accounts.start();
   const metrics = measureJournal(parts, registry);
-  const timers = Object.entries(timedJobs({ ...parts, metrics })).map(([name, job]) =>
-    runOnTimer(name, job, { log, after }),
-  );
+  const timed = { ...timedJobs({ ...parts, metrics }), ...mail.timers };
+  const timers = Object.entries(timed).map(([name, job]) => runOnTimer(name, job, { log, after }));
   const connection = queueConnection(config.queueRedisUrl);
   const queue = new Queue(QUEUE, { connection, prefix: PREFIX, streams: QUEUE_STREAMS });
   const worker = new Worker(QUEUE, (job) => runJob(jobs, job.name), {

@@ -69,6 +69,11 @@ export function senderAddress(accountId: string, mailDomain: string): string {
   return `${base32(digest.subarray(0, LOCAL_PART_BYTES))}@${mailDomain}`;
 }
 
+/** The address that the service's own mails come from. No account's address has this form. */
+export function noReplyAddress(mailDomain: string): string {
+  return `no-reply@${mailDomain}`;
+}
+
 /** The name of the account in the footer and the display name: the domain of its own address. */
 export function accountDomain(email: string | null, sender: string): string {
   const domain = email === null ? null : asciiDomain(email.slice(email.lastIndexOf("@") + 1));

@@ -2,10 +2,11 @@
 // this installation's address, and, if the operator allows it, forms that send requests.
 
 import { ERRORS, type ErrorCode } from "../core/errors.ts";
+import { escapeHtml } from "../core/html.ts";
 import { SERVICES } from "../core/services.ts";
 import { type DocumentedEndpoint, errorsOf } from "./endpoint-errors.ts";
 import type { Example, ParameterInfo } from "./endpoint-info.ts";
-import { blockHtml, escapeHtml, inlineHtml } from "./markup.ts";
+import { blockHtml, inlineHtml } from "./markup.ts";
 import { type FieldGroup, fieldGroups, typeOf } from "./schema-fields.ts";
 
 /** A part of the page: one surface, or the endpoints without one. */

@@ -1,16 +1,6 @@
 // HTML text, and the small part of Markdown that descriptions use: code in backticks, and lists.
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
-/** Escapes text for use between tags and in attributes. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (letter) => ENTITIES[letter] ?? letter);
-}
+import { escapeHtml } from "../core/html.ts";
 
 /** A line with code in backticks. */
 export function inlineHtml(text: string): string {

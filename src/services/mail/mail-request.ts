@@ -1,12 +1,13 @@
 // Converts a checked body into a message (SPEC 4.6).
 
 import { ApiError } from "../../core/errors.ts";
+import { headerText } from "../../core/header-text.ts";
 import { MAIL, TIERS } from "../../core/limits.ts";
 import { isRoleAddress } from "../../core/mail.ts";
 import { distinct, isWithin, type MailAddress, parseAddress } from "../../core/mail-address.ts";
 import { invalid, isAbsent } from "../../http/checks.ts";
 import type { MailFields } from "./mail-contract.ts";
-import { characters, headerText, utf8Bytes } from "./mail-text.ts";
+import { characters, utf8Bytes } from "./mail-text.ts";
 import type { MailCall } from "./send-mail.ts";
 
 /** With these, a display name could look like an address or like several senders. */

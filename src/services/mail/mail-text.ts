@@ -1,17 +1,6 @@
-// A caller's text for a message: what a header may contain, and the footer.
+// A caller's text for a message: how long it is, and the footer.
 
-import { escapeHtml } from "../../http/markup.ts";
-
-// CR, LF, VT, FF, NEL and the two Unicode separators.
-const LINE_BREAKS = /[\r\n\v\f\u0085\u2028\u2029]/g;
-// Other control characters, and those that change the direction of text and so can hide its
-// meaning.
-const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-/** Text for a header: without line breaks, control characters and bidi characters. */
-export function headerText(text: string): string {
-  return text.replaceAll(LINE_BREAKS, "").replaceAll("\t", " ").replaceAll(CONTROLS, "").trim();
-}
+import { escapeHtml } from "../../core/html.ts";
 
 /** The number of Unicode code points. */
 export function characters(text: string): number {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { headerText } from "../../../src/core/header-text.ts";
 import {
   characters,
-  headerText,
   withHtmlFooter,
   withTextFooter,
 } from "../../../src/services/mail/mail-text.ts";

@@ -1,7 +1,7 @@
 // The pages of the sandbox, for a person with a browser. Each says that no real money moves.
 
+import { escapeHtml } from "../../../core/html.ts";
 import { ofCents, toDecimal } from "../../../core/money.ts";
-import { escapeHtml } from "../../../http/markup.ts";
 import type { SandboxActions } from "./sandbox-actions.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
 import { BEHAVIOURS, TEST_CARDS } from "./test-cards.ts";

@@ -1,7 +1,14 @@
 // Builds a message: always the same bytes for the same message, however often it is sent.
 
 import { createTransport } from "nodemailer";
-import { accountDomain, displayName, footerText, type MailContent } from "../../../core/mail.ts";
+import {
+  accountDomain,
+  displayName,
+  footerText,
+  type MailContent,
+  noReplyAddress,
+} from "../../../core/mail.ts";
+import type { ServiceMail } from "../../../core/service-mail.ts";
 import { withHtmlFooter, withTextFooter } from "../mail-text.ts";
 
 /** Signs outgoing mail (RFC 6376). */
@@ -35,41 +42,91 @@ export type BuildMime = (input: MimeInput) => Promise<Buffer>;
 
 /** Creates a builder. Content stays content: it cannot reach a file, a URL or a header. */
 export function createMimeBuilder(identity: MailIdentity): BuildMime {
-  const { dkim, domain, service } = identity;
-  const composer = createTransport(
-    { streamTransport: true, buffer: true, newline: "windows" },
-    {
-      disableFileAccess: true,
-      disableUrlAccess: true,
-      ...(dkim && {
-        dkim: {
-          domainName: domain,
-          keySelector: dkim.selector,
-          privateKey: dkim.privateKey,
-        },
-      }),
-    },
-  );
+  const { domain, service } = identity;
+  const compose = createComposer(identity);
   return async ({ id, content, sender, accountEmail, date }) => {
     const ownDomain = accountDomain(accountEmail, sender);
     const footer = footerText(ownDomain, service);
     const { text, html, subject, replyTo } = content;
-    const { message } = await composer.sendMail({
+    return await compose({
+      id,
+      date,
+      subject,
       from: { name: displayName(content.fromName, ownDomain, service), address: sender },
-      to: content.to.map(plain),
+      to: content.to,
+      replyTo,
+      text: text && withTextFooter(text, footer),
+      html: html && withHtmlFooter(html, footer),
+      messageId: `<${id}@${domain}>`,
+      headers: listHeaders(sender, replyTo),
+    });
+  };
+}
+
+/** A mail of the service itself. */
+export interface ServiceMimeInput extends ServiceMail {
+  readonly id: string;
+  readonly to: string;
+  readonly date: Date;
+}
+
+export type BuildServiceMime = (input: ServiceMimeInput) => Promise<Buffer>;
+
+/** Creates a builder for the service's own mails, which come from `no-reply@`. */
+export function createServiceMimeBuilder(identity: MailIdentity): BuildServiceMime {
+  const { domain, service } = identity;
+  const compose = createComposer(identity);
+  return ({ id, to, subject, text, html, date }) =>
+    compose({
+      ...{ id, date, subject, text, html },
+      from: { name: service, address: noReplyAddress(domain) },
+      to: [to],
+      replyTo: null,
+      messageId: `<${id}@${domain}>`,
+      headers: {},
+    });
+}
+
+interface Parts {
+  readonly id: string;
+  readonly date: Date;
+  readonly subject: string;
+  readonly from: { readonly name: string; readonly address: string };
+  readonly to: readonly string[];
+  readonly replyTo: string | null;
+  readonly text: string | null;
+  readonly html: string | null;
+  readonly messageId: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function createComposer({ dkim, domain }: MailIdentity): (parts: Parts) => Promise<Buffer> {
+  const signing = dkim && {
+    domainName: domain,
+    keySelector: dkim.selector,
+    privateKey: dkim.privateKey,
+  };
+  const composer = createTransport(
+    { streamTransport: true, buffer: true, newline: "windows" },
+    { disableFileAccess: true, disableUrlAccess: true, ...(signing && { dkim: signing }) },
+  );
+  return async ({ id, date, subject, from, to, replyTo, text, html, messageId, headers }) => {
+    const { message } = await composer.sendMail({
+      from,
+      to: to.map(plain),
       ...(replyTo !== null && { replyTo: plain(replyTo) }),
       ...(!looksEncoded(subject) && { subject }),
-      ...(text !== null && { text: withTextFooter(text, footer) }),
-      ...(html !== null && { html: withHtmlFooter(html, footer) }),
-      messageId: `<${id}@${domain}>`,
+      ...(text !== null && { text }),
+      ...(html !== null && { html }),
+      messageId,
       date,
       headers: {
         ...(looksEncoded(subject) && { Subject: encodedSubject(subject) }),
-        ...listHeaders(sender, replyTo),
+        ...headers,
         "Auto-Submitted": "auto-generated",
       },
       baseBoundary: id,
-      envelope: { from: sender, to: [...content.to] },
+      envelope: { from: from.address, to: [...to] },
     });
     if (!Buffer.isBuffer(message)) throw new Error("The composer gave no buffer");
     return message;

@@ -1,0 +1,139 @@
+// The mails of the service itself, such as receipts and codes: their kinds, and their one layout.
+
+import { headerText } from "./header-text.ts";
+import { escapeHtml } from "./html.ts";
+
+interface KindRow {
+  /** True if a stranger can cause it: then one inbox gets only a few in an hour. */
+  readonly isLimited: boolean;
+}
+
+/** Every kind of mail that the service sends. */
+export const SERVICE_MAILS = {
+  verification: { isLimited: true },
+  password_reset: { isLimited: true },
+  one_time_code: { isLimited: true },
+  invitation: { isLimited: true },
+  security_notice: { isLimited: false },
+  receipt: { isLimited: false },
+  charge_failed: { isLimited: false },
+  auto_top_up_paused: { isLimited: false },
+  refund: { isLimited: false },
+  dispute_opened: { isLimited: false },
+  dispute_decided: { isLimited: false },
+  low_balance: { isLimited: false },
+  free_credit_ending: { isLimited: false },
+} as const satisfies Readonly<Record<string, KindRow>>;
+
+export type ServiceMailKind = keyof typeof SERVICE_MAILS;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Mails of one limited kind to one inbox in `LIMIT_WINDOW_MS`. */
+export const LIMITED_MAILS_MAX = 3;
+export const LIMIT_WINDOW_MS = HOUR_MS;
+
+/** For how long a mail is tried before it is given up. */
+export const SERVICE_MAIL_RETRY_MS = 24 * HOUR_MS;
+
+export interface ServiceMailParts {
+  /** The name of the service, as recipients read it. */
+  readonly service: string;
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  /** An address to open: `https:`, or `http:` in development. */
+  readonly button?: { readonly label: string; readonly url: string };
+  readonly facts?: readonly (readonly [name: string, value: string])[];
+}
+
+export interface ServiceMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/**
+ * A mail as text and as HTML, which says the same and requests nothing from outside. Text from
+ * others is safe in every part: it stays one line, and is escaped. Throws a RangeError for a button
+ * whose address is none of the web.
+ */
+export function serviceMail(parts: ServiceMailParts): ServiceMail {
+  const { button } = parts;
+  const clean: ServiceMailParts = {
+    ...parts,
+    service: headerText(parts.service),
+    paragraphs: parts.paragraphs.map(headerText),
+    ...(button !== undefined && {
+      button: { label: headerText(button.label), url: webAddress(button.url) },
+    }),
+    facts: (parts.facts ?? []).map(([name, value]) => [headerText(name), headerText(value)]),
+  };
+  return { subject: headerText(parts.subject), text: textOf(clean), html: htmlOf(clean) };
+}
+
+function webAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new RangeError("The button of a mail must lead to an address of the web");
+  }
+  return url.href;
+}
+
+/** Why the mail was sent; at its end. */
+function reasonOf(service: string): string {
+  return `${service} sent this mail because of your account or a request for it.`;
+}
+
+function textOf({ service, paragraphs, facts = [], button }: ServiceMailParts): string {
+  const table = facts.map(([name, value]) => `${name}: ${value}`).join("\n");
+  const blocks = [
+    ...paragraphs,
+    ...(table === "" ? [] : [table]),
+    ...(button === undefined ? [] : [`${button.label}:\n${button.url}`]),
+    `-- \n${reasonOf(service)}`,
+  ];
+  return `${blocks.join("\n\n")}\n`;
+}
+
+const BODY_STYLE =
+  "margin:0;padding:24px;background:#f6f6f4;color:#1c1c1a;" +
+  "font:16px/1.5 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const CARD_STYLE =
+  "max-width:560px;margin:0 auto;padding:28px 32px;background:#ffffff;" +
+  "border:1px solid #e2e2dc;border-radius:8px";
+const BUTTON_STYLE =
+  "display:inline-block;padding:10px 18px;border-radius:6px;background:#1c1c1a;" +
+  "color:#ffffff;text-decoration:none;font-weight:600";
+const NAME_STYLE = "padding:6px 16px 6px 0;color:#5c5c56;vertical-align:top;white-space:nowrap";
+const VALUE_STYLE = "padding:6px 0;vertical-align:top;font-variant-numeric:tabular-nums";
+
+function htmlOf({ service, subject, paragraphs, facts = [], button }: ServiceMailParts): string {
+  const rows = facts.map(
+    ([name, value]) =>
+      `<tr><td style="${NAME_STYLE}">${escapeHtml(name)}</td>` +
+      `<td style="${VALUE_STYLE}">${escapeHtml(value)}</td></tr>`,
+  );
+  const url = button === undefined ? "" : escapeHtml(button.url);
+  return [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width">',
+    `<title>${escapeHtml(headerText(subject))}</title></head><body style="${BODY_STYLE}">`,
+    `<div style="${CARD_STYLE}"><p style="margin:0 0 20px;font-weight:700">`,
+    `${escapeHtml(service)}</p>`,
+    ...paragraphs.map((text) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`),
+    ...(rows.length === 0
+      ? []
+      : [`<table role="presentation" style="margin:0 0 16px">${rows.join("")}</table>`]),
+    ...(button === undefined
+      ? []
+      : [
+          `<p style="margin:24px 0"><a href="${url}" style="${BUTTON_STYLE}">`,
+          `${escapeHtml(button.label)}</a></p>`,
+          '<p style="margin:0 0 16px;font-size:13px;color:#5c5c56;word-break:break-all">',
+          `${url}</p>`,
+        ]),
+    '<p style="margin:24px 0 0;font-size:13px;color:#5c5c56">',
+    `${escapeHtml(reasonOf(service))}</p></div></body></html>`,
+  ].join("\n");
+}

@@ -1,0 +1,46 @@
+// The table of the service's own mails.
+
+import { sql } from "drizzle-orm";
+import { check, index, integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { accounts } from "./account-schema.ts";
+import { at, number } from "./columns.ts";
+
+/** A mail of the service itself: a receipt, a code. Its content is deleted when it ends. */
+export const outbox = pgTable(
+  "outbox",
+  {
+    /** Also the Message-ID. */
+    id: uuid("id").primaryKey().defaultRandom(),
+    kind: text("kind").notNull(),
+    account: number("account").references(() => accounts.number),
+    recipient: text("recipient").notNull(),
+    /** Null when the mail has ended. */
+    subject: text("subject"),
+    text: text("text"),
+    html: text("html"),
+    /** Of what the mail is about: it is sent at most once. */
+    uniqueKey: text("unique_key").unique(),
+    /** Raised by each claim. A worker's writes count only while this is the number of its claim. */
+    attempts: integer("attempts").notNull().default(0),
+    claimedUntil: at("claimed_until"),
+    nextAttemptAt: at("next_attempt_at").notNull().defaultNow(),
+    status: text("status", { enum: ["waiting", "sent", "failed"] })
+      .notNull()
+      .default("waiting"),
+    createdAt: at("created_at").notNull(),
+    endedAt: at("ended_at"),
+    /** Codes of the last failure; a server's text may quote an address. */
+    lastError: text("last_error"),
+  },
+  (table) => [
+    index("outbox_waiting").on(table.nextAttemptAt).where(sql`${table.status} = 'waiting'`),
+    index("outbox_recipient").on(sql`lower(${table.recipient})`, table.kind, table.createdAt),
+    index("outbox_account").on(table.account),
+    check(
+      "outbox_content",
+      sql`(${table.status} = 'waiting') = (${table.text} IS NOT NULL)
+        AND (${table.status} = 'waiting') = (${table.subject} IS NOT NULL)
+        AND (${table.status} = 'waiting') = (${table.html} IS NOT NULL)`,
+    ),
+  ],
+);
