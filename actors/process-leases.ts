@@ -81,6 +81,13 @@ export class ProcessLeases {
     this.#buckets.get(bucket)?.open.delete(requestId);
   }
 
+  /** Interrupts every open call. Only streams listen: other calls end by themselves. */
+  interrupt(reason: ApiError): void {
+    for (const { open } of this.#buckets.values()) {
+      for (const call of open.values()) call?.hold.abort(reason);
+    }
+  }
+
   /**
    * One round: renews the lease of every bucket with open calls, aborts calls that lost their hold
    * or had their key revoked, and from time to time releases holds that belong to no open call.

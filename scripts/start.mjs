@@ -24,7 +24,7 @@ import { exitCodeOf, lastWords, launch, sleep, stopLeftover } from "./processes.
 import { planSandbox } from "./sandbox.mjs";
 import { startStores } from "./services.mjs";
 import { aborted, supervise } from "./supervisor.mjs";
-import { shown, welcome } from "./welcome.mjs";
+import { shown, USAGE, welcome } from "./welcome.mjs";
 
 /**
  * @typedef {import("./processes.mjs").Child} Child
@@ -33,17 +33,6 @@ import { shown, welcome } from "./welcome.mjs";
  * @typedef {import("./supervisor.mjs").Supervised} Supervised
  * @typedef {{ account: string, key: string }} Demo
  */
-
-const USAGE = `Usage: npm start [-- --logs]
-
-Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the logs here.
-
-  PORT           the port of the API; 8080, or the next free one
-  METRICS_PORT   the port of the API's metrics; the worker has the next one
-  FAREBOX_HOME   where the data is kept; .farebox
-  FAREBOX_REDIS_MEMORY   the limit of the private Redis, as 70% or 4gb; 70%
-  REDIS_URL      a Redis 7 of your own (appendfsync always, noeviction), instead of a private one
-  DATABASE_URL   a Postgres 18 of your own, instead of a private one`;
 
 const READY_MS = 60_000;
 const DRAIN_MS = 30_000;
@@ -101,6 +90,8 @@ async function main() {
     ...sandbox?.env,
     // Bun's own bound of 256 would let one upstream that hangs stop all others.
     BUN_CONFIG_MAX_HTTP_REQUESTS: given.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
+    // Ctrl-C should not take a minute.
+    DRAIN_SECONDS: given.DRAIN_SECONDS ?? "20",
     PORT: String(port),
     FAREBOX_HOME: home,
     FAREBOX_DATA: dataFolder(home),

@@ -2,6 +2,18 @@
 
 import { join, relative } from "node:path";
 
+/** What `npm start -- --help` prints. */
+export const USAGE = `Usage: npm start [-- --logs]
+
+Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the logs here.
+
+  PORT           the port of the API; 8080, or the next free one
+  METRICS_PORT   the port of the API's metrics; the worker has the next one
+  FAREBOX_HOME   where the data is kept; .farebox
+  FAREBOX_REDIS_MEMORY   the limit of the private Redis, as 70% or 4gb; 70%
+  REDIS_URL      a Redis 7 of your own (appendfsync always, noeviction), instead of a private one
+  DATABASE_URL   a Postgres 18 of your own, instead of a private one`;
+
 /**
  * Prints where Farebox is and what to try first.
  * @param {object} started

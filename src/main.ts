@@ -14,6 +14,7 @@ import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { secretId } from "./core/secrets.ts";
+import { Drain } from "./http/drain.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
@@ -141,6 +142,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   });
   const tokens = new TokenCounter({ clock, log });
   const rejected = new RejectedEntries(database);
+  const drain = new Drain();
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
   const app = createApp({
     accounts,
@@ -178,6 +180,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     pauses,
     console: null,
     checks: {
+      process: () => drain.check(),
       redis: () => checkWrites(redis, probeKeys()),
       postgres: () => database.ping(),
       layout: () => checkLayouts(redis),
@@ -209,7 +212,13 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const metrics = serveMetrics(registry, config.metrics, log);
 
   return async () => {
-    await app.server?.stop();
+    await drain.run({
+      ...config.drain,
+      server: app.server,
+      interrupt: (reason) => accounts.leases.interrupt(reason),
+      log,
+      sleep: Bun.sleep,
+    });
     await settleOpenCalls(accounts, log);
     accounts.stop();
     index.close();

@@ -2,6 +2,7 @@ import { UnknownLayout } from "../../actors/layouts.ts";
 import type { Clock } from "../core/clock.ts";
 import { ERRORS, OK } from "../core/errors.ts";
 import { RedisNotWritable } from "../store/redis-check.ts";
+import { Draining } from "./drain.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import { oneOf, Type } from "./schema.ts";
 
@@ -76,8 +77,8 @@ async function stateOf(read: () => Promise<string>, clock: Clock): Promise<strin
   try {
     return await Promise.race([read(), late.promise]);
   } catch (error) {
-    const isInWords = error instanceof UnknownLayout || error instanceof RedisNotWritable;
-    return isInWords ? error.message : "failed";
+    const isInWords = [UnknownLayout, RedisNotWritable, Draining].some((of) => error instanceof of);
+    return isInWords && error instanceof Error ? error.message : "failed";
   } finally {
     callOff();
   }

@@ -28,6 +28,8 @@ export interface ServerConfig extends StoreConfig {
   readonly host: string;
   readonly port: number;
   readonly metrics: MetricsConfig;
+  /** How long requests are still taken, and open calls go on, when the API is told to stop. */
+  readonly drain: { readonly noticeMs: number; readonly callsMs: number };
   /** The Redis of the job queues; the money Redis unless given. */
   readonly queueRedisUrl: string;
   readonly trustedProxies: readonly string[];
@@ -113,6 +115,10 @@ export function loadServerConfig(
       host: values.METRICS_HOST,
       port: values.METRICS_PORT ?? metricsPort,
       isNamed: values.METRICS_PORT !== null,
+    }),
+    drain: Object.freeze({
+      noticeMs: values.DRAIN_NOTICE_SECONDS,
+      callsMs: values.DRAIN_SECONDS,
     }),
     queueRedisUrl: values.QUEUE_REDIS_URL ?? values.REDIS_URL,
     trustedProxies: values.TRUSTED_PROXIES,

@@ -177,6 +177,20 @@ export const SERVER_VARIABLES = {
     default: "127.0.0.1",
     about: "the address that `GET /metrics` listens on",
   },
+  DRAIN_SECONDS: {
+    kind: seconds(0, 960),
+    default: "60",
+    shown: "60; `npm start` sets 20",
+    about:
+      "how long open calls may go on when the API is [told to stop]" +
+      "(operating.md#stop-a-process); then streams are interrupted",
+  },
+  DRAIN_NOTICE_SECONDS: {
+    kind: seconds(0, 60),
+    default: "0",
+    about:
+      "how long the API still takes requests when it is told to stop, while `/readyz` answers 503",
+  },
   QUEUE_REDIS_URL: {
     kind: anyText,
     isSecret: true,

@@ -10,7 +10,9 @@ import { type Api, type Product, type ProductAccount, startProduct } from "../su
 
 /** Some 4 seconds long: longer than a busy machine takes to notice that a process is leaving. */
 const STREAM = { id: "stream", mood: "tokens-40-every-100" };
-const MODELS = [{ id: "ok" }, STREAM];
+/** Some 40 seconds long. */
+const LONG_STREAM = { id: "long-stream", mood: "tokens-400-every-100" };
+const MODELS = [{ id: "ok" }, STREAM, LONG_STREAM];
 
 let product: Product;
 beforeAll(async () => {
@@ -19,11 +21,11 @@ beforeAll(async () => {
 afterAll(() => product[Symbol.asyncDispose]());
 
 /** Opens streams and waits until each has brought a first piece of text. */
-async function openStreams(api: Api, account: ProductAccount, count: number) {
+async function openStreams(api: Api, account: ProductAccount, count: number, model = "stream") {
   const aborts = Array.from({ length: count }, () => new AbortController());
   const started = aborts.map(() => Promise.withResolvers<void>());
   const streams = aborts.map(async ({ signal }, index) => {
-    const options = { model: "stream", stream: true, signal };
+    const options = { model, stream: true, signal };
     const response = await postChat(api.url, account.key, options);
     return await readStream(response, () => started[index]?.resolve());
   });
@@ -83,6 +85,35 @@ test("a process that is told to stop settles the streams that their callers leav
     await leaving.start();
   }
 }, 20_000);
+
+test("a process that is told to stop says so, and interrupts what lasts too long", async () => {
+  const account = await product.account({ paid: "10", contract: "enterprise" });
+  const leaving = product.api(0);
+  await leaving.stop();
+  await leaving.start({ env: { DRAIN_NOTICE_SECONDS: "1", DRAIN_SECONDS: "1" } });
+  const { answers } = await openStreams(leaving, account, 10, "long-stream");
+  const stopping = leaving.stop();
+  await eventually("/readyz says that it is leaving", async () => {
+    const response = await fetch(`${leaving.url}/readyz`);
+    const { checks } = (await response.json()) as { readonly checks: Record<string, string> };
+    return response.status === 503 && checks.process === "This process is being stopped";
+  });
+  expect(await askChat(leaving.url, account.key)).toMatchObject({ status: 200 });
+  const ended = await answers;
+  expect(ended.every(({ isWhole, code }) => !isWhole && code === "service_unavailable")).toBe(true);
+  await stopping;
+  expect(await leaving.exited).toEqual({ code: 0, signal: null });
+  expect(await heldOf(account)).toEqual({ held: 0n, streams: 0 });
+  const { sql } = product.operator.database;
+  const requests = ended.map(({ requestId }) => toUuid(requestId));
+  await eventually("each was charged for what was sent", async () => {
+    const rows = await sql`SELECT cost FROM request_log WHERE request IN ${sql(requests)}
+      AND completion_tokens BETWEEN 1 AND 399 AND cost > 0`;
+    return rows.length === 10;
+  });
+  expect(await product.audit()).toMatchObject({ difference: null });
+  await leaving.start();
+}, 30_000);
 
 test("a process that is told to stop while Redis is away settles when it is back", async () => {
   const account = await product.account({ paid: "10", contract: "enterprise" });

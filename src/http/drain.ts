@@ -1,0 +1,57 @@
+// How a process ends without losing a call: it says that it is leaving, takes no more, waits for
+// the open ones, and interrupts what lasts too long.
+
+import { ApiError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import type { BunServer } from "./server.ts";
+
+/** The process is leaving: load balancers should send requests elsewhere. */
+export class Draining extends Error {
+  override readonly name = "Draining";
+
+  constructor() {
+    super("This process is being stopped");
+  }
+}
+
+export interface DrainDeps {
+  readonly server: Pick<BunServer, "stop"> | null;
+  /** For how long requests are still taken while /readyz answers 503. */
+  readonly noticeMs: number;
+  /** How long open calls may go on after that. */
+  readonly callsMs: number;
+  /** Ends the open streams with this error; each is settled to what was sent. */
+  readonly interrupt: (reason: ApiError) => void;
+  readonly log: Log;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** Interrupted streams end at once; a client that does not even read is cut off after this. */
+const CUT_MS = 5_000;
+const ENDED = "ended";
+
+export class Drain {
+  #isDraining = false;
+
+  /** Rejects once the process is leaving. */
+  async check(): Promise<void> {
+    if (this.#isDraining) throw new Draining();
+  }
+
+  /** Resolves when no request is open any more. */
+  async run({ server, noticeMs, callsMs, interrupt, log, sleep }: DrainDeps): Promise<void> {
+    this.#isDraining = true;
+    if (noticeMs > 0) await sleep(noticeMs);
+    const ended = Promise.resolve(server?.stop()).then(() => ENDED);
+    if ((await Promise.race([ended, sleep(callsMs)])) === ENDED) return;
+    log.warn({}, "Calls are interrupted: they lasted longer than DRAIN_SECONDS");
+    interrupt(stopped());
+    if ((await Promise.race([ended, sleep(CUT_MS)])) === ENDED) return;
+    await server?.stop(true);
+  }
+}
+
+function stopped(): ApiError {
+  const message = "This server is being stopped; what was sent until now is charged";
+  return new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
+}
