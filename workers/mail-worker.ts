@@ -5,6 +5,7 @@ import { type ConnectionOptions, Worker } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
 import { Counter, type Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
+import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-mails.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
 import { retryDelayMs } from "../src/core/mail.ts";
@@ -18,6 +19,7 @@ import { startSink } from "../src/services/mail/providers/sink.ts";
 import { SmtpTransport, sendMsMax } from "../src/services/mail/providers/smtp-transport.ts";
 import type { SmtpRelay } from "../src/services/mail/smtp-relay.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
+import { BalanceNotices } from "../src/store/balance-notices.ts";
 import { ContentKeys } from "../src/store/content-keys.ts";
 import type { Database } from "../src/store/database.ts";
 import { MailDeliveries } from "../src/store/mail-deliveries.ts";
@@ -31,7 +33,7 @@ import { type OutboxDeps, outboxMetrics, sendOutbox } from "./outbox.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface MailWorkerParts {
-  readonly config: Pick<ServerConfig, "mail" | "queueRedisUrl" | "secrets">;
+  readonly config: Pick<ServerConfig, "mail" | "payments" | "queueRedisUrl" | "secrets">;
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
@@ -45,6 +47,7 @@ export interface MailWorker {
     readonly "mail-completer": ScheduledJob;
     readonly "mail-holds": ScheduledJob;
     readonly "outbox-expiry": ScheduledJob;
+    readonly "balance-mails": ScheduledJob;
   };
   /** What every worker runs by itself. */
   readonly timers: { readonly outbox: ScheduledJob };
@@ -56,6 +59,7 @@ const COMPLETE_EVERY_MS = 5_000;
 const RENEW_EVERY_MS = 20_000;
 /** People wait for codes. */
 const OUTBOX_EVERY_MS = 1_000;
+const BALANCES_EVERY_MS = 300_000;
 const EXPIRE_EVERY_MS = 3_600_000;
 const OUTBOX_KEEP_MS = 90 * 24 * 3_600_000;
 /** A conversation begins with a connection, a greeting and a login. Each has a time limit. */
@@ -103,6 +107,10 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
       "outbox-expiry": {
         everyMs: EXPIRE_EVERY_MS,
         run: () => outbox.outbox.expire(OUTBOX_KEEP_MS),
+      },
+      "balance-mails": {
+        everyMs: BALANCES_EVERY_MS,
+        run: () => sendBalanceMails(balanceMailDeps(parts)),
       },
     },
     timers: { outbox: { everyMs: OUTBOX_EVERY_MS, run: () => sendOutbox(outbox) } },
@@ -167,6 +175,15 @@ function outboxDeps(
     ...{ outbox, transport, mailDomain, claimMs, retryDelayMs, log },
     build: createServiceMimeBuilder(config.mail),
     ...outboxMetrics(registry, outbox, log),
+  };
+}
+
+function balanceMailDeps({ config, database, accounts }: MailWorkerParts): BalanceMailDeps {
+  return {
+    notices: new BalanceNotices(database),
+    service: config.mail.service,
+    billingUrl: config.payments?.returnUrl ?? null,
+    now: () => accounts.clock.now(),
   };
 }
 

@@ -27,7 +27,7 @@ import { type PaymentMetrics, paymentMetrics } from "./payment-metrics.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface PaymentWorkerParts {
-  readonly config: Pick<ServerConfig, "payments" | "queueRedisUrl">;
+  readonly config: Pick<ServerConfig, "mail" | "payments" | "queueRedisUrl">;
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
@@ -61,6 +61,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   const { onEnded } = metrics;
   const opened = openPayments({
     ...{ config: config.payments, database, actors: accounts, now, random, log, onEnded },
+    service: config.mail.service,
   });
   const payments = { ...opened, actors: accounts };
   const onQueueError = (error: unknown) =>

@@ -16,7 +16,7 @@ import { openPayments } from "../payments/open-payments.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import { refundTopUp } from "../payments/refund.ts";
 import { chargeCard, startCheckout } from "../payments/top-ups.ts";
-import { loadPaymentConfig } from "../settings/config.ts";
+import { loadMailConfig, loadPaymentConfig } from "../settings/config.ts";
 import type { AutoTopUp } from "../store/auto-top-ups.ts";
 import type { SavedCard } from "../store/saved-cards.ts";
 import type { TopUp } from "../store/top-ups.ts";
@@ -47,7 +47,8 @@ export function paymentsOf({
   if (config.name === "sandbox") warn(SANDBOX);
   const log = { info: () => {}, warn: noted(warn), error: noted(warn) };
   const { now } = administration;
-  return openPayments({ config, database, actors, now, random, log });
+  const { service } = loadMailConfig();
+  return openPayments({ config, database, actors, now, random, log, service });
 }
 
 function noted(warn: Stores["warn"]): (fields: object, message: string) => void {

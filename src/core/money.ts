@@ -106,6 +106,12 @@ export function toDecimal(amount: NanoUsd): string {
   return sign + digits.slice(0, -9) + (fraction === "" ? "" : `.${fraction}`);
 }
 
+/** An amount for readers: "$20.00", with all further decimals that are not zero. */
+export function toDollars(amount: NanoUsd): string {
+  const [whole = "", fraction = ""] = toDecimal(amount).replace("-", "").split(".");
+  return `${amount < 0n ? "-" : ""}$${whole}.${fraction.padEnd(2, "0")}`;
+}
+
 /** A JSON number literal with the digits of `toDecimal`; JSON.stringify would print 1e-7. */
 export function toJsonNumber(amount: NanoUsd): object {
   return rawJson(toDecimal(amount));

@@ -5,6 +5,7 @@ import type { AccountRow } from "../store/accounts.ts";
 import { removeSavedCard } from "../store/card-removal.ts";
 import type { EventRef } from "../store/provider-events.ts";
 import type { SavedCard } from "../store/saved-cards.ts";
+import { pauseMail } from "./payment-mails.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 
 type Owner = Pick<AccountRow, "number" | "id">;
@@ -50,7 +51,8 @@ export async function removeCard(deps: PaymentDeps, ref: string, event: EventRef
 
 async function remove(deps: PaymentDeps, ref: string, event: EventRef | null): Promise<void> {
   const { cards, provider, now, log } = deps;
-  const removal = { provider: provider.name, ref, event, now: new Date(now()) };
+  const mailsOfPause = () => [pauseMail(deps.mails, "card_removed")];
+  const removal = { provider: provider.name, ref, event, now: new Date(now()), mailsOfPause };
   const removed = await removeSavedCard(cards.database, removal);
   if (removed?.isPaused !== true) return;
   log.warn({ accountId: removed.account.id }, "An automatic top-up was paused: its card is gone");

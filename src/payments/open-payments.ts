@@ -16,12 +16,14 @@ export interface OpenPaymentsParts {
   readonly now: () => number;
   readonly random: RandomBytes;
   readonly log: PaymentDeps["log"];
+  /** The name of the service in mails to holders. */
+  readonly service: string;
   readonly onEnded?: PaymentDeps["onEnded"];
 }
 
 /** Nothing is asked of the provider before the first use. */
 export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
-  const { config, database, actors, now, random, log, onEnded = () => {} } = parts;
+  const { config, database, actors, now, random, log, service, onEnded = () => {} } = parts;
   return {
     provider: createStripeProvider({ ...config, now }),
     topUps: new TopUps({ database, random }),
@@ -30,6 +32,7 @@ export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
     actors,
     now,
     log,
+    mails: { service, billingUrl: config.returnUrl },
     onEnded,
   };
 }

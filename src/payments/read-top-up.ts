@@ -7,6 +7,7 @@ import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
 import type { SavedCards } from "../store/saved-cards.ts";
 import { type AppliedReading, applyReading } from "../store/top-up-reading.ts";
 import type { TopUp, TopUps } from "../store/top-ups.ts";
+import { type MailTerms, mailsOfReading } from "./payment-mails.ts";
 import type { PaymentProvider, ProviderPayment } from "./provider.ts";
 import { changeOf, type SeenTopUp } from "./top-up-change.ts";
 
@@ -24,6 +25,8 @@ export interface PaymentDeps {
   readonly actors: { of(accountId: string, bucket: number): PaymentWallet };
   readonly now: () => number;
   readonly log: Pick<Log, "info" | "warn" | "error">;
+  /** What mails to holders say of the service. */
+  readonly mails: MailTerms;
   /** Called when a top-up has ended. */
   readonly onEnded: (topUp: TopUp) => void;
 }
@@ -53,9 +56,10 @@ export async function readTopUp(
     const now = new Date(deps.now());
     const reading = { topUp: topUp.number, read, event: event ?? null, now };
     const context = { attempt: attempt?.number ?? null, now };
-    const applied = await applyReading(deps.topUps.deps, reading, (current) =>
-      changeOf(current, seen, context),
-    );
+    const applied = await applyReading(deps.topUps.deps, reading, {
+      decide: (current) => changeOf(current, seen, context),
+      mailsOf: (change) => mailsOfReading(deps.mails, change),
+    });
     if (applied !== null) {
       await follow(deps, applied);
       return applied;
@@ -82,17 +86,16 @@ async function look(
 }
 
 /** Reports what the reading has ended or paused, and gives Redis what was booked. */
-async function follow(
-  deps: PaymentDeps,
-  { before, after, isPaused }: AppliedReading,
-): Promise<void> {
+async function follow(deps: PaymentDeps, { before, after, paused }: AppliedReading): Promise<void> {
   const { log, onEnded } = deps;
   const { id, accountId, bucket, status, failure } = after;
   if (before.status !== status) {
     onEnded(after);
     log.info({ topUpId: id, accountId, status, failure }, "A top-up has ended");
   }
-  if (isPaused) log.warn({ accountId, topUpId: id }, "An automatic top-up was paused");
+  if (paused !== null) {
+    log.warn({ accountId, topUpId: id, paused }, "An automatic top-up was paused");
+  }
   await updateWallet(deps, { id: accountId, bucket });
 }
 

@@ -5,6 +5,7 @@ import type { AccountRef } from "./accounts.ts";
 import { pauseAutoIn, readAutoTopUp } from "./auto-top-ups.ts";
 import type { Database } from "./database.ts";
 import { lockAccount } from "./operations.ts";
+import { addHolderMails, type HolderMail } from "./outbox.ts";
 import { savedCards } from "./payment-schema.ts";
 import { type EventRef, processedIn } from "./provider-events.ts";
 import { removeCardIn } from "./saved-cards.ts";
@@ -16,12 +17,14 @@ export interface CardRemoval {
   /** The event that tells of it; null where its holder removed it. */
   readonly event: EventRef | null;
   readonly now: Date;
+  /** The mails to the holder if an automatic top-up was paused. */
+  readonly mailsOfPause: () => readonly HolderMail[];
 }
 
 /** Removes a card; null when there is none. An automatic top-up by it is paused. */
 export async function removeSavedCard(
   database: Database,
-  { provider, ref, event, now }: CardRemoval,
+  { provider, ref, event, now, mailsOfPause }: CardRemoval,
 ): Promise<{ readonly account: AccountRef; readonly isPaused: boolean } | null> {
   return await database.db.transaction(async (tx) => {
     if (event !== null) await processedIn(tx, event, "card removed");
@@ -35,6 +38,7 @@ export async function removeSavedCard(
     const auto = await readAutoTopUp(tx, account.number);
     const isPaused =
       auto?.card === card.number && (await pauseAutoIn(tx, account.number, "card_removed", now));
+    if (isPaused) await addHolderMails(tx, account, mailsOfPause(), now);
     return { account: { id: account.id, bucket: account.bucket }, isPaused };
   });
 }

@@ -11,6 +11,7 @@ import {
   type ServiceMail,
   type ServiceMailKind,
 } from "../core/service-mail.ts";
+import type { AccountRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import type { Transaction } from "./operations.ts";
 import { outbox } from "./outbox-schema.ts";
@@ -50,6 +51,20 @@ export async function addServiceMail(
     .onConflictDoNothing({ target: outbox.uniqueKey })
     .returning({ id: outbox.id });
   return added.length > 0 ? "added" : "repeated";
+}
+
+/** A mail to the holder of an account. */
+export type HolderMail = Omit<NewServiceMail, "account" | "to">;
+
+/** Adds mails to the holder of an account; none where no address is known. */
+export async function addHolderMails(
+  tx: Transaction,
+  { number, email }: Pick<AccountRow, "number" | "email">,
+  mails: readonly HolderMail[],
+  now: Date,
+): Promise<void> {
+  if (email === null) return;
+  for (const mail of mails) await addServiceMail(tx, { ...mail, account: number, to: email }, now);
 }
 
 async function isOverLimit(

@@ -5,8 +5,9 @@ import { eq } from "drizzle-orm";
 import { payments } from "./account-schema.ts";
 import { type PauseReason, pauseAutoIn, resumeAutoIn } from "./auto-top-ups.ts";
 import { lockAccount, type Transaction } from "./operations.ts";
+import { addHolderMails, type HolderMail } from "./outbox.ts";
 import { topUps } from "./payment-schema.ts";
-import { changePaymentIn, type PaymentChange, recordPaymentIn } from "./payments.ts";
+import { changePaymentIn, type Payment, type PaymentChange, recordPaymentIn } from "./payments.ts";
 import { type EventRef, processedIn } from "./provider-events.ts";
 import { type CardDetails, type Consent, saveCardIn } from "./saved-cards.ts";
 import { readTopUpIn, type TopUp, type TopUpStatus, type TopUpsDeps } from "./top-ups.ts";
@@ -45,8 +46,18 @@ export interface Reading {
 export interface AppliedReading {
   readonly before: TopUp;
   readonly after: TopUp;
-  /** Whether the automatic top-up was paused by it. */
-  readonly isPaused: boolean;
+  /** The payment that came of it, before and after; null where there was none. */
+  readonly payment: { readonly before: Payment | null; readonly after: Payment | null };
+  /** Why the automatic top-up was paused by it; null if it was not. */
+  readonly paused: PauseReason | null;
+}
+
+/** What a reading leads to, decided by the caller. */
+export interface ReadingRules {
+  /** What the top-up becomes. */
+  readonly decide: (topUp: TopUp) => TopUpChange;
+  /** The mails to the holder about what has changed. */
+  readonly mailsOf: (applied: AppliedReading) => readonly HolderMail[];
 }
 
 /**
@@ -56,7 +67,7 @@ export interface AppliedReading {
 export async function applyReading(
   { database, random }: TopUpsDeps,
   reading: Reading,
-  decide: (topUp: TopUp) => TopUpChange,
+  { decide, mailsOf }: ReadingRules,
 ): Promise<AppliedReading | null> {
   return await database.db.transaction(async (tx) => {
     const before = await lockTopUp(tx, reading.topUp);
@@ -64,20 +75,21 @@ export async function applyReading(
     const change = decide(before.topUp);
     const { paid, card, pause, ...columns } = change;
     const { topUp } = before;
-    const payment = paid === null ? null : await bookPayment(tx, random, topUp, change);
+    const payment = paid === null ? NO_PAYMENT : await bookPayment(tx, random, topUp, change);
+    const number = payment.after?.number ?? null;
     const isOver = columns.status !== "open";
     const { now } = reading;
     await tx
       .update(topUps)
       .set({
         ...columns,
-        payment,
+        payment: number,
         appliedRead: reading.read,
         endedAt: isOver && topUp.status === "open" ? now : before.endedAt,
       })
       .where(eq(topUps.number, topUp.number));
     if (card !== null) await saveCardIn(tx, random, topUp, card.details, card.consent);
-    const isFirst = topUp.payment === null && payment !== null;
+    const isFirst = topUp.payment === null && number !== null;
     const isByHolder = isFirst && topUp.kind !== "auto";
     if (isByHolder && pause === null) await resumeAutoIn(tx, topUp.account, now);
     const isNew = change.concern !== topUp.concern || columns.status !== "succeeded";
@@ -85,7 +97,9 @@ export async function applyReading(
     if (reading.event !== null) await processedIn(tx, reading.event, columns.status);
     const after = await readTopUpIn(tx, topUp.number);
     if (after === null) throw new Error(`The top-up ${topUp.id} is gone`);
-    return { before: topUp, after, isPaused };
+    const applied = { before: topUp, after, payment, paused: isPaused ? pause : null };
+    await addHolderMails(tx, before.account, mailsOf(applied), now);
+    return applied;
   });
 }
 
@@ -93,37 +107,43 @@ async function lockTopUp(tx: Transaction, number: number) {
   const found = await readTopUpIn(tx, number);
   if (found === null) throw new Error(`Top-up number ${number} is gone`);
   // The account first, as everywhere.
-  await lockAccount(tx, found.account);
+  const account = await lockAccount(tx, found.account);
   const [row] = await tx.select().from(topUps).where(eq(topUps.number, number)).for("update");
   const topUp = await readTopUpIn(tx, number);
-  if (row === undefined || topUp === null) throw new Error(`Top-up number ${number} is gone`);
-  return { topUp, appliedRead: row.appliedRead, endedAt: row.endedAt };
+  if (account === null || row === undefined || topUp === null) {
+    throw new Error(`Top-up number ${number} is gone`);
+  }
+  return { account, topUp, appliedRead: row.appliedRead, endedAt: row.endedAt };
 }
 
-/** Books the payment, or the change of what is taken back of it; the payment's number. */
+const NO_PAYMENT = { before: null, after: null } as const;
+
+/** Books the payment, or the change of what is taken back of it. */
 async function bookPayment(
   tx: Transaction,
   random: TopUpsDeps["random"],
   topUp: TopUp,
   { paid, intent }: TopUpChange,
-): Promise<number> {
+): Promise<AppliedReading["payment"]> {
   if (paid === null) throw new Error(`The top-up ${topUp.id} is not paid`);
   const { standing } = paid;
   const { provider, account, amount, bonus } = topUp;
   if (topUp.payment === null) {
     const terms = { amount, bonus, paidAt: paid.at, provider, ref: intent, standing };
-    return (await recordPaymentIn(tx, random, account, terms)).number;
+    return { before: null, after: await recordPaymentIn(tx, random, account, terms) };
   }
-  const id = await paymentId(tx, topUp.payment);
   const terms = { actor: provider, reason: "provider", reference: null };
-  await changePaymentIn(tx, id, terms, (payment) => {
+  const seen: { before: Payment | null } = { before: null };
+  const id = await paymentId(tx, topUp.payment);
+  const changed = await changePaymentIn(tx, id, terms, (payment) => {
+    seen.before = payment;
     const isSame =
       payment.refunded === standing.refunded &&
       payment.disputed === standing.disputed &&
       payment.dispute === standing.dispute;
     return isSame ? null : standing;
   });
-  return topUp.payment;
+  return { before: seen.before, after: changed?.payment ?? null };
 }
 
 async function paymentId(tx: Transaction, number: number): Promise<string> {

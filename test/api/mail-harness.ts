@@ -49,6 +49,7 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
     config: {
       secrets: { KEY_PEPPER: [PEPPER], IP_HASH_SECRET: ["ip secret of the tests"] },
       queueRedisUrl: stores.server.url,
+      payments: null,
       mail: {
         domain: MAIL_DOMAIN,
         service: "Farebox",

@@ -19,6 +19,7 @@ import type { TopUp } from "../../src/store/top-ups.ts";
 import { realClock } from "../api/fake-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import {
+  type AccountTerms,
   openAccount,
   openWorld,
   random,
@@ -42,7 +43,7 @@ export interface PaymentLab extends AsyncDisposable {
   readonly inbox: EventRef[];
   /** How far the clock of payments is ahead of the real one. */
   aheadMs: number;
-  account(): Promise<TestAccount>;
+  account(terms?: AccountTerms): Promise<TestAccount>;
   /** Waits until the webhook has every event, and processes those of the inbox. */
   settle(): Promise<void>;
   /** Waits until the webhook has every event. */
@@ -88,7 +89,8 @@ export async function openPaymentLab(
     ...(options.intercept !== undefined && { intercept: options.intercept }),
   });
   const parts = { actors: world.accounts, database: world.database, now, random, log };
-  const payments = openPayments({ ...parts, config: configFor(sandbox) });
+  const service = "Farebox";
+  const payments = openPayments({ ...parts, service, config: configFor(sandbox) });
   lab.payments = payments;
   const delivered = () =>
     eventually("every event is delivered", () => sandbox.actions.store.undelivered.length === 0);
@@ -105,7 +107,7 @@ export async function openPaymentLab(
     set aheadMs(ms) {
       time.aheadMs = ms;
     },
-    account: () => openAccount(world),
+    account: (terms) => openAccount(world, terms),
     settle: async () => {
       await delivered();
       for (const event of inbox.splice(0)) await processEvent(payments, event);

@@ -126,6 +126,8 @@ export interface AccountTerms {
   readonly monthlyLimit?: NanoUsd;
   readonly ip?: readonly string[];
   readonly createdAt?: Date;
+  /** The address of its holder; by default none is known. */
+  readonly email?: string;
 }
 
 /** A Gateway account with its $5 of free credit, one key, and paid credit if given. */
@@ -133,7 +135,7 @@ export async function openAccount(world: World, terms: AccountTerms = {}): Promi
   const { store, payments } = world;
   const surface = terms.surface ?? "gateway";
   const { plan } = terms;
-  const asked = { surface, email: null, ...(plan !== undefined && { plan }) };
+  const asked = { surface, email: terms.email ?? null, ...(plan !== undefined && { plan }) };
   const place = await store.create(asked, terms.createdAt ?? new Date());
   const row = await store.find(place.id);
   if (row === null) throw new Error("The account is gone");

@@ -1,0 +1,82 @@
+// Tells holders by mail that a balance runs low, and that free credit is about to end.
+
+import { DAY_MS } from "../core/limits.ts";
+import { toDollars } from "../core/money.ts";
+import { type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import type { BalanceNotices, EndingCredit, LowBalance } from "../store/balance-notices.ts";
+import { addServiceMail, type NewServiceMail } from "../store/outbox.ts";
+
+/** Percentages of the last top-up. */
+const LOW = { low: 20, veryLow: 5 } as const;
+const ENDING_MS = 7 * DAY_MS;
+/** Accounts of one run; the next run finds the others. */
+const AT_ONCE = 500;
+
+export interface BalanceMailDeps {
+  readonly notices: BalanceNotices;
+  /** The name of the service, as recipients read it. */
+  readonly service: string;
+  /** Where a holder tops up; null where no payment provider is configured. */
+  readonly billingUrl: string | null;
+  readonly now: () => number;
+}
+
+/** Adds the mails that are due; returns how many. Each is sent once, however often this runs. */
+export async function sendBalanceMails(deps: BalanceMailDeps): Promise<number> {
+  const { notices } = deps;
+  const now = new Date(deps.now());
+  const low = await notices.lowBalances(LOW, AT_ONCE);
+  const ending = await notices.endingCredits(now, new Date(now.getTime() + ENDING_MS), AT_ONCE);
+  const mails = [
+    ...low.map((one) => lowBalanceMail(deps, one)),
+    ...ending.map((one) => endingMail(deps, one)),
+  ];
+  for (const mail of mails) {
+    await notices.database.db.transaction((tx) => addServiceMail(tx, mail, now));
+  }
+  return mails.length;
+}
+
+type Terms = Pick<BalanceMailDeps, "service" | "billingUrl">;
+
+function lowBalanceMail(terms: Terms, low: LowBalance): NewServiceMail {
+  const { account, email, percent, paid, topUp, uniqueKey } = low;
+  return {
+    ...{ kind: "low_balance", account, to: email, uniqueKey },
+    ...content(terms, {
+      subject: `Your balance is below ${percent} % of your last top-up`,
+      paragraphs: [
+        `${toDollars(paid)} of paid balance are left. Calls that cost more than what is left are ` +
+          "refused, and nothing is charged for them.",
+      ],
+      facts: [
+        ["Paid balance", toDollars(paid)],
+        ["Last top-up", toDollars(topUp)],
+      ],
+    }),
+  };
+}
+
+function endingMail(terms: Terms, ending: EndingCredit): NewServiceMail {
+  const { account, email, left, endsAt, uniqueKey } = ending;
+  const day = endsAt.toISOString().slice(0, 10);
+  return {
+    ...{ kind: "free_credit_ending", account, to: email, uniqueKey },
+    ...content(terms, {
+      subject: `Your free credit ends on ${day}`,
+      paragraphs: [
+        `${toDollars(left)} of free credit are left, and end on ${day} (UTC). To go on after ` +
+          "that, top up your balance.",
+      ],
+      facts: [
+        ["Free credit", toDollars(left)],
+        ["Ends", `${endsAt.toISOString().slice(0, 16).replace("T", " ")} UTC`],
+      ],
+    }),
+  };
+}
+
+function content({ service, billingUrl }: Terms, parts: Omit<ServiceMailParts, "service">) {
+  const button = billingUrl === null ? {} : { button: { label: "Top up", url: billingUrl } };
+  return serviceMail({ service, ...parts, ...button });
+}
