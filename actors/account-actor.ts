@@ -22,6 +22,7 @@ import type {
   Settlement,
 } from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
+import { type AccountUse, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
 import type { HoldRef } from "./call-scripts.ts";
@@ -132,6 +133,12 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   async view(keyId: string): Promise<AccountView> {
     return viewOf(this.accountId, await this.state(keyId), keyId);
+  }
+
+  /** What the account and these keys use of their limits now. */
+  async use(keyIds: readonly string[]): Promise<AccountUse> {
+    const { accountId: account, bucket } = this;
+    return await readUse(this.scripts.redis, await this.state(), { account, bucket, keyIds });
   }
 
   async checkAccess(): Promise<(keyId: string) => ApiError | null> {

@@ -6,13 +6,16 @@ import type { Tier } from "../src/core/limits.ts";
 import { min, type NanoUsd } from "../src/core/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
 
+/** The count of a plan's requests, of all keys together. */
+export const PLAN_REQUESTS = "requests";
+
 /** The limits in time of a call: its own, and the plan's limit for all keys together. */
 export function limitsOf(input: AdmissionRequest, tier: Tier): readonly Limit[] {
   const own = input.limits?.(tier) ?? [];
   const max = tier.accountRequestsPerMinute;
   if (max === null) return own;
   return [
-    { name: "requests", kind: "requests", max, weight: 1, code: "rate_limit_exceeded" },
+    { name: PLAN_REQUESTS, kind: "requests", max, weight: 1, code: "rate_limit_exceeded" },
     ...own,
   ];
 }

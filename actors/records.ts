@@ -94,6 +94,8 @@ const BYTES = 8;
 const BUCKET_FIELDS = 4;
 const WALLET_FIELDS = 20;
 const KEY_FIELDS = 10;
+const WINDOW_FIELDS = 3;
+const DAY_FIELDS = 2;
 const HOLD_FIELDS = 9;
 const ENTRY_FIELDS = 14;
 export const WINDOW_SLOTS = 61;
@@ -159,6 +161,19 @@ export function parseKeyState(bytes: Buffer): KeyState {
   const [lastSecond, firstSecond, total] = [next(), next(), next()];
   const counts = countersAt(bytes, KEY_FIELDS * BYTES);
   return { ...state, window: { lastSecond, firstSecond, total, counts } };
+}
+
+/** The record of a limit that is a window. @throws UnknownRecord */
+export function parseWindow(bytes: Buffer): WindowRecord {
+  const next = reader(doubles(bytes, WINDOW_FIELDS, "window"));
+  const [lastSecond, firstSecond, total] = [next(), next(), next()];
+  return { lastSecond, firstSecond, total, counts: countersAt(bytes, WINDOW_FIELDS * BYTES) };
+}
+
+/** The record of a limit of a UTC day, by the number of that day. @throws UnknownRecord */
+export function parseDayCount(bytes: Buffer): { readonly day: number; readonly used: number } {
+  const [day = 0, used = 0] = doubles(bytes, DAY_FIELDS, "day");
+  return { day, used };
 }
 
 /** @throws UnknownRecord */

@@ -3,6 +3,13 @@
 import { me } from "./account/me.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
+import {
+  createConsoleKey,
+  type KeysDeps,
+  listKeys,
+  renameConsoleKey,
+  revokeConsoleKey,
+} from "./console/keys.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
@@ -40,10 +47,16 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
 ];
 
 /** What the console's endpoints are given. */
-export type ConsoleDeps = ModelsDeps;
+export type ConsoleDeps = ModelsDeps & KeysDeps;
 
 /** The console's own API, for people with sessions. */
-export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [consoleModels];
+export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
+  consoleModels,
+  listKeys,
+  createConsoleKey,
+  revokeConsoleKey,
+  renameConsoleKey,
+];
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];
 

@@ -7,12 +7,14 @@ import type { Surface } from "../core/keys.ts";
 import type { PlanName } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { scopesOfSurface } from "../core/services.ts";
+import { findKey, renameKey } from "../store/account-keys.ts";
 import {
   type AccountChange,
   AccountClosed,
   type AccountRef,
   type AccountRow,
   type Accounts,
+  type KeyRow,
   type NewAccount,
   type NewKey,
 } from "../store/accounts.ts";
@@ -113,6 +115,31 @@ export async function suspendBelowZero(deps: AdministrationDeps, accountId: stri
   );
   if (account === null) throw noAccount(accountId);
   return { id: account.id, applied: await apply(deps, account) };
+}
+
+/**
+ * A key of this account. A key of another account is told like one that does not exist.
+ * @throws AdministrationError
+ */
+export async function findOwnKey(
+  { accounts }: Pick<AdministrationDeps, "accounts">,
+  account: Pick<AccountRow, "number">,
+  keyId: string,
+): Promise<KeyRow> {
+  const key = await findKey(accounts.deps.database, account, keyId);
+  if (key === null) throw new AdministrationError("not_found", `There is no key ${keyId}`);
+  return key;
+}
+
+/** Gives a key another name. @throws AdministrationError */
+export async function renameOwnKey(
+  deps: AdministrationDeps,
+  account: Pick<AccountRow, "number" | "id" | "bucket">,
+  named: { readonly keyId: string; readonly name: string },
+): Promise<Done> {
+  const { id } = await findOwnKey(deps, account, named.keyId);
+  await renameKey(deps.accounts.deps.database, account, named);
+  return { id, applied: await apply(deps, account) };
 }
 
 /** @throws AdministrationError if no account has this id */

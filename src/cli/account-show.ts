@@ -1,7 +1,7 @@
+import { type AccountSummary, readAccountSummary } from "../accounts/account-summary.ts";
 import { findAccount } from "../accounts/administration.ts";
-import { parseDocument } from "../core/access.ts";
-import { deriveTier, nextTier, type Tier } from "../core/limits.ts";
-import { add, min, type NanoUsd, toJsonNumber, ZERO } from "../core/money.ts";
+import type { Tier } from "../core/limits.ts";
+import { add, type NanoUsd, toJsonNumber, ZERO } from "../core/money.ts";
 import type { AccountRow, KeyRow } from "../store/accounts.ts";
 import type { Payment } from "../store/payments.ts";
 import type { Answer } from "./command.ts";
@@ -9,85 +9,43 @@ import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, indented, labelled, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 
-interface Balances {
-  readonly paid: NanoUsd;
-  readonly free: NanoUsd;
-  readonly freeExpiresAt: Date | null;
-  readonly heldPaid: NanoUsd;
-  readonly heldFree: NanoUsd;
-  readonly owed: NanoUsd;
-}
-
-interface Month {
-  /** `2026-11`. */
-  readonly name: string;
-  readonly spent: NanoUsd;
-  readonly held: NanoUsd;
-  readonly cap: NanoUsd;
-  readonly ownCap: NanoUsd | null;
-}
-
-interface AccountSummary {
+interface Shown {
   readonly account: AccountRow;
-  readonly tier: Tier;
-  readonly next: Tier | null;
-  readonly balances: Balances;
-  readonly month: Month;
-  readonly openStreams: number;
+  readonly summary: AccountSummary;
   readonly keys: readonly KeyRow[];
   readonly payments: readonly Payment[];
 }
 
 /** Shows everything about an account. Its wallet is read at one instant. */
 export async function showAccount(stores: Stores, id: string): Promise<Answer> {
-  const summary = await read(stores, id);
-  return { json: jsonOf(summary), text: textOf(summary) };
+  const shown = await read(stores, id);
+  return { json: jsonOf(shown), text: textOf(shown) };
 }
 
-async function read({ administration, actors }: Stores, id: string): Promise<AccountSummary> {
+async function read({ administration, actors }: Stores, id: string): Promise<Shown> {
   const { accounts, payments } = administration;
   const account = await findAccount(administration, id);
-  const state = await actors.of(account.id, account.bucket).state();
-  const { tierInputs, ownCap } = parseDocument(state.document);
-  const tier = deriveTier(tierInputs, state.nowMs);
-  const { wallet } = state;
-  const freeExpiresAt = wallet.freeExpiresMs === 0 ? null : new Date(wallet.freeExpiresMs);
-  const isExpired = freeExpiresAt !== null && state.nowMs >= freeExpiresAt.getTime();
-  const isThisMonth = wallet.month === state.month;
+  const keys = await accounts.listKeys(account);
   return {
     account,
-    tier,
-    next: nextTier(tier),
-    balances: {
-      paid: wallet.paid,
-      free: isExpired ? ZERO : wallet.free,
-      freeExpiresAt,
-      heldPaid: wallet.heldPaid,
-      heldFree: wallet.heldFree,
-      owed: wallet.owed,
-    },
-    month: {
-      name: `${state.month}`.replace(/(..)$/, "-$1"),
-      spent: isThisMonth ? wallet.spent : ZERO,
-      held: isThisMonth ? wallet.held : ZERO,
-      cap: ownCap === null ? tier.monthlyCap : min(ownCap, tier.monthlyCap),
-      ownCap,
-    },
-    openStreams: wallet.streams,
-    keys: await accounts.listKeys(account),
+    summary: await readAccountSummary(
+      actors,
+      account,
+      keys.map((key) => key.id),
+    ),
+    keys,
     payments: await payments.list(account),
   };
 }
 
-function textOf({ account, tier, next, balances, month, ...rest }: AccountSummary): string {
+function textOf({ account, summary, keys, payments }: Shown): string {
+  const { tier, next, balances, month, openStreams } = summary;
   const reason = account.stateReason === null ? "" : ` (${account.stateReason})`;
   const expiry = balances.freeExpiresAt;
   const held = add(balances.heldPaid, balances.heldFree);
   const own = month.ownCap === null ? "" : `; own cap ${dollars(month.ownCap)}`;
-  const isCapped = tier.kind === "tier" || month.ownCap !== null;
-  const spent = isCapped
-    ? `${dollars(month.spent)} of ${dollars(month.cap)}`
-    : dollars(month.spent);
+  const spent =
+    month.cap === null ? dollars(month.spent) : `${dollars(month.spent)} of ${dollars(month.cap)}`;
   const head = labelled([
     ["account", account.id],
     ["surface", account.surface],
@@ -98,10 +56,10 @@ function textOf({ account, tier, next, balances, month, ...rest }: AccountSummar
     ["paid", dollars(balances.paid)],
     ["free", `${dollars(balances.free)}${expiry === null ? "" : ` until ${utc(expiry)}`}`],
     ...owedRows(balances.owed),
-    ["held", `${dollars(held)} in open calls, ${rest.openStreams} of them streams`],
+    ["held", `${dollars(held)} in open calls, ${openStreams} of them streams`],
     ["month", `${month.name}: ${spent} spent${own}`],
   ]);
-  return [head, `keys\n${keysText(rest.keys)}`, `payments\n${paymentsText(rest.payments)}`].join(
+  return [head, `keys\n${keysText(keys, summary)}`, `payments\n${paymentsText(payments)}`].join(
     "\n\n",
   );
 }
@@ -127,14 +85,16 @@ function unlockText({ unlock }: Tier): string {
   return `${dollars(unlock.paid)} paid${days}`;
 }
 
-function keysText(keys: readonly KeyRow[]): string {
+function keysText(keys: readonly KeyRow[], summary: AccountSummary): string {
   if (keys.length === 0) return "  none";
   const rows = keys.map((key) => [
     key.id,
     key.name,
     key.scopes.join(","),
     `…${key.lastFour}`,
-    key.monthlyLimit === null ? "-" : `${dollars(key.monthlyLimit)}/month`,
+    `${dollars(spentBy(key, summary))}${
+      key.monthlyLimit === null ? "" : ` of ${dollars(key.monthlyLimit)}`
+    } this month`,
     key.ipAllowlist.length === 0 ? "any address" : key.ipAllowlist.join(","),
     key.lastUsedAt === null ? "never used" : `used ${utc(key.lastUsedAt)}`,
     key.revokedAt === null ? "" : `revoked ${utc(key.revokedAt)}`,
@@ -142,7 +102,13 @@ function keysText(keys: readonly KeyRow[]): string {
   return indented(table(rows));
 }
 
-function jsonOf({ account, tier, next, balances, month, ...rest }: AccountSummary) {
+/** What a key spent in this UTC month. */
+function spentBy({ id }: KeyRow, { keys }: AccountSummary): NanoUsd {
+  return keys.get(id)?.spent ?? ZERO;
+}
+
+function jsonOf({ account, summary, keys, payments }: Shown) {
+  const { tier, next, balances, month, openStreams } = summary;
   return {
     id: account.id,
     surface: account.surface,
@@ -167,12 +133,12 @@ function jsonOf({ account, tier, next, balances, month, ...rest }: AccountSummar
       month: month.name,
       spent_usd: toJsonNumber(month.spent),
       held_usd: toJsonNumber(month.held),
-      cap_usd: tier.kind === "plan" && month.ownCap === null ? null : toJsonNumber(month.cap),
+      cap_usd: month.cap === null ? null : toJsonNumber(month.cap),
       own_cap_usd: month.ownCap === null ? null : toJsonNumber(month.ownCap),
     },
-    open_streams: rest.openStreams,
-    keys: rest.keys.map(keyJson),
-    payments: rest.payments.map(paymentJson),
+    open_streams: openStreams,
+    keys: keys.map((key) => keyJson(key, summary)),
+    payments: payments.map(paymentJson),
   };
 }
 
@@ -190,13 +156,14 @@ function tierJson(tier: Tier) {
   };
 }
 
-function keyJson(key: KeyRow) {
+function keyJson(key: KeyRow, summary: AccountSummary) {
   return {
     id: key.id,
     name: key.name,
     scopes: key.scopes,
     ip: key.ipAllowlist,
     monthly_limit_usd: key.monthlyLimit === null ? null : toJsonNumber(key.monthlyLimit),
+    month_spent_usd: toJsonNumber(spentBy(key, summary)),
     last_four: key.lastFour,
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt,

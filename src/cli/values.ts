@@ -1,16 +1,23 @@
 // Reads the values of options and arguments. Every error names the one that is wrong.
 
-import { allowlist } from "../core/access.ts";
+import {
+  addressesFrom,
+  amountFrom,
+  lineFrom,
+  NAME_CHARACTERS_MAX,
+  positiveAmountFrom,
+  scopesFrom,
+  wrongField,
+} from "../core/field-rules.ts";
 import { type IdKind, isId } from "../core/ids.ts";
 import { type NanoUsd, usd } from "../core/money.ts";
-import { SCOPES, type Scope } from "../core/services.ts";
+import type { Scope } from "../core/services.ts";
 import { type Input, UsageError } from "./command.ts";
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?$/;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const EMAIL_LENGTH_MAX = 254;
-const NAME_LENGTH_MAX = 64;
 const REFERENCE_LENGTH_MAX = 255;
 const REASON_LENGTH_MAX = 500;
 
@@ -37,10 +44,7 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
 
 /** An amount of zero or more, with up to nine decimals. */
 export function amountOf(input: Input, option: string): NanoUsd {
-  const text = input.values.get(option) ?? "";
-  const amount = checked(option, () => usd(text));
-  if (amount < 0n) throw new UsageError(`--${option} must not be negative, but is '${text}'`);
-  return amount;
+  return checked(option, () => amountFrom(input.values.get(option) ?? ""));
 }
 
 /** An amount above or below zero. */
@@ -52,9 +56,7 @@ export function signedAmountOf(input: Input, option: string): NanoUsd {
 
 /** An amount above zero. */
 export function positiveAmountOf(input: Input, option: string): NanoUsd {
-  const amount = amountOf(input, option);
-  if (amount > 0n) return amount;
-  throw new UsageError(`--${option} must be above zero`);
+  return checked(option, () => positiveAmountFrom(input.values.get(option) ?? ""));
 }
 
 /** An ISO date or time; a time without a zone is UTC. Null if the option is not given. */
@@ -101,25 +103,20 @@ export function oneOf<T extends string>(
 }
 
 export function scopesOf(input: Input, option: string): readonly Scope[] {
-  const scopes = listOf(input, option).map((text) => {
-    const scope = nameAmong(SCOPES, text);
-    if (scope !== undefined) return scope;
-    throw new UsageError(`--${option} must contain only ${SCOPES.join(", ")}, but has '${text}'`);
-  });
-  return [...new Set(scopes)];
+  const words = listOf(input, option);
+  return checked(option, () => scopesFrom(words));
 }
 
 /** Addresses and CIDR blocks; none if the option is not given. */
 export function addressesOf(input: Input, option: string): readonly string[] {
   if (!input.values.has(option)) return [];
-  const entries = [...new Set(listOf(input, option))];
-  checked(option, () => allowlist(entries));
-  return entries;
+  const entries = listOf(input, option);
+  return checked(option, () => addressesFrom(entries));
 }
 
 /** A name in one line. */
 export function nameOf(input: Input, option: string, fallback: string): string {
-  return lineOf(option, input.values.get(option) ?? fallback, NAME_LENGTH_MAX);
+  return lineOf(option, input.values.get(option) ?? fallback, NAME_CHARACTERS_MAX);
 }
 
 /** A reason in one line. */
@@ -133,13 +130,8 @@ export function referenceOf(input: Input, option: string): string | null {
   return reference === undefined ? null : lineOf(option, reference, REFERENCE_LENGTH_MAX);
 }
 
-function lineOf(option: string, text: string, lengthMax: number): string {
-  const line = text.trim();
-  const isPlain = /^\P{Cc}+$/u.test(line);
-  if (isPlain && [...line].length <= lengthMax) return line;
-  throw new UsageError(
-    `--${option} must have 1 to ${lengthMax} characters and no control characters`,
-  );
+function lineOf(option: string, text: string, charactersMax: number): string {
+  return checked(option, () => lineFrom(text, charactersMax));
 }
 
 export function emailOf(input: Input, option: string): string | null {
@@ -160,6 +152,6 @@ function checked<T>(option: string, read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new UsageError(`--${option}: ${error.message}`);
+    throw new UsageError(wrongField(`--${option}`, error));
   }
 }

@@ -5,7 +5,11 @@ import { oneOf, type TProperties, type TSchema, Type, text } from "../http/schem
 
 /** Exact USD as a plain decimal number in a string: "12.5", "-0.000000001". */
 export function usd(description: string) {
-  return text({ pattern: "^-?\\d+(\\.\\d{1,9})?$", description });
+  return text({
+    pattern: "^-?\\d+(\\.\\d{1,9})?$",
+    must: 'must be USD in a string, such as "12.5", with at most nine decimals',
+    description,
+  });
 }
 
 /** A time in UTC, ISO 8601. */

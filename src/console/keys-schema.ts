@@ -1,10 +1,10 @@
-// Keys of an account: listed, created, and revoked.
+// Keys of an account: listed, created, renamed, and revoked.
 
+import { NAME_CHARACTERS_MAX } from "../core/field-rules.ts";
 import { type Checked, nullable, optional, shortText, Type, text } from "../http/schema.ts";
 import { list, reply, time, usd } from "./fields.ts";
 
 const IP_ENTRIES_MAX = 100;
-const NAME_CHARACTERS_MAX = 64;
 
 export const Key = Type.Object({
   id: text(),
@@ -42,11 +42,25 @@ export const NewKey = Type.Object(
 );
 export type NewKeyBody = Checked<typeof NewKey>;
 
+const Applied = Type.Boolean({
+  description: "False where Redis did not answer: the change takes effect once it does",
+});
+
 export const CreatedKey = reply({
   key: text({ description: "The key itself: shown here and never again" }),
   created: Key,
+  applied: Applied,
 });
 export type CreatedKeyReply = Checked<typeof CreatedKey>;
+
+export const KeyName = Type.Object(
+  { name: shortText(NAME_CHARACTERS_MAX) },
+  { additionalProperties: false },
+);
+
+/** A key after a change of it. */
+export const ChangedKey = reply({ key: Key, applied: Applied });
+export type ChangedKeyReply = Checked<typeof ChangedKey>;
 
 export const KEYS_EXAMPLE: KeysReply = {
   prefix: "svc_live_",
@@ -75,4 +89,10 @@ export const KEYS_EXAMPLE: KeysReply = {
 export const CREATED_KEY_EXAMPLE: CreatedKeyReply = {
   key: "svc_live_7n42DGM5Tflk9n8mt7Fhc77n42DGM5Tflk9n8mt7Fhc7",
   created: KEYS_EXAMPLE.keys[0] as CreatedKeyReply["created"],
+  applied: true,
+};
+
+export const CHANGED_KEY_EXAMPLE: ChangedKeyReply = {
+  key: { ...CREATED_KEY_EXAMPLE.created, revoked_at: "2026-11-22T14:05:00.000Z" },
+  applied: true,
 };

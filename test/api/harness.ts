@@ -110,10 +110,15 @@ interface LogLine {
   readonly message: string;
 }
 
+export type HarnessStores = Awaited<ReturnType<typeof openStores>>;
+
+/** Parts of the application of the test's own, or what makes them of the stores. */
+export type HarnessOptions = Partial<AppDeps> | ((stores: HarnessStores) => Partial<AppDeps>);
+
 interface Parts {
   readonly url: string;
   readonly port: number;
-  readonly stores: Awaited<ReturnType<typeof openStores>>;
+  readonly stores: HarnessStores;
   readonly chat: ScriptedChat;
   readonly search: ScriptedSearch;
   readonly maps: ScriptedMaps;
@@ -128,7 +133,7 @@ export class Harness implements AsyncDisposable {
   constructor(readonly parts: Parts) {}
 
   static async start(
-    options: Partial<AppDeps> = {},
+    options: HarnessOptions = {},
     { mailWaitMs = 10_000 }: { readonly mailWaitMs?: number } = {},
   ): Promise<Harness> {
     const stores = await openStores();
@@ -172,7 +177,7 @@ export class Harness implements AsyncDisposable {
       ipHashSecret: () => "ip secret of the tests",
       windowSecret: "ip secret of the tests",
       docsTryIt: false,
-      ...options,
+      ...(typeof options === "function" ? options(stores) : options),
     });
     app.listen({ ...LISTEN_OPTIONS, port: 0, hostname: "127.0.0.1", reusePort: false });
     const port = app.server?.port ?? 0;
@@ -182,10 +187,8 @@ export class Harness implements AsyncDisposable {
       await stores.close();
     };
     const pendingRequests = () => app.server?.pendingRequests ?? 0;
-    const url = `http://127.0.0.1:${port}`;
-    const scripted = { chat, search, maps };
-    const served = { url, port, pendingRequests, stop };
-    return new Harness({ ...served, ...scripted, stores, paused, log, logged });
+    const served = { url: `http://127.0.0.1:${port}`, port, pendingRequests, stop };
+    return new Harness({ ...served, chat, search, maps, stores, paused, log, logged });
   }
 
   /** Requests that the service has and did not answer yet. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Membership, People, SignedIn } from "../../src/http/people.ts";
 import { Harness } from "../api/harness.ts";
+import { servicesOf } from "./console-harness.ts";
 
 const PERSON: SignedIn = {
   personId: "person_1",
@@ -20,7 +21,7 @@ const people: People = {
 let harness: Harness;
 
 beforeAll(async () => {
-  harness = await Harness.start({ console: { people, consoleUrl: null } });
+  harness = await Harness.start((stores) => ({ console: { ...servicesOf(stores), people } }));
 });
 
 afterAll(async () => {

@@ -1,0 +1,98 @@
+// What an account and its keys use of their limits now, for pages that show them. It only reads, so
+// the wallet and the counts may be from instants a few milliseconds apart.
+
+import { DAY_MS, MAIL_COUNTS } from "../src/core/limits.ts";
+import { type NanoUsd, ZERO } from "../src/core/money.ts";
+import { PLAN_REQUESTS } from "./account-limits.ts";
+import type { ViewReply } from "./call-scripts.ts";
+import { keyStateKey, limitKey } from "./keys.ts";
+import {
+  type KeyState,
+  parseDayCount,
+  parseKeyState,
+  parseWindow,
+  WINDOW_SLOTS,
+  type WindowRecord,
+} from "./records.ts";
+import type { RedisClient } from "./script.ts";
+
+/** What a key used: money of this UTC month, and requests of the last minute. */
+export interface KeyUse {
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly requests: number;
+}
+
+export interface AccountUse extends Pick<ViewReply, "nowMs" | "month" | "wallet" | "document"> {
+  /** Of every key that was asked for. */
+  readonly keys: ReadonlyMap<string, KeyUse>;
+  /** Of all keys together within the last minute, where a plan counts them. */
+  readonly requests: number;
+  /** Messages within the last minute, and recipients of the UTC day. */
+  readonly messages: number;
+  readonly recipients: number;
+}
+
+interface UseQuestion {
+  readonly account: string;
+  readonly bucket: number;
+  readonly keyIds: readonly string[];
+}
+
+/** Reads all counts in one command, after the wallet: building that restores what keys spent. */
+export async function readUse(
+  redis: RedisClient,
+  state: ViewReply,
+  { account, bucket, keyIds }: UseQuestion,
+): Promise<AccountUse> {
+  const count = (name: string) => limitKey({ bucket, account }, name);
+  const names = [
+    count(PLAN_REQUESTS),
+    count(MAIL_COUNTS.messages),
+    count(MAIL_COUNTS.recipients),
+    ...keyIds.map((id) => keyStateKey(bucket, id)),
+  ];
+  const [requests, messages, recipients, ...keys] = await redis.mgetBuffer(...names);
+  const { nowMs, month, wallet, document } = state;
+  return {
+    ...{ nowMs, month, wallet, document },
+    keys: new Map(keyIds.map((id, index) => [id, keyUse(keys[index], state)])),
+    requests: windowCount(requests, nowMs),
+    messages: windowCount(messages, nowMs),
+    recipients: dayCount(recipients, nowMs),
+  };
+}
+
+function keyUse(bytes: Buffer | null | undefined, { nowMs, month, wallet }: ViewReply): KeyUse {
+  if (!bytes) return { spent: ZERO, held: ZERO, requests: 0 };
+  const state: KeyState = parseKeyState(bytes);
+  const isCurrent = state.month === month && state.epoch === wallet.epoch;
+  return {
+    spent: isCurrent ? state.spent : ZERO,
+    held: isCurrent ? state.held : ZERO,
+    requests: countAt(state.window, nowMs),
+  };
+}
+
+function windowCount(bytes: Buffer | null | undefined, nowMs: number): number {
+  return bytes ? countAt(parseWindow(bytes), nowMs) : 0;
+}
+
+function dayCount(bytes: Buffer | null | undefined, nowMs: number): number {
+  if (!bytes) return 0;
+  const { day, used } = parseDayCount(bytes);
+  return day >= Math.floor(nowMs / DAY_MS) ? used : 0;
+}
+
+/** What a window counts at a time: each slot that is not older than the window. */
+function countAt({ lastSecond, total, counts }: WindowRecord, nowMs: number): number {
+  const second = Math.floor(nowMs / 1_000);
+  // The clock went back: all of it counts, as in `open_window`.
+  if (second <= lastSecond) return total;
+  if (second - lastSecond >= WINDOW_SLOTS) return 0;
+  let left = total;
+  for (let passed = lastSecond + 1; passed <= second; passed += 1) {
+    left -= counts[passed % WINDOW_SLOTS] ?? 0;
+  }
+  return left;
+}

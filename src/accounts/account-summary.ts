@@ -1,0 +1,126 @@
+// What an account has, spends and may still do, as the command line and the console show it. The
+// wallet is read at one instant.
+
+import type { AccountUse, KeyUse } from "../../actors/account-use.ts";
+import { type AccountState, parseDocument } from "../core/access.ts";
+import { nextMonthMs } from "../core/clock.ts";
+import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/limits.ts";
+import { add, min, type NanoUsd, subtract, ZERO } from "../core/money.ts";
+import type { AccountRow } from "../store/accounts.ts";
+
+/** An account's actor, reduced to what is read here. */
+export interface ReadableAccount {
+  use(keyIds: readonly string[]): Promise<AccountUse>;
+}
+
+export interface ReadableAccounts {
+  of(accountId: string, bucket: number): ReadableAccount;
+}
+
+export interface Balances {
+  readonly paid: NanoUsd;
+  /** Zero once it has ended. */
+  readonly free: NanoUsd;
+  readonly freeExpiresAt: Date | null;
+  readonly heldPaid: NanoUsd;
+  readonly heldFree: NanoUsd;
+  readonly owed: NanoUsd;
+}
+
+export interface Month {
+  /** `2026-11`. */
+  readonly name: string;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly ownCap: NanoUsd | null;
+  /** The tier's; null for a plan. */
+  readonly tierCap: NanoUsd | null;
+  /** The lower one of the two; null if there is neither. */
+  readonly cap: NanoUsd | null;
+  readonly resetsAt: Date;
+}
+
+/** What limits the spending of an account now, whichever key it is. */
+export type Binding = "balance" | "tier_cap" | "own_cap" | "owed" | "inactive";
+
+export interface AccountSummary {
+  readonly now: Date;
+  readonly state: AccountState;
+  readonly stateReason: string | null;
+  readonly tier: Tier;
+  readonly tierInputs: TierInputs;
+  readonly next: Tier | null;
+  readonly balances: Balances;
+  readonly month: Month;
+  /** What a call could hold now if free credit may pay for it. */
+  readonly spendable: { readonly amount: NanoUsd; readonly limit: Binding };
+  readonly openStreams: number;
+  readonly openCalls: number;
+  /** Of the keys that were asked for. */
+  readonly keys: ReadonlyMap<string, KeyUse>;
+  readonly counts: Pick<AccountUse, "requests" | "messages" | "recipients">;
+}
+
+/** Reads an account, and what these keys of it use. */
+export async function readAccountSummary(
+  accounts: ReadableAccounts,
+  { id, bucket }: Pick<AccountRow, "id" | "bucket">,
+  keyIds: readonly string[] = [],
+): Promise<AccountSummary> {
+  const use = await accounts.of(id, bucket).use(keyIds);
+  const { wallet, nowMs, keys } = use;
+  const { state, stateReason, tierInputs, ownCap } = parseDocument(use.document);
+  const tier = deriveTier(tierInputs, nowMs);
+  const balances = balancesOf(use);
+  const month = monthOf(use, tier, ownCap);
+  return {
+    now: new Date(nowMs),
+    ...{ state, stateReason, tier, tierInputs, balances, month, keys },
+    next: nextTier(tier),
+    spendable: spendableOf(state, balances, month),
+    openStreams: wallet.streams,
+    openCalls: wallet.calls,
+    counts: use,
+  };
+}
+
+function balancesOf({ wallet, nowMs }: AccountUse): Balances {
+  const { paid, free, freeExpiresMs, heldPaid, heldFree, owed } = wallet;
+  const hasEnded = freeExpiresMs !== 0 && nowMs >= freeExpiresMs;
+  return {
+    ...{ paid, heldPaid, heldFree, owed },
+    free: hasEnded ? ZERO : free,
+    freeExpiresAt: freeExpiresMs === 0 ? null : new Date(freeExpiresMs),
+  };
+}
+
+function monthOf({ wallet, month, nowMs }: AccountUse, tier: Tier, ownCap: NanoUsd | null): Month {
+  const isCurrent = wallet.month === month;
+  const tierCap = tier.kind === "plan" ? null : tier.monthlyCap;
+  const caps = [tierCap, ownCap].filter((cap) => cap !== null);
+  return {
+    name: `${month}`.replace(/(..)$/, "-$1"),
+    spent: isCurrent ? wallet.spent : ZERO,
+    held: isCurrent ? wallet.held : ZERO,
+    ...{ ownCap, tierCap },
+    cap: caps.length === 0 ? null : caps.reduce(min),
+    resetsAt: new Date(nextMonthMs(nowMs)),
+  };
+}
+
+function spendableOf(
+  state: AccountState,
+  { paid, free, owed }: Balances,
+  { spent, held, tierCap, ownCap }: Month,
+): AccountSummary["spendable"] {
+  if (state !== "active") return { amount: ZERO, limit: "inactive" };
+  if (owed > ZERO) return { amount: ZERO, limit: "owed" };
+  const room = (cap: NanoUsd) => subtract(subtract(cap, spent), held);
+  const rooms: { readonly limit: Binding; readonly amount: NanoUsd }[] = [
+    { limit: "balance", amount: add(paid, free) },
+  ];
+  if (tierCap !== null) rooms.push({ limit: "tier_cap", amount: room(tierCap) });
+  if (ownCap !== null) rooms.push({ limit: "own_cap", amount: room(ownCap) });
+  const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
+  return least.amount < ZERO ? { ...least, amount: ZERO } : least;
+}

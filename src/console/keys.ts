@@ -1,0 +1,194 @@
+// Keys of an account: GET and POST …/keys, POST …/keys/{key}/revoke and …/keys/{key}/rename
+
+import {
+  type AccountSummary,
+  type ReadableAccounts,
+  readAccountSummary,
+} from "../accounts/account-summary.ts";
+import {
+  type AdministrationDeps,
+  createKey,
+  findOwnKey,
+  renameOwnKey,
+  revokeKey,
+} from "../accounts/administration.ts";
+import {
+  addressesFrom,
+  amountFrom,
+  lineFrom,
+  NAME_CHARACTERS_MAX,
+  scopesFrom,
+} from "../core/field-rules.ts";
+import { KEY_PREFIXES, type Surface } from "../core/keys.ts";
+import { toDecimal, ZERO } from "../core/money.ts";
+import { type Scope, SERVICE_NAMES, SERVICES, scopesOfSurface } from "../core/services.ts";
+import {
+  type AccountContext,
+  accountEndpoint,
+  type ConsoleFrameDeps,
+} from "../http/console-endpoint.ts";
+import { jsonBody } from "../http/json-body.ts";
+import type { AccountRow, KeyRow, NewKey } from "../store/accounts.ts";
+import {
+  CHANGED_KEY_EXAMPLE,
+  ChangedKey,
+  type ChangedKeyReply,
+  CREATED_KEY_EXAMPLE,
+  CreatedKey,
+  type CreatedKeyReply,
+  KEYS_EXAMPLE,
+  KeyName,
+  Keys,
+  type KeysReply,
+  NewKey as NewKeyBody,
+  type NewKeyBody as NewKeyFields,
+} from "./keys-schema.ts";
+import { readField } from "./read-fields.ts";
+
+export interface KeysDeps extends ConsoleFrameDeps {
+  readonly administration: AdministrationDeps;
+  readonly wallets: ReadableAccounts;
+}
+
+type Context = AccountContext<KeysDeps>;
+
+const PATH = "/console/api/accounts/{account}/keys";
+const BODY_BYTES_MAX = 16 * 1_024;
+
+export const listKeys = accountEndpoint({
+  id: "listKeys",
+  method: "GET",
+  path: PATH,
+  role: "viewer",
+  summary: "List the keys of an account",
+  reply: Keys,
+  examples: [{ summary: "One key", reply: KEYS_EXAMPLE }],
+  async run({ deps, account }: Context) {
+    const keys = await deps.administration.accounts.listKeys(account);
+    const summary = await readKeys(deps, account, keys);
+    return {
+      prefix: KEY_PREFIXES[account.surface],
+      scopes: scopesOfSurface(account.surface).map((scope) => ({
+        scope,
+        title: titleOf(account.surface, scope),
+        in_tier: summary.tier.services.includes(scope),
+      })),
+      keys: keys.map((key) => keyJson(key, summary)),
+    } satisfies KeysReply;
+  },
+});
+
+export const createConsoleKey = accountEndpoint({
+  id: "createKey",
+  method: "POST",
+  path: PATH,
+  role: "admin",
+  summary: "Create a key; it is shown only once",
+  body: jsonBody(NewKeyBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: CreatedKey,
+  examples: [
+    {
+      summary: "A key for chat and search",
+      body: {
+        name: "production",
+        scopes: ["models", "search"],
+        ip_allowlist: ["203.0.113.0/24"],
+        monthly_limit_usd: "50",
+      },
+      reply: CREATED_KEY_EXAMPLE,
+    },
+  ],
+  async run({ deps, account }: Context, fields: NewKeyFields) {
+    const { id, key, applied } = await createKey(deps.administration, account.id, termsOf(fields));
+    const created = await oneKey(deps, account, id);
+    return { key, created, applied } satisfies CreatedKeyReply;
+  },
+});
+
+export const revokeConsoleKey = accountEndpoint({
+  id: "revokeKey",
+  method: "POST",
+  path: `${PATH}/{key}/revoke`,
+  role: "admin",
+  summary: "Revoke a key: the next call with it is refused",
+  reply: ChangedKey,
+  examples: [{ summary: "A key that is gone", reply: CHANGED_KEY_EXAMPLE }],
+  async run({ deps, account, params }: Context) {
+    const { id } = await findOwnKey(deps.administration, account, params.key ?? "");
+    const { applied } = await revokeKey(deps.administration, id);
+    return { key: await oneKey(deps, account, id), applied } satisfies ChangedKeyReply;
+  },
+});
+
+export const renameConsoleKey = accountEndpoint({
+  id: "renameKey",
+  method: "POST",
+  path: `${PATH}/{key}/rename`,
+  role: "admin",
+  summary: "Give a key another name",
+  body: jsonBody(KeyName, { bytesMax: BODY_BYTES_MAX }),
+  reply: ChangedKey,
+  examples: [
+    {
+      summary: "A new name",
+      body: { name: "production" },
+      reply: { ...CHANGED_KEY_EXAMPLE, key: CREATED_KEY_EXAMPLE.created },
+    },
+  ],
+  async run({ deps, account, params }: Context, fields: { readonly name: string }) {
+    const named = { keyId: params.key ?? "", name: nameOf(fields) };
+    const { id, applied } = await renameOwnKey(deps.administration, account, named);
+    return { key: await oneKey(deps, account, id), applied } satisfies ChangedKeyReply;
+  },
+});
+
+/** The checks of `farebox key create`. */
+function termsOf(fields: NewKeyFields): NewKey {
+  const { scopes, ip_allowlist: entries = [], monthly_limit_usd: limit } = fields;
+  return {
+    name: nameOf(fields),
+    scopes: readField("scopes", () => scopesFrom(scopes)),
+    ipAllowlist: readField("ip_allowlist", () => addressesFrom(entries)),
+    monthlyLimit: limit == null ? null : readField("monthly_limit_usd", () => amountFrom(limit)),
+  };
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return readField("name", () => lineFrom(name, NAME_CHARACTERS_MAX));
+}
+
+/** The Application API calls its scope a permission (SPEC 2.1). */
+function titleOf(surface: Surface, scope: Scope): string {
+  if (surface === "application") return "Models API";
+  const service = SERVICE_NAMES.find((name) => SERVICES[name].scope === scope);
+  return service === undefined ? scope : SERVICES[service].title;
+}
+
+async function readKeys({ wallets }: KeysDeps, account: AccountRow, keys: readonly KeyRow[]) {
+  return await readAccountSummary(
+    wallets,
+    account,
+    keys.map(({ id }) => id),
+  );
+}
+
+async function oneKey(deps: KeysDeps, account: AccountRow, id: string) {
+  const key = await findOwnKey(deps.administration, account, id);
+  return keyJson(key, await readKeys(deps, account, [key]));
+}
+
+function keyJson(key: KeyRow, { keys }: AccountSummary): KeysReply["keys"][number] {
+  const { monthlyLimit, createdAt, lastUsedAt, revokedAt } = key;
+  return {
+    id: key.id,
+    name: key.name,
+    last_four: key.lastFour,
+    scopes: key.scopes,
+    ip_allowlist: key.ipAllowlist,
+    monthly_limit_usd: monthlyLimit === null ? null : toDecimal(monthlyLimit),
+    month_spent_usd: toDecimal(keys.get(key.id)?.spent ?? ZERO),
+    created_at: createdAt.toISOString(),
+    last_used_at: lastUsedAt?.toISOString() ?? null,
+    revoked_at: revokedAt?.toISOString() ?? null,
+  };
+}

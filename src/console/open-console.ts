@@ -1,0 +1,37 @@
+// What the console's endpoints work with besides people, opened for an API process.
+
+import type { AccountActors } from "../../actors/account-actors.ts";
+import type { RandomBytes } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import { Accounts } from "../store/accounts.ts";
+import type { Database } from "../store/database.ts";
+import { Payments } from "../store/payments.ts";
+import type { KeysDeps } from "./keys.ts";
+
+export interface OpenConsoleParts {
+  readonly database: Database;
+  readonly actors: AccountActors;
+  /** The current pepper of keys. */
+  readonly keyPepper: string;
+  readonly now: () => number;
+  readonly random: RandomBytes;
+  readonly log: Pick<Log, "warn">;
+}
+
+type Opened = Pick<KeysDeps, "administration" | "wallets">;
+
+/** Opens it; nothing connects before the first use. */
+export function openConsole(parts: OpenConsoleParts): Opened {
+  const { database, actors, keyPepper, now, random, log } = parts;
+  return {
+    administration: {
+      accounts: new Accounts({ database, random, keyPepper }),
+      payments: new Payments({ database, random }),
+      actors,
+      now,
+      onDelayed: (accountId, error) =>
+        log.warn({ accountId, err: error }, "A change waits for Redis; the completer applies it"),
+    },
+    wallets: actors,
+  };
+}

@@ -1,0 +1,59 @@
+// Rules of values that people enter, for whichever door they come through: the command line and the
+// console name the field in front of the rule, and so say the same.
+
+import { allowlist } from "./access.ts";
+import { type NanoUsd, usd } from "./money.ts";
+import { SCOPES, type Scope } from "./services.ts";
+
+export const NAME_CHARACTERS_MAX = 64;
+
+const RULE = "BrokenRule";
+
+/** A value that breaks a rule. The message is the rule, without the field: "must not be …". */
+class BrokenRule extends RangeError {
+  override readonly name = RULE;
+}
+
+/** An amount of zero or more, with up to nine decimals. @throws RangeError */
+export function amountFrom(text: string): NanoUsd {
+  const amount = usd(text);
+  if (amount < 0n) throw new BrokenRule(`must not be negative, but is '${text}'`);
+  return amount;
+}
+
+/** An amount above zero. @throws RangeError */
+export function positiveAmountFrom(text: string): NanoUsd {
+  const amount = amountFrom(text);
+  if (amount > 0n) return amount;
+  throw new BrokenRule("must be above zero");
+}
+
+/** Scopes in any case, each once. @throws RangeError */
+export function scopesFrom(words: readonly string[]): readonly Scope[] {
+  const scopes = words.map((word) => {
+    const scope = SCOPES.find((name) => name === word.toLowerCase());
+    if (scope !== undefined) return scope;
+    throw new BrokenRule(`must contain only ${SCOPES.join(", ")}, but has '${word}'`);
+  });
+  return [...new Set(scopes)];
+}
+
+/** Addresses and CIDR blocks, each once. @throws RangeError */
+export function addressesFrom(entries: readonly string[]): readonly string[] {
+  const distinct = [...new Set(entries)];
+  allowlist(distinct);
+  return distinct;
+}
+
+/** A text in one line. @throws RangeError */
+export function lineFrom(text: string, charactersMax: number): string {
+  const line = text.trim();
+  const isPlain = /^\P{Cc}+$/u.test(line);
+  if (isPlain && [...line].length <= charactersMax) return line;
+  throw new BrokenRule(`must have 1 to ${charactersMax} characters and no control characters`);
+}
+
+/** What is wrong with a field, by what one of these functions threw: "scopes must contain …". */
+export function wrongField(field: string, { name, message }: RangeError): string {
+  return name === RULE ? `${field} ${message}` : `${field}: ${message}`;
+}

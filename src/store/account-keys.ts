@@ -1,0 +1,40 @@
+// Single keys of an account, for changes that its people make.
+
+import { and, eq } from "drizzle-orm";
+import { keys } from "./account-schema.ts";
+import type { AccountRow, KeyRow } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { lockAccount, raiseVersion, type Transaction } from "./operations.ts";
+
+type Owner = Pick<AccountRow, "number">;
+
+/** A key of this account; null also for a key of another one. */
+export async function findKey(
+  { db }: Database,
+  { number }: Owner,
+  keyId: string,
+): Promise<KeyRow | null> {
+  const [row] = await db
+    .select()
+    .from(keys)
+    .where(and(eq(keys.account, number), eq(keys.id, keyId)));
+  return (row as unknown as KeyRow | undefined) ?? null;
+}
+
+/** Gives a key of this account another name, also one that was revoked. */
+export async function renameKey(
+  { db }: Database,
+  { number }: Owner,
+  { keyId, name }: { readonly keyId: string; readonly name: string },
+  also?: (tx: Transaction, account: number) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockAccount(tx, number);
+    await tx
+      .update(keys)
+      .set({ name })
+      .where(and(eq(keys.account, number), eq(keys.id, keyId)));
+    await raiseVersion(tx, number);
+    await also?.(tx, number);
+  });
+}

@@ -1,0 +1,127 @@
+// The console over real HTTP, for people whose role is told by their cookie: who they are is the
+// matter of other tests.
+
+import type { ConsoleServices } from "../../src/app.ts";
+import { openConsole } from "../../src/console/open-console.ts";
+import { ROLES, type Role } from "../../src/core/roles.ts";
+import type { ConsoleEndpoint } from "../../src/http/console-endpoint.ts";
+import type { People, SignedIn } from "../../src/http/people.ts";
+import { fits } from "../../src/http/unknown-route.ts";
+import { CONSOLE } from "../../src/routes.ts";
+import { Harness, type HarnessStores, PEPPER, type TestAccount } from "../api/harness.ts";
+import { misfit } from "../support/contract.ts";
+import { random, silent } from "../support/world.ts";
+
+/** Belongs to no account. */
+export type Somebody = Role | "stranger";
+
+export interface Told<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+  /** Of a refusal. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+}
+
+/** Whoever sends the cookie `session=admin` has that role in every account of `ofUs`. */
+function peopleOf({ accounts }: HarnessStores, ofUs: ReadonlySet<string>): People {
+  return {
+    async signedIn(headers) {
+      const name = /^session=(\w+)$/.exec(headers.get("cookie") ?? "")?.[1];
+      return name === undefined ? null : personOf(name);
+    },
+    async membership(personId, accountId) {
+      const role = ROLES.find((one) => one === personId);
+      const account = ofUs.has(accountId) ? await accounts.find(accountId) : null;
+      return role === undefined || account === null ? null : { account, role };
+    },
+  };
+}
+
+function personOf(name: string): SignedIn {
+  return {
+    personId: name,
+    email: `${name}@example.com`,
+    name,
+    isOperator: false,
+    sessionId: `session_${name}`,
+    provedAtMs: 0,
+  };
+}
+
+export class ConsoleHarness implements AsyncDisposable {
+  constructor(
+    readonly api: Harness,
+    /** The accounts that people with a role belong to. */
+    readonly ofUs: Set<string>,
+  ) {}
+
+  static async start(own: Partial<ConsoleServices> = {}): Promise<ConsoleHarness> {
+    const ofUs = new Set<string>();
+    const api = await Harness.start((stores) => ({
+      console: { ...servicesOf(stores), people: peopleOf(stores, ofUs), ...own },
+    }));
+    return new ConsoleHarness(api, ofUs);
+  }
+
+  /** An account that people with a role belong to. */
+  async account(...options: Parameters<Harness["account"]>): Promise<TestAccount> {
+    const account = await this.api.account(...options);
+    this.ofUs.add(account.id);
+    return account;
+  }
+
+  async get<Body>(who: Somebody, path: string): Promise<Told<Body>> {
+    return await this.#send<Body>("GET", path, { cookie: `session=${who}` });
+  }
+
+  async post<Body>(who: Somebody, path: string, body: object = {}): Promise<Told<Body>> {
+    const headers = {
+      cookie: `session=${who}`,
+      "content-type": "application/json",
+      origin: this.api.parts.url,
+    };
+    return await this.#send<Body>("POST", path, headers, JSON.stringify(body));
+  }
+
+  /** Every success is held to the schema of its endpoint. */
+  async #send<Body>(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: string,
+  ): Promise<Told<Body>> {
+    const url = `${this.api.parts.url}/console/api${path}`;
+    const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
+    const json = (await response.json()) as Body & { readonly error?: Record<string, string> };
+    const problem = response.ok ? misfit(endpointOf(method, path).reply, json) : null;
+    if (problem !== null) throw new Error(`${method} ${path} answered ${problem}`);
+    const { error } = json;
+    const { status } = response;
+    return {
+      status,
+      headers: response.headers,
+      body: json,
+      code: error?.code,
+      message: error?.message,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.api[Symbol.asyncDispose]();
+  }
+}
+
+function endpointOf(method: string, path: string): ConsoleEndpoint<never> {
+  const plain = `/console/api${path}`.replace(/\?.*/, "");
+  const found = CONSOLE.find((one) => one.method === method && fits(one, plain));
+  if (found === undefined) throw new Error(`The console has no ${method} ${path}`);
+  return found;
+}
+
+/** What the console needs besides people, on the stores of a harness. */
+export function servicesOf({ database, actors }: HarnessStores): Omit<ConsoleServices, "people"> {
+  const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };
+  return { consoleUrl: null, ...openConsole(parts) };
+}

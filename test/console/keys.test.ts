@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ChangedKeyReply, CreatedKeyReply, KeysReply } from "../../src/console/keys-schema.ts";
+import { chatBody, errorOf } from "../api/harness.ts";
+import { eventually } from "../support/eventually.ts";
+import { ConsoleHarness } from "./console-harness.ts";
+
+let harness: ConsoleHarness;
+
+beforeAll(async () => {
+  harness = await ConsoleHarness.start();
+});
+
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]();
+});
+
+const BODY = { name: "production", scopes: ["models"] };
+
+function keysOf({ id }: { readonly id: string }): string {
+  return `/accounts/${id}/keys`;
+}
+
+describe("the list of keys", () => {
+  test("shows what a key spent, to the last nano-dollar, and never the key", async () => {
+    const account = await harness.account({ monthlyLimit: "3.5" });
+    await harness.api.post(account, chatBody());
+    const { body, status } = await harness.get<KeysReply>("viewer", keysOf(account));
+    expect(status).toBe(200);
+    expect(body.prefix).toBe("svc_live_");
+    const { monthSpent } = (await harness.api.view(account)).key;
+    expect(monthSpent).toBeGreaterThan(0n);
+    expect(body.keys).toHaveLength(1);
+    expect(body.keys[0]).toMatchObject({
+      id: account.keyId,
+      monthly_limit_usd: "3.5",
+      month_spent_usd: (Number(monthSpent) / 1e9).toFixed(9).replace(/0+$/, ""),
+      revoked_at: null,
+    });
+    expect(JSON.stringify(body)).not.toContain(account.key);
+    expect(body.scopes.map(({ scope, in_tier }) => [scope, in_tier])).toEqual([
+      ["models", true],
+      ["search", false],
+      ["maps", false],
+      ["mail", false],
+    ]);
+  });
+
+  test("names the one permission of an application account", async () => {
+    const account = await harness.account({ surface: "application" });
+    const { body } = await harness.get<KeysReply>("viewer", keysOf(account));
+    expect(body.prefix).toBe("svc_sk_");
+    expect(body.scopes).toEqual([{ scope: "models", title: "Models API", in_tier: true }]);
+  });
+});
+
+describe("a new key", () => {
+  test("works at once, within its scopes, addresses and budget", async () => {
+    const account = await harness.account({ paid: "5" });
+    const fields = {
+      ...BODY,
+      scopes: ["models", "MODELS"],
+      ip_allowlist: ["127.0.0.0/8", "::1"],
+      monthly_limit_usd: "0.000000001",
+    };
+    const { body, status } = await harness.post<CreatedKeyReply>("admin", keysOf(account), fields);
+    expect(status).toBe(200);
+    expect(body.applied).toBeTrue();
+    expect(body.created).toMatchObject({
+      name: "production",
+      scopes: ["models"],
+      last_four: body.key.slice(-4),
+      ip_allowlist: ["127.0.0.0/8", "::1"],
+      monthly_limit_usd: "0.000000001",
+      month_spent_usd: "0",
+    });
+    const refused = await harness.api.post({ key: body.key }, chatBody());
+    expect((await errorOf(refused)).code).toBe("key_budget_exceeded");
+  });
+
+  test.each([
+    [{ scopes: [] }, "scopes must be a list of at least one scope"],
+    [{ scopes: ["chat"] }, "scopes must contain only models, search, maps, mail, but has 'chat'"],
+    [{ name: " " }, "name must have 1 to 64 characters and no control characters"],
+    [{ name: "a\nb" }, "name must have 1 to 64 characters and no control characters"],
+    [{ ip_allowlist: ["10.0.0.0/33"] }, "ip_allowlist: '10.0.0.0/33' is neither an IP address"],
+    [{ monthly_limit_usd: "many" }, "monthly_limit_usd must be USD in a string"],
+    [{ monthly_limit_usd: 5 }, "monthly_limit_usd must be USD in a string"],
+    [{ monthly_limit_usd: "-1" }, "monthly_limit_usd must not be negative, but is '-1'"],
+    [{ monthly_limit_usd: "99999999999" }, "monthly_limit_usd: Amount"],
+    [{ budget: "5" }, "budget"],
+  ])("with %j is refused by name, and nothing is made", async (wrong, message) => {
+    const account = await harness.account();
+    const told = await harness.post("owner", keysOf(account), { ...BODY, ...wrong });
+    expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
+    expect(told.message).toStartWith(message);
+    const { body } = await harness.get<KeysReply>("owner", keysOf(account));
+    expect(body.keys).toHaveLength(1);
+  });
+
+  test("of an application account has the permission Models API alone", async () => {
+    const account = await harness.account({ surface: "application" });
+    const wrong = await harness.post("admin", keysOf(account), { ...BODY, scopes: ["search"] });
+    expect(wrong).toMatchObject({ status: 400, code: "wrong_scope" });
+    const { body } = await harness.post<CreatedKeyReply>("admin", keysOf(account), BODY);
+    expect(body.key).toStartWith("svc_sk_");
+  });
+
+  test("of a closed account is refused", async () => {
+    const account = await harness.account({ state: "closed" });
+    const told = await harness.post("owner", keysOf(account), BODY);
+    expect(told).toMatchObject({ status: 409, code: "closed" });
+  });
+});
+
+describe("a key that is revoked", () => {
+  test("is refused at the very next call", async () => {
+    const account = await harness.account();
+    expect((await harness.api.post(account, chatBody())).status).toBe(200);
+    const path = `${keysOf(account)}/${account.keyId}/revoke`;
+    const { body, status } = await harness.post<ChangedKeyReply>("admin", path);
+    expect(status).toBe(200);
+    expect(body.key.revoked_at).not.toBeNull();
+    const refused = await harness.api.post(account, chatBody());
+    expect((await errorOf(refused)).code).toBe("invalid_api_key");
+    const again = await harness.post<ChangedKeyReply>("admin", path);
+    expect(again.body.key.revoked_at).toBe(body.key.revoked_at);
+  });
+
+  test("of another account is told like one that does not exist, and goes on", async () => {
+    const [mine, other] = [await harness.account(), await harness.api.account()];
+    const told = await harness.post("owner", `${keysOf(mine)}/${other.keyId}/revoke`);
+    const missing = await harness.post("owner", `${keysOf(mine)}/key_0/revoke`);
+    expect(told).toMatchObject({ status: 404, code: "not_found" });
+    expect(missing.message).toBe(told.message?.replace(other.keyId, "key_0"));
+    expect((await harness.api.post(other, chatBody())).status).toBe(200);
+  });
+});
+
+test("a key is given another name", async () => {
+  const account = await harness.account();
+  const path = `${keysOf(account)}/${account.keyId}/rename`;
+  const { body } = await harness.post<ChangedKeyReply>("admin", path, { name: " laptop " });
+  expect(body.key.name).toBe("laptop");
+  await eventually("the name is in force", async () => {
+    return (await harness.api.view(account)).key.name === "laptop";
+  });
+  const wrong = await harness.post("admin", path, { name: "" });
+  expect(wrong.message).toStartWith("name must");
+});
+
+test.each(["viewer", "billing"] as const)("a %s reads keys and changes none", async (who) => {
+  const account = await harness.account();
+  const path = `${keysOf(account)}/${account.keyId}`;
+  expect((await harness.get(who, keysOf(account))).status).toBe(200);
+  for (const [target, body] of [
+    [keysOf(account), BODY],
+    [`${path}/revoke`, {}],
+    [`${path}/rename`, { name: "mine" }],
+  ] as const) {
+    expect(await harness.post(who, target, body)).toMatchObject({ code: "role_required" });
+  }
+  expect((await harness.api.post(account, chatBody())).status).toBe(200);
+});
+
+test("a stranger is told that there is no such account", async () => {
+  const account = await harness.account();
+  const told = await harness.post("stranger", keysOf(account), BODY);
+  expect(told).toMatchObject({ status: 404, code: "account_not_found" });
+});
