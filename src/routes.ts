@@ -10,6 +10,7 @@ import {
   renameConsoleKey,
   revokeConsoleKey,
 } from "./console/keys.ts";
+import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
@@ -47,7 +48,7 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
 ];
 
 /** What the console's endpoints are given. */
-export type ConsoleDeps = ModelsDeps & KeysDeps;
+export type ConsoleDeps = ModelsDeps & KeysDeps & LimitsDeps;
 
 /** The console's own API, for people with sessions. */
 export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
@@ -56,6 +57,8 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   createConsoleKey,
   revokeConsoleKey,
   renameConsoleKey,
+  limits,
+  setCap,
 ];
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];

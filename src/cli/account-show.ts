@@ -1,5 +1,6 @@
 import { type AccountSummary, readAccountSummary } from "../accounts/account-summary.ts";
 import { findAccount } from "../accounts/administration.ts";
+import { unlockWords } from "../accounts/tier-words.ts";
 import type { Tier } from "../core/limits.ts";
 import { add, type NanoUsd, toJsonNumber, ZERO } from "../core/money.ts";
 import type { AccountRow, KeyRow } from "../store/accounts.ts";
@@ -75,14 +76,8 @@ function tierRows(account: AccountRow, tier: Tier, next: Tier | null): [string, 
   }
   return [
     ["tier", `${tier.name}${account.contract === null ? "" : " (by contract)"}`],
-    ["next tier", next === null ? "-" : `${next.name}: ${unlockText(next)}`],
+    ["next tier", next === null ? "-" : `${next.name}: ${unlockWords(next)}`],
   ];
-}
-
-function unlockText({ unlock }: Tier): string {
-  if (unlock === null) return "by contract";
-  const days = unlock.days === 0 ? "" : ` and ${unlock.days} days since the first payment`;
-  return `${dollars(unlock.paid)} paid${days}`;
 }
 
 function keysText(keys: readonly KeyRow[], summary: AccountSummary): string {

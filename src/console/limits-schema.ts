@@ -1,6 +1,6 @@
 // GET …/limits: what limits an account now, and which limit is the first to bind.
 
-import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
+import { type Checked, nullable, oneOf, Type, text } from "../http/schema.ts";
 import { AsOf, list, reply, time, usd } from "./fields.ts";
 
 export const Limits = reply({
@@ -19,6 +19,9 @@ export const Limits = reply({
   requests: Type.Object({
     per_minute_key: Type.Number({ description: "Of one key" }),
     per_minute_account: nullable(Type.Number({ description: "Of all keys together" })),
+    used_account: nullable(
+      Type.Number({ description: "Of all keys within the last 60 seconds; null for a tier" }),
+    ),
     keys: list(
       Type.Object({
         id: text(),
@@ -48,9 +51,9 @@ export const Limits = reply({
   tiers: list(
     Type.Object({
       name: text(),
-      requests_per_minute: Type.Number(),
+      requests_per_minute: Type.Number({ description: "Of one key; of a plan, of all keys" }),
       streams: Type.Number(),
-      monthly_cap_usd: usd("At most this in a month"),
+      monthly_cap_usd: nullable(usd("At most this in a month; null for a plan")),
       services: list(text()),
       unlock: text({ description: "In words" }),
       is_current: Type.Boolean(),
@@ -60,9 +63,20 @@ export const Limits = reply({
 export type LimitsReply = Checked<typeof Limits>;
 
 export const CapBody = Type.Object(
-  { own_cap_usd: optional(usd("The account's own monthly cap; null takes it away")) },
+  { own_cap_usd: nullable(usd("The account's own monthly cap; null takes it away")) },
   { additionalProperties: false },
 );
+export type CapFields = Checked<typeof CapBody>;
+
+export const Cap = reply({
+  own_cap_usd: nullable(usd("The account's own monthly cap")),
+  applied: Type.Boolean({
+    description: "False where Redis did not answer: the change takes effect once it does",
+  }),
+});
+export type CapReply = Checked<typeof Cap>;
+
+export const CAP_EXAMPLE: CapReply = { own_cap_usd: "40", applied: true };
 
 export const LIMITS_EXAMPLE: LimitsReply = {
   as_of: { at: "2026-11-22T14:03:22.000Z", behind_seconds: 0 },
@@ -78,6 +92,7 @@ export const LIMITS_EXAMPLE: LimitsReply = {
   requests: {
     per_minute_key: 60,
     per_minute_account: null,
+    used_account: null,
     keys: [
       {
         id: "key_7n42DGM5Tflk9n8mt7Fhc7",

@@ -12,6 +12,9 @@ import { Harness, type HarnessStores, PEPPER, type TestAccount } from "../api/ha
 import { misfit } from "../support/contract.ts";
 import { random, silent } from "../support/world.ts";
 
+/** Nobody sends the mail of these tests: each waits for that so long. */
+const MAIL_WAIT_MS = 100;
+
 /** Belongs to no account. */
 export type Somebody = Role | "stranger";
 
@@ -59,9 +62,12 @@ export class ConsoleHarness implements AsyncDisposable {
 
   static async start(own: Partial<ConsoleServices> = {}): Promise<ConsoleHarness> {
     const ofUs = new Set<string>();
-    const api = await Harness.start((stores) => ({
-      console: { ...servicesOf(stores), people: peopleOf(stores, ofUs), ...own },
-    }));
+    const api = await Harness.start(
+      (stores) => ({
+        console: { ...servicesOf(stores), people: peopleOf(stores, ofUs), ...own },
+      }),
+      { mailWaitMs: MAIL_WAIT_MS },
+    );
     return new ConsoleHarness(api, ofUs);
   }
 
