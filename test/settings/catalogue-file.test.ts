@@ -361,7 +361,7 @@ describe("the pages", () => {
 
   test("docs/configuration.md names what npm start reads, and every field", async () => {
     const page = await readFile(join(DOCS, "configuration.md"), "utf8");
-    const start = await readFile(join(DOCS, "../scripts/start.mjs"), "utf8");
+    const start = await readFile(join(DOCS, "../scripts/welcome.mjs"), "utf8");
     const usage = /USAGE = `([\s\S]*?)`;/.exec(start)?.[1] ?? "";
     const said = [...usage.matchAll(/\b[A-Z]+_?[A-Z]+\b(?= {2,})/g)].map(([name]) => name);
     expect(said.length).toBeGreaterThan(3);
