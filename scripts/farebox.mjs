@@ -1,4 +1,6 @@
-// `npm run -s farebox -- <command>`: runs the command-line tool against the running stores.
+#!/usr/bin/env node
+// `npm run -s farebox -- <command>`: runs the command-line tool against the running stores, or one
+// of the processes of Farebox.
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -15,6 +17,12 @@ import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf } from "./processes.mjs";
 import { namesProvider } from "./sandbox.mjs";
 
+/**
+ * Processes that run until they are stopped, with the settings of the environment alone.
+ * @type {Record<string, string>}
+ */
+const PROCESSES = { api: "src/main.ts", worker: "workers/main.ts" };
+
 main().catch((error) => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -25,16 +33,36 @@ async function main() {
   await ensurePackages({ dev: false, progress: (line) => console.error(line) });
   const bun = ensureBun();
   const args = process.argv.slice(2);
-  const child = spawn(bun, [join(PROJECT, "src/cli/main.ts"), ...args], {
-    // npm changes to the project's folder, but file names are relative to the caller's folder.
-    cwd: process.env.INIT_CWD || process.cwd(),
-    env: environmentOf(args),
-    stdio: "inherit",
-  });
+  const child = spawnProgram(bun, args);
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
     process.on(signal, () => child.kill(signal));
   }
   child.on("exit", (code, signal) => process.exit(exitCodeOf({ code, signal })));
+}
+
+/**
+ * @param {string} bun
+ * @param {string[]} args
+ */
+function spawnProgram(bun, [name = "", ...rest]) {
+  // npm changes to the project's folder, but file names are relative to the caller's folder.
+  const cwd = process.env.INIT_CWD || process.cwd();
+  if (name === "start") {
+    const script = join(PROJECT, "scripts/start.mjs");
+    return spawn(process.execPath, [script, ...rest], { cwd: PROJECT, stdio: "inherit" });
+  }
+  const file = Object.hasOwn(PROCESSES, name) ? PROCESSES[name] : undefined;
+  if (file === undefined || rest.includes("--help")) {
+    const args = name === "" ? [] : file === undefined ? [name, ...rest] : ["--help"];
+    const script = join(PROJECT, "src/cli/main.ts");
+    return spawn(bun, [script, ...args], { cwd, env: environmentOf(args), stdio: "inherit" });
+  }
+  if (rest.length > 0) {
+    throw new Error(`'farebox ${name}' takes no arguments: its settings are environment variables`);
+  }
+  // Bun's own bound of 256 would let one upstream that hangs stop all others.
+  const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: "20000", ...process.env };
+  return spawn(bun, [join(PROJECT, file)], { cwd, env, stdio: "inherit" });
 }
 
 /**

@@ -3,6 +3,7 @@
 import { accountCommands } from "./account-commands.ts";
 import { auditCommands } from "./audit-command.ts";
 import { type Command, parseArguments, UsageError } from "./command.ts";
+import { doctorCommands } from "./doctor-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { indexCommands } from "./index-commands.ts";
 import { journalCommands } from "./journal-commands.ts";
@@ -25,6 +26,7 @@ const COMMANDS: readonly Command[] = [
   ...logCommands,
   ...journalCommands,
   ...auditCommands,
+  ...doctorCommands,
   ...migrateCommands,
 ];
 

@@ -1,6 +1,13 @@
 import { type Command, optionText } from "./command.ts";
 import { indented, table } from "./print.ts";
 
+/** Started by scripts/farebox.mjs, not by the command-line tool. */
+const PROCESSES = [
+  ["farebox api", "Answer requests; any number of them may share one port"],
+  ["farebox worker", "Run the background jobs; at least one, any number of them"],
+  ["farebox start", "Run all of it with stores of its own, as npm start does"],
+] as const;
+
 /** The help of one command. */
 export function commandHelp(command: Command): string {
   const options = Object.entries(command.options).map(([name, { value, help, required }]) => [
@@ -18,6 +25,11 @@ export function overview(commands: readonly Command[]): string {
     "farebox <command>: manages the accounts and stores of the running Farebox",
     "",
     indented(table(rows)),
+    "",
+    "Processes, which run until they are stopped; their settings are environment variables",
+    "(docs/configuration.md):",
+    "",
+    indented(table(PROCESSES)),
     "",
     "Every command takes --json and --help. Exit codes: 0 done, 1 failed, 2 invalid command line.",
   ].join("\n");

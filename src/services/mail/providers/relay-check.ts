@@ -22,6 +22,22 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EPROTOCOL: "what answers is no mail server",
 };
 
+/** Connects and logs in, sends nothing, and quits. Never rejects. */
+export async function greetRelay(
+  relay: SmtpRelay,
+): Promise<
+  { readonly ok: true; readonly encrypted: boolean } | Extract<RelayCheck, { ok: false }>
+> {
+  try {
+    const connection = await connectSmtp(relay);
+    const encrypted = connection.secure;
+    connection.quit();
+    return { ok: true, encrypted };
+  } catch (error) {
+    return { ok: false, problem: problemOf(error as NodemailerError) };
+  }
+}
+
 /** Sends one message, and quits. Never rejects. */
 export async function checkRelay(
   relay: SmtpRelay,

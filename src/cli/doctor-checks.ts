@@ -1,0 +1,205 @@
+// What `farebox doctor` looks at. Each check says in words what it found and, where something is
+// wrong, what to do.
+
+import { probeKeys } from "../../actors/keys.ts";
+import { JournalLag } from "../../workers/journal-lag.ts";
+import { checkProvider } from "../services/chat/providers/provider-check.ts";
+import { greetRelay } from "../services/mail/providers/relay-check.ts";
+import { CatalogueSource } from "../settings/catalogue-source.ts";
+import type { ServerConfig } from "../settings/config.ts";
+import { Ledger } from "../store/ledger.ts";
+import { compareMigrations } from "../store/migrate.ts";
+import { postgresFacts } from "../store/postgres-check.ts";
+import { openRedis } from "../store/redis.ts";
+import { checkRedis, checkWrites } from "../store/redis-check.ts";
+import { RejectedEntries } from "../store/rejected-entries.ts";
+import type { Stores } from "./stores.ts";
+import { paymentsOf } from "./top-up-commands.ts";
+
+export interface Finding {
+  /** `problem`: it must be mended. `warning`: somebody should know. */
+  readonly state: "ok" | "warning" | "problem";
+  readonly text: string;
+}
+
+export interface CheckContext {
+  readonly stores: Stores;
+  readonly config: ServerConfig;
+  readonly fetch: typeof fetch;
+  readonly now: () => number;
+}
+
+/** What is checked, as it is printed, and the check. What it throws is a problem. */
+export type Check = readonly [name: string, run: (context: CheckContext) => Promise<Finding[]>];
+
+const SKEW_MS_MAX = 1_000;
+const POSTGRES_VERSION_MIN = 18;
+const ANSWER_MS = 10_000;
+const SLOW_MS = 20;
+const ROUNDS = 5;
+const LAG_SECONDS_MAX = 10;
+const NO_TIMER = () => () => {};
+
+export const CHECKS: readonly Check[] = [
+  ["Redis", checkMoneyRedis],
+  ["Redis of the queue", checkQueueRedis],
+  ["Postgres", checkPostgres],
+  ["schema", checkSchema],
+  ["secrets", checkSecrets],
+  ["journal", checkJournal],
+  ["models", checkModels],
+  ["mail", checkMail],
+  ["payments", checkPayments],
+];
+
+async function checkMoneyRedis({ stores, now }: CheckContext): Promise<Finding[]> {
+  const { redis } = stores.actors.deps;
+  const warnings = (await checkRedis(redis)).map(warning);
+  await checkWrites(redis, probeKeys());
+  const server = "nodes" in redis ? redis.nodes("master")[0] : redis;
+  if (server === undefined) return [problem("The Cluster has no master")];
+  const ms = await quickest(now, () => server.ping());
+  const [seconds, micros] = await server.time();
+  const skew = clockFinding("Redis", Number(seconds) * 1_000 + Number(micros) / 1_000 - now());
+  return [...warnings, ...skew, answerFinding(ms)];
+}
+
+async function checkQueueRedis({ config, now }: CheckContext): Promise<Finding[]> {
+  if (config.queueRedisUrl === config.redisUrl) return [ok("the same")];
+  const redis = openRedis(config.queueRedisUrl);
+  redis.on("error", () => {});
+  try {
+    return [answerFinding(await quickest(now, () => redis.ping()))];
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function checkPostgres({ stores, now }: CheckContext): Promise<Finding[]> {
+  const { version, nowMs } = await postgresFacts(stores.database);
+  const old =
+    version < POSTGRES_VERSION_MIN
+      ? [problem(`Version ${version} is too old: ${POSTGRES_VERSION_MIN} is needed`)]
+      : [];
+  const skew = clockFinding("Postgres", nowMs - now());
+  return [...old, ...skew, answerFinding(await quickest(now, () => stores.database.ping()))];
+}
+
+async function checkSchema({ stores }: CheckContext): Promise<Finding[]> {
+  const { missing, newer } = await compareMigrations(stores.database);
+  if (missing > 0) return [problem(`${missing} migrations are missing: run farebox migrate`)];
+  if (newer > 0) {
+    return [warning(`The schema is of a newer release: it has ${newer} more migrations`)];
+  }
+  return [ok("of this release")];
+}
+
+async function checkSecrets({ stores }: CheckContext): Promise<Finding[]> {
+  await stores.compareSecrets();
+  return [ok("those that the servers use")];
+}
+
+async function checkJournal({ stores, now }: CheckContext): Promise<Finding[]> {
+  const { redis } = stores.actors.deps;
+  const ledger = new Ledger(stores.database);
+  const lag = await new JournalLag({ redis, ledger, now, after: NO_TIMER }).measure();
+  const rejected = await new RejectedEntries(stores.database).countOpen();
+  const findings: Finding[] = [];
+  if (rejected > 0) {
+    findings.push(warning(`${rejected} rejected entries: see farebox journal rejected`));
+  }
+  if (lag === null || lag.oldestSeconds <= LAG_SECONDS_MAX) {
+    return [...findings, ok(`${lag?.entries ?? 0} entries wait`)];
+  }
+  const seconds = Math.round(lag.oldestSeconds);
+  return [
+    ...findings,
+    problem(
+      `${lag.entries} entries wait, the oldest for ${seconds} s: does a worker run? Its log says ` +
+        "what stops the flush",
+    ),
+  ];
+}
+
+async function checkModels({ config, fetch }: CheckContext): Promise<Finding[]> {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const env = config.environment;
+  const options = { ...config.catalogueFile, env, log, probe: fetch, ownPort: config.port };
+  using source = await CatalogueSource.open(options);
+  const { models, providers } = source.current();
+  const remote = [...providers.values()].filter(({ kind }) => kind === "openai");
+  const findings = await Promise.all(
+    remote.map(async (provider) => {
+      const checked = await checkProvider(provider, { fetch, timeoutMs: ANSWER_MS });
+      if (!checked.ok) return problem(`${provider.name}: ${checked.problem}`);
+      const { models: count } = checked;
+      return ok(`${provider.name} answers${count === null ? "" : ` and has ${count} models`}`);
+    }),
+  );
+  const summary =
+    remote.length === 0
+      ? warning("No model server is configured: only the built-in guide answers")
+      : ok(`${models.size} models are offered`);
+  return [summary, ...findings];
+}
+
+async function checkMail({ config }: CheckContext): Promise<Finding[]> {
+  const { relay, dkim } = config.mail;
+  if (relay === null) {
+    return [warning("No mail server is configured (MAIL_SMTP_URL): no mail leaves this machine")];
+  }
+  const greeted = await greetRelay(relay);
+  if (!greeted.ok) return [problem(`${relay.host}: ${greeted.problem}`)];
+  return [
+    ...(greeted.encrypted ? [] : [warning("The connection to the mail server has no TLS")]),
+    ...(dkim === null ? [warning("Mail is not signed with DKIM (MAIL_DKIM_SELECTOR)")] : []),
+    ok(`${relay.host} takes our mail; try it with farebox mail test`),
+  ];
+}
+
+async function checkPayments({ stores, config, now }: CheckContext): Promise<Finding[]> {
+  if (config.payments === null) {
+    return [warning("No payment provider is configured: only operators can add credit")];
+  }
+  const { provider } = paymentsOf(stores);
+  const events = provider.listEvents(new Date(now()));
+  for await (const _ of events) break;
+  return [ok(`${provider.name} answers`)];
+}
+
+/** The time of the quickest of some answers: the others waited for this process itself. */
+async function quickest(now: () => number, ask: () => PromiseLike<unknown>): Promise<number> {
+  let leastMs = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const startMs = now();
+    await ask();
+    leastMs = Math.min(leastMs, now() - startMs);
+  }
+  return leastMs;
+}
+
+function answerFinding(ms: number): Finding {
+  const text = `answers in ${Math.max(1, Math.ceil(ms))} ms`;
+  if (ms <= SLOW_MS) return ok(text);
+  return warning(`${text}: every call waits for it, so it should be on the same network`);
+}
+
+function clockFinding(server: string, aheadMs: number): Finding[] {
+  if (Math.abs(aheadMs) <= SKEW_MS_MAX) return [];
+  const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
+  const side = aheadMs > 0 ? "ahead of" : "behind";
+  return [warning(`The clock of ${server} is ${seconds} s ${side} this machine's: use NTP`)];
+}
+
+function ok(text: string): Finding {
+  return { state: "ok", text };
+}
+
+function warning(text: string): Finding {
+  return { state: "warning", text };
+}
+
+/** A finding that must be mended. */
+export function problem(text: string): Finding {
+  return { state: "problem", text };
+}

@@ -1,0 +1,60 @@
+import { loadServerConfig } from "../settings/config.ts";
+import type { Command } from "./command.ts";
+import { CHECKS, type CheckContext, type Finding, problem } from "./doctor-checks.ts";
+import { table } from "./print.ts";
+import type { Stores } from "./stores.ts";
+
+/** Its value is not used: doctor serves no metrics. */
+const METRICS_PORT = 0;
+
+interface Report extends Finding {
+  readonly check: string;
+}
+
+export const doctorCommands: readonly Command[] = [
+  {
+    name: "doctor",
+    comparesSecrets: false,
+    positionals: [],
+    summary: "Check settings, stores, clocks and upstreams: exit code 1 if something is wrong",
+    options: {},
+    prepare() {
+      return async (stores) => {
+        const reports = await examine(stores);
+        const failed = reports.some(({ state }) => state === "problem");
+        return { json: { ok: !failed, findings: reports }, text: textOf(reports), failed };
+      };
+    },
+  },
+];
+
+/** All checks at once. One that fails does not stop the others. */
+async function examine(stores: Stores): Promise<Report[]> {
+  const { now } = stores.administration;
+  const context: CheckContext = { stores, config: loadServerConfig(METRICS_PORT), fetch, now };
+  const reports = await Promise.all(
+    CHECKS.map(async ([check, run]) => {
+      const findings = await run(context).catch((error: unknown) => [problem(reasonOf(error))]);
+      return findings.map((finding) => ({ check, ...finding }));
+    }),
+  );
+  return reports.flat();
+}
+
+function reasonOf(error: unknown): string {
+  // The client's own words are about its retries.
+  if (error instanceof Error && error.name === "MaxRetriesPerRequestError") {
+    return "It cannot be reached: check its address, user and password, and firewalls";
+  }
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+}
+
+const MARKS = { ok: "ok", warning: "WARNING", problem: "PROBLEM" } as const;
+
+function textOf(reports: readonly Report[]): string {
+  const rows = reports.map(({ state, check, text }) => [MARKS[state], check, text]);
+  const problems = reports.filter(({ state }) => state === "problem").length;
+  const end = problems === 0 ? "Nothing must be mended." : `${problems} to mend.`;
+  return `${table(rows)}\n\n${end}`;
+}

@@ -1,0 +1,50 @@
+// Asks a model server for its list of models, as an operator would to see whether the settings are
+// right. Nothing is bought.
+
+import { OK } from "../../../core/errors.ts";
+import {
+  exchange,
+  type Fetch,
+  isObject,
+  parseJson,
+  readText,
+} from "../../../upstream/upstream-http.ts";
+import type { ProviderEntry } from "../catalogue.ts";
+
+const LIST_BYTES_MAX = 8 * 1_024 * 1_024;
+const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403]);
+
+export type ProviderCheck =
+  | { readonly ok: true; readonly models: number | null }
+  | { readonly ok: false; readonly problem: string };
+
+/** Never rejects. A server without a list of models is fine: not all have one. */
+export async function checkProvider(
+  provider: ProviderEntry,
+  { fetch, timeoutMs }: { readonly fetch: Fetch; readonly timeoutMs: number },
+): Promise<ProviderCheck> {
+  const { baseUrl, apiKey } = provider;
+  const headers: Record<string, string> = {};
+  if (apiKey !== null) headers.authorization = `Bearer ${apiKey}`;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const url = `${baseUrl}/models`;
+    return await exchange({ fetch, url, method: "GET", headers, timeout }, readList);
+  } catch (error) {
+    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function readList(response: Response): Promise<ProviderCheck> {
+  if (UNAUTHORIZED.has(response.status)) {
+    await response.body?.cancel();
+    return { ok: false, problem: `The server refuses the key (${response.status})` };
+  }
+  if (response.status !== OK) {
+    await response.body?.cancel();
+    return { ok: true, models: null };
+  }
+  const list = parseJson(await readText(response, LIST_BYTES_MAX));
+  const data = isObject(list) && Array.isArray(list.data) ? list.data : null;
+  return { ok: true, models: data?.length ?? null };
+}

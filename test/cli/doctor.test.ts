@@ -1,0 +1,101 @@
+// `farebox doctor`, as an operator meets it: each thing that is wrong is named with what to do.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
+import { openWorld, type World } from "../support/world.ts";
+import { cliProcessOf, jsonOf } from "./run-cli.ts";
+
+const folder = temporaryFolder("farebox-test-doctor-");
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  folder.remove();
+});
+
+interface Finding {
+  readonly check: string;
+  readonly state: string;
+  readonly text: string;
+}
+
+async function examine(env: Record<string, string> = {}) {
+  const settings = { PORT: String(await freePort()), ...env };
+  const { code, out, err } = await cliProcessOf(world, { env: settings })("doctor", "--json");
+  const { findings } = JSON.parse(out) as { readonly findings: readonly Finding[] };
+  const problems = findings.filter(({ state }) => state === "problem");
+  return { code, err, findings, problems: problems.map(({ check, text }) => `${check}: ${text}`) };
+}
+
+function catalogueFile(baseUrl: string): string {
+  const path = join(folder.path, "farebox.config.json");
+  const model = {
+    id: "one",
+    label: "One",
+    family: "one",
+    owned_by: "example",
+    context_length: 8_000,
+    pricing: [{ input_usd_per_m: "1", output_usd_per_m: "2" }],
+    routes: [{ provider: "upstream", model: "one" }],
+  };
+  const providers = { upstream: { base_url: baseUrl, api_key_env: "UPSTREAM_KEY" } };
+  writeFileSync(path, JSON.stringify({ providers, models: [model] }));
+  return path;
+}
+
+test("a sound installation has nothing to mend, and says what is not configured", async () => {
+  const { code, findings, problems } = await examine();
+  expect(problems).toEqual([]);
+  expect(code).toBe(0);
+  const warned = findings.filter(({ state }) => state === "warning").map(({ check }) => check);
+  expect(warned).toContain("mail");
+  expect(warned).toContain("payments");
+  const told = findings.find(({ check }) => check === "Postgres")?.text;
+  expect(told).toMatch(/^answers in \d+ ms/);
+});
+
+test("all that is wrong is named at once, and the exit code is 1", async () => {
+  using upstream = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response("no", { status: 401 }),
+  });
+  const { code, problems } = await examine({
+    FAREBOX_CONFIG: catalogueFile(`${upstream.url.origin}/v1`),
+    UPSTREAM_KEY: "wrong",
+    MAIL_SMTP_URL: "smtp://127.0.0.1:1?tls=none",
+    MAIL_DOMAIN: "mail.test",
+    QUEUE_REDIS_URL: "redis://127.0.0.1:1",
+    STRIPE_SECRET_KEY: "sk_test_1",
+    STRIPE_WEBHOOK_SECRET: "whsec_1234567890123456",
+    STRIPE_RETURN_URL: "https://shop.example",
+    STRIPE_API_BASE: "http://127.0.0.1:1",
+  });
+  expect(code).toBe(1);
+  const checks = problems.map((line) => line.split(":")[0]);
+  expect(checks).toEqual(["Redis of the queue", "models", "mail", "payments"]);
+  expect(problems.join("\n")).toContain("models: upstream: The server refuses the key (401)");
+  expect(problems.join("\n")).toContain("mail: 127.0.0.1: the server cannot be reached");
+});
+
+test("a schema of an earlier release and other secrets are problems", async () => {
+  const { sql } = world.database;
+  const [last] = await sql`
+    DELETE FROM drizzle.__drizzle_migrations
+    WHERE id = (SELECT max(id) FROM drizzle.__drizzle_migrations) RETURNING *`;
+  await sql`INSERT INTO secrets (name, fingerprint) VALUES ('KEY_PEPPER', 'another')`;
+  try {
+    const { code, problems } = await examine();
+    expect(code).toBe(1);
+    expect(problems[0]).toBe("schema: 1 migrations are missing: run farebox migrate");
+    expect(problems[1]).toStartWith("secrets: KEY_PEPPER is not the secret");
+  } finally {
+    await sql`INSERT INTO drizzle.__drizzle_migrations ${sql(last ?? {})}`;
+    await sql`DELETE FROM secrets`;
+  }
+  expect(jsonOf(await cliProcessOf(world)("doctor", "--json"))).toMatchObject({ ok: true });
+});

@@ -1,0 +1,95 @@
+// `farebox api` and `farebox worker`: the processes as production runs them, with the settings of
+// the environment alone.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
+import { eventually } from "../support/eventually.ts";
+import { startPrivateRedis } from "../support/services.ts";
+import { openWorld, WORLD_PEPPER, type World } from "../support/world.ts";
+
+const PROJECT = join(import.meta.dir, "../..");
+const home = temporaryFolder("farebox-test-processes-");
+let world: World;
+let redis: Awaited<ReturnType<typeof startPrivateRedis>>;
+beforeAll(async () => {
+  [world, redis] = await Promise.all([openWorld(), startPrivateRedis()]);
+}, 60_000);
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await redis[Symbol.asyncDispose]();
+  home.remove();
+});
+
+function start(args: readonly string[], env: Record<string, string> = {}) {
+  return Bun.spawn(["node", "scripts/farebox.mjs", ...args], {
+    cwd: PROJECT,
+    env: { PATH: process.env.PATH ?? "", FAREBOX_HOME: home.path, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+async function settings(): Promise<Record<string, string>> {
+  return {
+    REDIS_URL: redis.url,
+    DATABASE_URL: world.databaseUrl,
+    KEY_PEPPER: WORLD_PEPPER,
+    IP_HASH_SECRET: "test secret of sixteen",
+    METRICS_PORT: "0",
+    FAREBOX_DATA: home.path,
+  };
+}
+
+/** Waits for the last line of its start; its log is read to the end, as a full pipe stops it. */
+async function untilServes({ stdout }: ReturnType<typeof start>): Promise<void> {
+  let log = "";
+  const reading = stdout.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write(text) {
+        log += text;
+      },
+    }),
+  );
+  reading.catch((error: unknown) => {
+    log += String(error);
+  });
+  await eventually("it serves", () => log.includes("Metrics are served"), 30_000);
+}
+
+test("without settings each process names every one that is missing", async () => {
+  for (const name of ["api", "worker"]) {
+    const child = start([name]);
+    const [code, err] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+    expect(code).toBe(1);
+    for (const variable of ["REDIS_URL", "DATABASE_URL", "KEY_PEPPER", "IP_HASH_SECRET"]) {
+      expect(err).toContain(variable);
+    }
+  }
+});
+
+test("a process takes no arguments, and says so", async () => {
+  const child = start(["api", "--port", "80"]);
+  const [code, err] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+  expect([code, err]).toEqual([1, expect.stringContaining("settings are environment variables")]);
+});
+
+test("two API processes share one port, and one goes on when the other stops", async () => {
+  const port = String(await freePort());
+  const env = { ...(await settings()), PORT: port };
+  const first = start(["api"], env);
+  const second = start(["api"], env);
+  const isReady = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+    return response?.status === 200;
+  };
+  await Promise.all([untilServes(first), untilServes(second)]);
+  expect(await isReady()).toBe(true);
+  first.kill("SIGTERM");
+  expect(await first.exited).toBe(0);
+  await eventually("the other answers", isReady, 30_000);
+  expect(second.exitCode).toBeNull();
+  second.kill("SIGTERM");
+  expect(await second.exited).toBe(0);
+}, 60_000);
