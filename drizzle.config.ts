@@ -7,6 +7,7 @@ export default defineConfig({
     "./src/store/schema.ts",
     "./src/store/mail-schema.ts",
     "./src/store/payment-schema.ts",
+    "./src/store/people-schema.ts",
     "./src/store/outbox-schema.ts",
   ],
   out: "./migrations",

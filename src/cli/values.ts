@@ -39,6 +39,9 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   search: "a search",
 
   message: "a message (msg_…)",
+  person: "a person (person_…)",
+  session: "a session (session_…)",
+  invitation: "an invitation (invite_…)",
   process: "a process (proc_…)",
 };
 

@@ -16,6 +16,9 @@ export const PREFIXES = {
   completion: "chatcmpl",
   search: "search",
   message: "msg",
+  person: "person",
+  session: "session",
+  invitation: "invite",
   /** A process that owns holds in Redis. */
   process: "proc",
 } as const;

@@ -31,16 +31,20 @@ export interface ConsoleFrameDeps {
   readonly clientInfo: (ip: string) => ClientInfo;
 }
 
-/** A request of a person who is signed in. */
-export interface PersonContext<Deps> {
+/** A request of anybody, signed in or not. */
+export interface VisitorContext<Deps> {
   readonly deps: Deps;
-  readonly person: SignedIn;
   readonly request: Request;
   readonly server: RawRequest["server"];
   readonly requestId: string;
   readonly clientIp: string;
   readonly client: ClientInfo;
   readonly params: Readonly<Record<string, string>>;
+}
+
+/** A request of a person who is signed in. */
+export interface PersonContext<Deps> extends VisitorContext<Deps> {
+  readonly person: SignedIn;
 }
 
 /** A request about one account, whose id is the open part `{account}` of the path. */
@@ -55,6 +59,11 @@ interface ConsoleInput<Input> {
   /** The schema of the query; its fields are strings. */
   readonly query?: { readonly schema: TSchema; readonly check: (value: unknown) => Input };
   readonly body?: JsonBody<Input>;
+}
+
+/** An endpoint for anybody, such as the one for signing in. */
+export interface VisitorDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
+  readonly run: (context: VisitorContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
 }
 
 /** An endpoint for anybody who is signed in. */
@@ -75,6 +84,21 @@ export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
 
 const NONE = { surface: null, service: null, errors: [], isBilled: false } as const;
 
+/** Defines an endpoint that needs no session; a change must still come from a page of ours. */
+export function visitorEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
+  definition: VisitorDefinition<Deps, Input>,
+): ConsoleEndpoint<Deps> {
+  const { run, ...info } = definition;
+  return {
+    ...info,
+    ...NONE,
+    access: "anybody",
+    role: null,
+    answer: (deps, raw) =>
+      answer(deps, raw, async (context) => await run(context, await readInput(context, info))),
+  };
+}
+
 /** Defines an endpoint for anybody who is signed in. */
 export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
   definition: PersonDefinition<Deps, Input>,
@@ -86,7 +110,8 @@ export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>
     access: "session",
     role: null,
     answer: (deps, raw) =>
-      answer(deps, raw, async (context) => {
+      answer(deps, raw, async (visitor) => {
+        const context = await signedIn(visitor);
         return await run(context, await readInput(context, info));
       }),
   };
@@ -103,7 +128,8 @@ export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined
     access: "session",
     role,
     answer: (deps, raw) =>
-      answer(deps, raw, async (context) => {
+      answer(deps, raw, async (visitor) => {
+        const context = await signedIn(visitor);
         const membership = await memberOf(context, role);
         return await run({ ...context, ...membership }, await readInput(context, info));
       }),
@@ -136,20 +162,26 @@ export function requireProof(
 async function answer<Deps extends ConsoleFrameDeps>(
   deps: Deps,
   { request, server, params = {} }: RawRequest,
-  run: (context: PersonContext<Deps>) => Promise<ConsoleAnswer>,
+  run: (context: VisitorContext<Deps>) => Promise<ConsoleAnswer>,
 ): Promise<Response> {
   const requestId = newTimedId("request", deps.random, deps.clock.now());
   try {
     if (request.method !== "GET" && request.method !== "HEAD") checkChange(deps, request);
-    const person = await deps.people.signedIn(request.headers);
-    if (person === null) throw new ConsoleError("not_signed_in", "Sign in first");
     const clientIp = deps.clientIp(server?.requestIP(request)?.address ?? "", request.headers);
     const client = deps.clientInfo(clientIp);
-    const context = { deps, person, request, server, requestId, clientIp, client, params };
+    const context = { deps, request, server, requestId, clientIp, client, params };
     return withHeaders(await run(context), requestId);
   } catch (error) {
     return refusal(deps, error, requestId);
   }
+}
+
+async function signedIn<Deps extends ConsoleFrameDeps>(
+  visitor: VisitorContext<Deps>,
+): Promise<PersonContext<Deps>> {
+  const person = await visitor.deps.people.signedIn(visitor.request.headers);
+  if (person === null) throw new ConsoleError("not_signed_in", "Sign in first");
+  return { ...visitor, person };
 }
 
 function checkChange({ consoleUrl }: ConsoleFrameDeps, request: Request): void {
@@ -179,7 +211,7 @@ async function memberOf(
 }
 
 async function readInput<Input>(
-  { deps, request }: PersonContext<ConsoleFrameDeps>,
+  { deps, request }: VisitorContext<ConsoleFrameDeps>,
   { body, query }: ConsoleInput<Input>,
 ): Promise<Input> {
   if (query !== undefined) return query.check(queryFields(request));

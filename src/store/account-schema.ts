@@ -24,6 +24,14 @@ export const accounts = pgTable(
     id: text("id").notNull().unique(),
     surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
     email: text("email"),
+    /** What its people call it; null for an account that an operator made. */
+    name: text("name"),
+    /** The domain that the footer of its mail names (SPEC 4.6). */
+    mailDomain: text("mail_domain"),
+    /** What became of free credit by sign-up; null for an account that an operator made. */
+    signUpGrant: text("sign_up_grant", {
+      enum: ["granted", "used_elsewhere", "disposable_inbox"],
+    }),
     /** The Redis bucket of all the account's keys; fixed at creation. */
     bucket: smallint("bucket").notNull(),
     state: text("state", { enum: ["active", "suspended", "closed"] })

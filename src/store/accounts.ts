@@ -3,20 +3,15 @@
 
 import { and, eq, isNull } from "drizzle-orm";
 import type { AccountState } from "../core/access.ts";
-import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
+import { newId, type RandomBytes } from "../core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../core/keys.ts";
-import {
-  DAY_MS,
-  FREE_CREDIT,
-  FREE_CREDIT_DAYS,
-  type PlanName,
-  type Scope,
-} from "../core/limits.ts";
+import type { PlanName, Scope } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { secretId } from "../core/secrets.ts";
 import { accounts, keys, payments } from "./account-schema.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
+import { bookFreeCredit, insertAccount } from "./new-account.ts";
 import {
   bookOperation,
   findOperation,
@@ -37,6 +32,12 @@ export interface AccountRow extends AccountRef {
   readonly number: number;
   readonly surface: Surface;
   readonly email: string | null;
+  /** What its people call it. */
+  readonly name: string | null;
+  /** The domain that the footer of its mail names. */
+  readonly mailDomain: string | null;
+  /** Null for an account that an operator made. */
+  readonly signUpGrant: SignUpGrant | null;
   readonly state: AccountState;
   readonly stateReason: string | null;
   readonly contract: "enterprise" | null;
@@ -45,6 +46,9 @@ export interface AccountRow extends AccountRef {
   readonly ownCap: bigint | null;
   readonly createdAt: Date;
 }
+
+/** What became of free credit by sign-up (D-232). */
+export type SignUpGrant = "granted" | "used_elsewhere" | "disposable_inbox";
 
 export interface NewKey {
   readonly name: string;
@@ -67,6 +71,8 @@ export interface AccountChange {
   readonly contract?: "enterprise" | null;
   readonly plan?: PlanName;
   readonly ownCap?: NanoUsd | null;
+  readonly name?: string;
+  readonly mailDomain?: string | null;
 }
 
 export interface NewAccount {
@@ -74,6 +80,9 @@ export interface NewAccount {
   readonly email: string | null;
   /** Only for an application account; Free by default. */
   readonly plan?: PlanName;
+  readonly name?: string | null;
+  /** By default the domain of `email`. */
+  readonly mailDomain?: string | null;
 }
 
 /** A change of the balance, or of the amount owed, by an operator. */
@@ -85,6 +94,9 @@ export interface Adjustment {
   /** The operator's own id, which makes a repeated request harmless. */
   readonly reference: string | null;
 }
+
+/** Work in the transaction of a change, such as the line that says who made it. */
+export type AlsoInTransaction = (tx: Transaction, account: number) => Promise<void>;
 
 /** The account is closed permanently: it accepts no key, no credit and no change. */
 export class AccountClosed extends Error {
@@ -102,26 +114,12 @@ export class Accounts {
   constructor(readonly deps: AccountsDeps) {}
 
   /** Creates an account. A Gateway account gets the free credit of SPEC 3.3. */
-  async create({ surface, email, plan }: NewAccount, now: Date): Promise<AccountRef> {
-    const accountPlan = surface === "application" ? (plan ?? "free") : null;
-    const id = newId("account", this.deps.random);
-    const bucket = bucketOf(id);
-    await this.deps.database.db.transaction(async (tx) => {
-      const [row] = await tx
-        .insert(accounts)
-        .values({ id, bucket, surface, email, plan: accountPlan, createdAt: now })
-        .returning({ number: accounts.number });
-      if (row === undefined || surface !== "gateway") return;
-      await bookOperation(tx, row.number, {
-        kind: "credit",
-        balance: "free",
-        amount: FREE_CREDIT,
-        actor: "system",
-        expiresAt: new Date(now.getTime() + FREE_CREDIT_DAYS * DAY_MS),
-        createdAt: now,
-      });
+  async create(account: NewAccount, now: Date): Promise<AccountRef> {
+    return await this.deps.database.db.transaction(async (tx) => {
+      const row = await insertAccount(tx, account, { random: this.deps.random, now });
+      if (account.surface === "gateway") await bookFreeCredit(tx, row.number, { now });
+      return { id: row.id, bucket: row.bucket };
     });
-    return { id, bucket };
   }
 
   /** Null if there is no such account. */
@@ -150,12 +148,14 @@ export class Accounts {
 
   /**
    * Locks the account, calls `decide` and makes the change that it returns; null changes nothing.
+   * `also` runs only with a change.
    * Returns the account after the change, or null if there is no account with this id.
    */
   async decide(
     id: string,
     now: Date,
     decide: (account: AccountRow, hasOpenDispute: boolean) => AccountChange | null,
+    also?: AlsoInTransaction,
   ): Promise<AccountRow | null> {
     return await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx.select().from(accounts).where(eq(accounts.id, id)).for("update");
@@ -169,6 +169,7 @@ export class Accounts {
         await tx.update(keys).set({ revokedAt: now }).where(live);
       }
       await raiseVersion(tx, number);
+      await also?.(tx, number);
       return { ...row, ...change };
     });
   }
@@ -177,7 +178,11 @@ export class Accounts {
    * Creates a key. The secret is returned once and stored nowhere.
    * @throws AccountClosed
    */
-  async createKey(account: AccountRow, key: NewKey): Promise<{ id: string; secret: string }> {
+  async createKey(
+    account: AccountRow,
+    key: NewKey,
+    also?: AlsoInTransaction,
+  ): Promise<{ id: string; secret: string }> {
     const id = newId("key", this.deps.random);
     const secret = newKey(account.surface, this.deps.random);
     await this.deps.database.db.transaction(async (tx) => {
@@ -193,12 +198,13 @@ export class Accounts {
         ipAllowlist: [...key.ipAllowlist],
         lastFour: secret.slice(-4),
       });
+      await also?.(tx, account.number);
     });
     return { id, secret };
   }
 
   /** Revokes a key; null if there is no such key. Revoking it again changes nothing. */
-  async revokeKey(keyId: string, now: Date): Promise<AccountRef | null> {
+  async revokeKey(keyId: string, now: Date, also?: AlsoInTransaction): Promise<AccountRef | null> {
     return await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx
         .select({ number: accounts.number, id: accounts.id, bucket: accounts.bucket })
@@ -212,6 +218,7 @@ export class Accounts {
         .update(keys)
         .set({ revokedAt: now })
         .where(and(eq(keys.id, keyId), isNull(keys.revokedAt)));
+      await also?.(tx, row.number);
       return { id: row.id, bucket: row.bucket };
     });
   }

@@ -1,0 +1,52 @@
+// Counts attempts in fixed windows, such as signing in from one address. The counts are shared by
+// all processes.
+
+import { lt, sql } from "drizzle-orm";
+import type { Database } from "./database.ts";
+import { attempts } from "./people-schema.ts";
+
+export interface Attempt {
+  /** What is counted, and a hash of who it is counted for. */
+  readonly key: string;
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+export class Attempts {
+  constructor(readonly database: Database) {}
+
+  /**
+   * Counts one attempt for each entry. Returns 0 if all are within their limits, else how many
+   * milliseconds the longest exceeded window still lasts.
+   */
+  async count(entries: readonly Attempt[], nowMs: number): Promise<number> {
+    let waitMs = 0;
+    for (const { key, limit, windowMs } of entries) {
+      const { count, endsAt } = await this.#add(key, nowMs, windowMs);
+      if (count > limit) waitMs = Math.max(waitMs, endsAt.getTime() - nowMs);
+    }
+    return waitMs;
+  }
+
+  async #add(key: string, nowMs: number, windowMs: number) {
+    const now = new Date(nowMs);
+    const endsAt = new Date(nowMs + windowMs);
+    const { db } = this.database;
+    const isOver = lt(attempts.endsAt, now);
+    const [row] = await db
+      .insert(attempts)
+      .values({ key, count: 1, endsAt })
+      .onConflictDoUpdate({
+        target: attempts.key,
+        set: {
+          count: sql`CASE WHEN ${isOver} THEN 1 ELSE ${attempts.count} + 1 END`,
+          endsAt: sql`CASE WHEN ${isOver} THEN excluded.ends_at ELSE ${attempts.endsAt} END`,
+        },
+      })
+      .returning();
+    if (row === undefined) throw new Error("An attempt was not counted");
+    // A new window is the moment to forget windows that are over.
+    if (row.count === 1) await db.delete(attempts).where(isOver);
+    return row;
+  }
+}
