@@ -1,5 +1,6 @@
 // The table of environment variables, as the documentation and .env.example have it.
 
+import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import type { Variable, Variables } from "../src/settings/environment.ts";
 import {
   LAUNCHER_VARIABLES,
@@ -17,6 +18,7 @@ const GROUPS: readonly (readonly [title: string, variables: Variables])[] = [
   ["The API and the workers", SERVER_VARIABLES],
   ["Mail", MAIL_VARIABLES],
   ["Payments", PAYMENT_VARIABLES],
+  ["The console", CONSOLE_VARIABLES],
   ["npm start, npm test and npm run farebox", LAUNCHER_VARIABLES],
 ];
 

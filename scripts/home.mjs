@@ -34,7 +34,7 @@ import { bornOf, isAlive } from "./processes.mjs";
  * @property {string} secrets_fingerprint
  * @property {Record<string, string>} payments the settings of the sandbox, where it runs
  *
- * @typedef {{ KEY_PEPPER: string, IP_HASH_SECRET: string }} Secrets
+ * @typedef {{ KEY_PEPPER: string, IP_HASH_SECRET: string, SESSION_SECRET?: string }} Secrets
  */
 
 /** The folder of the project. */
@@ -58,6 +58,9 @@ export function dataFolder(home) {
   return resolve(process.env.FAREBOX_DATA || join(home, "data"));
 }
 
+const STORE_SETTINGS = ["REDIS_URL", "DATABASE_URL"];
+const FROM_FILES = [...STORE_SETTINGS, "KEY_PEPPER", "IP_HASH_SECRET", "SESSION_SECRET"];
+
 /**
  * The environment, in which what NAME_FILE names a file of is NAME's value, as in
  * src/settings/environment.ts; where both are set the servers say that it is wrong.
@@ -65,7 +68,7 @@ export function dataFolder(home) {
  */
 export function environment() {
   const env = { ...process.env };
-  for (const name of ["REDIS_URL", "DATABASE_URL", "KEY_PEPPER", "IP_HASH_SECRET"]) {
+  for (const name of FROM_FILES) {
     const file = env[`${name}_FILE`];
     if (!file || env[name]) continue;
     env[name] = readFileSync(file, "utf8").replace(/\r?\n$/, "");
@@ -110,28 +113,40 @@ export function writeJson(file, value) {
 }
 
 /**
- * The two secrets of an installation as environment variables; those that the environment sets win.
+ * The secrets of an installation as environment variables; those that the environment sets win.
  * Only a home without data is given new ones: with others, every API key of the data would be dead.
+ * The secret of sessions is added to any home: with a new one, people only sign in again.
  * @param {string} home
- * @param {{ make: boolean }} options whether to make secrets for a home without data
+ * @param {{ make: boolean }} options whether to make secrets that are missing
  * @returns {Secrets}
  */
 export function secrets(home, { make }) {
-  const { KEY_PEPPER, IP_HASH_SECRET } = environment();
-  if (KEY_PEPPER && IP_HASH_SECRET) return { KEY_PEPPER, IP_HASH_SECRET };
+  const { KEY_PEPPER, IP_HASH_SECRET, SESSION_SECRET } = environment();
   const file = join(home, "secrets.json");
-  if (!existsSync(file)) {
+  const isGiven = KEY_PEPPER && IP_HASH_SECRET;
+  if (!existsSync(file) && !isGiven) {
     if (!make || hasData(home)) throw new Error(missingSecrets(home, file));
     writeJson(file, { key_pepper: secret(), ip_hash_secret: secret() });
   }
   const stored = readJson(file);
-  if (typeof stored?.key_pepper !== "string" || typeof stored.ip_hash_secret !== "string") {
+  if (!isGiven && !(isText(stored?.key_pepper) && isText(stored?.ip_hash_secret))) {
     throw new Error(`${file} cannot be read, or lacks one of its two secrets.\n${RESTORE}`);
   }
+  if (make && !SESSION_SECRET && !isText(stored?.session_secret)) {
+    writeJson(file, { ...stored, session_secret: secret() });
+    return secrets(home, { make: false });
+  }
+  const ofSessions = SESSION_SECRET || stored?.session_secret;
   return {
     KEY_PEPPER: KEY_PEPPER || stored.key_pepper,
     IP_HASH_SECRET: IP_HASH_SECRET || stored.ip_hash_secret,
+    ...(ofSessions && { SESSION_SECRET: ofSessions }),
   };
+}
+
+/** @param {unknown} value */
+function isText(value) {
+  return typeof value === "string";
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { secret } from "./home.mjs";
 import { chooseSandboxPort } from "./ports.mjs";
 
-const LOOPBACK = ["", "127.0.0.1", "localhost", "::1"];
+export const LOOPBACK = ["", "127.0.0.1", "localhost", "::1"];
 
 /**
  * @typedef {object} Sandbox

@@ -2,6 +2,7 @@
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { consoleSettings } from "./console.mjs";
 import {
   dataFolder,
   environment,
@@ -87,6 +88,7 @@ async function main() {
   const env = {
     ...given,
     ...kept,
+    ...consoleSettings(given, kept),
     ...sandbox?.env,
     // Bun's own bound of 256 would let one upstream that hangs stop all others.
     BUN_CONFIG_MAX_HTTP_REQUESTS: given.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",

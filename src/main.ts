@@ -9,6 +9,8 @@ import { checkLayouts } from "../actors/layout-upgrade.ts";
 import { scriptsOfOneServer } from "../actors/open-scripts.ts";
 import project from "../package.json";
 import { createApp } from "./app.ts";
+import { openConsole } from "./console/open-console.ts";
+import { openPeople } from "./console/open-people.ts";
 import type { Clock } from "./core/clock.ts";
 import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
@@ -178,7 +180,16 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     }),
     mail: { ...mailStores, ...config.mail, secrets: keyPeppers, random },
     pauses,
-    console: null,
+    console: config.console && {
+      ...openPeople(config.console, {
+        ...{ database, random, now: clock.now, log, accounts, service: config.mail.service },
+        ...{ ipHashSecret: () => ipHashSecrets.current(), windowSecret: pepper },
+      }),
+      ...openConsole({
+        ...{ database, random, now: clock.now, log },
+        ...{ actors: accounts, keyPepper: keyPeppers[0] },
+      }),
+    },
     checks: {
       process: () => drain.check(),
       redis: () => checkWrites(redis, probeKeys()),

@@ -21,6 +21,7 @@ import {
 } from "./http/documentation.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
+import { AUTH_ENDPOINTS, type IdentityDeps } from "./identity/auth-endpoints.ts";
 import { stripeWebhook, type WebhookDeps } from "./payments/webhook-endpoint.ts";
 import type { ChatDeps } from "./services/chat/answer-chat.ts";
 import { chat } from "./services/chat/chat-endpoint.ts";
@@ -48,10 +49,11 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
 ];
 
 /** What the console's endpoints are given. */
-export type ConsoleDeps = ModelsDeps & KeysDeps & LimitsDeps;
+export type ConsoleDeps = IdentityDeps & ModelsDeps & KeysDeps & LimitsDeps;
 
 /** The console's own API, for people with sessions. */
 export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
+  ...AUTH_ENDPOINTS,
   consoleModels,
   listKeys,
   createConsoleKey,

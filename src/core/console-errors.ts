@@ -24,6 +24,10 @@ export const CONSOLE_ERRORS = {
     status: 403,
     when: "the password was entered too long ago for what was asked",
   },
+  too_many_attempts: {
+    status: 429,
+    when: "too many attempts from this address or for this inbox; wait for `Retry-After`",
+  },
 } as const satisfies Readonly<Record<string, ConsoleErrorRow>>;
 
 export type ConsoleErrorCode = keyof typeof CONSOLE_ERRORS;
@@ -35,6 +39,8 @@ export class ConsoleError extends Error {
   constructor(
     readonly code: ConsoleErrorCode,
     message: string,
+    /** Whole seconds after which the same can succeed; becomes `Retry-After`. */
+    readonly retryAfterSeconds?: number,
   ) {
     super(message);
   }

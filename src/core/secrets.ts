@@ -13,7 +13,7 @@ export type Secrets = Readonly<Record<SecretName, SecretList>>;
 const ID_LENGTH = 16;
 
 /** Names a secret; it cannot be found from its id. The same text under two names has two ids. */
-export function secretId(name: SecretName, secret: string): string {
+export function secretId(name: SecretName | "SESSION_SECRET", secret: string): string {
   const digest = new Bun.CryptoHasher("sha256", secret).update(`farebox id of ${name}`);
   return digest.digest("hex").slice(0, ID_LENGTH);
 }

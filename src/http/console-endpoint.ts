@@ -249,7 +249,7 @@ function refusal({ log }: ConsoleFrameDeps, thrown: unknown, requestId: string):
   }
   const { code, message, status } = error;
   const response = Response.json({ error: { code, message } }, { status });
-  if (error instanceof ApiError && error.retryAfterSeconds !== undefined) {
+  if ("retryAfterSeconds" in error && error.retryAfterSeconds !== undefined) {
     response.headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
   return withHeaders(response, requestId);

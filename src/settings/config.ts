@@ -5,6 +5,8 @@ import type { NanoUsd } from "../core/money.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
+import { type ConsoleConfig, consoleConfigOf } from "./console-config.ts";
+import { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Environment, readVariables, type Values } from "./environment.ts";
 import {
   DATA_VARIABLES,
@@ -38,6 +40,8 @@ export interface ServerConfig extends StoreConfig {
   readonly mail: MailConfig;
   /** Null: there are no top-ups. */
   readonly payments: PaymentConfig | null;
+  /** Null: the process serves no console. */
+  readonly console: ConsoleConfig | null;
   readonly logLevel: string;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
@@ -89,6 +93,7 @@ const SERVER = {
   ...SERVER_VARIABLES,
   ...MAIL_VARIABLES,
   ...PAYMENT_VARIABLES,
+  ...CONSOLE_VARIABLES,
 } as const;
 
 /** Where files are that are built from data which ships. */
@@ -128,6 +133,7 @@ export function loadServerConfig(
     }),
     mail: mailOf(values),
     payments: paymentsOf(values),
+    console: consoleConfigOf(values),
     logLevel: values.LOG_LEVEL,
     journalKeepMs: values.JOURNAL_KEEP_SECONDS,
     logKeepMonths: values.LOG_KEEP_MONTHS,

@@ -9,6 +9,7 @@ import type { People, SignedIn } from "../../src/http/people.ts";
 import { fits } from "../../src/http/unknown-route.ts";
 import { CONSOLE } from "../../src/routes.ts";
 import { Harness, type HarnessStores, PEPPER, type TestAccount } from "../api/harness.ts";
+import { identityOf } from "../identity/identity-of.ts";
 import { misfit } from "../support/contract.ts";
 import { random, silent } from "../support/world.ts";
 
@@ -127,7 +128,8 @@ function endpointOf(method: string, path: string): ConsoleEndpoint<never> {
 }
 
 /** What the console needs besides people, on the stores of a harness. */
-export function servicesOf({ database, actors }: HarnessStores): Omit<ConsoleServices, "people"> {
+export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people"> {
+  const { database, actors } = stores;
   const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };
-  return { consoleUrl: null, ...openConsole(parts) };
+  return { consoleUrl: null, identity: identityOf(stores), ...openConsole(parts) };
 }

@@ -1,0 +1,20 @@
+// Tokens of links that are mailed to people. Only hashes of them are stored.
+
+import type { RandomBytes } from "./ids.ts";
+
+const TOKEN_BYTES = 32;
+
+/** A token that cannot be guessed, for use in an address. */
+export function newToken(random: RandomBytes): string {
+  return Buffer.from(random(TOKEN_BYTES)).toString("base64url");
+}
+
+/** What is stored of a token, or of the name under which something waits for one. */
+export function hashToken(token: string): string {
+  return new Bun.CryptoHasher("sha256").update(token).digest("hex");
+}
+
+/** A short code or an address is guessed easily, so its hash needs a secret. */
+export function keyedHash(secret: string, purpose: string, text: string): string {
+  return new Bun.CryptoHasher("sha256", secret).update(`${purpose}\0${text}`).digest("hex");
+}

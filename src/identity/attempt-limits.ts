@@ -1,0 +1,84 @@
+// How often signing in, signing up, codes and mails may be tried: for each inbox, so that nobody
+// guesses or floods one, and for each address, so that nobody tries many inboxes.
+
+import { ConsoleError } from "../core/console-errors.ts";
+import { keyedHash } from "../core/console-tokens.ts";
+import { networkOf } from "../http/client-ip.ts";
+import type { Attempt, Attempts } from "../store/attempts.ts";
+import { inboxOf } from "./inbox.ts";
+
+interface Limit {
+  readonly limit: number;
+  readonly minutes: number;
+}
+
+/** One thing that is limited. An inbox is counted apart for the address that tries, and at all. */
+interface LimitRow {
+  readonly address: Limit;
+  readonly inboxFromAddress?: Limit;
+  readonly inbox?: Limit;
+}
+
+const HOUR = 60;
+const MINUTE_MS = 60_000;
+
+/** No stranger can lock somebody out cheaply: the limits of an inbox from anywhere are high. */
+export const ATTEMPT_LIMITS = {
+  password: {
+    address: { limit: 60, minutes: 10 },
+    inboxFromAddress: { limit: 10, minutes: 15 },
+    inbox: { limit: 100, minutes: HOUR },
+  },
+  sign_up: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
+  send_code: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
+  send_reset: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
+  invite: { address: { limit: 60, minutes: HOUR } },
+  enter_code: {
+    address: { limit: 60, minutes: HOUR },
+    inbox: { limit: 15, minutes: HOUR },
+  },
+  enter_second_factor: { address: { limit: 30, minutes: 10 } },
+  open_link: { address: { limit: 60, minutes: HOUR } },
+} as const satisfies Readonly<Record<string, LimitRow>>;
+
+export type AttemptKind = keyof typeof ATTEMPT_LIMITS;
+
+export interface AttemptLimitsDeps {
+  readonly attempts: Attempts;
+  readonly now: () => number;
+  readonly secret: string;
+}
+
+/** Counts an attempt. @throws ConsoleError if there were too many. */
+export async function countAttempt(
+  { attempts, now, secret }: AttemptLimitsDeps,
+  kind: AttemptKind,
+  { clientIp, email }: { readonly clientIp: string; readonly email: string | null },
+): Promise<void> {
+  const row: LimitRow = ATTEMPT_LIMITS[kind];
+  const address = networkOf(clientIp);
+  const inbox = email === null ? null : inboxOf(email);
+  const counted: readonly (readonly [Limit | undefined, string | null])[] = [
+    [row.address, `address ${address}`],
+    [row.inboxFromAddress, inbox && `inbox ${inbox} from ${address}`],
+    [row.inbox, inbox && `inbox ${inbox}`],
+  ];
+  const entries = counted.flatMap(([limit, who]): Attempt[] => {
+    if (limit === undefined || who === null) return [];
+    const key = `${kind} ${keyedHash(secret, "attempt", who)}`;
+    return [{ key, limit: limit.limit, windowMs: limit.minutes * MINUTE_MS }];
+  });
+  const waitMs = await attempts.count(entries, now());
+  if (waitMs === 0) return;
+  const seconds = Math.ceil(waitMs / 1_000);
+  throw new ConsoleError(
+    "too_many_attempts",
+    `There were too many attempts. Try again in ${inWords(seconds)}`,
+    seconds,
+  );
+}
+
+function inWords(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return seconds <= 60 ? `${seconds} seconds` : `${minutes} minutes`;
+}

@@ -1,0 +1,156 @@
+// better-auth as we use it: passwords and one-time codes, a second factor, sessions in Postgres.
+// Everything it could do besides is off, and auth-endpoints.ts says which of its paths are open.
+
+import { betterAuth } from "better-auth";
+import { emailOTP } from "better-auth/plugins/email-otp";
+import { twoFactor } from "better-auth/plugins/two-factor";
+import { hashToken, keyedHash } from "../core/console-tokens.ts";
+import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import { type SecretList, secretId } from "../core/secrets.ts";
+import type { Database } from "../store/database.ts";
+import { peopleAdapter } from "../store/people-adapter.ts";
+import type { IdentityMails } from "./identity-mails.ts";
+import { LINK_PATH, linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
+
+export interface AuthDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  readonly now: () => number;
+  readonly secrets: SecretList;
+  /** The origin of the console, such as `https://console.example.com`. */
+  readonly origin: string;
+  readonly mails: IdentityMails;
+  readonly log: Log;
+  /** Called before each session, with the headers of the request; it may open the account. */
+  readonly onSession: (personId: string, headers: Headers | null) => Promise<SessionContext>;
+}
+
+export const AUTH_PATH = "/console/auth";
+export const PASSWORD_LENGTH_MIN = 10;
+export const PASSWORD_LENGTH_MAX = 128;
+export const CODE_LENGTH = 6;
+const CODE_SECONDS = 5 * 60;
+const CODE_ATTEMPTS = 5;
+const RESET_SECONDS = 60 * 60;
+const SESSION_SECONDS = 14 * 24 * 60 * 60;
+const SECOND_FACTOR_SECONDS = 10 * 60;
+const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
+
+/** better-auth asks for the second factor after a password only (D-233). */
+const SECOND_FACTOR_PATHS = new Set(["/sign-in/email", "/sign-in/email-otp", LINK_PATH]);
+
+export type Auth = ReturnType<typeof createAuth>;
+
+export function createAuth(deps: AuthDeps) {
+  const { secrets, origin, mails } = deps;
+  const [secret] = secrets;
+  const isSecure = origin.startsWith("https:");
+  return betterAuth({
+    appName: mails.deps.service,
+    baseURL: origin,
+    basePath: AUTH_PATH,
+    secret,
+    secrets: secrets.map((value) => ({ version: versionOf(value), value })),
+    database: peopleAdapter(deps.database),
+    telemetry: { enabled: false },
+    logger: loggerOf(deps.log),
+    trustedOrigins: [origin],
+    // Attempts are counted in auth-endpoints.ts, for addresses and for inboxes.
+    rateLimit: { enabled: false },
+    emailAndPassword: {
+      enabled: true,
+      // Our own sign-up creates a person only after the inbox is verified.
+      disableSignUp: true,
+      requireEmailVerification: true,
+      minPasswordLength: PASSWORD_LENGTH_MIN,
+      maxPasswordLength: PASSWORD_LENGTH_MAX,
+      resetPasswordTokenExpiresIn: RESET_SECONDS,
+      revokeSessionsOnPasswordReset: true,
+      sendResetPassword: ({ user, token }) => mails.passwordReset(user.email, token),
+      onPasswordReset: ({ user }) => mails.notice(user.email, "Your password was changed"),
+    },
+    user: {
+      additionalFields: {
+        isOperator: { type: "boolean", required: false, input: false, defaultValue: false },
+      },
+    },
+    session: {
+      expiresIn: SESSION_SECONDS,
+      disableSessionRefresh: true,
+      cookieCache: { enabled: false },
+      additionalFields: {
+        provedAt: { type: "date", required: false, input: false },
+        country: { type: "string", required: false, input: false },
+      },
+    },
+    account: { accountLinking: { enabled: false } },
+    verification: { storeIdentifier: { hash: async (identifier) => hashToken(identifier) } },
+    databaseHooks: {
+      session: {
+        create: {
+          before: async (session, context) => {
+            const more = await deps.onSession(session.userId, context?.headers ?? null);
+            return { data: { ...session, ...more } };
+          },
+        },
+      },
+    },
+    plugins: [
+      emailOTP({
+        otpLength: CODE_LENGTH,
+        expiresIn: CODE_SECONDS,
+        allowedAttempts: CODE_ATTEMPTS,
+        // Six digits are guessed from a hash without a secret.
+        storeOTP: { hash: async (code) => keyedHash(secret, "code", code) },
+        sendVerificationOTP: ({ email, otp }) => mails.code(email, otp),
+      }),
+      afterEverySignIn(
+        twoFactor({
+          issuer: mails.deps.service,
+          twoFactorCookieMaxAge: SECOND_FACTOR_SECONDS,
+          trustDeviceMaxAge: TRUSTED_DEVICE_SECONDS,
+        }),
+      ),
+      { id: "farebox", endpoints: { signUp: signUp(deps), ...linkSignIn() } },
+    ],
+    advanced: {
+      database: { generateId: ({ model }) => idOf(model, deps.random) },
+      cookiePrefix: isSecure ? "__Host-farebox" : "farebox",
+      // This would put a prefix of its own before ours; the attribute is what makes it secure.
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: isSecure, httpOnly: true, sameSite: "lax", path: "/" },
+      ipAddress: { disableIpTracking: true },
+    },
+  });
+}
+
+/** The second factor is due after every way to sign in. */
+function afterEverySignIn(plugin: ReturnType<typeof twoFactor>): ReturnType<typeof twoFactor> {
+  const after = plugin.hooks.after.map((hook) => ({
+    ...hook,
+    matcher: ({ path }: { path?: string }) => SECOND_FACTOR_PATHS.has(path ?? ""),
+  }));
+  return { ...plugin, hooks: { ...plugin.hooks, after } };
+}
+
+function idOf(model: string, random: RandomBytes): string {
+  if (model === "user") return newId("person", random);
+  if (model === "session") return newId("session", random);
+  return newSuffix(random);
+}
+
+/** A number that names a secret. */
+function versionOf(secret: string): number {
+  return Number.parseInt(secretId("SESSION_SECRET", secret).slice(0, 8), 16);
+}
+
+function loggerOf(log: Log) {
+  return {
+    level: "error" as const,
+    log(level: string, message: string, ...rest: unknown[]) {
+      const [err] = rest;
+      if (level === "error") log.error({ err }, `Signing in: ${message}`);
+    },
+  };
+}

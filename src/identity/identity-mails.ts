@@ -1,0 +1,142 @@
+// The mails that people get about signing in, and what development shows of them in their place.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import type { Database } from "../store/database.ts";
+import { addServiceMail } from "../store/outbox.ts";
+
+/** What a mail brings: where its button leads, or the code in it. */
+export interface MailedProof {
+  readonly link?: string;
+  readonly code?: string;
+}
+
+interface IdentityMailsDeps {
+  readonly database: Database;
+  readonly now: () => number;
+  /** The service as recipients read it. */
+  readonly service: string;
+  /** The address of the dashboard, without a slash at its end. */
+  readonly dashboard: string;
+}
+
+type MailParts = Omit<ServiceMailParts, "service">;
+
+const IGNORE = "If this was not you, you can ignore this mail: nothing happens without it.";
+
+export class IdentityMails {
+  readonly #seen = new AsyncLocalStorage<{ proof: MailedProof | null }>();
+
+  constructor(readonly deps: IdentityMailsDeps) {}
+
+  /** Runs `work`, and returns what the mails that it caused bring. */
+  async watch<T>(work: () => Promise<T>): Promise<{ result: T; proof: MailedProof | null }> {
+    const seen: { proof: MailedProof | null } = { proof: null };
+    const result = await this.#seen.run(seen, work);
+    return { result, proof: seen.proof };
+  }
+
+  async verification(to: string, token: string): Promise<void> {
+    await this.#send("verification", to, {
+      subject: "Confirm your address",
+      paragraphs: [
+        "You asked for an account with this address. Confirm it, and your account is open.",
+        `The link works for 24 hours. ${IGNORE}`,
+      ],
+      button: { label: "Confirm this address", url: this.#link("verify", token) },
+    });
+  }
+
+  /** To somebody who signs up with an inbox that has an account. */
+  async alreadyKnown(to: string): Promise<void> {
+    await this.#send("verification", to, {
+      subject: "You already have an account",
+      paragraphs: [
+        "You asked for an account with this address, but it has one. Sign in, or set a new " +
+          "password if you no longer know yours.",
+        IGNORE,
+      ],
+      button: { label: "Sign in", url: `${this.deps.dashboard}/sign-in` },
+    });
+  }
+
+  async code(to: string, code: string): Promise<void> {
+    const parts: MailParts = {
+      subject: `${code} is your code`,
+      paragraphs: [
+        "Enter this code where you asked for it. It works once, for five minutes.",
+        `Give it to nobody; we never ask for it. ${IGNORE}`,
+      ],
+      facts: [["Code", code]],
+    };
+    await this.#send("one_time_code", to, parts, { code });
+  }
+
+  async passwordReset(to: string, token: string): Promise<void> {
+    await this.#send("password_reset", to, {
+      subject: "Set a new password",
+      paragraphs: [
+        "Somebody asked to set a new password for this address.",
+        `The link works for one hour, once. ${IGNORE}`,
+      ],
+      button: { label: "Set a new password", url: this.#link("reset-password", token) },
+    });
+  }
+
+  async changeEmail(to: string, token: string): Promise<void> {
+    await this.#send("verification", to, {
+      subject: "Confirm your new address",
+      paragraphs: [
+        "You asked to sign in with this address from now on. Confirm it while you are signed in.",
+        `The link works for one hour. ${IGNORE}`,
+      ],
+      button: { label: "Use this address", url: this.#link("change-email", token) },
+    });
+  }
+
+  async invitation(
+    to: string,
+    token: string,
+    { invitedBy, account, role }: { invitedBy: string; account: string; role: string },
+  ): Promise<void> {
+    await this.#send("invitation", to, {
+      subject: `${invitedBy} invites you`,
+      paragraphs: [
+        `${invitedBy} invites you to the account "${account}".`,
+        "Sign in or sign up with this address to accept. The link works for seven days.",
+      ],
+      facts: [["Role", role]],
+      button: { label: "See the invitation", url: this.#link("invitation", token) },
+    });
+  }
+
+  /** Tells somebody that how they sign in has changed. */
+  async notice(to: string, what: string): Promise<void> {
+    await this.#send("security_notice", to, {
+      subject: what,
+      paragraphs: [
+        `${what}. If this was you, there is nothing to do.`,
+        "If it was not, set a new password now, which also ends all sessions.",
+      ],
+      button: { label: "Set a new password", url: `${this.deps.dashboard}/forgot-password` },
+    });
+  }
+
+  /** The token is in the part of the address that no server is sent, and no log keeps. */
+  #link(page: string, token: string): string {
+    return `${this.deps.dashboard}/${page}#token=${token}`;
+  }
+
+  async #send(
+    kind: ServiceMailKind,
+    to: string,
+    parts: MailParts,
+    proof: MailedProof = parts.button === undefined ? {} : { link: parts.button.url },
+  ): Promise<void> {
+    const { database, now, service } = this.deps;
+    const mail = { ...serviceMail({ ...parts, service }), kind, to, account: null };
+    const added = await database.db.transaction((tx) => addServiceMail(tx, mail, new Date(now())));
+    const seen = this.#seen.getStore();
+    if (seen !== undefined && added === "added") seen.proof = proof;
+  }
+}

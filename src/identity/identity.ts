@@ -1,0 +1,136 @@
+// What the console knows of people: who is signed in, which accounts they belong to, and how a
+// person who signs in for the first time gets an account.
+
+import { keyedHash } from "../core/console-tokens.ts";
+import type { RandomBytes } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import type { SecretList } from "../core/secrets.ts";
+import type { ClientInfo } from "../http/client-info.ts";
+import type { Membership, People, SignedIn } from "../http/people.ts";
+import type { AccountRef } from "../store/accounts.ts";
+import { Attempts } from "../store/attempts.ts";
+import type { Database } from "../store/database.ts";
+import { PeopleStore } from "../store/people.ts";
+import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
+import type { AttemptLimitsDeps } from "./attempt-limits.ts";
+import { type Auth, createAuth } from "./auth.ts";
+import { IdentityMails } from "./identity-mails.ts";
+import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
+import type { SessionContext } from "./sign-up-plugin.ts";
+
+/** Headers that only auth-endpoints.ts writes; what a client sends under these names is dropped. */
+export const IP_HEADER = "x-farebox-ip";
+export const DEVICE_HEADER = "x-farebox-device";
+
+export interface IdentityConfig {
+  /** The origin of the console, such as `https://console.example.com`. */
+  readonly origin: string;
+  readonly secrets: SecretList;
+  /** The service as recipients of mails read it. */
+  readonly service: string;
+  /** Whether answers show what was mailed: only in development, where nothing is delivered. */
+  readonly showsMails: boolean;
+  /** Whether a network gets free credit once, as an inbox does. */
+  readonly countsNetworks: boolean;
+}
+
+export interface IdentityServices {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  readonly now: () => number;
+  readonly log: Log;
+  readonly clientInfo: (ip: string) => ClientInfo;
+  /** Gives Redis an account that was just opened. */
+  readonly onOpened: (account: AccountRef) => Promise<unknown>;
+}
+
+export class Identity implements People, AttemptLimitsDeps {
+  readonly auth: Auth;
+  readonly mails: IdentityMails;
+  readonly attempts: Attempts;
+  readonly store: PeopleStore;
+  readonly secret: string;
+  readonly now: () => number;
+
+  constructor(
+    readonly config: IdentityConfig,
+    readonly services: IdentityServices,
+  ) {
+    const { database, random, now, log } = services;
+    const { origin, secrets, service } = config;
+    [this.secret] = secrets;
+    this.now = now;
+    this.attempts = new Attempts(database);
+    this.store = new PeopleStore(database);
+    this.mails = new IdentityMails({ database, now, service, dashboard: `${origin}/dashboard` });
+    this.auth = createAuth({
+      ...{ database, random, now, log, origin, secrets, mails: this.mails },
+      onSession: (personId, headers) => this.#onSession(personId, headers),
+    });
+  }
+
+  get origin(): string {
+    return this.config.origin;
+  }
+
+  get showsMails(): boolean {
+    return this.config.showsMails;
+  }
+
+  async signedIn(headers: Headers): Promise<SignedIn | null> {
+    const cookie = headers.get("cookie");
+    if (cookie === null) return null;
+    const found = await this.auth.api.getSession({ headers: new Headers({ cookie }) });
+    if (found === null) return null;
+    const { session, user } = found;
+    return {
+      personId: user.id,
+      email: user.email,
+      name: user.name,
+      isOperator: user.isOperator === true,
+      sessionId: session.id,
+      provedAtMs: (session.provedAt ?? session.createdAt).getTime(),
+    };
+  }
+
+  async membership(personId: string, accountId: string): Promise<Membership | null> {
+    return await this.store.membership(personId, accountId);
+  }
+
+  /** Before each session: a person whose first one it is gets an account (D-232). */
+  async #onSession(personId: string, headers: Headers | null): Promise<SessionContext> {
+    const { database, random, now, clientInfo, onOpened } = this.services;
+    const ip = headers?.get(IP_HEADER) ?? null;
+    const info = ip === null ? null : clientInfo(ip);
+    const opened = await openFirstAccount(
+      { database, random },
+      personId,
+      (email) => this.#origin(email, ip, headers?.get(DEVICE_HEADER) ?? null, info),
+      new Date(now()),
+    );
+    if (opened !== null) await onOpened(opened);
+    return { country: info?.country ?? null };
+  }
+
+  #origin(
+    email: string,
+    ip: string | null,
+    device: string | null,
+    info: ClientInfo | null,
+  ): SignUpOrigin {
+    const { secrets, countsNetworks } = this.config;
+    const network = ip === null || !countsNetworks ? null : signUpNetworkOf(ip);
+    const marked = { inbox: inboxOf(email), network, device };
+    const marks = Object.entries(marked).flatMap(([kind, text]): GrantMark[] =>
+      text === null
+        ? []
+        : secrets.map((secret) => ({
+            kind: kind as GrantMark["kind"],
+            hash: keyedHash(secret, `grant ${kind}`, text),
+          })),
+    );
+    const { country = null, ipHash = null } = info ?? {};
+    const actor = { name: email, personId: null, country, ipHash };
+    return { marks, isDisposable: isDisposable(email), actor };
+  }
+}

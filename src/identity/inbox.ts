@@ -1,0 +1,42 @@
+// What counts as one inbox and as one network when free credit is granted by sign-up, and which
+// inboxes get none.
+
+import { isDisposableEmailDomain } from "disposable-email-domains-js";
+import { normalizeIp } from "../http/client-ip.ts";
+
+const GOOGLE = new Set(["gmail.com", "googlemail.com"]);
+const V4_GROUPS = 3;
+const V6_GROUPS = 3;
+
+/** One spelling for all addresses of an inbox: tags, and Google's dots, make no difference. */
+export function inboxOf(email: string): string {
+  const address = email.normalize("NFKC").toLowerCase();
+  const at = address.lastIndexOf("@");
+  const domain = address.slice(at + 1);
+  const [local = ""] = address.slice(0, at).split("+");
+  return GOOGLE.has(domain) ? `${local.replaceAll(".", "")}@gmail.com` : `${local}@${domain}`;
+}
+
+/** The network of an address: its /24, or /48 for IPv6; null for this machine itself. */
+export function signUpNetworkOf(ip: string): string | null {
+  const address = normalizeIp(ip);
+  if (!address.includes(":")) {
+    const groups = address.split(".");
+    return groups[0] === "127" || groups.length < 4 ? null : groups.slice(0, V4_GROUPS).join(".");
+  }
+  if (address === "::1") return null;
+  const [head = "", tail = ""] = address.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === "" ? [] : tail.split(":");
+  const missing = address.includes("::") ? 8 - left.length - right.length : 0;
+  const all = [...left, ...Array<string>(Math.max(0, missing)).fill("0"), ...right];
+  return all
+    .slice(0, V6_GROUPS)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
+}
+
+/** True for an address of a service that gives inboxes to throw away. */
+export function isDisposable(email: string): boolean {
+  return isDisposableEmailDomain(email.slice(email.lastIndexOf("@") + 1).toLowerCase());
+}

@@ -1,0 +1,117 @@
+// Three paths of our own inside better-auth: sign up, verify the inbox, sign in by a mailed link. A
+// person exists only after the inbox is verified, so nobody can prepare an account for the inbox
+// of somebody else (D-231).
+
+import { APIError, createAuthEndpoint } from "better-auth/api";
+import { setSessionCookie } from "better-auth/cookies";
+import { newToken } from "../core/console-tokens.ts";
+import type { RandomBytes } from "../core/ids.ts";
+import type { IdentityMails } from "./identity-mails.ts";
+
+export const SIGN_UP_PATH = "/farebox/sign-up";
+export const VERIFY_PATH = "/farebox/verify";
+export const LINK_PATH = "/farebox/link";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** What a session stores besides what better-auth does. */
+export interface SessionContext {
+  readonly country: string | null;
+}
+
+interface SignUpDeps {
+  readonly random: RandomBytes;
+  readonly now: () => number;
+  readonly mails: IdentityMails;
+}
+
+/** A sign-up that waits for its inbox to be verified. */
+interface PendingSignUp {
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+}
+
+/** The name under which a pending sign-up is stored; only its hash is. */
+const signUpName = (token: string) => `sign-up:${token}`;
+
+/** The name under which a sign-in link is stored. */
+export const linkName = (token: string) => `link:${token}`;
+
+const USED = {
+  code: "link_not_valid",
+  message: "This link was used, has ended, or is not complete",
+};
+
+/** Mails a link. Whether the inbox is known makes no difference to the answer. */
+export function signUp({ random, now, mails }: SignUpDeps) {
+  return createAuthEndpoint(SIGN_UP_PATH, { method: "POST" }, async (ctx) => {
+    const { email, name, password } = ctx.body as Record<"email" | "name" | "password", string>;
+    const { internalAdapter, password: passwords } = ctx.context;
+    const passwordHash = await passwords.hash(password);
+    const known = await internalAdapter.findUserByEmail(email);
+    if (known !== null) {
+      await mails.alreadyKnown(email);
+      return ctx.json({ status: true });
+    }
+    const token = newToken(random);
+    const pending: PendingSignUp = { email, name, passwordHash };
+    await internalAdapter.createVerificationValue({
+      identifier: signUpName(token),
+      value: JSON.stringify(pending),
+      expiresAt: new Date(now() + DAY_MS),
+    });
+    await mails.verification(email, token);
+    return ctx.json({ status: true });
+  });
+}
+
+/** Redeems the links of sign-ups and of sign-ins; each works once. */
+export function linkSignIn() {
+  return {
+    verifySignUp: createAuthEndpoint(VERIFY_PATH, { method: "POST" }, async (ctx) => {
+      const { token } = ctx.body as { token: string };
+      const { internalAdapter } = ctx.context;
+      const row = await internalAdapter.consumeVerificationValue(signUpName(token));
+      if (row === null) throw new APIError("BAD_REQUEST", USED);
+      const { email, name, passwordHash } = JSON.parse(row.value) as PendingSignUp;
+      // A second link to the same inbox finds the account that the first one made.
+      const user = await createPerson(email, () =>
+        internalAdapter.createUser(
+          { email, name, emailVerified: true },
+          { method: "email-password" },
+        ),
+      );
+      if (user === null) return ctx.json({ status: true, signed_in: false });
+      await internalAdapter.linkAccount({
+        userId: user.id,
+        providerId: "credential",
+        accountId: user.id,
+        password: passwordHash,
+      });
+      const session = await internalAdapter.createSession(user.id);
+      await setSessionCookie(ctx, { session, user });
+      return ctx.json({ status: true, signed_in: true });
+
+      async function createPerson<T>(address: string, create: () => Promise<T>): Promise<T | null> {
+        if ((await internalAdapter.findUserByEmail(address)) !== null) return null;
+        try {
+          return await create();
+        } catch (error) {
+          if ((await internalAdapter.findUserByEmail(address)) !== null) return null;
+          throw error;
+        }
+      }
+    }),
+    signInByLink: createAuthEndpoint(LINK_PATH, { method: "POST" }, async (ctx) => {
+      const { token } = ctx.body as { token: string };
+      const { internalAdapter } = ctx.context;
+      const row = await internalAdapter.consumeVerificationValue(linkName(token));
+      const user = row === null ? null : await internalAdapter.findUserById(row.value);
+      if (user === null) throw new APIError("BAD_REQUEST", USED);
+      const session = await internalAdapter.createSession(user.id);
+      await setSessionCookie(ctx, { session, user });
+      return ctx.json({ status: true });
+    }),
+  };
+}

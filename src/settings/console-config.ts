@@ -1,0 +1,53 @@
+// Whether a process serves the console, and under which address.
+
+import type { SecretList } from "../core/secrets.ts";
+import type { CONSOLE_VARIABLES } from "./console-variables.ts";
+import { ConfigError, type Values } from "./environment.ts";
+import type { MAIL_VARIABLES, SERVER_VARIABLES } from "./variables.ts";
+
+export interface ConsoleConfig {
+  readonly secrets: SecretList;
+  /** The origin that people open. */
+  readonly origin: string;
+  /** The origin, if it was configured; else requests to any name of this machine are answered. */
+  readonly configuredOrigin: string | null;
+  /** Whether answers show what was mailed. */
+  readonly showsMails: boolean;
+  /** Whether a network gets free credit by sign-up once. */
+  readonly countsNetworks: boolean;
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1", "[::1]"]);
+
+type ConsoleValues = Values<typeof CONSOLE_VARIABLES> &
+  Pick<Values<typeof SERVER_VARIABLES>, "HOST" | "PORT"> &
+  Pick<Values<typeof MAIL_VARIABLES>, "MAIL_SMTP_URL">;
+
+/** What the values of the variables mean together. @throws ConfigError */
+export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
+  const { SESSION_SECRET: secrets, CONSOLE_URL: url, HOST: host, PORT: port } = values;
+  if (secrets === null) {
+    if (url === null) return null;
+    throw new ConfigError("SESSION_SECRET is not set; CONSOLE_URL needs it");
+  }
+  if (url === null && !LOOPBACK.has(host)) {
+    throw new ConfigError("CONSOLE_URL is not set; SESSION_SECRET needs it if HOST is public");
+  }
+  if (url !== null && url.protocol === "http:" && !LOOPBACK.has(url.hostname)) {
+    throw new ConfigError("CONSOLE_URL must begin with https:// unless it is of this machine");
+  }
+  const showsMails = values.CONSOLE_SHOW_MAILS;
+  if (showsMails && (!LOOPBACK.has(host) || values.MAIL_SMTP_URL !== null)) {
+    throw new ConfigError(
+      "CONSOLE_SHOW_MAILS must be false if HOST is public or MAIL_SMTP_URL is set",
+    );
+  }
+  const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return Object.freeze({
+    secrets,
+    origin: url?.origin ?? `http://${authority}`,
+    configuredOrigin: url?.origin ?? null,
+    showsMails,
+    countsNetworks: values.FREE_CREDIT_PER_NETWORK === "once",
+  });
+}

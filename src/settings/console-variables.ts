@@ -1,0 +1,33 @@
+// The environment variables of the console, which people sign in to.
+
+import type { Variables } from "./environment.ts";
+import { flag, oneOf, secretList, webAddress } from "./variable-kinds.ts";
+
+/** What the console needs. */
+export const CONSOLE_VARIABLES = {
+  SESSION_SECRET: {
+    kind: secretList,
+    isSecret: true,
+    shown: "made at the first start",
+    about:
+      "secret of at least 16 characters that the sessions of [people](people.md) are signed " +
+      "with; an API process without it serves no console; a list, too",
+  },
+  CONSOLE_URL: {
+    kind: webAddress,
+    shown: "where the API listens",
+    about: "the origin where people open the dashboard; needed if `HOST` is not this machine",
+  },
+  CONSOLE_SHOW_MAILS: {
+    kind: flag,
+    default: "false",
+    about:
+      "whether answers show the links and codes that were mailed; only for development on this " +
+      "machine, where `npm start` sets it while no mail is delivered",
+  },
+  FREE_CREDIT_PER_NETWORK: {
+    kind: oneOf(["once", "unlimited"]),
+    default: "once",
+    about: "whether people of one network (/24, IPv6 /48) get free credit by sign-up once",
+  },
+} as const satisfies Variables;

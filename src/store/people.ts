@@ -1,0 +1,100 @@
+// People, their sessions, and the accounts they belong to, as the console reads them.
+
+import { and, asc, desc, eq, gt, ne } from "drizzle-orm";
+import type { Role } from "../core/roles.ts";
+import { accounts } from "./account-schema.ts";
+import type { AccountRow } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { memberships, people, sessions } from "./people-schema.ts";
+
+export interface PersonRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly isOperator: boolean;
+  readonly twoFactorEnabled: boolean;
+}
+
+/** An account that a person belongs to. */
+export interface OwnAccount {
+  readonly account: AccountRow;
+  readonly role: Role;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly userAgent: string | null;
+  readonly country: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export class PeopleStore {
+  constructor(readonly database: Database) {}
+
+  async find(id: string): Promise<PersonRow | null> {
+    const [row] = await this.database.db.select().from(people).where(eq(people.id, id));
+    return row ?? null;
+  }
+
+  async findByEmail(email: string): Promise<PersonRow | null> {
+    const [row] = await this.database.db
+      .select()
+      .from(people)
+      .where(eq(people.email, email.toLowerCase()));
+    return row ?? null;
+  }
+
+  /** Null if there is no such account, or the person does not belong to it. */
+  async membership(personId: string, accountId: string): Promise<OwnAccount | null> {
+    const [row] = await this.database.db
+      .select({ account: accounts, role: memberships.role })
+      .from(memberships)
+      .innerJoin(accounts, eq(accounts.number, memberships.account))
+      .where(and(eq(memberships.person, personId), eq(accounts.id, accountId)));
+    return row ?? null;
+  }
+
+  /** The accounts of a person, oldest first. */
+  async accountsOf(personId: string): Promise<OwnAccount[]> {
+    return await this.database.db
+      .select({ account: accounts, role: memberships.role })
+      .from(memberships)
+      .innerJoin(accounts, eq(accounts.number, memberships.account))
+      .where(eq(memberships.person, personId))
+      .orderBy(asc(accounts.number));
+  }
+
+  /** The live sessions of a person, newest first. */
+  async sessionsOf(personId: string, now: Date): Promise<SessionRow[]> {
+    return await this.database.db
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.userId, personId), gt(sessions.expiresAt, now)))
+      .orderBy(desc(sessions.createdAt));
+  }
+
+  /** Ends one session of a person. False if there is no such session. */
+  async endSession(personId: string, sessionId: string): Promise<boolean> {
+    const ended = await this.database.db
+      .delete(sessions)
+      .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
+      .returning({ id: sessions.id });
+    return ended.length > 0;
+  }
+
+  /** Ends all sessions of a person but one. */
+  async endOtherSessions(personId: string, keptId: string): Promise<void> {
+    await this.database.db
+      .delete(sessions)
+      .where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
+  }
+
+  /** Notes that the person of a session has just proved who they are. */
+  async prove(sessionId: string, now: Date): Promise<void> {
+    await this.database.db
+      .update(sessions)
+      .set({ provedAt: now })
+      .where(eq(sessions.id, sessionId));
+  }
+}

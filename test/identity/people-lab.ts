@@ -1,0 +1,147 @@
+// The console over real HTTP, with people who sign up and in as a browser does: they keep cookies
+// and send the origin of their page.
+
+import type { Identity, IdentityConfig } from "../../src/identity/identity.ts";
+import { Harness, type HarnessStores } from "../api/harness.ts";
+import { servicesOf } from "../console/console-harness.ts";
+import { identityOf } from "./identity-of.ts";
+
+export const PASSWORD = "a good long password";
+
+export interface LabOptions {
+  readonly config?: Partial<IdentityConfig>;
+  readonly now?: () => number;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
+  readonly body: any;
+}
+
+export class PeopleLab implements AsyncDisposable {
+  constructor(
+    readonly harness: Harness,
+    readonly identity: Identity,
+  ) {}
+
+  static async start({ config = {}, now = Date.now }: LabOptions = {}): Promise<PeopleLab> {
+    let identity: Identity | null = null;
+    const harness = await Harness.start((stores) => {
+      identity = identityOf(stores, config, now);
+      const console = { ...servicesOf(stores), people: identity, identity };
+      return { console, trustedProxies: ["127.0.0.1"] };
+    });
+    if (identity === null) throw new Error("There is no identity");
+    return new PeopleLab(harness, identity);
+  }
+
+  get stores(): HarnessStores {
+    return this.harness.parts.stores;
+  }
+
+  /** A browser without cookies at an address of its own. */
+  visitor(ip = newAddress()): Visitor {
+    return new Visitor(this.harness.parts.url, ip);
+  }
+
+  /** Somebody with a verified inbox, signed in with a password. */
+  async person(email: string, ip?: string): Promise<Visitor> {
+    const visitor = this.visitor(ip);
+    await visitor.signUp(email);
+    return visitor;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { fields, message } of this.harness.errors) console.error(message, fields);
+    await this.harness[Symbol.asyncDispose]();
+  }
+}
+
+let addresses = 0;
+
+/** An address in a network that no visitor had before. */
+function newAddress(): string {
+  addresses += 1;
+  return `100.${64 + (addresses >> 8)}.${addresses & 255}.7`;
+}
+
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+
+  constructor(
+    readonly url: string,
+    readonly ip: string,
+  ) {}
+
+  async get(path: string): Promise<Reply> {
+    return await this.#send(path, { method: "GET" });
+  }
+
+  async post(path: string, body: object = {}, headers: Record<string, string> = {}) {
+    return await this.#send(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: this.url, ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  auth(path: string, body: object = {}, headers: Record<string, string> = {}): Promise<Reply> {
+    return this.post(`/console/auth${path}`, body, headers);
+  }
+
+  /** Asks for an account. Returns the token of the mailed link, or null if there is none. */
+  async askForAccount(email: string, password = PASSWORD): Promise<string | null> {
+    const asked = await this.auth("/sign-up/email", { email, name: "Ada", password });
+    if (asked.status !== 200) throw new Error(`${asked.status} ${asked.text}`);
+    return tokenOf(asked);
+  }
+
+  async signUp(email: string): Promise<void> {
+    const token = await this.askForAccount(email);
+    const verified = await this.auth("/sign-up/verify", { token });
+    if (verified.body.signed_in !== true) throw new Error(`${verified.status} ${verified.text}`);
+  }
+
+  signIn(email: string, password = PASSWORD): Promise<Reply> {
+    return this.auth("/sign-in/email", { email, password });
+  }
+
+  /** True if this browser has a session that counts. */
+  async isSignedIn(): Promise<boolean> {
+    return (await this.get("/console/api/models")).status === 200;
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Reply> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = new Headers(init.headers);
+    if (cookie !== "") headers.set("cookie", cookie);
+    headers.set("x-forwarded-for", this.ip);
+    const response = await fetch(`${this.url}${path}`, { ...init, headers, redirect: "manual" });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : null,
+    };
+  }
+
+  #keep(line: string): void {
+    const [pair = ""] = line.split(";");
+    const at = pair.indexOf("=");
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (value === "" || /max-age=0/i.test(line)) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}
+
+/** The token of the link that an answer shows in development. */
+export function tokenOf({ body }: Reply): string | null {
+  const link = body?.development?.link as string | undefined;
+  return link?.includes("#token=") ? (link.split("#token=")[1] ?? null) : null;
+}

@@ -1,0 +1,90 @@
+// Signing up, in and out.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
+
+let lab: PeopleLab;
+
+beforeAll(async () => {
+  lab = await PeopleLab.start();
+});
+
+afterAll(async () => {
+  await lab[Symbol.asyncDispose]();
+});
+
+describe("signing up with a password", () => {
+  test("opens an account with free credit once the inbox is verified", async () => {
+    const ada = lab.visitor();
+    const token = await ada.askForAccount("ada@example.com");
+    expect(await ada.isSignedIn()).toBe(false);
+    expect((await ada.signIn("ada@example.com")).status).toBe(401);
+    const verified = await ada.auth("/sign-up/verify", { token });
+    expect(verified.body).toEqual({ status: true, signed_in: true });
+    expect(await ada.isSignedIn()).toBe(true);
+    const [account] = await lab.stores.accounts.list();
+    expect(account).toMatchObject({
+      email: "ada@example.com",
+      name: "Ada's account",
+      mailDomain: "example.com",
+      signUpGrant: "granted",
+    });
+    const { free } = await lab.stores.actors
+      .of(account?.id ?? "", account?.bucket ?? 0)
+      .state()
+      .then(({ wallet }) => wallet);
+    expect(free).toBe(5_000_000_000n as never);
+  });
+
+  test("a link works once", async () => {
+    const bob = lab.visitor();
+    const token = await bob.askForAccount("bob@example.com");
+    await bob.auth("/sign-up/verify", { token });
+    const again = await lab.visitor().auth("/sign-up/verify", { token });
+    expect(again.status).toBe(400);
+    expect(again.body.error.code).toBe("link_not_valid");
+  });
+});
+
+describe("signing in", () => {
+  test("with a password, and out again", async () => {
+    await lab.person("carol@example.com");
+    const carol = lab.visitor();
+    expect((await carol.signIn("carol@example.com", "wrong password")).status).toBe(401);
+    expect((await carol.signIn("carol@example.com")).status).toBe(200);
+    expect(await carol.isSignedIn()).toBe(true);
+    const stolen = lab.visitor();
+    for (const [name, value] of carol.cookies) stolen.cookies.set(name, value);
+    expect(await stolen.isSignedIn()).toBe(true);
+    await carol.auth("/sign-out");
+    expect(await carol.isSignedIn()).toBe(false);
+    expect(await stolen.isSignedIn()).toBe(false);
+  });
+
+  test("with a mailed code, which also signs up", async () => {
+    const dan = lab.visitor();
+    const email = "dan@example.com";
+    const sent = await dan.auth("/email-otp/send-verification-otp", { email });
+    const { code } = sent.body.development;
+    expect(code).toMatch(/^\d{6}$/);
+    const entered = await dan.auth("/sign-in/email-otp", { email, otp: code });
+    expect(entered.status).toBe(200);
+    expect(entered.text).not.toContain("token");
+    expect(await dan.isSignedIn()).toBe(true);
+    const again = await lab.visitor().auth("/sign-in/email-otp", { email, otp: code });
+    expect(again.status).toBe(400);
+  });
+
+  test("with a new password, which ends all sessions", async () => {
+    const email = "eve@example.com";
+    const eve = await lab.person(email);
+    const asked = await lab.visitor().auth("/request-password-reset", { email });
+    const token = tokenOf(asked);
+    const newPassword = "another good password";
+    expect((await eve.auth("/reset-password", { token, newPassword })).status).toBe(200);
+    expect((await eve.auth("/reset-password", { token, newPassword })).status).toBe(400);
+    expect(await eve.isSignedIn()).toBe(false);
+    expect((await eve.signIn(email, PASSWORD)).status).toBe(401);
+    expect((await eve.signIn(email, newPassword)).status).toBe(200);
+  });
+});
