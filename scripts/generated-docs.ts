@@ -3,14 +3,16 @@
 
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
+import { CONSOLE_ERRORS } from "../src/core/console-errors.ts";
 import { ERRORS, type ErrorCode } from "../src/core/errors.ts";
 import { documentOf } from "../src/http/documentation.ts";
 import type { DocumentedEndpoint } from "../src/http/endpoint-errors.ts";
 import { fieldGroups } from "../src/http/schema-fields.ts";
-import { DOCUMENTED, PROGRAM } from "../src/routes.ts";
+import { CONSOLE, DOCUMENTED, PROGRAM } from "../src/routes.ts";
 import { MailBody } from "../src/services/mail/mail-contract.ts";
 import { SearchBody } from "../src/services/search/search-schema.ts";
 import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
+import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import {
   LAUNCHER_VARIABLES,
   MAIL_VARIABLES,
@@ -39,6 +41,9 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
   ["docs/operating.md", "memory", memoryTable],
+  ["docs/people.md", "settings of the console", () => settingsTable(CONSOLE_VARIABLES)],
+  ["docs/people.md", "console errors", consoleErrorTable],
+  ["docs/people.md", "console endpoints", consoleTable],
   ["docs/search.md", "fields", () => fieldTable(SearchBody)],
   ["docs/mail.md", "fields", () => fieldTable(MailBody)],
 ];
@@ -82,6 +87,24 @@ function errorTable(): string {
     ERRORS[code].when,
   ]);
   return table(["status", "type", "code", "when"], rows);
+}
+
+function consoleErrorTable(): string {
+  const rows = Object.entries(CONSOLE_ERRORS).map(([code, { status, when }]) => [
+    String(status),
+    `\`${code}\``,
+    when,
+  ]);
+  return table(["status", "code", "when"], rows);
+}
+
+function consoleTable(): string {
+  const rows = CONSOLE.map(({ method, path, summary, access, role }) => [
+    `\`${method} ${path}\``,
+    role ?? (access === "session" ? "signed in" : "anybody"),
+    summary.charAt(0).toLowerCase() + summary.slice(1),
+  ]);
+  return table(["endpoint", "who", "what"], rows);
 }
 
 /** The fields that a caller can set. */

@@ -10,7 +10,7 @@ export const CONSOLE_VARIABLES = {
     isSecret: true,
     shown: "made at the first start",
     about:
-      "secret of at least 16 characters that the sessions of [people](people.md) are signed " +
+      "secret of at least 16 characters that the sessions of people are signed " +
       "with; an API process without it serves no console; a list, too",
   },
   CONSOLE_URL: {
