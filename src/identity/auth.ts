@@ -37,6 +37,10 @@ const SESSION_SECONDS = 14 * 24 * 60 * 60;
 const SECOND_FACTOR_SECONDS = 10 * 60;
 const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
 
+interface Addressee {
+  readonly email: string;
+}
+
 /** better-auth asks for the second factor after a password only (D-233). */
 const SECOND_FACTOR_PATHS = new Set(["/sign-in/email", "/sign-in/email-otp", LINK_PATH]);
 
@@ -45,7 +49,6 @@ export type Auth = ReturnType<typeof createAuth>;
 export function createAuth(deps: AuthDeps) {
   const { secrets, origin, mails } = deps;
   const [secret] = secrets;
-  const isSecure = origin.startsWith("https:");
   return betterAuth({
     appName: mails.deps.service,
     baseURL: origin,
@@ -58,32 +61,13 @@ export function createAuth(deps: AuthDeps) {
     trustedOrigins: [origin],
     // Attempts are counted in auth-endpoints.ts, for addresses and for inboxes.
     rateLimit: { enabled: false },
-    emailAndPassword: {
-      enabled: true,
-      // Our own sign-up creates a person only after the inbox is verified.
-      disableSignUp: true,
-      requireEmailVerification: true,
-      minPasswordLength: PASSWORD_LENGTH_MIN,
-      maxPasswordLength: PASSWORD_LENGTH_MAX,
-      resetPasswordTokenExpiresIn: RESET_SECONDS,
-      revokeSessionsOnPasswordReset: true,
-      sendResetPassword: ({ user, token }) => mails.passwordReset(user.email, token),
-      onPasswordReset: ({ user }) => mails.notice(user.email, "Your password was changed"),
-    },
+    emailAndPassword: passwords(mails),
     user: {
       additionalFields: {
         isOperator: { type: "boolean", required: false, input: false, defaultValue: false },
       },
     },
-    session: {
-      expiresIn: SESSION_SECONDS,
-      disableSessionRefresh: true,
-      cookieCache: { enabled: false },
-      additionalFields: {
-        provedAt: { type: "date", required: false, input: false },
-        country: { type: "string", required: false, input: false },
-      },
-    },
+    session: SESSION,
     account: { accountLinking: { enabled: false } },
     verification: { storeIdentifier: { hash: async (identifier) => hashToken(identifier) } },
     databaseHooks: {
@@ -114,15 +98,47 @@ export function createAuth(deps: AuthDeps) {
       ),
       { id: "farebox", endpoints: { signUp: signUp(deps), ...linkSignIn() } },
     ],
-    advanced: {
-      database: { generateId: ({ model }) => idOf(model, deps.random) },
-      cookiePrefix: isSecure ? "__Host-farebox" : "farebox",
-      // This would put a prefix of its own before ours; the attribute is what makes it secure.
-      useSecureCookies: false,
-      defaultCookieAttributes: { secure: isSecure, httpOnly: true, sameSite: "lax", path: "/" },
-      ipAddress: { disableIpTracking: true },
-    },
+    advanced: cookies(deps),
   });
+}
+
+const SESSION = {
+  expiresIn: SESSION_SECONDS,
+  disableSessionRefresh: true,
+  cookieCache: { enabled: false },
+  additionalFields: {
+    provedAt: { type: "date", required: false, input: false },
+    country: { type: "string", required: false, input: false },
+  },
+} as const;
+
+function passwords(mails: IdentityMails) {
+  return {
+    enabled: true,
+    // Our own sign-up creates a person only after the inbox is verified.
+    disableSignUp: true,
+    requireEmailVerification: true,
+    minPasswordLength: PASSWORD_LENGTH_MIN,
+    maxPasswordLength: PASSWORD_LENGTH_MAX,
+    resetPasswordTokenExpiresIn: RESET_SECONDS,
+    revokeSessionsOnPasswordReset: true,
+    sendResetPassword: ({ user, token }: { user: Addressee; token: string }) =>
+      mails.passwordReset(user.email, token),
+    onPasswordReset: ({ user }: { user: Addressee }) =>
+      mails.notice(user.email, "Your password was changed"),
+  };
+}
+
+function cookies({ origin, random }: AuthDeps) {
+  const isSecure = origin.startsWith("https:");
+  return {
+    database: { generateId: ({ model }: { model: string }) => idOf(model, random) },
+    cookiePrefix: isSecure ? "__Host-farebox" : "farebox",
+    // This would put a prefix of its own before ours; the attribute is what makes it secure.
+    useSecureCookies: false,
+    defaultCookieAttributes: { secure: isSecure, httpOnly: true, sameSite: "lax", path: "/" },
+    ipAddress: { disableIpTracking: true },
+  } as const;
 }
 
 /** The second factor is due after every way to sign in. */

@@ -53,7 +53,8 @@ export async function openFirstAccount(
     if (person === undefined || person.openedAt !== null || !person.emailVerified) return null;
     const { email } = person;
     const { marks, isDisposable, actor } = origin(email);
-    const name = `${person.name === "" ? email.slice(0, email.indexOf("@")) : person.name}'s account`;
+    const owner = person.name === "" ? email.slice(0, email.indexOf("@")) : person.name;
+    const name = `${owner}'s account`;
     const row = await insertAccount(tx, { surface: "gateway", email, name }, { random, now });
     const grant = isDisposable ? "disposable_inbox" : await takeGrant(tx, row.number, marks, now);
     if (grant === "granted") await bookFreeCredit(tx, row.number, { now });
