@@ -1,5 +1,6 @@
-// Builds the files of data that ship with Farebox, where they are missing, so that the servers find
-// them. Run by `npm start` and `npm test`; servers that find none build them themselves.
+// Builds the files of data that ship with Farebox, and the dashboard, where they are missing or
+// stale, so that the servers find them. Run by `npm start` and `npm test`; servers that find no
+// data build it themselves.
 
 import project from "../package.json";
 import { loadGuideDocuments } from "../src/services/chat/providers/guide.ts";
@@ -7,6 +8,7 @@ import { placeFile } from "../src/services/maps/providers/embedded/place-file.ts
 import { shippedIndexFile } from "../src/services/search/providers/shipped-index.ts";
 import { loadDataDirectory } from "../src/settings/config.ts";
 import { isBuilt, openDataFile } from "../src/upstream/data-file.ts";
+import { buildDashboard, isDashboardBuilt } from "./build-dashboard.ts";
 
 const PROJECT = `${import.meta.dir}/..`;
 
@@ -22,4 +24,8 @@ for (const { what, file } of files) {
   if (isBuilt(file)) continue;
   console.log(`- Building ${what}, once.`);
   (await openDataFile(file)).close();
+}
+if (!isDashboardBuilt(directory)) {
+  console.log("- Building the dashboard, once.");
+  await buildDashboard(directory);
 }

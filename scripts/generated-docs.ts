@@ -68,7 +68,7 @@ function toJson(value: unknown): string {
 }
 
 function endpointTable(): string {
-  const pages = PROGRAM.filter(({ path }) => !path.startsWith("/docs/"));
+  const pages = PROGRAM.filter(({ path }) => !/^\/(docs|dashboard)\//.test(path));
   const all = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...pages];
   return table(["endpoint", "what"], all.map(endpointRow));
 }

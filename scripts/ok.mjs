@@ -23,6 +23,7 @@ function steps() {
   return [
     ["Format and lint", [join(bin, "biome"), "check", "."]],
     ["Types", [join(bin, "tsc"), "--noEmit"]],
+    ["Types of the dashboard", [join(bin, "tsc"), "--noEmit", "-p", "dashboard"]],
     ["Tests", ["node", "scripts/test.mjs", ...process.argv.slice(2)]],
   ];
 }

@@ -9,6 +9,7 @@ import type { Log } from "./core/log.ts";
 import type { SecretList } from "./core/secrets.ts";
 import { createClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
+import type { DashboardFiles } from "./http/dashboard-files.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import type { AnonymousWindow, KeyDirectory, RawRequest } from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
@@ -59,6 +60,8 @@ export interface AppDeps {
   readonly ipHashSecret: () => string;
   /** What they are hashed with where nothing is kept for long. */
   readonly windowSecret: string;
+  /** The built pages of the dashboard; null if they were never built. */
+  readonly dashboard: () => DashboardFiles | null;
   /** True if the page at /docs can send requests. */
   readonly docsTryIt: boolean;
 }

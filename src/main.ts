@@ -16,6 +16,7 @@ import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { secretId } from "./core/secrets.ts";
+import { openDashboard } from "./http/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
@@ -204,6 +205,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     keyPeppers,
     ipHashSecret: () => ipHashSecrets.current(),
     windowSecret: pepper,
+    dashboard: openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,
   });
   warmTokenizer();

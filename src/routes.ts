@@ -14,6 +14,7 @@ import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
+import { DASHBOARD, type DashboardDeps } from "./http/dashboard.ts";
 import {
   type DocumentationDeps,
   type DocumentedLists,
@@ -72,9 +73,12 @@ export const DOCUMENTED: DocumentedLists = {
   program: HEALTH,
 };
 
+type ProgramDeps = HealthDeps & DocumentationDeps & WebhookDeps & DashboardDeps;
+
 /** Endpoints of the program itself. */
-export const PROGRAM: readonly Endpoint<HealthDeps & DocumentationDeps & WebhookDeps>[] = [
+export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
   ...HEALTH,
   stripeWebhook,
   ...documentation(DOCUMENTED),
+  ...DASHBOARD,
 ];

@@ -99,6 +99,8 @@ describe("imports", () => {
       importing("workers/flush.ts", "workers/main.ts"),
       importing("src/cli/main.ts", "src/app.ts"),
       importing("src/app.ts", "src/main.ts"),
+      importing("dashboard/src/a.tsx", "src/console/a-schema.ts"),
+      importing("src/http/a.ts", "dashboard/src/a.ts"),
       importing("actors/account.ts", "test/support/services.ts"),
       [["src/elsewhere.ts", ""]],
       [
@@ -125,6 +127,10 @@ describe("imports", () => {
       importing("workers/flush.ts", "actors/account.ts"),
       importing("src/cli/main.ts", "src/accounts/audit.ts"),
       importing("test/money.test.ts", "src/main.ts"),
+      [
+        ["dashboard/src/a.tsx", 'import type { A } from "../../src/console/a-schema.ts";'],
+        ["src/console/a-schema.ts", ""],
+      ],
       [["src/core/a.ts", '// from "../store/b.ts"\nimport { x } from "elysia";']],
     ],
   });
@@ -224,12 +230,17 @@ describe("sizes and names", () => {
     bad: [
       ["src/core/a.ts", `function a() {\n${body}}`],
       ["src/core/a.ts", `const a = async (b: { c: 1 }) => {\n${body}};`],
+      ["dashboard/src/a.tsx", `function A() {\n  return <B c={d} />;\n${body}}`],
       ["src/core/a.ts", `class A {\n  b({ c }: D): Promise<void> {\n${body}  }\n}`],
       ["test/a.test.ts", `test("a", () => {\n${body}});`],
     ],
     good: [
       ["src/core/a.ts", `function a() {\n${body.slice(7)}}`],
       ["src/core/a.ts", `const a = {\n${"  a: 1,\n".repeat(80)}};`],
+      [
+        "dashboard/src/a.tsx",
+        `const a = (b: C) => {\n  return [<A b={b} />, <A b={b} />];\n};\n${body}`,
+      ],
       ["src/core/a.ts", `class A {\n${"  a = 1;\n".repeat(80)}}`],
       ["test/a.test.ts", `describe("a", () => {\n${body}});`],
     ],

@@ -176,6 +176,7 @@ export class Harness implements AsyncDisposable {
       keyPeppers: [PEPPER],
       ipHashSecret: () => "ip secret of the tests",
       windowSecret: "ip secret of the tests",
+      dashboard: () => null,
       docsTryIt: false,
       ...(typeof options === "function" ? options(stores) : options),
     });

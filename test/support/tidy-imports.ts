@@ -17,6 +17,7 @@ type Layer =
   | "settings"
   | "cli"
   | "workers"
+  | "pages"
   | "free";
 
 // The first pattern that matches a path decides its layer.
@@ -26,6 +27,7 @@ const LAYERS: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/(account|application|console)\//, "surface"],
   [/^src\/(services\/[^/]+|payments|identity|accounts)\//, "domain"],
   [/^src\/(http|calls|upstream|store|core|settings|cli)\//, "core"],
+  [/^dashboard\//, "pages"],
   [/^actors\//, "actors"],
   [/^workers\//, "workers"],
   [/^(scripts|bench|test|migrations)\//, "free"],
@@ -51,6 +53,7 @@ const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
   settings: ["domain", "core"],
   cli: ["surface", "settings", "workers", ...BELOW_SURFACE],
   workers: ["settings", ...BELOW_SURFACE],
+  pages: [],
 };
 
 /** Layers whose folders must not import each other: a service never imports another one. */
@@ -59,12 +62,19 @@ const APART: Partial<Record<Layer, RegExp>> = {
   domain: /^src\/(?:services\/)?[^/]+/,
 };
 
-/** Layers from which only types can be imported: a composition root passes the values in. */
-const TYPES_ONLY: Partial<Record<Layer, readonly Layer[]>> = { actors: ["store"] };
+/**
+ * Layers from which only types can be imported: a composition root passes the values in, and pages
+ * hold nothing of the servers.
+ */
+const TYPES_ONLY: Partial<Record<Layer, readonly Layer[]>> = {
+  actors: ["store"],
+  pages: ["surface"],
+};
 
 const ENTRIES = [
   /^(src|workers|src\/cli)\/main\.ts$/,
   /^(scripts|bench|test|migrations)\//,
+  /^dashboard\/src\/main\.tsx$/,
   /^[^/]+$/,
 ];
 

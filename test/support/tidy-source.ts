@@ -22,7 +22,7 @@ export interface View {
 const ROOT = join(import.meta.dir, "../..");
 const PATTERNS = [
   "*.{ts,md}",
-  "{src,actors,workers,scripts,bench,test,docs,migrations}/**/*.{ts,mts,mjs,lua,md}",
+  "{src,actors,workers,scripts,bench,test,docs,migrations,dashboard}/**/*.{ts,tsx,mts,mjs,lua,md}",
 ];
 
 /** Every file that is checked. */
@@ -36,7 +36,7 @@ export function readTree(): SourceFile[] {
 
 /** True for a program of any of the project's languages but Lua. */
 export function isScript({ path }: SourceFile): boolean {
-  return /\.(ts|mts|mjs)$/.test(path);
+  return /\.(ts|tsx|mts|mjs)$/.test(path);
 }
 
 /** The line number of an offset, from 1. */
@@ -96,6 +96,8 @@ function luaKinds(text: string): Span[] {
 }
 
 const SCRIPT_TOKENS: readonly (readonly [Kind, RegExp])[] = [
+  // The end of an element in JSX begins no regular expression.
+  ["code", /\/>/y],
   ["comment", /\/\/[^\n]*|\/\*[\s\S]*?\*\/|#![^\n]*/y],
   ["string", /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y],
 ];

@@ -1,0 +1,92 @@
+// Requests to this server: JSON in, JSON out, and every refusal as one kind of error.
+
+/** A request that was refused or did not arrive. `message` is written for people. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+
+  constructor(
+    message: string,
+    /** 0 where there was no answer at all. */
+    readonly status: number,
+    readonly code: string,
+    readonly requestId: string | null,
+    readonly retryAfterSeconds: number | null,
+  ) {
+    super(message);
+  }
+}
+
+const UNREACHABLE = "The server cannot be reached. Check your connection and try again.";
+const UNREADABLE = "The server sent an answer that this page cannot read.";
+
+async function send(path: string, options: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", ...options });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new RequestError(UNREACHABLE, 0, "unreachable", null, null);
+  }
+  if (response.ok) return response;
+  throw await refusalOf(response);
+}
+
+/** Our own errors are `{ error: { code, message } }`; those of sign-in `{ code, message }`. */
+async function refusalOf(response: Response): Promise<RequestError> {
+  const retry = response.headers.get("retry-after") ?? response.headers.get("x-retry-after");
+  const requestId = response.headers.get("x-request-id");
+  const body: unknown = await response.json().catch(() => null);
+  const outer = isRecord(body) ? body : {};
+  const error = isRecord(outer.error) ? outer.error : outer;
+  const code = typeof error.code === "string" ? error.code : `http_${response.status}`;
+  const message = typeof error.message === "string" ? error.message : UNREADABLE;
+  const seconds = retry === null ? null : Number(retry);
+  return new RequestError(message, response.status, code, requestId, seconds);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function json<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch {
+    const id = response.headers.get("x-request-id");
+    throw new RequestError(UNREADABLE, response.status, "unreadable", id, null);
+  }
+}
+
+/** Fields of a query; those without a value are left out. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+export function withQuery(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") search.set(name, value);
+  }
+  const text = search.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return await json<T>(await send(withQuery(path, query), { ...(signal && { signal }) }));
+}
+
+export async function post<T>(path: string, body: unknown = {}): Promise<T> {
+  return await json<T>(await postRaw(path, body));
+}
+
+/** A request whose answer the caller reads, such as a stream. */
+export async function postRaw(
+  path: string,
+  body: unknown,
+  signal?: AbortSignal,
+): Promise<Response> {
+  return await send(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+}

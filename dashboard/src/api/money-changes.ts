@@ -1,0 +1,64 @@
+// Changes of keys, limits and money.
+
+import type { StartedTopUpReply } from "../../../src/console/billing-schema.ts";
+import type { CreatedKeyReply, NewKeyBody } from "../../../src/console/keys-schema.ts";
+import { post } from "./client.ts";
+import { ofAccount } from "./queries.ts";
+
+export async function createKey(account: string, key: NewKeyBody): Promise<CreatedKeyReply> {
+  return await post<CreatedKeyReply>(ofAccount(account, "keys"), key);
+}
+
+export async function revokeKey(account: string, key: string): Promise<void> {
+  await post(ofAccount(account, `keys/${encodeURIComponent(key)}/revoke`));
+}
+
+/** Null takes the cap away. */
+export async function setOwnCap(account: string, usd: string | null): Promise<void> {
+  await post(ofAccount(account, "limits"), { own_cap_usd: usd });
+}
+
+/** Begins a top-up on the provider's page; the reply has its address. */
+export async function startCheckout(
+  account: string,
+  usd: string,
+  saveCard: boolean,
+): Promise<StartedTopUpReply> {
+  const body = { amount_usd: usd, save_card: saveCard };
+  return await post<StartedTopUpReply>(ofAccount(account, "billing/checkout"), body);
+}
+
+export async function chargeCard(
+  account: string,
+  usd: string,
+  card: string,
+): Promise<StartedTopUpReply> {
+  return await post<StartedTopUpReply>(ofAccount(account, "billing/charge"), {
+    amount_usd: usd,
+    card,
+  });
+}
+
+export async function removeCard(account: string, card: string): Promise<void> {
+  await post(ofAccount(account, `billing/cards/${encodeURIComponent(card)}/remove`));
+}
+
+export interface AutoTerms {
+  readonly amount_usd: string;
+  readonly threshold_usd: string;
+  readonly monthly_cap_usd: string;
+  readonly card?: string;
+  readonly consent_version: string;
+}
+
+export async function setAutoTopUp(account: string, terms: AutoTerms): Promise<void> {
+  await post(ofAccount(account, "billing/auto"), terms);
+}
+
+export async function stopAutoTopUp(account: string): Promise<void> {
+  await post(ofAccount(account, "billing/auto/stop"));
+}
+
+export async function resumeAutoTopUp(account: string): Promise<void> {
+  await post(ofAccount(account, "billing/auto/resume"));
+}

@@ -1,0 +1,42 @@
+// Changes of accounts and of who belongs to them.
+
+import type { Role } from "../session.tsx";
+import { post } from "./client.ts";
+import { ACCOUNTS, ofAccount } from "./queries.ts";
+
+export async function acceptInvitation(token: string): Promise<{ readonly account: string }> {
+  return await post<{ account: string }>("/console/api/invitations/accept", { token });
+}
+
+export async function invite(account: string, email: string, role: Role): Promise<void> {
+  await post(ofAccount(account, "invitations"), { email, role });
+}
+
+export async function withdrawInvitation(account: string, id: string): Promise<void> {
+  await post(ofAccount(account, `invitations/${id}/withdraw`));
+}
+
+export async function changeRole(account: string, person: string, role: Role): Promise<void> {
+  await post(ofAccount(account, `members/${person}/role`), { role });
+}
+
+export async function removeMember(account: string, person: string): Promise<void> {
+  await post(ofAccount(account, `members/${person}/remove`));
+}
+
+export async function leaveAccount(account: string): Promise<void> {
+  await post(ofAccount(account, "leave"));
+}
+
+export async function renameAccount(account: string, name: string): Promise<void> {
+  await post(ofAccount(account, "rename"), { name });
+}
+
+/** Makes an application account beside the Gateway account. */
+export async function openApplicationAccount(name: string): Promise<{ readonly id: string }> {
+  return await post<{ id: string }>(ACCOUNTS, { surface: "application", name });
+}
+
+export async function closeAccount(account: string): Promise<void> {
+  await post(ofAccount(account, "close"));
+}

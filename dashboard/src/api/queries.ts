@@ -1,0 +1,92 @@
+// What the pages read, one query for each endpoint of the console. Changes name what they outdate.
+
+import { QueryClient, queryOptions } from "@tanstack/react-query";
+import type { BillingReply, LedgerReply } from "../../../src/console/billing-schema.ts";
+import type { KeysReply } from "../../../src/console/keys-schema.ts";
+import type { LimitsReply } from "../../../src/console/limits-schema.ts";
+import type { MeReply } from "../../../src/console/me-schema.ts";
+import type { ModelsReply } from "../../../src/console/models-schema.ts";
+import type { OverviewReply } from "../../../src/console/overview-schema.ts";
+import type { ReceiptReply, RequestsReply } from "../../../src/console/requests-schema.ts";
+import type { ActivityReply, TeamReply } from "../../../src/console/team-schema.ts";
+import type { UsageReply } from "../../../src/console/usage-schema.ts";
+import { get, type Query, RequestError } from "./client.ts";
+
+const FRESH_MS = 4_000;
+const RENEW_MS = 15_000;
+const RETRIES_MAX = 2;
+const SERVER_FAULT = 500;
+
+/** True for a refusal that trying again cannot change. */
+function isFinal(error: Error): boolean {
+  return error instanceof RequestError && error.status > 0 && error.status < SERVER_FAULT;
+}
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_MS,
+      retry: (count, error) => count < RETRIES_MAX && !isFinal(error),
+    },
+  },
+});
+
+const API = "/console/api";
+
+/** The address of something of an account. */
+export function ofAccount(account: string, rest: string): string {
+  return `${API}/accounts/${encodeURIComponent(account)}/${rest}`;
+}
+
+export const ME = `${API}/me`;
+export const ACCOUNTS = `${API}/accounts`;
+
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => get<MeReply>(ME, {}, signal),
+  staleTime: 60_000,
+});
+
+export const modelsQuery = queryOptions({
+  queryKey: ["models"],
+  queryFn: ({ signal }) => get<ModelsReply>(`${API}/models`, {}, signal),
+  staleTime: 60_000,
+});
+
+function accountQuery<T>(account: string, name: string, query: Query = {}, renew = true) {
+  return queryOptions({
+    queryKey: [account, name, query],
+    queryFn: ({ signal }) => get<T>(ofAccount(account, name), query, signal),
+    ...(renew && { refetchInterval: RENEW_MS }),
+  });
+}
+
+export const overviewQuery = (account: string) => accountQuery<OverviewReply>(account, "overview");
+
+export const keysQuery = (account: string) => accountQuery<KeysReply>(account, "keys");
+
+export const usageQuery = (account: string, query: Query) =>
+  accountQuery<UsageReply>(account, "usage", query);
+
+export const requestsQuery = (account: string, query: Query) =>
+  accountQuery<RequestsReply>(account, "requests", query, query.before === undefined);
+
+export const receiptQuery = (account: string, id: string) =>
+  accountQuery<ReceiptReply>(account, `requests/${encodeURIComponent(id)}`, {}, false);
+
+export const billingQuery = (account: string) => accountQuery<BillingReply>(account, "billing");
+
+export const ledgerQuery = (account: string, query: Query) =>
+  accountQuery<LedgerReply>(account, "ledger", query, query.before === undefined);
+
+export const limitsQuery = (account: string) => accountQuery<LimitsReply>(account, "limits");
+
+export const teamQuery = (account: string) => accountQuery<TeamReply>(account, "team", {}, false);
+
+export const activityQuery = (account: string, query: Query) =>
+  accountQuery<ActivityReply>(account, "activity", query, false);
+
+/** Everything that is shown of an account is read again: something of it was changed. */
+export async function outdateAccount(account: string): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: [account] });
+}

@@ -1,0 +1,75 @@
+// Sign-in by a code that is sent to the inbox.
+
+import { PinInput, TextInput } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { sendCode, signInByCode } from "../api/auth.ts";
+import { t } from "../texts.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { EntryForm, useEnter, useField } from "./entry-form.tsx";
+
+const CODE_DIGITS = 6;
+
+export function SignInByCode() {
+  const [email, setEmail] = useState(useField("email"));
+  const [isSent, setSent] = useState(false);
+  const [code, setCode] = useState("");
+  const next = useField("next");
+  const navigate = useNavigate();
+  const enter = useEnter();
+  const ask = async () => {
+    await sendCode(email);
+    setSent(true);
+  };
+  const use = async () => {
+    const { twoFactorRedirect } = await signInByCode(email, code);
+    if (twoFactorRedirect) return await navigate({ to: "/two-factor", search: { next } });
+    await enter();
+  };
+  const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
+  if (!isSent) {
+    return (
+      <EntryCard title={t.entry.byCode} about={t.entry.byCodeAbout} foot={foot}>
+        <EntryForm action={t.entry.sendCode} run={ask}>
+          <TextInput
+            label={t.entry.email}
+            type="email"
+            autoComplete="username"
+            required
+            autoFocus
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+          />
+        </EntryForm>
+      </EntryCard>
+    );
+  }
+  return (
+    <EntryCard title={t.entry.enterCode} about={t.entry.enterCodeAbout(email)} foot={foot}>
+      <EntryForm action={t.entry.signIn} run={use}>
+        <CodeInput value={code} change={setCode} />
+      </EntryForm>
+    </EntryCard>
+  );
+}
+
+interface CodeInputProps {
+  readonly value: string;
+  readonly change: (code: string) => void;
+}
+
+/** Six digits, one box each; a pasted code fills them all. */
+export function CodeInput({ value, change }: CodeInputProps) {
+  return (
+    <PinInput
+      length={CODE_DIGITS}
+      type="number"
+      oneTimeCode
+      autoFocus
+      aria-label={t.entry.code}
+      getInputProps={(index) => ({ "aria-label": t.entry.digit(index + 1) })}
+      value={value}
+      onChange={change}
+    />
+  );
+}

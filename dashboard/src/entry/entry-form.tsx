@@ -1,0 +1,67 @@
+// A form of the pages before sign-in: it runs one thing and says what was refused.
+
+import { Button } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { RequestError } from "../api/client.ts";
+import { queryClient } from "../api/queries.ts";
+import { useChange } from "../parts/ask.tsx";
+import { t } from "../texts.ts";
+
+interface EntryFormProps {
+  readonly action: string;
+  readonly run: () => Promise<unknown>;
+  readonly children?: ReactNode;
+}
+
+export function EntryForm({ action, run, children }: EntryFormProps) {
+  const change = useChange(run);
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void change.start();
+      }}
+    >
+      {children}
+      {change.error !== null && (
+        <p className="small danger" role="alert">
+          {refusal(change.error)}
+        </p>
+      )}
+      <Button type="submit" fullWidth loading={change.busy}>
+        {action}
+      </Button>
+    </form>
+  );
+}
+
+const TOO_MANY = 429;
+
+/** Refusals of sign-in in our own words; others as the server says them. */
+function refusal(error: Error): string {
+  if (!(error instanceof RequestError)) return error.message;
+  if (error.status === TOO_MANY) return t.entry.tooMany(error.retryAfterSeconds);
+  const known: Readonly<Record<string, string>> = t.entry.refusals;
+  return known[error.code] ?? error.message;
+}
+
+/** A field of the address, such as the token of a link. */
+export function useField(name: string): string {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const value = search[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** Goes on to where somebody wanted to go; only to pages of this dashboard. */
+export function useEnter(): () => Promise<void> {
+  const next = useField("next");
+  const navigate = useNavigate();
+  return async () => {
+    queryClient.clear();
+    const isOurs = /^\/(?![/\\])[^\s\\]*$/.test(next) && !next.startsWith("/sign-in");
+    const path = next.replace(/^\/dashboard(?=\/|$)/, "") || "/";
+    await navigate({ href: isOurs ? `/dashboard${path === "/" ? "" : path}` : "/dashboard" });
+  };
+}

@@ -1,0 +1,37 @@
+// Asks for a mail that leads to a new password.
+
+import { TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { askForReset } from "../api/auth.ts";
+import { t } from "../texts.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { EntryForm } from "./entry-form.tsx";
+
+export function Forgot() {
+  const [email, setEmail] = useState("");
+  const [isSent, setSent] = useState(false);
+  const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
+  if (isSent) {
+    return <EntryCard title={t.entry.checkInbox} about={t.entry.resetSent(email)} foot={foot} />;
+  }
+  const run = async () => {
+    await askForReset(email);
+    setSent(true);
+  };
+  return (
+    <EntryCard title={t.entry.forgot} about={t.entry.forgotAbout} foot={foot}>
+      <EntryForm action={t.entry.sendLink} run={run}>
+        <TextInput
+          label={t.entry.email}
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+      </EntryForm>
+    </EntryCard>
+  );
+}

@@ -1,0 +1,62 @@
+// Sign-in with e-mail and password.
+
+import { PasswordInput, TextInput } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { sendVerification, signIn } from "../api/auth.ts";
+import { RequestError } from "../api/client.ts";
+import { t } from "../texts.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { EntryForm, useEnter, useField } from "./entry-form.tsx";
+
+export function SignIn() {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const navigate = useNavigate();
+  const next = useField("next");
+  const enter = useEnter();
+  const run = async () => {
+    try {
+      const { twoFactorRedirect } = await signIn({ email, password });
+      if (twoFactorRedirect) return await navigate({ to: "/two-factor", search: { next } });
+      await enter();
+    } catch (error) {
+      if (!(error instanceof RequestError) || error.code !== "EMAIL_NOT_VERIFIED") throw error;
+      await sendVerification(email);
+      await navigate({ to: "/verify", search: { email } });
+    }
+  };
+  const foot = (
+    <>
+      <Link to="/code" search={{ next, email }}>
+        {t.entry.byCode}
+      </Link>
+      <Link to="/forgot">{t.entry.forgot}</Link>
+      <Link to="/sign-up">{t.entry.toSignUp}</Link>
+    </>
+  );
+  return (
+    <EntryCard title={t.entry.signIn} foot={foot}>
+      <EntryForm action={t.entry.signIn} run={run}>
+        <TextInput
+          label={t.entry.email}
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={t.entry.password}
+          name="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+      </EntryForm>
+    </EntryCard>
+  );
+}

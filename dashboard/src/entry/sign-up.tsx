@@ -1,0 +1,57 @@
+// Sign-up: name, e-mail, password. The account is made once the inbox is verified.
+
+import { PasswordInput, TextInput } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { signUp } from "../api/auth.ts";
+import { t } from "../texts.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { EntryForm, useField } from "./entry-form.tsx";
+import { PASSWORD_MIN } from "./password-rule.ts";
+
+export function SignUp() {
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState(useField("email"));
+  const [password, setPassword] = useState("");
+  const next = useField("next");
+  const navigate = useNavigate();
+  const run = async () => {
+    const { mail_sink: sink } = await signUp({ name, email, password });
+    await navigate({ to: "/verify", search: { email, sink, next } });
+  };
+  const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
+  return (
+    <EntryCard title={t.entry.signUp} about={t.entry.signUpAbout} foot={foot}>
+      <EntryForm action={t.entry.signUp} run={run}>
+        <TextInput
+          label={t.entry.name}
+          name="name"
+          autoComplete="name"
+          required
+          autoFocus
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t.entry.email}
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={t.entry.password}
+          description={t.entry.passwordRule(PASSWORD_MIN)}
+          name="password"
+          autoComplete="new-password"
+          minLength={PASSWORD_MIN}
+          required
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+      </EntryForm>
+    </EntryCard>
+  );
+}

@@ -1,0 +1,51 @@
+// The second factor at sign-in: a code of the app, or one of the backup codes.
+
+import { TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { verifyBackupCode, verifyTotp } from "../api/auth.ts";
+import { t } from "../texts.ts";
+import { CodeInput } from "./code.tsx";
+import { EntryCard } from "./entry-card.tsx";
+import { EntryForm, useEnter } from "./entry-form.tsx";
+
+export function TwoFactor() {
+  const [code, setCode] = useState("");
+  const [isBackup, setBackup] = useState(false);
+  const enter = useEnter();
+  const run = async () => {
+    await (isBackup ? verifyBackupCode(code.trim()) : verifyTotp(code));
+    await enter();
+  };
+  const change = () => {
+    setCode("");
+    setBackup(!isBackup);
+  };
+  const foot = (
+    <>
+      <button type="button" className="row-link link" onClick={change}>
+        {isBackup ? t.entry.useApp : t.entry.useBackup}
+      </button>
+      <Link to="/sign-in">{t.entry.toSignIn}</Link>
+    </>
+  );
+  const about = isBackup ? t.entry.backupAbout : t.entry.twoFactorAbout;
+  return (
+    <EntryCard title={t.entry.twoFactor} about={about} foot={foot}>
+      <EntryForm action={t.actions.continue} run={run}>
+        {isBackup ? (
+          <TextInput
+            label={t.entry.backupCode}
+            required
+            autoFocus
+            autoComplete="off"
+            value={code}
+            onChange={(event) => setCode(event.currentTarget.value)}
+          />
+        ) : (
+          <CodeInput value={code} change={setCode} />
+        )}
+      </EntryForm>
+    </EntryCard>
+  );
+}

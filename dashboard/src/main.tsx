@@ -1,0 +1,38 @@
+// The entry of the pages: styles, theme, queries and routes.
+
+import "@mantine/core/styles/default-css-variables.layer.css";
+import "@mantine/core/styles/baseline.layer.css";
+import "@mantine/core/styles/global.layer.css";
+import "./styles/mantine.css";
+import "./styles/tokens.css";
+import "./styles/frame.css";
+import "./styles/parts.css";
+import "./styles/pages.css";
+import "uplot/dist/uPlot.min.css";
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { createRoot } from "react-dom/client";
+import { queryClient } from "./api/queries.ts";
+import { router } from "./router.tsx";
+import { schemeManager, theme, variables } from "./theme.ts";
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
+const root = document.getElementById("root");
+if (root === null) throw new Error("The page has no #root");
+
+createRoot(root).render(
+  <MantineProvider
+    theme={theme}
+    cssVariablesResolver={variables}
+    colorSchemeManager={schemeManager}
+    defaultColorScheme="auto"
+    getStyleNonce={() => nonce}
+  >
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+    <Notifications position="bottom-right" />
+  </MantineProvider>,
+);

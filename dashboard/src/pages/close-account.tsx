@@ -1,0 +1,84 @@
+// Closes an account: what it means, what is left, and a password that was just given.
+
+import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { signIn } from "../api/auth.ts";
+import { closeAccount } from "../api/people.ts";
+import { meQuery, overviewQuery, queryClient } from "../api/queries.ts";
+import { isZero, moneyText } from "../money.ts";
+import { Ask } from "../parts/ask.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { type Account, useMe } from "../session.tsx";
+import { t } from "../texts.ts";
+
+export function CloseAccount({ account }: { readonly account: Account }) {
+  const [asking, setAsking] = useState(false);
+  const isOwner = account.role === "owner";
+  const isClosed = account.state === "closed";
+  return (
+    <Panel title={t.people.close}>
+      <div className="stack">
+        <p className="small">{isClosed ? t.work.state.closed : t.people.closeAbout}</p>
+        {!isOwner && <p className="small dim">{t.people.closeByOwner}</p>}
+        {isOwner && !isClosed && (
+          <div>
+            <Button size="xs" color="red" variant="outline" onClick={() => setAsking(true)}>
+              {t.people.closeAction}
+            </Button>
+          </div>
+        )}
+      </div>
+      {asking && <Confirm account={account} close={() => setAsking(false)} />}
+    </Panel>
+  );
+}
+
+interface ConfirmProps {
+  readonly account: Account;
+  readonly close: () => void;
+}
+
+function Confirm({ account, close }: ConfirmProps) {
+  const { person } = useMe();
+  const { data } = useQuery(overviewQuery(account.id));
+  const [password, setPassword] = useState("");
+  const [typed, setTyped] = useState("");
+  const navigate = useNavigate();
+  const run = async () => {
+    await signIn({ email: person.email, password });
+    await closeAccount(account.id);
+    await queryClient.invalidateQueries(meQuery);
+    await queryClient.invalidateQueries({ queryKey: [account.id] });
+    await navigate({ to: "/$account/overview", params: { account: account.id } });
+  };
+  const left = data?.balance.paid_usd ?? "0";
+  return (
+    <Ask
+      opened
+      close={close}
+      title={t.people.closeTitle(account.name)}
+      action={t.people.closeAction}
+      run={run}
+      done={t.people.closed}
+      disabled={typed.trim() !== account.name.trim() || password === ""}
+    >
+      <p className="small">{t.people.closeAbout}</p>
+      {!isZero(left) && <p className="small danger">{t.people.closeLeft(moneyText(left))}</p>}
+      <TextInput
+        data-autofocus
+        label={t.people.typeName(account.name)}
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      <PasswordInput
+        label={t.people.currentPassword}
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+    </Ask>
+  );
+}

@@ -1,0 +1,215 @@
+// Keys: made, shown once, listed, deleted, and how to replace one.
+
+import { Button, Switch } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { KeysReply } from "../../../src/console/keys-schema.ts";
+import { keysQuery } from "../api/queries.ts";
+import { Empty, Loaded } from "../parts/loaded.tsx";
+import { Money } from "../parts/money.tsx";
+import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { useFields } from "../search-fields.ts";
+import { type Account, mayAct, useAccount } from "../session.tsx";
+import { nameOf, t } from "../texts.ts";
+import { ago, day, dayTime } from "../time.ts";
+import { DeleteKey } from "./delete-key.tsx";
+import { NewKey } from "./new-key.tsx";
+
+type Key = KeysReply["keys"][number];
+
+export function KeysPage() {
+  const account = useAccount();
+  const query = useQuery(keysQuery(account.id));
+  const [fields, change] = useFields();
+  const [deleting, setDeleting] = useState<Key | null>(null);
+  const [showRevoked, setShowRevoked] = useState(false);
+  const canChange = mayAct(account.role, "admin");
+  const isApplication = account.surface === "application";
+  const making = fields.new === "key" && canChange;
+  const keys = query.data?.keys ?? [];
+  const hasRevoked = keys.some(({ revoked_at: at }) => at !== null);
+  return (
+    <>
+      <PageHead
+        title={t.nav.pages.keys}
+        about={
+          <>
+            <SurfaceTag surface={account.surface} />{" "}
+            {isApplication ? t.work.keys.aboutApplication : t.work.keys.about}
+          </>
+        }
+      >
+        {canChange ? (
+          <Button onClick={() => change({ new: "key" })}>{t.work.keys.create}</Button>
+        ) : (
+          <span className="small dim">{t.states.forbidden(account.role)}</span>
+        )}
+      </PageHead>
+      <div className="panels">
+        <Panel>
+          <Loaded query={query} height={200}>
+            {(reply) => (
+              <KeyList
+                reply={reply}
+                account={account}
+                showRevoked={showRevoked}
+                remove={canChange ? setDeleting : null}
+                create={canChange ? () => change({ new: "key" }) : null}
+              />
+            )}
+          </Loaded>
+          {hasRevoked && (
+            <Switch
+              size="xs"
+              mt="sm"
+              label={t.work.keys.showRevoked}
+              checked={showRevoked}
+              onChange={(event) => setShowRevoked(event.currentTarget.checked)}
+            />
+          )}
+        </Panel>
+        <Rotation />
+      </div>
+      <NewKey
+        opened={making}
+        close={() => change({ new: undefined })}
+        account={account}
+        reply={query.data}
+      />
+      {deleting !== null && (
+        <DeleteKey account={account.id} keyRow={deleting} close={() => setDeleting(null)} />
+      )}
+    </>
+  );
+}
+
+function SurfaceTag({ surface }: Pick<Account, "surface">) {
+  return <Tag tone={surface === "application" ? "free" : "plain"}>{t.nav.surfaces[surface]}</Tag>;
+}
+
+function Rotation() {
+  return (
+    <Panel title={t.work.keys.rotate}>
+      <ol className="small rotation">
+        {t.work.keys.rotateSteps.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+interface KeyListProps {
+  readonly reply: KeysReply;
+  readonly account: Account;
+  readonly showRevoked: boolean;
+  /** Null where the role does not include it. */
+  readonly remove: ((key: Key) => void) | null;
+  readonly create: (() => void) | null;
+}
+
+function KeyList({ reply, account, showRevoked, remove, create }: KeyListProps) {
+  const keys = reply.keys.filter((key) => showRevoked || key.revoked_at === null);
+  if (keys.length === 0) {
+    return (
+      <Empty title={t.work.keys.none}>
+        <p className="small dim">{t.work.keys.noneAbout}</p>
+        {create !== null && <Button onClick={create}>{t.work.keys.create}</Button>}
+      </Empty>
+    );
+  }
+  return (
+    <div className="table-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">{t.work.keys.columns.name}</th>
+            <th scope="col">{t.work.keys.columns.key}</th>
+            <th scope="col">{t.work.keys.columns.scopes}</th>
+            <th className="num">{t.work.keys.columns.spent}</th>
+            <th scope="col">{t.work.keys.columns.used}</th>
+            <th scope="col">{t.work.keys.columns.created}</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <KeyRow
+              key={key.id}
+              keyRow={key}
+              prefix={reply.prefix}
+              isApplication={account.surface === "application"}
+              remove={remove}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface KeyRowProps {
+  readonly keyRow: Key;
+  readonly prefix: string;
+  readonly isApplication: boolean;
+  readonly remove: ((key: Key) => void) | null;
+}
+
+function KeyRow({ keyRow: key, prefix, isApplication, remove }: KeyRowProps) {
+  const isRevoked = key.revoked_at !== null;
+  const ips = key.ip_allowlist;
+  const scopes = isApplication
+    ? t.work.keys.modelsApi
+    : key.scopes.map((scope) => nameOf(t.scopes, scope)).join(", ");
+  return (
+    <tr>
+      <td>
+        <span className="strong">{key.name}</span>{" "}
+        {isRevoked && <Tag tone="owed">{t.work.keys.revoked}</Tag>}
+      </td>
+      <td>
+        <code className="nowrap">
+          {prefix}…{key.last_four}
+        </code>
+      </td>
+      <td>
+        {scopes}
+        {ips.length > 0 && (
+          <div className="tiny dim" title={ips.join("\n")}>
+            {t.work.keys.ipCount(ips.length)}
+          </div>
+        )}
+      </td>
+      <td className="num">
+        <Money usd={key.month_spent_usd} />
+        {key.monthly_limit_usd !== null && (
+          <div className="tiny dim">
+            {t.work.keys.of} <Money usd={key.monthly_limit_usd} />
+          </div>
+        )}
+      </td>
+      <td className="nowrap">
+        {key.last_used_at === null ? (
+          <span className="dim">{t.states.never}</span>
+        ) : (
+          <span title={`${dayTime(key.last_used_at)} UTC`}>
+            {ago(key.last_used_at, Date.now())}
+          </span>
+        )}
+      </td>
+      <td className="nowrap">{day(key.created_at)}</td>
+      <td className="num">
+        {remove !== null && !isRevoked && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`${t.work.keys.remove}: ${key.name}`}
+            onClick={() => remove(key)}
+          >
+            {t.work.keys.remove}
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+}

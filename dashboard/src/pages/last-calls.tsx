@@ -1,0 +1,39 @@
+// The newest calls of an account, on its overview.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { requestsQuery } from "../api/queries.ts";
+import { Empty, Loaded } from "../parts/loaded.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { RequestTable } from "../parts/request-table.tsx";
+import { t } from "../texts.ts";
+import { useOpenRequest } from "./requests-open.ts";
+
+const SHOWN = 6;
+const RENEW_MS = 5_000;
+
+export function LastCalls({ account }: { readonly account: string }) {
+  const options = requestsQuery(account, { limit: String(SHOWN) });
+  const query = useQuery({ ...options, refetchInterval: RENEW_MS });
+  const open = useOpenRequest(account);
+  const all = (
+    <Link to="/$account/requests" params={{ account }}>
+      {t.work.allRequests}
+    </Link>
+  );
+  return (
+    <Panel title={t.work.lastCalls} aside={all}>
+      <Loaded query={query} height={150}>
+        {({ requests }) =>
+          requests.length === 0 ? (
+            <Empty title={t.work.noCalls}>
+              <p className="small dim">{t.work.noCallsAbout}</p>
+            </Empty>
+          ) : (
+            <RequestTable requests={requests} open={open} short />
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}

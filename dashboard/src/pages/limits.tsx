@@ -1,0 +1,146 @@
+// What limits an account: what binds now, its month and its own cap, windows, keys and tiers.
+
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { LimitsReply } from "../../../src/console/limits-schema.ts";
+import { limitsQuery, overviewQuery } from "../api/queries.ts";
+import { nanoOf, sumUsd } from "../money.ts";
+import { AsOf } from "../parts/as-of.tsx";
+import { Spendable } from "../parts/balance-bar.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Meter } from "../parts/meter.tsx";
+import { Money } from "../parts/money.tsx";
+import { Facts, PageHead, Panel } from "../parts/panel.tsx";
+import { type Account, mayAct, useAccount } from "../session.tsx";
+import { t } from "../texts.ts";
+import { day } from "../time.ts";
+import { KeyWindows, TierTable } from "./limit-tables.tsx";
+import { OwnCap } from "./own-cap.tsx";
+
+const RENEW_MS = 3_000;
+
+export function LimitsPage() {
+  const account = useAccount();
+  const query = useQuery({ ...limitsQuery(account.id), refetchInterval: RENEW_MS });
+  return (
+    <>
+      <PageHead title={t.nav.pages.limits} about={<AsOf value={query.data?.as_of} />} />
+      <Loaded query={query} height={260}>
+        {(limits) => (
+          <div className="panels">
+            <div className="split" data-even="">
+              <Panel title={t.work.limits.binds}>
+                <Balance account={account.id} />
+              </Panel>
+              <MonthPanel limits={limits} account={account} />
+            </div>
+            <div className="split" data-even="">
+              <Windows limits={limits} />
+              <KeyWindows limits={limits} />
+            </div>
+            {limits.tiers.length > 0 && <TierTable limits={limits} />}
+          </div>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Balance({ account }: { readonly account: string }) {
+  const query = useQuery(overviewQuery(account));
+  return (
+    <Loaded query={query} height={80}>
+      {({ balance }) => <Spendable balance={balance} />}
+    </Loaded>
+  );
+}
+
+function MonthPanel({ limits, account }: { limits: LimitsReply; account: Account }) {
+  const [isAsking, setAsking] = useState(false);
+  const { month } = limits;
+  const caps = [month.tier_cap_usd, month.own_cap_usd].filter((one) => one !== null);
+  const lowest = caps.toSorted((a, b) => (nanoOf(a) < nanoOf(b) ? -1 : 1))[0];
+  const used = sumUsd([month.spent_usd, month.held_usd]);
+  return (
+    <Panel title={t.work.limits.month} aside={t.work.limits.resets(day(month.resets_at))}>
+      <p className="figure">
+        <Money usd={month.spent_usd} />{" "}
+        {lowest !== undefined && (
+          <span className="figure-note">
+            {t.work.of} <Money usd={lowest} />
+          </span>
+        )}
+      </p>
+      {lowest !== undefined && (
+        <Meter used={Number(used)} most={Number(lowest)} label={t.work.limits.month} />
+      )}
+      <hr className="tear" />
+      <Facts
+        rows={[
+          [t.work.limits.held, <Money key="held" usd={month.held_usd} />],
+          [t.work.limits.tierCap, capOf(month.tier_cap_usd)],
+          [t.work.limits.ownCap, capOf(month.own_cap_usd)],
+        ]}
+      />
+      {mayAct(account.role, "admin") && (
+        <Button size="xs" variant="default" mt="sm" onClick={() => setAsking(true)}>
+          {month.own_cap_usd === null ? t.work.limits.setCap : t.work.limits.changeCap}
+        </Button>
+      )}
+      {isAsking && (
+        <OwnCap account={account.id} cap={month.own_cap_usd} close={() => setAsking(false)} />
+      )}
+    </Panel>
+  );
+}
+
+function capOf(usd: string | null) {
+  return usd === null ? t.work.limits.noCap : <Money usd={usd} />;
+}
+
+function Windows({ limits }: { readonly limits: LimitsReply }) {
+  const { requests, open, mail } = limits;
+  const words = t.work.limits;
+  return (
+    <Panel title={words.windows} aside={t.work.tier(limits.tier.kind, limits.tier.name)}>
+      <div className="stack">
+        <Meter used={open.streams} most={open.streams_max} label={words.streams} shown />
+        <Meter used={open.calls} most={open.calls_max} label={words.callsOpen} shown />
+        {mail !== null && (
+          <>
+            <Meter
+              used={mail.messages_minute}
+              most={mail.messages_minute_max}
+              label={words.mailMinute}
+              shown
+            />
+            <Meter
+              used={mail.recipients_day}
+              most={mail.recipients_day_max}
+              label={words.mailDay}
+              shown
+            />
+          </>
+        )}
+        <Facts
+          rows={[
+            [words.requestsKey, requests.per_minute_key.toLocaleString("en")],
+            ...(requests.per_minute_account === null
+              ? []
+              : [
+                  [
+                    words.requestsAccount,
+                    requests.per_minute_account.toLocaleString("en"),
+                  ] as const,
+                ]),
+            [words.batch, limits.batch_searches_max.toLocaleString("en")],
+            ...(mail === null
+              ? []
+              : [[words.mailMessage, mail.recipients_message_max.toLocaleString("en")] as const]),
+          ]}
+        />
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,176 @@
+// Makes a key and shows it once, with lines to copy.
+
+import { Button, Checkbox, Modal, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { KeysReply } from "../../../src/console/keys-schema.ts";
+import { createKey } from "../api/money-changes.ts";
+import { outdateAccount } from "../api/queries.ts";
+import { typedUsd } from "../money.ts";
+import { newKeys } from "../new-keys.ts";
+import { Problem, useChange } from "../parts/ask.tsx";
+import { Code } from "../parts/code.tsx";
+import { Waiting } from "../parts/loaded.tsx";
+import { Notice } from "../parts/panel.tsx";
+import { type Account, useMe } from "../session.tsx";
+import { envLines, sdkBase } from "../snippets.ts";
+import { nameOf, t } from "../texts.ts";
+import { Snippets } from "./first-steps.tsx";
+
+interface NewKeyProps {
+  readonly opened: boolean;
+  readonly close: () => void;
+  readonly account: Account;
+  readonly reply: KeysReply | undefined;
+}
+
+export function NewKey({ opened, close, account, reply }: NewKeyProps) {
+  const [made, setMade] = useState<string | null>(null);
+  const end = () => {
+    close();
+    setMade(null);
+  };
+  const isApplication = account.surface === "application";
+  const title = isApplication ? t.work.keys.createTitleApplication : t.work.keys.createTitle;
+  return (
+    <Modal
+      opened={opened}
+      onClose={end}
+      size="lg"
+      title={made === null ? title : t.work.keys.made}
+      // A click beside the dialog must not lose the only sight of a key.
+      closeOnClickOutside={made === null}
+    >
+      {made !== null ? (
+        <MadeKey value={made} account={account} close={end} />
+      ) : reply === undefined ? (
+        <Waiting height={120} />
+      ) : (
+        <KeyForm account={account} reply={reply} done={setMade} close={end} />
+      )}
+    </Modal>
+  );
+}
+
+interface KeyFormProps {
+  readonly account: Account;
+  readonly reply: KeysReply;
+  readonly done: (key: string) => void;
+  readonly close: () => void;
+}
+
+function KeyForm({ account, reply, done, close }: KeyFormProps) {
+  const isApplication = account.surface === "application";
+  const inTier = reply.scopes.filter((one) => one.in_tier).map(({ scope }) => scope);
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<string[]>(isApplication ? ["models"] : inTier);
+  const [ips, setIps] = useState("");
+  const [limit, setLimit] = useState("");
+  const budget = limit.trim() === "" ? null : typedUsd(limit);
+  const isWrongLimit = limit.trim() !== "" && budget === null;
+  const change = useChange(async () => {
+    const { key } = await createKey(account.id, {
+      name: name.trim(),
+      scopes,
+      ip_allowlist: ips.split(/[\s,]+/).filter((one) => one !== ""),
+      ...(budget !== null && { monthly_limit_usd: budget }),
+    });
+    newKeys.set(account.id, key);
+    done(key);
+    await outdateAccount(account.id);
+  });
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isWrongLimit) void change.start();
+      }}
+    >
+      <TextInput
+        data-autofocus
+        label={t.work.keys.name}
+        placeholder={t.work.keys.namePlaceholder}
+        required
+        maxLength={64}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      {isApplication ? (
+        <Checkbox checked readOnly label={`${t.work.keys.permission}: ${t.work.keys.modelsApi}`} />
+      ) : (
+        <ScopeChoice reply={reply} scopes={scopes} change={setScopes} />
+      )}
+      <TextInput
+        label={t.work.keys.limit}
+        description={t.work.keys.limitAbout}
+        inputMode="decimal"
+        leftSection="$"
+        value={limit}
+        error={isWrongLimit && t.work.keys.wrongLimit}
+        onChange={(event) => setLimit(event.currentTarget.value)}
+      />
+      <Textarea
+        label={t.work.keys.ip}
+        description={t.work.keys.ipAbout}
+        rows={2}
+        value={ips}
+        onChange={(event) => setIps(event.currentTarget.value)}
+      />
+      <Problem error={change.error} />
+      <div className="row" data-end="">
+        <Button variant="default" onClick={close}>
+          {t.actions.cancel}
+        </Button>
+        <Button type="submit" loading={change.busy} disabled={scopes.length === 0}>
+          {t.work.keys.create}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface ScopeChoiceProps {
+  readonly reply: KeysReply;
+  readonly scopes: readonly string[];
+  readonly change: (scopes: string[]) => void;
+}
+
+function ScopeChoice({ reply, scopes, change }: ScopeChoiceProps) {
+  return (
+    <Checkbox.Group label={t.work.keys.scopes} value={[...scopes]} onChange={change}>
+      <div className="choice">
+        {reply.scopes.map(({ scope, in_tier: inTier }) => (
+          <Checkbox
+            key={scope}
+            value={scope}
+            label={nameOf(t.scopes, scope)}
+            {...(!inTier && { description: t.work.keys.notInTier })}
+          />
+        ))}
+      </div>
+    </Checkbox.Group>
+  );
+}
+
+interface MadeKeyProps {
+  readonly value: string;
+  readonly account: Account;
+  readonly close: () => void;
+}
+
+/** The only time that a key is shown. */
+function MadeKey({ value, account, close }: MadeKeyProps) {
+  const { installation } = useMe();
+  const base = sdkBase(installation.base_url, account.surface);
+  return (
+    <div className="stack">
+      <Notice tone="held">{t.work.keys.madeAbout}</Notice>
+      <Code text={value} label={t.work.keys.madeLabel} wrap />
+      <Code text={envLines(base, value)} label={t.work.keys.envLabel} wrap />
+      <Snippets account={account.id} surface={account.surface} keyText={value} />
+      <div className="row" data-end="">
+        <Button onClick={close}>{t.work.keys.stored}</Button>
+      </div>
+    </div>
+  );
+}

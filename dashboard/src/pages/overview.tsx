@@ -1,0 +1,185 @@
+// What can be spent now, what it lasts, what happened, and what to do next.
+
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { OverviewReply } from "../../../src/console/overview-schema.ts";
+import { overviewQuery } from "../api/queries.ts";
+import { isZero } from "../money.ts";
+import { AsOf } from "../parts/as-of.tsx";
+import { Spendable } from "../parts/balance-bar.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Money } from "../parts/money.tsx";
+import { Facts, Notice, PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { useAccount } from "../session.tsx";
+import { DOCS_URL } from "../shell/pages.ts";
+import { nameOf, t } from "../texts.ts";
+import { FirstSteps } from "./first-steps.tsx";
+import { LastCalls } from "./last-calls.tsx";
+import { OverviewChart } from "./overview-chart.tsx";
+
+const RENEW_MS = 5_000;
+
+export function OverviewPage() {
+  const account = useAccount();
+  const overview = useQuery({ ...overviewQuery(account.id), refetchInterval: RENEW_MS });
+  const navigate = useNavigate();
+  const { data } = overview;
+  const tier = data === undefined ? "" : `${t.work.tier(data.tier.kind, data.tier.name)} · `;
+  const about = (
+    <>
+      {account.name} · {tier}
+      <AsOf value={data?.as_of} />
+    </>
+  );
+  return (
+    <>
+      <PageHead title={t.nav.pages.overview} about={about}>
+        <Button variant="default" component="a" href={DOCS_URL} target="_blank">
+          {t.actions.docs}
+        </Button>
+        <Button
+          onClick={() =>
+            void navigate({
+              to: "/$account/billing",
+              params: { account: account.id },
+              search: { add: "credit" },
+            })
+          }
+        >
+          {t.actions.addCredit}
+        </Button>
+      </PageHead>
+      <Loaded query={overview} height={200}>
+        {(loaded) => <Figures overview={loaded} account={account.id} />}
+      </Loaded>
+    </>
+  );
+}
+
+interface FiguresProps {
+  readonly overview: OverviewReply;
+  readonly account: string;
+}
+
+function Figures({ overview, account }: FiguresProps) {
+  const { has_key: hasKey, has_called: hasCalled } = overview.first_steps;
+  const isNew = !hasKey || !hasCalled;
+  return (
+    <div className="panels">
+      <FreeCredit overview={overview} />
+      {isNew && <FirstSteps overview={overview} account={account} />}
+      <div className="split">
+        <Panel>
+          <Spendable balance={overview.balance} />
+        </Panel>
+        <Panel>
+          <Lasts overview={overview} account={account} />
+        </Panel>
+      </div>
+      <OverviewChart account={account} />
+      <div className="split">
+        <LastCalls account={account} />
+        <TodayPanel overview={overview} account={account} />
+      </div>
+      {!isNew && !overview.first_steps.has_paid && (
+        <FirstSteps overview={overview} account={account} />
+      )}
+    </div>
+  );
+}
+
+/** Why there is no free credit, where somebody may wonder. */
+function FreeCredit({ overview }: { readonly overview: OverviewReply }) {
+  const { free_credit: free, first_steps: steps } = overview;
+  if (free === "granted" || free === "none" || steps.has_paid) return null;
+  return <Notice tone="free">{t.work.freeCredit[free]}</Notice>;
+}
+
+function Lasts({ overview, account }: FiguresProps) {
+  const { burn, month, tier, auto_top_up: auto } = overview;
+  const rows: [string, React.ReactNode][] = [
+    [t.work.autoTopUp, <AutoState key="auto" auto={auto} account={account} />],
+    [
+      t.work.thisMonth,
+      <span key="month">
+        <Money usd={month.spent_usd} />
+        {month.cap_usd !== null && (
+          <>
+            {" "}
+            {t.work.of} <Money usd={month.cap_usd} />
+          </>
+        )}
+      </span>,
+    ],
+  ];
+  if (tier.next !== null) rows.push([t.work.nextTier, t.work.next(tier.next)]);
+  return (
+    <>
+      <p className="small dim">{t.work.lastsAbout}</p>
+      <p className="figure">
+        {burn.lasts_days === null ? t.work.noSpending : t.work.days(burn.lasts_days)}{" "}
+        {!isZero(burn.usd_per_day) && (
+          <span className="figure-note">
+            {t.work.at} <Money usd={burn.usd_per_day} /> {t.work.aDay}
+          </span>
+        )}
+      </p>
+      <hr className="tear" />
+      <Facts rows={rows} />
+    </>
+  );
+}
+
+interface AutoStateProps {
+  readonly auto: OverviewReply["auto_top_up"];
+  readonly account: string;
+}
+
+function AutoState({ auto, account }: AutoStateProps) {
+  if (auto === null) {
+    return (
+      <Link to="/$account/billing" params={{ account }} search={{ add: "auto" }}>
+        {t.work.turnOn}
+      </Link>
+    );
+  }
+  return <Tag tone={auto === "enabled" ? "paid" : "owed"}>{t.work.auto[auto]}</Tag>;
+}
+
+function TodayPanel({ overview, account }: FiguresProps) {
+  const { today, last_errors: errors } = overview;
+  return (
+    <Panel title={t.work.today} aside={t.work.sinceMidnight}>
+      <Facts
+        rows={[
+          [t.work.calls, today.calls.toLocaleString("en")],
+          [t.work.refusedOrFailed, today.errors.toLocaleString("en")],
+          [t.work.cost, <Money key="cost" usd={today.cost_usd} />],
+        ]}
+      />
+      {errors.length > 0 && (
+        <>
+          <hr className="tear" />
+          <p className="small strong">{t.work.lastErrors}</p>
+          <ul className="plain-list">
+            {errors.map((one) => (
+              <li key={one.request_id} className="small">
+                <Link
+                  to="/$account/requests"
+                  params={{ account }}
+                  search={{ open: one.request_id }}
+                >
+                  <Tag tone="owed">
+                    {one.status} {one.code}
+                  </Tag>
+                </Link>{" "}
+                <span className="dim mono tiny">{nameOf({}, one.endpoint)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,62 @@
+// Sets the account's own monthly cap, or takes it away.
+
+import { Button, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { setOwnCap } from "../api/money-changes.ts";
+import { outdateAccount } from "../api/queries.ts";
+import { typedUsd } from "../money.ts";
+import { Ask, Problem, useChange } from "../parts/ask.tsx";
+import { t } from "../texts.ts";
+
+interface OwnCapProps {
+  readonly account: string;
+  readonly cap: string | null;
+  readonly close: () => void;
+}
+
+export function OwnCap({ account, cap, close }: OwnCapProps) {
+  const [text, setText] = useState(cap ?? "");
+  const usd = typedUsd(text);
+  const set = async (value: string | null) => {
+    await setOwnCap(account, value);
+    await outdateAccount(account);
+  };
+  const remove = useChange(async () => {
+    await set(null);
+    close();
+  });
+  return (
+    <Ask
+      opened
+      close={close}
+      title={cap === null ? t.work.limits.setCap : t.work.limits.changeCap}
+      action={t.actions.save}
+      run={() => set(usd)}
+      done={t.work.limits.capSet}
+      disabled={usd === null}
+      calm
+    >
+      <p className="small">{t.work.limits.capAbout}</p>
+      <TextInput
+        data-autofocus
+        label={t.work.limits.capAmount}
+        inputMode="decimal"
+        leftSection="$"
+        value={text}
+        error={text !== "" && usd === null && t.work.keys.wrongLimit}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      {cap !== null && (
+        <Button
+          variant="subtle"
+          size="xs"
+          loading={remove.busy}
+          onClick={() => void remove.start()}
+        >
+          {t.work.limits.removeCap}
+        </Button>
+      )}
+      <Problem error={remove.error} />
+    </Ask>
+  );
+}

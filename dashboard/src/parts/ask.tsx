@@ -1,0 +1,97 @@
+// A question before something that cannot be taken back, and the common way to run a change.
+
+import { Button, Modal } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { type ReactNode, useState } from "react";
+import { t } from "../texts.ts";
+
+interface AskProps {
+  readonly opened: boolean;
+  readonly close: () => void;
+  readonly title: string;
+  readonly children: ReactNode;
+  /** What the button does, as a verb. */
+  readonly action: string;
+  readonly run: () => Promise<unknown>;
+  readonly done?: string;
+  readonly disabled?: boolean;
+  readonly calm?: boolean;
+}
+
+/** Asks, runs, and says what went wrong where it was asked. */
+export function Ask(props: AskProps) {
+  const { opened, close, title, children, action, run, done, disabled = false, calm } = props;
+  const change = useChange(async () => {
+    await run();
+    if (done !== undefined) say(done);
+    close();
+  });
+  return (
+    <Modal opened={opened} onClose={close} title={title}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void change.start();
+        }}
+      >
+        {children}
+        <Problem error={change.error} />
+        <div className="row" data-end="">
+          <Button variant="default" onClick={close}>
+            {t.actions.cancel}
+          </Button>
+          <Button
+            type="submit"
+            color={calm ? "accent" : "red"}
+            loading={change.busy}
+            disabled={disabled}
+          >
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+export interface Change {
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly start: () => Promise<void>;
+  readonly clear: () => void;
+}
+
+/** Runs something once at a time and keeps what it failed with. */
+export function useChange(run: () => Promise<unknown>): Change {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const start = async () => {
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      await run();
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, error, start, clear: () => setError(null) };
+}
+
+/** What went wrong, in the words of the server. */
+export function Problem({ error }: { readonly error: Error | null }) {
+  if (error === null) return null;
+  return (
+    <p className="small danger" role="alert">
+      {error.message}
+    </p>
+  );
+}
+
+/** A short message at the corner of the page. */
+export function say(message: string): void {
+  notifications.show({ message, withBorder: true, autoClose: 4_000 });
+}

@@ -1,0 +1,88 @@
+// The balance bar: paid, free, held and owed. It looks the same wherever an account is shown.
+
+import { nanoOf, sumUsd } from "../money.ts";
+import { t } from "../texts.ts";
+import { shortDay } from "../time.ts";
+import { Money } from "./money.tsx";
+
+/** The balance as the server sends it. */
+export interface BalanceFigures {
+  readonly paid_usd: string;
+  readonly free_usd: string;
+  readonly free_expires_at: string | null;
+  readonly held_usd: string;
+  readonly owed_usd: string;
+  readonly spendable_usd: string;
+  readonly spendable_limit: keyof typeof t.balance.limits;
+}
+
+const PARTS = ["paid", "free", "held", "owed"] as const;
+type Part = (typeof PARTS)[number];
+
+function amountOf(balance: BalanceFigures, part: Part): string {
+  return balance[`${part}_usd`];
+}
+
+/** The bar alone. */
+export function BalanceBar({ balance, thin }: { balance: BalanceFigures; thin?: boolean }) {
+  const total = nanoOf(sumUsd(PARTS.map((part) => amountOf(balance, part))));
+  const label = PARTS.filter((part) => nanoOf(amountOf(balance, part)) > 0n)
+    .map((part) => `${t.balance.parts[part]} $${amountOf(balance, part)}`)
+    .join(", ");
+  return (
+    <div
+      className="bar"
+      role="img"
+      aria-label={label === "" ? t.balance.nothing : label}
+      {...(thin && { "data-thin": "" })}
+    >
+      {PARTS.map((part) => {
+        const nano = nanoOf(amountOf(balance, part));
+        if (nano <= 0n || total === 0n) return null;
+        const width = `${Number((nano * 10_000n) / total) / 100}%`;
+        return <i key={part} data-part={part} style={{ width }} />;
+      })}
+    </div>
+  );
+}
+
+/** The bar with its legend. */
+export function BalancePicture({ balance }: { readonly balance: BalanceFigures }) {
+  return (
+    <>
+      <BalanceBar balance={balance} />
+      <ul className="legend">
+        {PARTS.map((part) => {
+          const amount = amountOf(balance, part);
+          if (part !== "paid" && nanoOf(amount) === 0n) return null;
+          return (
+            <li key={part}>
+              <i className="dot" data-part={part} />
+              {labelOf(balance, part)} <Money usd={amount} />
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function labelOf(balance: BalanceFigures, part: Part): string {
+  if (part !== "free" || balance.free_expires_at === null) return t.balance.parts[part];
+  return t.balance.freeUntil(shortDay(balance.free_expires_at));
+}
+
+/** The figure that matters: what can be spent now, the bar below it, and what limits it. */
+export function Spendable({ balance }: { readonly balance: BalanceFigures }) {
+  const { spendable_limit: limit } = balance;
+  return (
+    <>
+      <p className="small dim">{t.balance.spendable}</p>
+      <p className="figure">
+        <Money usd={balance.spendable_usd} />
+      </p>
+      <BalancePicture balance={balance} />
+      {limit !== "balance" && <p className="small danger">{t.balance.limits[limit]}</p>}
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+// What a page shows while its figures load, when they cannot be loaded, and when they are old.
+// There is never a zero that means "not loaded".
+
+import { Button, Skeleton } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { RequestError } from "../api/client.ts";
+import { t } from "../texts.ts";
+import { clockTime, isoOf } from "../time.ts";
+import { Notice, Panel } from "./panel.tsx";
+
+interface LoadedProps<T> {
+  readonly query: UseQueryResult<T>;
+  readonly children: (data: T) => ReactNode;
+  /** How high the area will be about. */
+  readonly height?: number;
+}
+
+/** Shows the data of a query, or why it is not there. Data that could not be renewed says so. */
+export function Loaded<T>({ query, children, height = 180 }: LoadedProps<T>) {
+  const { data, error, dataUpdatedAt, refetch } = query;
+  if (data === undefined && error !== null) {
+    return <Failure error={error} retry={() => void refetch()} />;
+  }
+  if (data === undefined) return <Waiting height={height} />;
+  return (
+    <>
+      {error !== null && (
+        <Notice tone="held" action={<RetryButton retry={() => void refetch()} />}>
+          {t.states.delayed(clockTime(isoOf(dataUpdatedAt)))} {error.message}
+        </Notice>
+      )}
+      {children(data)}
+    </>
+  );
+}
+
+/** Grey shapes where figures will be. */
+export function Waiting({ height }: { readonly height: number }) {
+  return (
+    <div className="stack" aria-busy="true" role="status" aria-label={t.states.loading}>
+      <Skeleton height={height} radius={11} />
+      <Skeleton height={Math.round(height / 2)} radius={11} />
+    </div>
+  );
+}
+
+interface FailureProps {
+  readonly error: Error;
+  readonly retry?: () => void;
+}
+
+/** Why something could not be shown, with the id that support can look up. */
+export function Failure({ error, retry }: FailureProps) {
+  const known = error instanceof RequestError ? error : null;
+  return (
+    <Panel>
+      <div className="empty" role="alert">
+        <p className="strong">{t.states.failed}</p>
+        <p>{error.message}</p>
+        {known !== null && known.code !== "unreachable" && (
+          <p className="tiny dim mono">
+            {known.status} {known.code}
+            {known.requestId !== null && ` · ${known.requestId}`}
+          </p>
+        )}
+        {retry !== undefined && <RetryButton retry={retry} />}
+      </div>
+    </Panel>
+  );
+}
+
+function RetryButton({ retry }: { readonly retry: () => void }) {
+  return (
+    <Button variant="default" size="xs" onClick={retry}>
+      {t.actions.retry}
+    </Button>
+  );
+}
+
+interface EmptyProps {
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+/** What an empty list says: what to do. */
+export function Empty({ title, children }: EmptyProps) {
+  return (
+    <div className="empty">
+      <p className="strong">{title}</p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+// Who is signed in, which of their accounts is open, and what their role lets them do there.
+
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { MeReply } from "../../src/console/me-schema.ts";
+import { meQuery } from "./api/queries.ts";
+
+export type Account = MeReply["accounts"][number];
+export type Role = Account["role"];
+
+const LAST_ACCOUNT = "farebox-account";
+const ROLES: readonly Role[] = ["viewer", "billing", "admin", "owner"];
+
+/** The person who is signed in; pages inside the frame always have one. */
+export function useMe(): MeReply {
+  return useSuspenseQuery(meQuery).data;
+}
+
+/** The account of this address. */
+export function useAccount(): Account {
+  const { accounts } = useMe();
+  const { account } = useParams({ strict: false });
+  const open = accounts.find(({ id }) => id === account);
+  if (open === undefined) throw new Error(`${account} is none of this person's accounts`);
+  return open;
+}
+
+/** True if the role includes what `needed` may do. */
+export function mayAct(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}
+
+/** The account to open where the address names none: the last one, or the first. */
+export function accountToOpen({ accounts }: MeReply): Account | null {
+  const last = remembered(LAST_ACCOUNT);
+  return accounts.find(({ id }) => id === last) ?? accounts[0] ?? null;
+}
+
+export function rememberAccount(id: string): void {
+  remember(LAST_ACCOUNT, id);
+}
+
+/** What this browser keeps; a browser that keeps nothing is no fault. */
+export function remembered(name: string): string | null {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+export function remember(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // Private windows may refuse; the next visit then begins with the first account.
+  }
+}

@@ -1,0 +1,35 @@
+// What every page says about an account that cannot be used as it is.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { overviewQuery } from "../api/queries.ts";
+import { isZero } from "../money.ts";
+import { Money } from "../parts/money.tsx";
+import { Notice } from "../parts/panel.tsx";
+import { t } from "../texts.ts";
+
+/** Money that is owed and an account that is not active, with what mends it. */
+export function AccountState({ account }: { readonly account: string }) {
+  const { data } = useQuery(overviewQuery(account));
+  if (data === undefined) return null;
+  const { state, state_reason: reason } = data.account;
+  const { owed_usd: owed } = data.balance;
+  const billing = (
+    <Link to="/$account/billing" params={{ account }}>
+      {t.work.state.clear}
+    </Link>
+  );
+  if (!isZero(owed)) {
+    return (
+      <Notice tone="owed" action={billing}>
+        <Money usd={owed} /> {t.work.state.owed}
+      </Notice>
+    );
+  }
+  if (state === "active") return null;
+  return (
+    <Notice tone="owed">
+      {t.work.state[state]} {reason}
+    </Notice>
+  );
+}

@@ -1,0 +1,17 @@
+// An address that leads nowhere.
+
+import { Link } from "@tanstack/react-router";
+import { Empty } from "../parts/loaded.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { t } from "../texts.ts";
+
+export function Missing() {
+  return (
+    <Panel>
+      <Empty title={t.states.missing}>
+        <p>{t.states.missingAbout}</p>
+        <Link to="/">{t.states.toOverview}</Link>
+      </Empty>
+    </Panel>
+  );
+}

@@ -1,0 +1,126 @@
+// Every text of the pages, in English. Another language is another object of this form.
+
+import { billingTexts } from "./texts/billing.ts";
+import { entryTexts } from "./texts/entry.ts";
+import { peopleTexts } from "./texts/people.ts";
+import { playgroundTexts } from "./texts/playground.ts";
+import { usageTexts } from "./texts/usage.ts";
+import { workTexts } from "./texts/work.ts";
+
+export const t = {
+  product: "Farebox",
+  nav: {
+    label: "Main",
+    skip: "Skip to the content",
+    menu: "Open the navigation",
+    accounts: "Accounts",
+    you: "Your settings",
+    groups: { top: "", build: "Build", account: "Account" },
+    pages: {
+      overview: "Overview",
+      usage: "Usage",
+      requests: "Requests",
+      keys: "Keys",
+      models: "Models",
+      playground: "Playground",
+      docs: "Docs",
+      billing: "Billing",
+      limits: "Limits",
+      team: "Team",
+      settings: "Settings",
+    },
+    scheme: { light: "Light", dark: "Dark", auto: "As the system" },
+    schemeLabel: "Colours",
+    signOut: "Sign out",
+    newAccount: "New application account",
+    surfaces: { gateway: "Gateway", application: "Application API" },
+    roles: { owner: "owner", admin: "admin", billing: "billing", viewer: "viewer" },
+  },
+  actions: {
+    retry: "Try again",
+    cancel: "Cancel",
+    close: "Close",
+    copy: "Copy",
+    copied: "Copied",
+    save: "Save",
+    saved: "Saved",
+    more: "Show older",
+    docs: "Docs",
+    addCredit: "Add credit",
+    back: "Back",
+    continue: "Continue",
+    clear: "Clear",
+  },
+  states: {
+    loading: "Loading",
+    failed: "This could not be loaded",
+    delayed: (time: string) => `Delayed: the figures are from ${time} UTC.`,
+    asOfLoading: "loading the figures …",
+    asOf: (time: string, zone: string, behind: string) =>
+      `as of ${time} ${zone}, ${behind} s behind`,
+    none: "none",
+    never: "never",
+    newVersion: "This page was updated while it was open. Reload it to go on.",
+    reload: "Reload",
+    missing: "There is no such page",
+    missingAbout: "The address may be mistyped, or the page was moved.",
+    toOverview: "To the overview",
+    noAccount: "You belong to no account",
+    noAccountAbout:
+      "Ask an owner to invite you, or verify your e-mail address if you have just signed up.",
+    forbidden: (role: string) => `Your role here is ${role}; an admin or owner can do this.`,
+  },
+  balance: {
+    spendable: "You can spend now",
+    nothing: "No balance",
+    parts: { paid: "Paid", free: "Free, models only", held: "Held by open calls", owed: "Owed" },
+    freeUntil: (day: string) => `Free, models only, until ${day}`,
+    limits: {
+      balance: "The balance",
+      tier_cap: "Limited by the monthly cap of your tier.",
+      own_cap: "Limited by the monthly cap that you set.",
+      owed: "Calls are refused until what is owed is paid.",
+      inactive: "Calls are refused: the account is not active.",
+    },
+  },
+  keyboard: {
+    title: "Keyboard",
+    rows: [
+      ["/", "Go to a page or a request"],
+      ["g o", "Overview"],
+      ["g u", "Usage"],
+      ["g r", "Requests"],
+      ["g k", "Keys"],
+      ["g m", "Models"],
+      ["g b", "Billing"],
+      ["g l", "Limits"],
+      ["n", "New key"],
+      ["?", "This list"],
+      ["Esc", "Close"],
+    ],
+    open: "Keyboard",
+    jump: "Go to",
+    jumpPlaceholder: "A page, or the id of a request",
+    openRequest: (id: string) => `Open request ${id}`,
+    nothing: "Nothing found",
+  },
+  services: {
+    chat: "Models",
+    search: "Search",
+    maps: "Maps",
+    mail: "Mail",
+    account: "Account",
+  },
+  scopes: { models: "Models", search: "Search", maps: "Maps", mail: "Mail" },
+  entry: entryTexts,
+  people: peopleTexts,
+  billing: billingTexts,
+  usage: usageTexts,
+  work: workTexts,
+  playground: playgroundTexts,
+};
+
+/** The name of a service, a scope or a state for people; unknown ones as they are. */
+export function nameOf(names: Readonly<Record<string, string>>, id: string): string {
+  return names[id] ?? id;
+}

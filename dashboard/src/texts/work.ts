@@ -1,0 +1,193 @@
+// Texts of the overview, keys, models and limits.
+
+interface NextTier {
+  readonly name: string;
+  readonly paid_usd_missing: string;
+  readonly days_left: number;
+  readonly unlocks: readonly string[];
+}
+
+const capital = (word: string) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+
+/** "1 day", "12 days" */
+export function days(count: number): string {
+  const shown = count < 10 && count % 1 !== 0 ? count.toFixed(1) : Math.floor(count);
+  return `${shown} ${shown === 1 ? "day" : "days"}`;
+}
+
+export const workTexts = {
+  capital,
+  tier: (kind: "tier" | "plan", name: string) => `${capital(name)} ${kind}`,
+  lastsAbout: "Lasts about",
+  noSpending: "No spending yet",
+  days,
+  at: "at",
+  aDay: "a day",
+  of: "of",
+  autoTopUp: "Automatic top-up",
+  auto: { enabled: "on", paused: "paused" },
+  turnOn: "Turn on",
+  thisMonth: "This month (UTC)",
+  nextTier: "Next tier",
+  next: ({ name, paid_usd_missing: missing, days_left: left, unlocks }: NextTier) => {
+    const parts: string[] = [];
+    if (!/^0(\.0*)?$/.test(missing)) parts.push(`$${missing} more paid`);
+    if (left > 0) parts.push(days(left));
+    const adds = unlocks.length === 0 ? "" : `; adds ${unlocks.join(", ")}`;
+    return `${capital(name)}: ${parts.length === 0 ? "soon" : parts.join(" and ")}${adds}`;
+  },
+  today: "Today",
+  sinceMidnight: "since midnight UTC",
+  calls: "Calls",
+  refusedOrFailed: "Refused or failed",
+  cost: "Cost",
+  lastErrors: "Last errors",
+  lastCalls: "Last calls",
+  allRequests: "All requests",
+  noCalls: "No calls yet",
+  noCallsAbout: "The first call appears here within a second or two.",
+  costByDay: "Cost by day",
+  noCost: "Nothing was charged in these days.",
+  freeCredit: {
+    granted: "",
+    none: "",
+    used_elsewhere:
+      "This account starts without free credit: free credit is given once, and was given before.",
+    disposable_inbox:
+      "This account starts without free credit: it is not given to disposable inboxes.",
+    ended: "The free credit of this account has ended. Add credit to go on.",
+  },
+  state: {
+    active: "",
+    owed: "is owed because a payment was taken back. Calls are refused until it is paid.",
+    clear: "Pay what is owed",
+    suspended: "This account is suspended: calls are refused, keys are kept.",
+    closed: "This account is closed. Its keys are revoked; its records stay readable.",
+  },
+  steps: {
+    title: "First steps",
+    about: "They go after your first paid call",
+    key: "Make a key",
+    keyAction: "Make a key",
+    call: "Make the first call",
+    waiting: "Waiting for the first call: this ticks as soon as it arrives.",
+    pay: "Add credit",
+    payAction: "Add credit",
+    done: "done",
+    language: "Language",
+    ownKey: "A key is shown only once, when it is made: put yours into FAREBOX_API_KEY.",
+  },
+  snippets: { curl: "curl", javascript: "JavaScript", python: "Python", env: ".env" },
+  keys: {
+    about: "A key is a secret: use it from a backend only.",
+    aboutApplication: "Keys of the Application API. They do not work on the Gateway.",
+    create: "New key",
+    createTitle: "New key",
+    createTitleApplication: "New application key",
+    permission: "Permission",
+    modelsApi: "Models API",
+    name: "Name",
+    namePlaceholder: "production",
+    scopes: "What it may call",
+    notInTier: "not in your tier yet",
+    ip: "Allowed IP addresses",
+    ipAbout: "One address or CIDR block a line. Empty: any address.",
+    limit: "Monthly budget in USD",
+    limitAbout: "Calls with this key are refused once it is reached. Empty: none.",
+    wrongLimit: "An amount such as 25 or 12.50",
+    made: "Your new key",
+    madeAbout: "This is the only time that it is shown. Keep it where your secrets are.",
+    madeLabel: "The key",
+    envLabel: "Lines for .env",
+    stored: "I have stored it",
+    columns: {
+      name: "Name",
+      key: "Key",
+      scopes: "May call",
+      spent: "Spent this month",
+      used: "Last used",
+      created: "Made",
+    },
+    revoked: "revoked",
+    of: "of",
+    anyIp: "any address",
+    ipCount: (count: number) => `${count} ${count === 1 ? "address rule" : "address rules"}`,
+    remove: "Delete",
+    removeTitle: (name: string) => `Delete the key "${name}"?`,
+    removeAbout: "It stops working at once. Calls that are open end as they would have.",
+    removeType: (name: string) => `Type ${name} to confirm`,
+    removed: "The key is deleted.",
+    rotate: "How to replace a key",
+    rotateSteps: [
+      "Make a new key with the same scopes.",
+      "Give it to your program and see it under “Last used”.",
+      "Delete the old one: it stops working at once.",
+    ],
+    none: "No keys yet",
+    noneAbout: "Make one, and call the API within a minute.",
+    showRevoked: "Show deleted keys",
+    otherSurface: (surface: string) => `Keys of the ${surface} account are on its own page.`,
+  },
+  models: {
+    about: "Prices in USD for a million tokens. What you are charged is exact to the nano-dollar.",
+    filter: "Filter by name or family",
+    columns: {
+      model: "Model",
+      context: "Context",
+      input: "Input",
+      cached: "Cached input",
+      output: "Output",
+      free: "Free credit",
+      status: "Status",
+    },
+    yes: "yes",
+    no: "no",
+    paused: "paused",
+    ready: "ready",
+    band: (tokens: number) => `up to ${tokens.toLocaleString("en")} prompt tokens`,
+    lastBand: "above",
+    none: "No model has this in its name",
+    noneAtAll: "This installation offers no models yet",
+    noneAtAllAbout: "The operator adds them in the configuration file.",
+    copyId: "the model's id",
+  },
+  limits: {
+    binds: "What limits you now",
+    windows: "Limits in time",
+    month: "This month",
+    tierCap: "Cap of the tier",
+    ownCap: "Your own cap",
+    noCap: "none",
+    held: "Held by open calls",
+    spent: "Spent",
+    resets: (day: string) => `Begins anew on ${day}, 00:00 UTC`,
+    setCap: "Set your own cap",
+    changeCap: "Change your cap",
+    capAbout: "Calls are refused once the month reaches it (402 monthly_limit_reached).",
+    capAmount: "Monthly cap in USD",
+    removeCap: "Take the cap away",
+    capSet: "The cap is set. It holds from the next call on.",
+    requestsKey: "Requests a minute, each key",
+    requestsAccount: "Requests a minute, all keys",
+    streams: "Open streams",
+    callsOpen: "Open calls",
+    batch: "Searches in a batch",
+    mailMinute: "Mails a minute",
+    mailDay: "Mail recipients a day (UTC)",
+    mailMessage: "Recipients of one mail",
+    keys: "By key",
+    used: "Last 60 s",
+    budget: "Budget this month",
+    tiers: "Tiers",
+    tierColumns: {
+      tier: "Tier",
+      requests: "Requests/min, key",
+      streams: "Streams",
+      cap: "Monthly cap",
+      services: "Services",
+      unlock: "Unlocked by",
+    },
+    yours: "yours",
+    caps: "Limits of top-ups",
+  },
+};

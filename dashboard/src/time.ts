@@ -1,0 +1,119 @@
+// Times as people read them, always with their zone. A zone is an IANA name such as Europe/Berlin.
+
+export const UTC = "UTC";
+
+/** The zone of this browser. */
+export function localZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone || UTC;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${zone} ${JSON.stringify(options)}`;
+  const known = formats.get(key);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...options });
+  formats.set(key, made);
+  return made;
+}
+
+/** "14:03:22" */
+export function clockTime(at: string, zone: string = UTC): string {
+  return format(zone, { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(
+    new Date(at),
+  );
+}
+
+/** "22 Nov 2026" */
+export function day(at: string, zone: string = UTC): string {
+  return format(zone, { day: "numeric", month: "short", year: "numeric" }).format(new Date(at));
+}
+
+/** "22 Nov" */
+export function shortDay(at: string, zone: string = UTC): string {
+  return format(zone, { day: "numeric", month: "short" }).format(new Date(at));
+}
+
+/** "22 Nov 2026, 14:03" */
+export function dayTime(at: string, zone: string = UTC): string {
+  return `${day(at, zone)}, ${clockTime(at, zone).slice(0, 5)}`;
+}
+
+/** "November 2026" of "2026-11". */
+export function monthName(month: string): string {
+  return format(UTC, { month: "long", year: "numeric" }).format(new Date(`${month}-01T00:00:00Z`));
+}
+
+/** The zone as it is shown: "UTC" or "Europe/Berlin (UTC+1)". */
+export function zoneLabel(zone: string, at: Date): string {
+  if (zone === UTC) return UTC;
+  const parts = format(zone, { timeZoneName: "shortOffset" }).formatToParts(at);
+  const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC");
+  return offset === undefined ? zone : `${zone} (${offset})`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** "3 min ago"; the exact time belongs into a title beside it. */
+export function ago(at: string, nowMs: number): string {
+  const ms = nowMs - Date.parse(at);
+  if (ms < MINUTE_MS) return "just now";
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
+  const days = Math.floor(ms / DAY_MS);
+  return days === 1 ? "yesterday" : `${days} days ago`;
+}
+
+/** "1.84 s" or "214 ms" */
+export function duration(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(2)} s`;
+}
+
+/** How far the wall clock of a zone is ahead of UTC at a time. */
+export function zoneOffsetMs(atMs: number, zone: string): number {
+  if (zone === UTC) return 0;
+  const parts = format(zone, {
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+  }).formatToParts(new Date(atMs));
+  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
+  const wall = Date.UTC(
+    of("year"),
+    of("month") - 1,
+    of("day"),
+    of("hour"),
+    of("minute"),
+    of("second"),
+  );
+  return wall - Math.floor(atMs / 1_000) * 1_000;
+}
+
+/** The time at which a zone's clock shows this wall time, given as if it were UTC. */
+export function fromWall(wallMs: number, zone: string): number {
+  const guess = wallMs - zoneOffsetMs(wallMs, zone);
+  return wallMs - zoneOffsetMs(guess, zone);
+}
+
+/** Midnight of a zone, `daysBack` days before the day of `nowMs`. */
+export function midnight(nowMs: number, zone: string, daysBack = 0): number {
+  const wall = nowMs + zoneOffsetMs(nowMs, zone);
+  return fromWall(Math.floor(wall / DAY_MS) * DAY_MS - daysBack * DAY_MS, zone);
+}
+
+/** The first of the month of `nowMs`, `monthsBack` months before. */
+export function monthBegin(nowMs: number, zone: string, monthsBack = 0): number {
+  const wall = new Date(nowMs + zoneOffsetMs(nowMs, zone));
+  return fromWall(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() - monthsBack, 1), zone);
+}
+
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,72 @@
+// The range of time that the usage page shows: presets and ranges of one's own, as the address has
+// them, made into what the server is asked.
+
+import { isoOf, midnight, monthBegin } from "./time.ts";
+
+export const PRESETS = ["24h", "7d", "30d", "month", "12mo"] as const;
+export type Preset = (typeof PRESETS)[number];
+export type Step = "15m" | "1h" | "1d" | "1mo";
+
+export interface Range {
+  readonly from: string;
+  readonly to: string;
+  readonly step: Step;
+}
+
+const MINUTE_MS = 60_000;
+const QUARTER_MS = 15 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Up to these lengths a range is shown in these steps. */
+const STEPS: readonly (readonly [lengthMs: number, step: Step])[] = [
+  [8 * HOUR_MS, "15m"],
+  [4 * DAY_MS, "1h"],
+  [100 * DAY_MS, "1d"],
+];
+
+/** The range of a preset, which ends with the step that is going on now. */
+export function presetRange(preset: Preset, nowMs: number, zone: string): Range {
+  const tomorrow = midnight(nowMs, zone, -1);
+  switch (preset) {
+    case "24h": {
+      const to = Math.ceil((nowMs + 1) / HOUR_MS) * HOUR_MS;
+      return { from: isoOf(to - DAY_MS), to: isoOf(to), step: "1h" };
+    }
+    case "7d":
+      return { from: isoOf(midnight(nowMs, zone, 6)), to: isoOf(tomorrow), step: "1d" };
+    case "30d":
+      return { from: isoOf(midnight(nowMs, zone, 29)), to: isoOf(tomorrow), step: "1d" };
+    case "month":
+      return { from: isoOf(monthBegin(nowMs, zone)), to: isoOf(tomorrow), step: "1d" };
+    case "12mo": {
+      const from = isoOf(monthBegin(nowMs, zone, 11));
+      return { from, to: isoOf(monthBegin(nowMs, zone, -1)), step: "1mo" };
+    }
+  }
+}
+
+/** A range of one's own, widened to whole quarters of an hour; null if it is none. */
+export function customRange(from: string, to: string): Range | null {
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  if (!Number.isFinite(fromMs) || !Number.isFinite(toMs) || fromMs >= toMs) return null;
+  const begin = Math.floor(fromMs / QUARTER_MS) * QUARTER_MS;
+  const end = Math.ceil(toMs / QUARTER_MS) * QUARTER_MS;
+  const step = STEPS.find(([lengthMs]) => end - begin <= lengthMs)?.[1] ?? "1mo";
+  return { from: isoOf(begin), to: isoOf(end), step };
+}
+
+/** The begins of all steps of a range, also of those in which nothing happened. */
+export function stepsOf({ from, to, step }: Range, zone: string): number[] {
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  const steps: number[] = [];
+  for (let at = fromMs; at < toMs; at = nextStep(at, step, zone)) steps.push(at);
+  return steps;
+}
+
+function nextStep(at: number, step: Step, zone: string): number {
+  if (step === "15m") return Math.floor(at / QUARTER_MS) * QUARTER_MS + QUARTER_MS;
+  // Zones are whole quarters of an hour from UTC, so an hour of a zone may begin at a quarter.
+  if (step === "1h") return at + HOUR_MS;
+  if (step === "1d") return midnight(at, zone, -1);
+  return monthBegin(at, zone, -1);
+}

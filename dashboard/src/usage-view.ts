@@ -1,0 +1,149 @@
+// What of a usage reply the chart and its tables show: one metric by group and step, with exact
+// texts beside the numbers that are only drawn.
+
+import type { UsageReply } from "../../src/console/usage-schema.ts";
+import { moneyText, roughUsd, sumUsd } from "./money.ts";
+import { nameOf, t } from "./texts.ts";
+import { duration } from "./time.ts";
+import { stepsOf } from "./usage-range.ts";
+
+export const METRICS = ["cost", "calls", "tokens", "errors", "p95"] as const;
+export type Metric = (typeof METRICS)[number];
+export const GROUPS = ["none", "service", "model", "key", "status"] as const;
+export type Group = (typeof GROUPS)[number];
+
+type Figures = UsageReply["total"];
+
+export interface ShownGroup {
+  readonly id: string;
+  readonly label: string;
+  readonly color: string;
+  readonly total: Figures;
+  /** By step: null where there is no figure, as p95 without calls. */
+  readonly values: readonly (number | null)[];
+  readonly texts: readonly string[];
+}
+
+export interface UsageView {
+  readonly times: readonly number[];
+  readonly groups: readonly ShownGroup[];
+}
+
+const COLOURS_MAX = 8;
+const SERVICE_COLOURS: Readonly<Record<string, number>> = {
+  chat: 1,
+  search: 2,
+  maps: 3,
+  mail: 4,
+  account: 8,
+};
+const STATUS_COLOURS: Readonly<Record<string, string>> = {
+  ok: "var(--fb-paid)",
+  refused: "var(--fb-held)",
+  failed: "var(--fb-owed)",
+};
+
+/** The metric of these figures as a number to draw. */
+export function figureOf(figures: Figures, metric: Metric): number | null {
+  switch (metric) {
+    case "cost":
+      return roughUsd(figures.cost_usd);
+    case "calls":
+      return figures.calls;
+    case "errors":
+      return figures.errors;
+    case "tokens":
+      return figures.prompt_tokens + figures.completion_tokens;
+    case "p95":
+      return figures.p95_ms;
+  }
+}
+
+/** The metric of these figures exactly, as text. */
+export function textOf(figures: Figures, metric: Metric): string {
+  const value = figureOf(figures, metric);
+  if (metric === "cost") return moneyText(figures.cost_usd);
+  if (value === null) return "–";
+  return metric === "p95" ? duration(value) : value.toLocaleString("en");
+}
+
+/** Groups in a fixed order with fixed colours; the smallest are put together if there are many. */
+export function usageView(reply: UsageReply, metric: Metric, group: Group): UsageView {
+  const times = stepsOf(reply, reply.zone);
+  const place = new Map(times.map((at, index) => [at, index]));
+  const sorted = group === "service" || group === "status" ? reply.groups : bySize(reply, metric);
+  const shown = withOthers(sorted, metric);
+  const groups = shown.map((one, index): ShownGroup => {
+    const values: (number | null)[] = times.map(() => (metric === "p95" ? null : 0));
+    const texts: string[] = times.map(() =>
+      metric === "cost" ? "$0.00" : metric === "p95" ? "–" : "0",
+    );
+    for (const step of one.steps) {
+      const at = place.get(Date.parse(step.at));
+      if (at === undefined) continue;
+      values[at] = figureOf(step, metric);
+      texts[at] = textOf(step, metric);
+    }
+    const label = labelOf(one, group);
+    return {
+      id: one.id,
+      label,
+      total: one.total,
+      color: colorOf(one.id, group, index),
+      values,
+      texts,
+    };
+  });
+  return { times, groups };
+}
+
+function labelOf({ id, label }: UsageReply["groups"][number], group: Group): string {
+  if (group === "none") return t.usage.all;
+  if (group === "service") return nameOf(t.services, id);
+  if (group === "status") return nameOf(t.usage.statuses, id);
+  return label;
+}
+
+function colorOf(id: string, group: Group, index: number): string {
+  if (group === "status") return STATUS_COLOURS[id] ?? "var(--fb-series-8)";
+  if (group === "service") return `var(--fb-series-${SERVICE_COLOURS[id] ?? COLOURS_MAX})`;
+  return `var(--fb-series-${id === OTHERS ? COLOURS_MAX : Math.min(index + 1, COLOURS_MAX)})`;
+}
+
+function bySize({ groups }: UsageReply, metric: Metric) {
+  const size = (one: UsageReply["groups"][number]) => figureOf(one.total, metric) ?? 0;
+  return groups.toSorted((a, b) => size(b) - size(a));
+}
+
+export const OTHERS = "others";
+
+function withOthers(groups: UsageReply["groups"], metric: Metric): UsageReply["groups"] {
+  // A p95 of several groups cannot be computed from theirs.
+  if (groups.length <= COLOURS_MAX || metric === "p95") return groups.slice(0, COLOURS_MAX);
+  const rest = groups.slice(COLOURS_MAX - 1);
+  const at = [...new Set(rest.flatMap(({ steps }) => steps.map((step) => step.at)))].sort();
+  const steps = at.map((time) => {
+    const found = rest.flatMap((one) => one.steps.filter((step) => step.at === time));
+    return { at: time, ...summed(found) };
+  });
+  const others = {
+    id: OTHERS,
+    label: t.usage.others(rest.length),
+    total: summed(rest.map(({ total }) => total)),
+    steps,
+  };
+  return [...groups.slice(0, COLOURS_MAX - 1), others];
+}
+
+function summed(figures: readonly Figures[]): Figures {
+  const sum = (of: (one: Figures) => number) => figures.reduce((all, one) => all + of(one), 0);
+  return {
+    calls: sum((one) => one.calls),
+    errors: sum((one) => one.errors),
+    cost_usd: sumUsd(figures.map((one) => one.cost_usd)),
+    free_usd: sumUsd(figures.map((one) => one.free_usd)),
+    prompt_tokens: sum((one) => one.prompt_tokens),
+    completion_tokens: sum((one) => one.completion_tokens),
+    p95_ms: null,
+  };
+}

@@ -1,0 +1,147 @@
+// Builds the dashboard's pages with Bun's bundler into the data folder, where the servers find
+// them: hashed files with their compressed forms, and the HTML page. Run by `npm start` and
+// `npm test`; nothing is done where the built pages fit the sources.
+
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join, parse } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
+import project from "../package.json";
+import { DASHBOARD_FOLDER, DASHBOARD_PATH } from "../src/http/dashboard-files.ts";
+import { loadDataDirectory } from "../src/settings/config.ts";
+
+const PROJECT = join(import.meta.dir, "..");
+const SOURCES = join(PROJECT, "dashboard");
+const ASSETS = `${DASHBOARD_PATH}/assets/`;
+const FONT = "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2";
+const COMPRESSED = /\.(?:js|css|svg)$/;
+
+/** What a build is made of, in a few letters: other sources give other letters. */
+export function dashboardVersion(): string {
+  const hash = createHash("sha256").update(Bun.version);
+  hash.update(JSON.stringify([project.dependencies, readFileSync(import.meta.path, "utf8")]));
+  const files = readdirSync(SOURCES, { recursive: true, withFileTypes: true });
+  const paths = files.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  for (const path of paths.sort()) {
+    hash.update(path.slice(SOURCES.length)).update(readFileSync(path));
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** True if the folder has pages of these sources. */
+export function isDashboardBuilt(directory: string): boolean {
+  const file = join(directory, DASHBOARD_FOLDER, "version");
+  return existsSync(file) && readFileSync(file, "utf8") === dashboardVersion();
+}
+
+/** Builds the pages if they are missing or stale. Others see the old folder or the new one. */
+export async function buildDashboard(directory: string): Promise<void> {
+  if (isDashboardBuilt(directory)) return;
+  mkdirSync(directory, { recursive: true });
+  const draft = mkdtempSync(join(directory, "dashboard-draft-"));
+  try {
+    await buildInto(draft);
+    const place = join(directory, DASHBOARD_FOLDER);
+    rmSync(place, { recursive: true, force: true });
+    try {
+      renameSync(draft, place);
+    } catch (error) {
+      // Another process was faster; its pages are of the same sources.
+      if (!isDashboardBuilt(directory)) throw error;
+    }
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+async function buildInto(folder: string): Promise<void> {
+  const built = await Bun.build({
+    entrypoints: [join(SOURCES, "src/main.tsx")],
+    outdir: join(folder, "assets"),
+    target: "browser",
+    format: "esm",
+    splitting: true,
+    minify: true,
+    publicPath: ASSETS,
+    naming: {
+      entry: "[name]-[hash].[ext]",
+      chunk: "[name]-[hash].[ext]",
+      asset: "[name]-[hash].[ext]",
+    },
+    define: { "process.env.NODE_ENV": '"production"' },
+    metafile: true,
+  });
+  const outputs = built.outputs.map(({ path }) => basename(path));
+  const found = (pattern: RegExp): string => {
+    const name = outputs.find((one) => pattern.test(one));
+    if (name === undefined) throw new Error(`The build has no file like ${pattern}`);
+    return name;
+  };
+  const icon = addHashed(folder, join(SOURCES, "icon.svg"));
+  const font = addHashed(folder, join(PROJECT, "node_modules", FONT));
+  const script = found(/^main-\w+\.js$/);
+  const shared = staticImports(join(folder, "assets"), script);
+  const page = readFileSync(join(SOURCES, "page.html"), "utf8")
+    .replace("ICON", `${ASSETS}${icon}`)
+    .replace("FONT", `${ASSETS}${font}`)
+    .replace("PRELOADS", preloads(shared, font))
+    .replace("STYLES", `${ASSETS}${found(/^main-\w+\.css$/)}`)
+    .replace("SCRIPT", `${ASSETS}${script}`);
+  writeFileSync(join(folder, "page.html"), page);
+  compress(join(folder, "assets"));
+  writeFileSync(join(folder, "version"), dashboardVersion());
+}
+
+/** Copies a file under a name that changes with its content. */
+function addHashed(folder: string, file: string): string {
+  const bytes = readFileSync(file);
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
+  const { name, ext } = parse(file);
+  writeFileSync(join(folder, "assets", `${name}-${hash}${ext}`), bytes);
+  return `${name}-${hash}${ext}`;
+}
+
+/** The files that a script needs before it runs, besides itself. */
+export function staticImports(folder: string, script: string): string[] {
+  const found = new Set<string>();
+  const visit = (name: string) => {
+    const text = readFileSync(join(folder, name), "utf8");
+    for (const [, target = ""] of text.matchAll(/(?:from|import)\s*"[^"]*\/([\w.-]+\.js)"/g)) {
+      if (found.has(target) || target === script) continue;
+      found.add(target);
+      visit(target);
+    }
+  };
+  visit(script);
+  return [...found];
+}
+
+function preloads(scripts: readonly string[], font: string): string {
+  const modules = scripts.map((name) => `<link rel="modulepreload" href="${ASSETS}${name}">`);
+  const type = 'as="font" type="font/woff2" crossorigin';
+  return [...modules, `<link rel="preload" href="${ASSETS}${font}" ${type}>`].join("\n");
+}
+
+function compress(folder: string): void {
+  for (const name of readdirSync(folder).filter((one) => COMPRESSED.test(one))) {
+    const bytes = readFileSync(join(folder, name));
+    writeFileSync(join(folder, `${name}.gz`), Bun.gzipSync(bytes, { level: 9 }));
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes, { params }));
+  }
+}
+
+if (import.meta.main) {
+  const directory = loadDataDirectory();
+  await buildDashboard(directory);
+  console.log(join(directory, DASHBOARD_FOLDER));
+}

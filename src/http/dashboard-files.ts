@@ -1,0 +1,61 @@
+// The built pages of the dashboard, read once into memory, so that a build beside a running server
+// changes nothing for it.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where the dashboard is, and the folder of the built pages in the data folder. */
+export const DASHBOARD_PATH = "/dashboard";
+export const DASHBOARD_FOLDER = "dashboard";
+
+/** A file as it is sent; compressed forms are null where they would gain nothing. */
+export interface DashboardAsset {
+  readonly type: string;
+  readonly plain: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer> | null;
+  readonly brotli: Uint8Array<ArrayBuffer> | null;
+}
+
+export interface DashboardFiles {
+  /** The HTML page, in which NONCE stands for the nonce of the answer. */
+  readonly page: string;
+  readonly assets: ReadonlyMap<string, DashboardAsset>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
+
+/** Reads the built pages when they are first asked for; null as long as they were never built. */
+export function openDashboard(directory: string): () => DashboardFiles | null {
+  let files: DashboardFiles | null = null;
+  return () => {
+    files ??= readDashboard(directory);
+    return files;
+  };
+}
+
+function readDashboard(directory: string): DashboardFiles | null {
+  const folder = join(directory, DASHBOARD_FOLDER);
+  if (!existsSync(join(folder, "version"))) return null;
+  const assets = new Map<string, DashboardAsset>();
+  for (const name of readdirSync(join(folder, "assets"))) {
+    const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
+    if (type === undefined) continue;
+    const path = join(folder, "assets", name);
+    assets.set(name, {
+      type,
+      plain: read(path),
+      gzip: existsSync(`${path}.gz`) ? read(`${path}.gz`) : null,
+      brotli: existsSync(`${path}.br`) ? read(`${path}.br`) : null,
+    });
+  }
+  return { page: readFileSync(join(folder, "page.html"), "utf8"), assets };
+}
+
+function read(path: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(readFileSync(path));
+}

@@ -1,0 +1,106 @@
+// The pages of the dashboard: one HTML page for every address below /dashboard, and its files.
+
+import type { RandomBytes } from "../core/ids.ts";
+import { DASHBOARD_PATH, type DashboardAsset, type DashboardFiles } from "./dashboard-files.ts";
+import { plainEndpoint } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint-info.ts";
+import { pathOf } from "./open-end.ts";
+import { Type } from "./schema.ts";
+
+export interface DashboardDeps {
+  /** The built pages; null if they were never built. */
+  readonly dashboard: () => DashboardFiles | null;
+  readonly random: RandomBytes;
+}
+
+const ASSETS = `${DASHBOARD_PATH}/assets/`;
+const NONCE_BYTES = 16;
+const TEXT = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+const COMMON = {
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** One page for every address below /dashboard, which its script tells apart, and its files. */
+export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
+  pageEndpoint("dashboard", DASHBOARD_PATH),
+  pageEndpoint("dashboardSlash", `${DASHBOARD_PATH}/`),
+  pageEndpoint("dashboardBelow", `${DASHBOARD_PATH}/{id}`),
+];
+
+function pageEndpoint(id: string, path: string): Endpoint<DashboardDeps> {
+  return plainEndpoint({
+    id,
+    method: "GET",
+    path,
+    ...(path.endsWith("{id}") && { hasOpenEnd: true }),
+    summary: "The dashboard for people",
+    reply: Type.Unknown(),
+    examples: [],
+    run: (deps: DashboardDeps, request) => answer(deps, request),
+  });
+}
+
+function answer({ dashboard, random }: DashboardDeps, request: Request): Response {
+  const files = dashboard();
+  if (files === null) {
+    const text =
+      "The dashboard is not built: run `bun scripts/build-dashboard.ts`, then restart.\n";
+    return new Response(text, { status: 503, headers: TEXT });
+  }
+  const path = pathOf(request.url);
+  if (!path.startsWith(ASSETS))
+    return page(files, Buffer.from(random(NONCE_BYTES)).toString("base64"));
+  const asset = files.assets.get(path.slice(ASSETS.length));
+  if (asset === undefined)
+    return new Response("There is no such file.\n", { status: 404, headers: TEXT });
+  return assetResponse(asset, request.headers.get("accept-encoding") ?? "");
+}
+
+/** The page may do nothing but talk to this server; see the nonce for its styles and its start. */
+function page({ page: html }: DashboardFiles, nonce: string): Response {
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return new Response(html.replaceAll("NONCE", nonce), {
+    headers: {
+      ...COMMON,
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "content-security-policy": policy.join("; "),
+      "cross-origin-opener-policy": "same-origin",
+      "referrer-policy": "same-origin",
+      "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    },
+  });
+}
+
+/** The name of a file changes with its content, so it may be kept for good. */
+function assetResponse({ type, plain, gzip, brotli }: DashboardAsset, accepts: string): Response {
+  const headers: Record<string, string> = {
+    ...COMMON,
+    "content-type": type,
+    "cache-control": "public, max-age=31536000, immutable",
+    vary: "accept-encoding",
+  };
+  const form =
+    brotli !== null && takes(accepts, "br") ? "br" : takes(accepts, "gzip") ? "gzip" : null;
+  const bytes = form === "br" ? brotli : form === "gzip" ? gzip : null;
+  if (form === null || bytes === null) return new Response(plain, { headers });
+  return new Response(bytes, { headers: { ...headers, "content-encoding": form } });
+}
+
+function takes(accepts: string, coding: string): boolean {
+  return accepts.split(",").some((one) => {
+    const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase());
+    return name === coding && !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
+  });
+}

@@ -1,0 +1,137 @@
+// The built dashboard: how large it is, and how it is served.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildDashboard, isDashboardBuilt, staticImports } from "../../scripts/build-dashboard.ts";
+import { temporaryFolder } from "../../scripts/processes.mjs";
+import { DASHBOARD_FOLDER, openDashboard } from "../../src/http/dashboard-files.ts";
+import { Harness } from "../api/harness.ts";
+
+const KB = 1_000;
+const SCRIPT_BYTES_MAX = 220 * KB;
+const STYLE_BYTES_MAX = 25 * KB;
+
+const folder = temporaryFolder("farebox-dashboard-");
+const assets = join(folder.path, DASHBOARD_FOLDER, "assets");
+let api: Harness;
+
+beforeAll(async () => {
+  await buildDashboard(folder.path);
+  api = await Harness.start({ dashboard: openDashboard(folder.path) });
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  folder.remove();
+});
+
+function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${api.parts.url}${path}`, { headers, redirect: "manual", decompress: false });
+}
+
+async function mainScript(): Promise<string> {
+  const html = await (await get("/dashboard")).text();
+  return /<script type="module" src="[^"]*\/([^"/]+)">/.exec(html)?.[1] ?? "";
+}
+
+test("a build is made once for the same sources", async () => {
+  const before = readFileSync(join(folder.path, DASHBOARD_FOLDER, "page.html"), "utf8");
+  expect(isDashboardBuilt(folder.path)).toBe(true);
+  await buildDashboard(folder.path);
+  expect(readFileSync(join(folder.path, DASHBOARD_FOLDER, "page.html"), "utf8")).toBe(before);
+});
+
+test("what the first page needs stays within its budget", async () => {
+  const script = await mainScript();
+  const scripts = [script, ...staticImports(assets, script)];
+  const sizeOf = (name: string) => readFileSync(join(assets, `${name}.gz`)).byteLength;
+  const scriptBytes = scripts.map(sizeOf).reduce((sum, one) => sum + one, 0);
+  const styles = readdirSync(assets).filter((name) => name.endsWith(".css"));
+  const styleBytes = styles.map(sizeOf).reduce((sum, one) => sum + one, 0);
+  expect(scriptBytes).toBeLessThan(SCRIPT_BYTES_MAX);
+  expect(styleBytes).toBeLessThan(STYLE_BYTES_MAX);
+});
+
+test("nothing that is built names another host", async () => {
+  const texts = readdirSync(assets)
+    .filter((name) => /\.(js|css)$/.test(name))
+    .map((name) => readFileSync(join(assets, name), "utf8"));
+  const loaded = /(?:url\(|@import |fetch\(|import\(|src=)["'`]?(?:https?:)?\/\/[\w.-]+/g;
+  expect(texts.flatMap((text) => text.match(loaded) ?? [])).toEqual([]);
+});
+
+describe("the page", () => {
+  test("is the same at every address below /dashboard", async () => {
+    const paths = [
+      "/dashboard",
+      "/dashboard/",
+      "/dashboard/sign-in",
+      "/dashboard/acct_1/usage?a=b",
+    ];
+    const pages = await Promise.all(
+      paths.map(async (path) => {
+        const response = await get(path);
+        expect(response.status).toBe(200);
+        expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+        expect(response.headers.get("cache-control")).toBe("no-store");
+        return (await response.text()).replaceAll(/nonce="[^"]+"|content="[^"]{20,}"/g, "");
+      }),
+    );
+    expect(new Set(pages).size).toBe(1);
+  });
+
+  test("may only talk to this server, and has a nonce of its own each time", async () => {
+    const nonces: string[] = [];
+    for (const response of [await get("/dashboard"), await get("/dashboard")]) {
+      const policy = response.headers.get("content-security-policy") ?? "";
+      const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
+      expect(policy).toStartWith("default-src 'none'; ");
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(policy).toContain("frame-ancestors 'none'");
+      const html = await response.text();
+      expect(html).not.toContain("NONCE");
+      const inline = html.match(/<(script|style)(?![^>]*src=)[^>]*>/g) ?? [];
+      expect(inline.every((tag) => tag.includes(`nonce="${nonce}"`))).toBe(true);
+      nonces.push(nonce);
+    }
+    expect(nonces[0]).not.toBe(nonces[1]);
+  });
+});
+
+describe("files", () => {
+  test("are kept for good, and sent compressed to whom it suits", async () => {
+    const path = `/dashboard/assets/${await mainScript()}`;
+    for (const [accepts, coding] of [
+      ["gzip, deflate, br", "br"],
+      ["gzip", "gzip"],
+      ["gzip, br;q=0", "gzip"],
+      ["identity", null],
+    ] as const) {
+      const response = await get(path, { "accept-encoding": accepts });
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-encoding")).toBe(coding);
+      expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+      expect(response.headers.get("vary")).toBe("accept-encoding");
+      await response.arrayBuffer();
+    }
+  });
+
+  test("that do not exist, or lie elsewhere, are not found", async () => {
+    for (const name of ["none.js", "..%2f..%2fpackage.json", "../page.html", "version"]) {
+      const response = await get(`/dashboard/assets/${name}`);
+      // The browser's own reading of `..` leads to the page, never to a file.
+      const text = await response.text();
+      expect(text === "There is no such file.\n" || text.startsWith("<!doctype html>")).toBe(true);
+    }
+    expect((await get("/dashboard/assets/none.js")).status).toBe(404);
+  });
+});
+
+test("without a build the address says how to make one", async () => {
+  await using bare = await Harness.start({ dashboard: () => null });
+  const response = await fetch(`${bare.parts.url}/dashboard`);
+  expect(response.status).toBe(503);
+  expect(await response.text()).toContain("bun scripts/build-dashboard.ts");
+});
