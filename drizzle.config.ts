@@ -9,6 +9,7 @@ export default defineConfig({
     "./src/store/payment-schema.ts",
     "./src/store/people-schema.ts",
     "./src/store/outbox-schema.ts",
+    "./src/store/usage-schema.ts",
   ],
   out: "./migrations",
 });

@@ -59,6 +59,7 @@ export async function auditAccount(
       checkOperations(accountRef.id, snapshot) ??
       (await replayLedger(replay, snapshot)) ??
       (await checkLog(accountRef.id, snapshot)) ??
+      (await checkUsage(accountRef.id, snapshot)) ??
       checkRedis(deps, { replay, accountRef, snapshot, inspected });
     const inspection = inspected instanceof UnknownRecord ? null : inspected;
     const inRedis = inspection !== null && isInForce(inspection);
@@ -174,6 +175,20 @@ async function checkLog(account: string, snapshot: AuditSnapshot): Promise<Audit
   const found = logged === null ? "no row" : `${dollars(logged)} in ${rows} row(s)`;
   const fact = `the request log's cost of ${request}`;
   return { account, bucket: null, seq, fact, expected: `${dollars(charged)} in 1 row`, found };
+}
+
+/** The log may be dropped month by month, so only the money of its sums can be compared. */
+async function checkUsage(account: string, snapshot: AuditSnapshot): Promise<AuditFinding | null> {
+  const { ledger, rollups, hours } = await snapshot.usageTotals();
+  const found = rollups === ledger ? hours : rollups;
+  if (found === ledger) return null;
+  const fact = "the sums of the request log (farebox usage repair computes them again)";
+  return wrong(account, fact, chargesText(ledger), chargesText(found));
+}
+
+function chargesText(totals: string): string {
+  const [cost = "0", free = "0"] = totals.split("/");
+  return `${dollars(BigInt(cost))} charged, ${dollars(BigInt(free))} of it free credit`;
 }
 
 function replayTail(

@@ -14,6 +14,7 @@ import { migrateCommands } from "./migrate-command.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 import { topUpCommands } from "./top-up-commands.ts";
+import { usageCommands } from "./usage-commands.ts";
 
 const COMMANDS: readonly Command[] = [
   ...accountCommands,
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   ...indexCommands,
   ...mailCommands,
   ...logCommands,
+  ...usageCommands,
   ...journalCommands,
   ...auditCommands,
   ...doctorCommands,

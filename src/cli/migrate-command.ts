@@ -5,6 +5,7 @@ import { AdministrationError } from "../core/errors.ts";
 import { FirstLayoutRepository } from "../store/first-layout.ts";
 import { Ledger } from "../store/ledger.ts";
 import { migrate } from "../store/migrate.ts";
+import { fillUsage, repairUsage } from "../store/usage-repair.ts";
 import { WalletRepository } from "../store/wallet-repository.ts";
 import type { Command } from "./command.ts";
 import type { Stores } from "./stores.ts";
@@ -15,13 +16,15 @@ export async function migrateStores(
 ): Promise<FirstLayoutReport> {
   const { database, databaseUrl, actors, warn } = stores;
   await migrate(databaseUrl);
-  return await upgradeFirstLayout({
+  const report = await upgradeFirstLayout({
     redis: actors.deps.redis,
     firstLayout: new FirstLayoutRepository(database),
     repository: new WalletRepository(database),
     ledger: new Ledger(database),
     warn,
   });
+  await fillUsage(database);
+  return report;
 }
 
 function upgradeText({ buckets, entries, mailHolds }: FirstLayoutReport): string {
@@ -32,9 +35,12 @@ function upgradeText({ buckets, entries, mailHolds }: FirstLayoutReport): string
   );
 }
 
-async function finish({ actors }: Stores): Promise<number> {
+async function finish({ actors, database }: Stores): Promise<number> {
   try {
-    return await raiseLayouts(actors.deps.redis);
+    const raised = await raiseLayouts(actors.deps.redis);
+    // An earlier release may have written to the log until now, and knew of no sums.
+    await repairUsage(database, null);
+    return raised;
   } catch (error) {
     if (!(error instanceof EarlierReleaseRuns)) throw error;
     throw new AdministrationError("wrong_state", error.message);

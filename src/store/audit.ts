@@ -9,8 +9,10 @@ import { accounts } from "./account-schema.ts";
 import type { AccountRef } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { readDocument } from "./documents.ts";
+import { type LogMismatch, readLogMismatch, readTotals } from "./log-audit.ts";
 import { type Payment, readPayments } from "./payments.ts";
 import { journalCursors } from "./schema.ts";
+import type { UsageTotals } from "./usage-repair.ts";
 import { type Cursor, readKeyIds } from "./wallet-repository.ts";
 
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
@@ -24,17 +26,6 @@ export interface RejectedEntry {
   readonly seq: number | null;
   readonly reason: string;
   readonly ledgerWritten: boolean;
-}
-
-/** A call about which the request log and the ledger disagree. */
-export interface LogMismatch {
-  readonly request: string;
-  /** The ledger entry of the charge, if there is one. */
-  readonly seq: number | null;
-  readonly charged: bigint;
-  /** Null if the log has no row for the call. */
-  readonly logged: bigint | null;
-  readonly rows: number;
 }
 
 /** An account as Postgres had it at one instant. */
@@ -58,6 +49,8 @@ export interface AuditSnapshot {
   ledger(): AsyncGenerator<ReplayEntry[]>;
   /** The first call whose cost in the log differs from its charge in the ledger. */
   logMismatch(): Promise<LogMismatch | null>;
+  /** What ledger, log and the sums of the log say in total. */
+  usageTotals(): Promise<UsageTotals>;
 }
 
 /** Rows that belong to no account. */
@@ -166,6 +159,7 @@ async function openSnapshot(tx: Queries, { id, bucket }: AccountRef): Promise<Au
     spending: await readSpending(tx, account),
     ledger: () => readLedger(tx, account),
     logMismatch: () => readLogMismatch(tx, account, id),
+    usageTotals: () => readTotals(tx, account),
   };
 }
 
@@ -258,41 +252,5 @@ function entryOf(row: Record<string, string | null>): ReplayEntry {
     month: optional(row.month),
     operation: optional(row.operation),
     atMs: Number(row.at),
-  };
-}
-
-/**
- * A charge without a log row is a mismatch only while the log of its month is kept, and only if the
- * row was not rejected. A repayment is not a charge.
- */
-async function readLogMismatch(
-  tx: Queries,
-  account: number,
-  accountId: string,
-): Promise<LogMismatch | null> {
-  const [row] = await tx.execute<Record<string, string | null>>(sql`
-    WITH charged AS (
-      SELECT request, -sum(paid_delta + free_delta) AS amount, min(seq) AS seq, min(month) AS month
-      FROM ledger_entries l WHERE account = ${account} AND request IS NOT NULL
-        AND kind <> 'repayment' AND NOT EXISTS (SELECT 1 FROM rejected_entries r
-          WHERE r.account = ${accountId} AND r.seq = l.seq AND r.resolved_at IS NULL)
-      GROUP BY request
-    ), logged AS (
-      SELECT request, sum(cost) AS amount, count(*) AS rows
-      FROM request_log WHERE account = ${account} GROUP BY request
-    )
-    SELECT request::text, charged.seq::text, charged.amount::text AS charged,
-      logged.amount::text AS logged, coalesce(logged.rows, 0)::text AS rows
-    FROM charged FULL JOIN logged USING (request)
-    WHERE logged.rows > 1 OR (coalesce(charged.amount, 0) <> coalesce(logged.amount, 0)
-      AND (logged.request IS NOT NULL OR to_regclass('request_log_' || charged.month) IS NOT NULL))
-    ORDER BY charged.seq LIMIT 1`);
-  if (row === undefined) return null;
-  return {
-    request: fromUuid("request", row.request ?? ""),
-    seq: row.seq ? Number(row.seq) : null,
-    charged: BigInt(row.charged ?? 0),
-    logged: row.logged ? BigInt(row.logged) : null,
-    rows: Number(row.rows),
   };
 }

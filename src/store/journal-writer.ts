@@ -8,6 +8,8 @@ import { correctLogRows, insertLogRows, type LogRow } from "./log-rows.ts";
 import { LEDGER_COLUMNS, type LedgerRow, type PreparedEntry } from "./prepared-entry.ts";
 import { codeOf } from "./sql-errors.ts";
 import { unnestParameters, unnestText } from "./unnest.ts";
+import { type LogChange, usageChanges } from "./usage-changes.ts";
+import { addUsage } from "./usage-rollups.ts";
 
 /** An entry that Postgres refuses, completely or in part. */
 export interface Rejection {
@@ -41,8 +43,10 @@ export async function writeEntries(
   for (const { log, entry } of entries) {
     if (log !== null) (entry?.type === "late" ? corrections : rows).push(log);
   }
-  await insertLogRows(tx, rows);
-  await correctLogRows(tx, corrections);
+  const logged = new Map<LogRow, LogChange>();
+  for (const row of await insertLogRows(tx, rows)) logged.set(row, { before: null, after: row });
+  for (const [row, change] of await correctLogRows(tx, corrections)) logged.set(row, change);
+  await addUsage(tx, usageChanges(entries, logged));
   await writeSpending(tx, entries);
   await updateLastUsed(tx, entries);
 }

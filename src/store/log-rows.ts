@@ -75,7 +75,14 @@ const COLUMNS = Object.fromEntries(
 const INSERT = `
   INSERT INTO request_log (${NAMES.join(", ")})
   SELECT ${NAMES.map(readFrom).join(", ")} FROM ${unnestText(COLUMNS)}
-  ON CONFLICT (request, at) DO NOTHING`;
+  ON CONFLICT (request, at) DO NOTHING
+  RETURNING request::text, extract(epoch FROM at)::text AS at`;
+
+const READ_PLACES = { place: "int", request: "uuid", at: "timestamptz" } as const;
+const READ = `
+  SELECT row.place, ${NAMES.map(readAsText).join(", ")}
+  FROM ${unnestText(READ_PLACES)}
+  JOIN request_log l ON l.request = row.request AND l.at = row.at`;
 
 const CORRECT = `
   UPDATE request_log SET ${NAMES.flatMap(correctionOf).join(", ")}
@@ -86,6 +93,11 @@ function readFrom(name: LogColumnName): string {
   return LOG_COLUMNS[name].kind === "hash" ? `decode(row.${name}, 'hex')` : `row.${name}`;
 }
 
+function readAsText(name: LogColumnName): string {
+  const { kind } = LOG_COLUMNS[name];
+  return kind === "hash" ? `encode(l.${name}, 'hex') AS ${name}` : `l.${name}::text AS ${name}`;
+}
+
 function correctionOf(name: LogColumnName): string[] {
   const { late }: LogColumn = LOG_COLUMNS[name];
   if (late === undefined) return [];
@@ -93,19 +105,62 @@ function correctionOf(name: LogColumnName): string[] {
   return [`${name} = ${late === "add" ? `request_log.${name} + ${value}` : value}`];
 }
 
-/** Inserts rows of calls that ended. A row that exists already stays unchanged. */
-export async function insertLogRows(tx: TransactionSql, rows: readonly LogRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.unsafe(INSERT, unnestParameters(COLUMNS, rows), { prepare: true });
+/**
+ * Inserts rows of calls that ended, and returns those that are new. A row that exists already stays
+ * unchanged.
+ */
+export async function insertLogRows(
+  tx: TransactionSql,
+  rows: readonly LogRow[],
+): Promise<readonly LogRow[]> {
+  if (rows.length === 0) return [];
+  const inserted = await tx.unsafe(INSERT, unnestParameters(COLUMNS, rows), { prepare: true });
+  if (inserted.length === rows.length) return rows;
+  const places = new Set(inserted.map(({ request, at }) => placeOf(request, Number(at) * 1_000)));
+  return rows.filter(({ request, at }) => {
+    return places.delete(placeOf(request, Date.parse(String(at))));
+  });
+}
+
+function placeOf(request: unknown, atMs: number): string {
+  return `${request} ${Math.round(atMs)}`;
 }
 
 /**
  * Corrects the rows of calls that the sweep logged when their holds expired, now that the process
- * of each call has reported how it ended.
+ * of each call has reported how it ended. Returns, by correction, the row before and after; a
+ * correction whose row is not there changes nothing.
  */
-export async function correctLogRows(tx: TransactionSql, rows: readonly LogRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.unsafe(CORRECT, unnestParameters(COLUMNS, rows), { prepare: true });
+export async function correctLogRows(
+  tx: TransactionSql,
+  corrections: readonly LogRow[],
+): Promise<ReadonlyMap<LogRow, { readonly before: LogRow; readonly after: LogRow }>> {
+  const changes = new Map<LogRow, { before: LogRow; after: LogRow }>();
+  if (corrections.length === 0) return changes;
+  const places = corrections.map(({ request, at }, place) => ({ place, request, at }));
+  const parameters = unnestParameters(READ_PLACES, places);
+  const stored = await tx.unsafe<(LogRow & { readonly place: number })[]>(READ, parameters, {
+    prepare: true,
+  });
+  for (const { place, ...row } of stored) {
+    const correction = corrections[place];
+    if (correction === undefined) continue;
+    const before = { ...row, at: correction.at };
+    changes.set(correction, { before, after: corrected(before, correction) });
+  }
+  await tx.unsafe(CORRECT, unnestParameters(COLUMNS, corrections), { prepare: true });
+  return changes;
+}
+
+/** What CORRECT makes of a row. */
+function corrected(before: LogRow, correction: LogRow): LogRow {
+  const values = NAMES.map((name): [LogColumnName, Cell] => {
+    const { late }: LogColumn = LOG_COLUMNS[name];
+    if (late === undefined) return [name, before[name]];
+    if (late === "set") return [name, correction[name]];
+    return [name, (BigInt(String(before[name])) + BigInt(String(correction[name]))).toString()];
+  });
+  return Object.fromEntries(values) as LogRow;
 }
 
 /** The error code of a summary row, which does not keep the reason of each refusal. */

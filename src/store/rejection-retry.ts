@@ -72,6 +72,8 @@ async function lockRejection(
     SELECT ledger_written FROM rejected_entries
     WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry} AND resolved_at IS NULL
     FOR UPDATE`;
+  // The sums of the log change only under the cursor of their bucket.
+  await tx`SELECT FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
   return row === undefined ? null : Boolean(row.ledger_written);
 }
 

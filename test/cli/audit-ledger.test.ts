@@ -146,6 +146,17 @@ describe("damage in the ledger", () => {
       /the request log's cost of req_\w+: expected \$4\.5 in 1 row, found \$4\.5 in 2 row/,
     ],
     [
+      "a sum of the log that is not its cost",
+      (a) => `UPDATE usage_rollups SET cost = cost + 1 WHERE account = ${a} AND minutes = 15
+        AND cost > 0`,
+      /the sums of the request log .*: expected \$5\.750000001 .*, found \$5\.750000002 charged/,
+    ],
+    [
+      "an hour of usage that is missing",
+      (a) => `DELETE FROM usage_rollups WHERE account = ${a} AND minutes = 60`,
+      /the sums of the request log .*: expected \$5\.750000001 charged, .*, found \$0 charged/,
+    ],
+    [
       "a payment of less than its credit",
       (a) => `UPDATE payments SET amount = amount - 1 WHERE account = ${a}`,
       /credit of payment pay_\w+ after operation 2: expected \$0 to \$19\.999999999, found \$20/,

@@ -264,6 +264,8 @@ describe("the command", () => {
           VALUES (${bucket}, 1, 7, '${id}', 4, '22P02 bad value', '');
         DELETE FROM request_log WHERE account = ${a} AND cost = 1250000000;
         UPDATE month_spend SET spent = spent - 1250000000 WHERE account = ${a};
+        UPDATE usage_rollups SET cost = cost - 1250000000, free_cost = free_cost - 500000000
+          WHERE account = ${a} AND cost > 0;
         DELETE FROM ledger_entries WHERE account = ${a} AND seq = 4`,
     );
     const report = await auditOne(fresh, account);

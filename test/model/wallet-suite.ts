@@ -2,6 +2,7 @@
 // is printed; MODEL_SEED runs it again, MODEL_RUNS runs more or fewer.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { repairUsage } from "../../src/store/usage-repair.ts";
 import type { LedgerRow } from "../actors/suites/book-check.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { randomRuns } from "./commands.ts";
@@ -44,6 +45,7 @@ async function explained(model: ModelRun, failure: Failure): Promise<Error> {
 /** Postgres, once all is flushed: ledgers, months and log of every account of the test. */
 async function expectBooksAgree(world: World, model: ModelRun): Promise<void> {
   const { sql } = world.database;
+  expect(await repairUsage(world.database, null)).toBe(0);
   const rows = await sql<LedgerRow[]>`SELECT * FROM ledger_entries ORDER BY account, seq`;
   const ledgers = Map.groupBy(rows, (row) => row.account);
   const months = await sql`SELECT account, month, sum(spent)::text AS spent FROM month_spend

@@ -6,6 +6,7 @@ import type { Wallet } from "../../../actors/records.ts";
 import { type LedgerKind, NOTHING_COUNTED, outcomeText } from "../../../src/core/journal.ts";
 import { add, type NanoUsd } from "../../../src/core/money.ts";
 
+import { isUsageRight, readUsageTotals } from "../../../src/store/usage-repair.ts";
 import { type TestAccount, type World, walletOf } from "../../support/world.ts";
 
 export interface LedgerRow {
@@ -79,6 +80,8 @@ export async function expectSound(world: World, account: TestAccount): Promise<v
     FROM request_log WHERE account = ${account.row.number}`;
   expect(sums?.logged).toBe(sums?.charged);
   expect(sums?.repeated).toBe(0n);
+  const totals = await readUsageTotals(world.database.sql, account.row.number);
+  expect(isUsageRight(totals) ? null : totals).toBeNull();
 }
 
 const SWEPT = {

@@ -1,0 +1,25 @@
+// Commands about the sums of the request log.
+
+import { repairUsage } from "../store/usage-repair.ts";
+import type { Command } from "./command.ts";
+import { idOf } from "./values.ts";
+
+const repair: Command = {
+  name: "usage repair",
+  positionals: ["[ID]"],
+  summary: "Compute the usage of all accounts, or of one, again where it differs from the ledger",
+  options: {},
+  prepare(input) {
+    const id = input.positionals.length === 0 ? null : idOf(input, "account");
+    return async ({ database }) => {
+      const repaired = await repairUsage(database, id);
+      const text =
+        repaired === 0
+          ? "The usage agrees with ledger and request log."
+          : `Computed the usage of ${repaired} account(s) again.`;
+      return { json: { repaired }, text };
+    };
+  },
+};
+
+export const usageCommands: readonly Command[] = [repair];

@@ -1,0 +1,134 @@
+// Writes the sums of the request log, in the transaction that writes its rows.
+
+import type { TransactionSql } from "postgres";
+import { bandOf, LatencyCounts } from "../core/latency-bands.ts";
+import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "./unnest.ts";
+import type { UsageChange } from "./usage-changes.ts";
+import { ROLLUP_MINUTES } from "./usage-schema.ts";
+
+const MINUTE_MS = 60_000;
+
+const KEY_COLUMNS = {
+  account: "bigint",
+  minutes: "smallint",
+  at: "timestamptz",
+  key: "bigint",
+  service: "text",
+  model: "text",
+  status: "text",
+} as const;
+const SUM_COLUMNS = {
+  calls: "int",
+  prompt_tokens: "bigint",
+  cached_tokens: "bigint",
+  completion_tokens: "bigint",
+  cost: "bigint",
+  free_cost: "bigint",
+} as const;
+const COLUMNS = { ...KEY_COLUMNS, ...SUM_COLUMNS, latencies: "text" } as const;
+const PLACE_COLUMNS = { place: "int", ...KEY_COLUMNS } as const;
+
+const KEYS = Object.keys(KEY_COLUMNS).join(", ");
+const SUMS = Object.keys(SUM_COLUMNS);
+
+const READ = `
+  SELECT row.place, encode(u.latencies, 'hex') AS latencies
+  FROM ${unnestText(PLACE_COLUMNS)} JOIN usage_rollups u USING (${KEYS})
+  WHERE u.latencies IS NOT NULL`;
+
+const ADD = `
+  INSERT INTO usage_rollups AS u (${Object.keys(COLUMNS).join(", ")})
+  SELECT ${KEYS}, ${SUMS.join(", ")}, decode(latencies, 'hex') FROM ${unnestText(COLUMNS)}
+  ON CONFLICT (${KEYS}) DO UPDATE SET
+    ${SUMS.map((name) => `${name} = u.${name} + excluded.${name}`).join(", ")},
+    latencies = coalesce(excluded.latencies, u.latencies)`;
+
+interface Sum {
+  readonly key: Readonly<Record<keyof typeof KEY_COLUMNS, Cell>>;
+  calls: number;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  cost: bigint;
+  freeCost: bigint;
+  /** Null while no answered call is among the changes. */
+  latencies: LatencyCounts | null;
+}
+
+/**
+ * Adds changes to the sums. The transaction must hold the cursors of the accounts' buckets: what it
+ * reads here must not change until it writes.
+ */
+export async function addUsage(tx: TransactionSql, changes: readonly UsageChange[]): Promise<void> {
+  const sums = [...summed(changes).values()];
+  if (sums.length === 0) return;
+  await addStoredLatencies(tx, sums);
+  const rows = sums.map(rowOf);
+  await tx.unsafe(ADD, unnestParameters(asTypes(COLUMNS), rows), { prepare: true });
+}
+
+function asTypes<Name extends string>(columns: Readonly<Record<Name, string>>): ColumnTypes<Name> {
+  return columns;
+}
+
+/** Each change is in a row of every length. */
+function summed(changes: readonly UsageChange[]): Map<string, Sum> {
+  const sums = new Map<string, Sum>();
+  for (const change of changes) {
+    for (const minutes of ROLLUP_MINUTES) {
+      const length = minutes * MINUTE_MS;
+      const startMs = Math.floor(change.atMs / length) * length;
+      const { account, key, status, service, model } = change;
+      const id = `${account} ${minutes} ${startMs} ${key} ${status} ${service} ${model}`;
+      let sum = sums.get(id);
+      if (sum === undefined) {
+        const at = new Date(startMs).toISOString();
+        sum = emptySum({ account, minutes, at, key, service, model, status });
+        sums.set(id, sum);
+      }
+      addTo(sum, change);
+    }
+  }
+  return sums;
+}
+
+function emptySum(key: Sum["key"]): Sum {
+  const nothing = { calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+  return { key, ...nothing, cost: 0n, freeCost: 0n, latencies: null };
+}
+
+function addTo(sum: Sum, change: UsageChange): void {
+  sum.calls += change.calls;
+  sum.promptTokens += change.promptTokens;
+  sum.cachedTokens += change.cachedTokens;
+  sum.completionTokens += change.completionTokens;
+  sum.cost += change.cost;
+  sum.freeCost += change.freeCost;
+  if (change.latencyMs === null) return;
+  sum.latencies ??= new LatencyCounts();
+  sum.latencies.add(bandOf(change.latencyMs), change.calls);
+}
+
+async function addStoredLatencies(tx: TransactionSql, sums: readonly Sum[]): Promise<void> {
+  const wanted = sums.filter(({ latencies }) => latencies !== null);
+  if (wanted.length === 0) return;
+  const places = wanted.map(({ key }, place) => ({ place, ...key }));
+  const parameters = unnestParameters(asTypes(PLACE_COLUMNS), places);
+  const stored = await tx.unsafe(READ, parameters, { prepare: true });
+  for (const { place, latencies } of stored) {
+    wanted[Number(place)]?.latencies?.addPacked(Buffer.from(String(latencies), "hex"));
+  }
+}
+
+function rowOf(sum: Sum): Readonly<Record<keyof typeof COLUMNS, Cell>> {
+  return {
+    ...sum.key,
+    calls: sum.calls,
+    prompt_tokens: sum.promptTokens,
+    cached_tokens: sum.cachedTokens,
+    completion_tokens: sum.completionTokens,
+    cost: sum.cost.toString(),
+    free_cost: sum.freeCost.toString(),
+    latencies: sum.latencies === null ? null : Buffer.from(sum.latencies.pack()).toString("hex"),
+  };
+}

@@ -1,0 +1,61 @@
+// The sums of the request log, from which the usage page is read. Every call is in two rows: one of
+// 15 minutes, and one of an hour, which makes a year quick to read.
+
+import { integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
+import { at, bytea, money, number } from "./columns.ts";
+
+/** How long the rows are, in minutes. */
+export const ROLLUP_MINUTES = [15, 60] as const;
+
+/**
+ * What happened to a call: it was answered; a limit or a check refused it and nothing was held; or
+ * it was admitted and failed.
+ */
+export const USAGE_STATUSES = ["ok", "refused", "failed"] as const;
+export type UsageStatus = (typeof USAGE_STATUSES)[number];
+
+/** The service of money whose log row Postgres refused, or whose log was dropped before. */
+export const UNKNOWN_SERVICE = "unknown";
+
+/**
+ * Written in the transaction that writes the log rows, so the sums are those of the log at any
+ * time. They stay when months of the log are dropped.
+ */
+export const usageRollups = pgTable(
+  "usage_rollups",
+  {
+    account: number("account").notNull(),
+    minutes: smallint("minutes").notNull(),
+    /** When the 15 minutes, or the hour, began. */
+    at: at("at").notNull(),
+    /** 0 if it is not known. */
+    key: number("key").notNull(),
+    service: text("service").notNull(),
+    /** A model, or an action of maps; empty if there is none. */
+    model: text("model").notNull(),
+    status: text("status", { enum: USAGE_STATUSES }).notNull(),
+    /** A row that stands for many refused requests counts as that many. */
+    calls: integer("calls").notNull(),
+    promptTokens: number("prompt_tokens").notNull(),
+    cachedTokens: number("cached_tokens").notNull(),
+    completionTokens: number("completion_tokens").notNull(),
+    cost: money("cost").notNull(),
+    /** The part of `cost` that free credit paid. */
+    freeCost: money("free_cost").notNull(),
+    /** Of answered calls, as core/latency-bands.ts packs them. */
+    latencies: bytea("latencies"),
+  },
+  (table) => [
+    primaryKey({
+      columns: [
+        table.account,
+        table.minutes,
+        table.at,
+        table.key,
+        table.service,
+        table.model,
+        table.status,
+      ],
+    }),
+  ],
+);
