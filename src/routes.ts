@@ -3,6 +3,8 @@
 import { me } from "./account/me.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
+import { type BillingDeps, billing } from "./console/billing.ts";
+import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/cards.ts";
 import {
   createConsoleKey,
   type KeysDeps,
@@ -12,6 +14,7 @@ import {
 } from "./console/keys.ts";
 import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
+import { charge, checkout, topUp } from "./console/top-ups.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
 import { DASHBOARD, type DashboardDeps } from "./http/dashboard.ts";
@@ -50,7 +53,7 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
 ];
 
 /** What the console's endpoints are given. */
-export type ConsoleDeps = IdentityDeps & ModelsDeps & KeysDeps & LimitsDeps;
+export type ConsoleDeps = IdentityDeps & ModelsDeps & KeysDeps & LimitsDeps & BillingDeps;
 
 /** The console's own API, for people with sessions. */
 export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
@@ -62,6 +65,13 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   renameConsoleKey,
   limits,
   setCap,
+  billing,
+  checkout,
+  charge,
+  topUp,
+  removeCard,
+  enableAutoTopUp,
+  disableAutoTopUp,
 ];
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];

@@ -71,14 +71,31 @@ export const Billing = reply({
 });
 export type BillingReply = Checked<typeof Billing>;
 
+const RequestId = text({
+  pattern: "^[\\w-]{8,64}$",
+  must: "must be an id of 8 to 64 letters, digits, - and _",
+  description: "The page's own id of this order: the same one never makes two top-ups",
+});
+
 export const CheckoutBody = Type.Object(
-  { amount_usd: usd("What is to be credited"), save_card: Type.Optional(Type.Boolean()) },
+  {
+    amount_usd: usd("What is to be credited"),
+    save_card: Type.Optional(Type.Boolean()),
+    request: Type.Optional(RequestId),
+  },
   { additionalProperties: false },
 );
+export type CheckoutFields = Checked<typeof CheckoutBody>;
+
 export const ChargeBody = Type.Object(
-  { amount_usd: usd("What is to be credited"), card: optional(text()) },
+  {
+    amount_usd: usd("What is to be credited"),
+    card: optional(text({ description: "The id of a saved card; the newest if missing" })),
+    request: RequestId,
+  },
   { additionalProperties: false },
 );
+export type ChargeFields = Checked<typeof ChargeBody>;
 /** The answer to a top-up that was started: for a page, `url` leads there. */
 export const StartedTopUp = reply({ top_up: TopUpRow });
 export type StartedTopUpReply = Checked<typeof StartedTopUp>;
@@ -93,6 +110,15 @@ export const AutoBody = Type.Object(
   },
   { additionalProperties: false },
 );
+
+export type AutoFields = Checked<typeof AutoBody>;
+
+/** The cards that are left after a removal, and the automatic top-up, which that may pause. */
+export const LeftCards = reply({ cards: list(Card), auto: nullable(Auto) });
+export type LeftCardsReply = Checked<typeof LeftCards>;
+
+export const AutoTopUp = reply({ auto: nullable(Auto) });
+export type AutoTopUpReply = Checked<typeof AutoTopUp>;
 
 export const LedgerQuery = Type.Object(
   {

@@ -3,10 +3,12 @@
 import type { AccountActors } from "../../actors/account-actors.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import { openPayments } from "../payments/open-payments.ts";
+import type { PaymentConfig } from "../payments/payment-config.ts";
 import { Accounts } from "../store/accounts.ts";
 import type { Database } from "../store/database.ts";
 import { Payments } from "../store/payments.ts";
-import type { KeysDeps } from "./keys.ts";
+import type { BillingDeps } from "./billing.ts";
 
 export interface OpenConsoleParts {
   readonly database: Database;
@@ -15,14 +17,18 @@ export interface OpenConsoleParts {
   readonly keyPepper: string;
   readonly now: () => number;
   readonly random: RandomBytes;
-  readonly log: Pick<Log, "warn">;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+  /** Null where no payment provider is configured. */
+  readonly payments: PaymentConfig | null;
+  /** The name of the service in mails to holders. */
+  readonly service: string;
 }
 
-type Opened = Pick<KeysDeps, "administration" | "wallets">;
+type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier">;
 
 /** Opens it; nothing connects before the first use. */
 export function openConsole(parts: OpenConsoleParts): Opened {
-  const { database, actors, keyPepper, now, random, log } = parts;
+  const { database, actors, keyPepper, now, random, log, payments: config } = parts;
   return {
     administration: {
       accounts: new Accounts({ database, random, keyPepper }),
@@ -33,5 +39,6 @@ export function openConsole(parts: OpenConsoleParts): Opened {
         log.warn({ accountId, err: error }, "A change waits for Redis; the completer applies it"),
     },
     wallets: actors,
+    cashier: config === null ? null : openPayments({ ...parts, config }),
   };
 }

@@ -24,8 +24,8 @@ export async function chargeableCard(
   if (card !== undefined) return card;
   throw new AdministrationError(
     "no_card",
-    `The account ${owner.id} does not have ${cardId ?? "a saved card"}: pay a top-up with ` +
-      "--save-card first",
+    `The account ${owner.id} does not have ${cardId ?? "a saved card"}: pay a top-up on the ` +
+      "provider's page first, and have the card saved there",
   );
 }
 

@@ -82,6 +82,8 @@ export class ProviderAway extends Error {
 export interface CheckoutTerms {
   readonly topUp: TopUp;
   readonly customer: string;
+  /** Where the payer is sent from the page; null: to the configured address. */
+  readonly returnUrl: string | null;
 }
 
 export interface ChargeTerms {

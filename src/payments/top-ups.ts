@@ -5,7 +5,7 @@ import { AdministrationError } from "../core/errors.ts";
 import { add, type NanoUsd, toCents } from "../core/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
 import type { AccountRow } from "../store/accounts.ts";
-import { createChecked, type TopUpFacts } from "../store/top-up-facts.ts";
+import { createRequested, type TopUpFacts } from "../store/top-up-facts.ts";
 import type { NewTopUp, TopUp } from "../store/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
@@ -14,43 +14,67 @@ import type { PaymentDeps } from "./read-top-up.ts";
 
 type Payer = Pick<AccountRow, "number" | "id" | "email">;
 
+export interface CheckoutOrder {
+  readonly amount: NanoUsd;
+  /** The page says that the card is saved and may be charged later. */
+  readonly savesCard: boolean;
+  /** The payer's own id of the order: the same one makes one page. */
+  readonly request?: string;
+  /** Where the payer is sent from the page; without it, to the configured address. */
+  readonly returnUrl?: (topUpId: string) => string;
+}
+
+export interface ChargeOrder {
+  readonly amount: NanoUsd;
+  /** Null: the newest. */
+  readonly cardId: string | null;
+  /** The payer's own id of the order: the same one charges once. */
+  readonly request?: string;
+}
+
 /**
- * Makes a page of the provider where this amount is paid. `savesCard`: the page says that the card
- * is saved and may be charged later, and paying there is the holder's consent.
+ * Makes a page of the provider where this amount is paid. With `savesCard`, paying there is the
+ * holder's consent.
  * @throws AdministrationError, ProviderAway
  */
 export async function startCheckout(
   deps: PaymentDeps,
   payer: Payer,
-  { amount, savesCard }: { readonly amount: NanoUsd; readonly savesCard: boolean },
+  { amount, savesCard, request, returnUrl }: CheckoutOrder,
 ): Promise<TopUp> {
   const consent = savesCard ? { consentVersion: CONSENT_VERSION } : {};
-  const topUp = await create(deps, payer, { kind: "checkout", amount, ...consent });
-  return await openCheckout(deps, topUp, payer);
-}
-
-/** Has the provider make the page of a top-up; repeating it makes the same one. */
-export async function openCheckout(deps: PaymentDeps, topUp: TopUp, payer: Payer): Promise<TopUp> {
+  const terms = { kind: "checkout", amount, ...consent, ...asked(request) } as const;
+  const { topUp } = await create(deps, payer, terms);
+  // A repeat of an order whose page was made, or which has ended.
+  if (topUp.url !== null || topUp.status !== "open") return topUp;
   const customer = await customerOf(deps, payer);
-  const page = await deps.provider.createCheckout({ topUp, customer });
+  const back = returnUrl?.(topUp.id) ?? null;
+  const page = await deps.provider.createCheckout({ topUp, customer, returnUrl: back });
   await deps.topUps.setCheckout(topUp.number, page);
   return { ...topUp, ...page };
 }
 
 /**
- * Charges a saved card, now, as its holder orders it.
+ * Charges a saved card, now, as its holder orders it. A repeat of an order is answered with what
+ * has become of the first.
  * @throws AdministrationError, ProviderAway
  */
 export async function chargeCard(
   deps: PaymentDeps,
   payer: Payer,
-  { amount, cardId }: { readonly amount: NanoUsd; readonly cardId: string | null },
+  { amount, cardId, request }: ChargeOrder,
 ): Promise<TopUp> {
+  const order = { kind: "card", amount, ...asked(request) } as const;
+  const first = request === undefined ? null : await deps.topUps.findRequest(payer.number, request);
+  if (first !== null) return repeated(first, order);
   const card = await chargeableCard(deps, payer, cardId);
   const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
-  const terms = { kind: "card", amount, card: card.number, nextAttemptAt } as const;
-  const topUp = await create(deps, payer, terms);
-  return await attempt(deps, topUp);
+  const created = await create(deps, payer, { ...order, card: card.number, nextAttemptAt });
+  return created.isRepeat ? created.topUp : await attempt(deps, created.topUp);
+}
+
+function asked(request: string | undefined): Pick<NewTopUp, "request"> {
+  return request === undefined ? {} : { request };
 }
 
 /** The provider's customer for an account, made when it is first needed. */
@@ -61,19 +85,40 @@ export async function customerOf(deps: PaymentDeps, payer: Payer): Promise<strin
   return await cards.setCustomer(payer.number, provider.name, await provider.createCustomer(payer));
 }
 
+type Terms = Pick<
+  NewTopUp,
+  "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt" | "request"
+>;
+
 async function create(
   { topUps, provider, now }: PaymentDeps,
   payer: Payer,
-  terms: Pick<NewTopUp, "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt">,
-): Promise<TopUp> {
+  terms: Terms,
+): Promise<{ readonly topUp: TopUp; readonly isRepeat: boolean }> {
   const createdAt = new Date(now());
-  const id = await createChecked(topUps.deps, payer.number, createdAt, (facts) => {
-    checkAmount(terms.amount, facts, createdAt.getTime());
-    return { ...terms, account: payer.number, provider: provider.name, createdAt };
-  });
-  const topUp = id === null ? null : await topUps.find({ id });
+  const { request = null } = terms;
+  const { id, isRepeat } = await createRequested(
+    topUps.deps,
+    payer.number,
+    { now: createdAt, request },
+    (facts) => {
+      checkAmount(terms.amount, facts, createdAt.getTime());
+      return { ...terms, account: payer.number, provider: provider.name, createdAt };
+    },
+  );
+  const topUp = await topUps.find({ id });
   if (topUp === null) throw new Error("A top-up was not stored");
-  return topUp;
+  return { topUp: isRepeat ? repeated(topUp, terms) : topUp, isRepeat };
+}
+
+/** @throws AdministrationError if the id was used for another order */
+function repeated(first: TopUp, { kind, amount }: Pick<Terms, "kind" | "amount">): TopUp {
+  if (first.kind === kind && first.amount === amount) return first;
+  throw new AdministrationError(
+    "reference_reused",
+    `The request '${first.request}' was for another top-up: ${first.id} of ` +
+      dollars(first.amount),
+  );
 }
 
 function checkAmount(amount: NanoUsd, facts: TopUpFacts, nowMs: number): void {

@@ -96,12 +96,15 @@ export const topUps = pgTable(
     payment: number("payment").references(() => payments.number),
     /** Refunds, disputes and warnings as they were last read; each change pauses `auto_top_ups`. */
     concern: text("concern"),
+    /** The payer's own id of it: the same one never makes two. */
+    request: text("request"),
     createdAt: at("created_at").notNull(),
     expiresAt: at("expires_at"),
     endedAt: at("ended_at"),
   },
   (table) => [
     index("top_ups_account").on(table.account),
+    uniqueIndex("top_ups_request").on(table.account, table.request),
     uniqueIndex("top_ups_checkout").on(table.provider, table.checkout),
     uniqueIndex("top_ups_intent").on(table.provider, table.intent),
     index("top_ups_open").on(table.createdAt).where(sql`${table.status} = 'open'`),

@@ -11,7 +11,7 @@ import { type AutoTopUp, readAutoTopUp } from "./auto-top-ups.ts";
 import { readDocument } from "./documents.ts";
 import { lockAccount, nextOperation, type Transaction } from "./operations.ts";
 import { topUps } from "./payment-schema.ts";
-import { createTopUpIn, type NewTopUp, type TopUpsDeps } from "./top-ups.ts";
+import { createTopUpIn, type NewTopUp, requestedTopUpIn, type TopUpsDeps } from "./top-ups.ts";
 
 export interface TopUpFacts {
   readonly account: AccountRow;
@@ -47,6 +47,25 @@ export async function createChecked(
   return await database.db.transaction(async (tx) => {
     const topUp = decide(await readFacts(tx, account, now));
     return topUp === null ? null : await createTopUpIn(tx, random, topUp);
+  });
+}
+
+/**
+ * `createChecked` for a top-up that its payer asks for by an id of their own: where that made one
+ * before, nothing is decided and its id is answered.
+ */
+export async function createRequested(
+  { database, random }: TopUpsDeps,
+  account: number,
+  { now, request }: { readonly now: Date; readonly request: string | null },
+  decide: (facts: TopUpFacts) => NewTopUp,
+): Promise<{ readonly id: string; readonly isRepeat: boolean }> {
+  return await database.db.transaction(async (tx) => {
+    const facts = await readFacts(tx, account, now);
+    // Found under the lock of the account: two at the same time make one.
+    const first = request === null ? null : await requestedTopUpIn(tx, account, request);
+    if (first !== null) return { id: first, isRepeat: true };
+    return { id: await createTopUpIn(tx, random, { ...decide(facts), request }), isRepeat: false };
   });
 }
 

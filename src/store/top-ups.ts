@@ -1,7 +1,7 @@
 // Top-ups: what a payment provider was asked to charge. The row, with the amount that will be
 // credited, is written before the provider is asked.
 
-import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { accounts } from "./account-schema.ts";
@@ -39,8 +39,11 @@ export interface TopUp {
   readonly concern: string | null;
   /** The number of the payment that came of it. */
   readonly payment: number | null;
+  /** The payer's own id of it; null where none was given. */
+  readonly request: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
+  readonly endedAt: Date | null;
 }
 
 export interface NewTopUp {
@@ -52,6 +55,7 @@ export interface NewTopUp {
   /** The card's number. */
   readonly card?: number;
   readonly consentVersion?: string;
+  readonly request?: string | null;
   readonly createdAt: Date;
   /** When a saved card is charged if the process that stores this does not come to it. */
   readonly nextAttemptAt?: Date;
@@ -90,6 +94,11 @@ export class TopUps {
   /** Null when there is no such top-up. */
   async find(ref: TopUpRef): Promise<TopUp | null> {
     return await readTopUp(this.deps.database.db, whereOf(ref));
+  }
+
+  /** The top-up of an account that was asked for with this id; null when there is none. */
+  async findRequest(account: number, request: string): Promise<TopUp | null> {
+    return await readTopUp(this.deps.database.db, isRequest(account, request));
   }
 
   /** The top-ups of an account, newest first. */
@@ -172,9 +181,23 @@ export async function readTopUpIn(tx: Transaction, number: number): Promise<TopU
   return await readTopUp(tx, eq(topUps.number, number));
 }
 
+/** The id of the top-up that was asked for with this id, as a transaction sees it. */
+export async function requestedTopUpIn(
+  tx: Transaction,
+  account: number,
+  request: string,
+): Promise<string | null> {
+  const found = await tx.select({ id: topUps.id }).from(topUps).where(isRequest(account, request));
+  return found[0]?.id ?? null;
+}
+
+function isRequest(account: number, request: string) {
+  return sql`${topUps.account} = ${account} AND ${topUps.request} = ${request}`;
+}
+
 type Queries = Pick<Database["db"], "select">;
 
-async function readTopUp(queries: Queries, where: ReturnType<typeof eq>): Promise<TopUp | null> {
+async function readTopUp(queries: Queries, where: SQL): Promise<TopUp | null> {
   const [row] = await select(queries).where(where);
   return row === undefined ? null : topUpOf(row);
 }

@@ -1,7 +1,7 @@
 // The console over real HTTP, for people whose role is told by their cookie: who they are is the
 // matter of other tests.
 
-import type { ConsoleServices } from "../../src/app.ts";
+import type { AppDeps, ConsoleServices } from "../../src/app.ts";
 import { openConsole } from "../../src/console/open-console.ts";
 import { ROLES, type Role } from "../../src/core/roles.ts";
 import type { ConsoleEndpoint } from "../../src/http/console-endpoint.ts";
@@ -54,6 +54,11 @@ function personOf(name: string): SignedIn {
   };
 }
 
+/** What a test has of its own in the application, made of the stores. */
+export type OwnParts = (
+  stores: HarnessStores,
+) => Partial<AppDeps> & { readonly services?: Partial<ConsoleServices> };
+
 export class ConsoleHarness implements AsyncDisposable {
   constructor(
     readonly api: Harness,
@@ -61,12 +66,14 @@ export class ConsoleHarness implements AsyncDisposable {
     readonly ofUs: Set<string>,
   ) {}
 
-  static async start(own: Partial<ConsoleServices> = {}): Promise<ConsoleHarness> {
+  static async start(own: OwnParts = () => ({})): Promise<ConsoleHarness> {
     const ofUs = new Set<string>();
     const api = await Harness.start(
-      (stores) => ({
-        console: { ...servicesOf(stores), people: peopleOf(stores, ofUs), ...own },
-      }),
+      (stores) => {
+        const { services, ...app } = own(stores);
+        const people = peopleOf(stores, ofUs);
+        return { console: { ...servicesOf(stores), people, ...services }, ...app };
+      },
       { mailWaitMs: MAIL_WAIT_MS },
     );
     return new ConsoleHarness(api, ofUs);
@@ -131,5 +138,6 @@ function endpointOf(method: string, path: string): ConsoleEndpoint<never> {
 export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people"> {
   const { database, actors } = stores;
   const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };
-  return { consoleUrl: null, identity: identityOf(stores), ...openConsole(parts) };
+  const opened = openConsole({ ...parts, payments: null, service: "Farebox" });
+  return { consoleUrl: null, identity: identityOf(stores), ...opened };
 }

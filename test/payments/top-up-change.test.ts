@@ -31,6 +31,8 @@ const TOP_UP: TopUp = {
   payment: null,
   createdAt: NOW,
   expiresAt: null,
+  request: null,
+  endedAt: null,
 };
 
 const PAYMENT: ProviderPayment = {

@@ -99,7 +99,7 @@ async function createCustomer(
 
 async function createCheckout(
   stripe: Stripe,
-  { topUp, customer }: CheckoutTerms,
+  { topUp, customer, returnUrl: own }: CheckoutTerms,
   { returnUrl, now }: Pick<StripeOptions, "returnUrl" | "now">,
 ) {
   const { id, accountId, amount, createdAt, consentVersion } = topUp;
@@ -112,7 +112,8 @@ async function createCheckout(
         mode: "payment",
         customer,
         client_reference_id: id,
-        success_url: returnUrl,
+        success_url: own ?? returnUrl,
+        ...(own !== null && { cancel_url: own }),
         allowed_payment_method_types: ["card"],
         adaptive_pricing: { enabled: false },
         line_items: [

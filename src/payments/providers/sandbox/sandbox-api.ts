@@ -130,6 +130,7 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
     payment_status: "unpaid",
     status: "open",
     success_url: required(params, "success_url"),
+    cancel_url: text(params, "cancel_url"),
   });
   return actions.store.change(session.id, { url: `/pay/${session.id}` });
 }

@@ -30,7 +30,21 @@ export function paymentPage(session: SandboxObject, problem: string | null): str
       : `<p>This page is ${escapeHtml(String(session.status))}.</p>`;
   const said =
     problem === null ? "" : `<p role="alert"><strong>${escapeHtml(problem)}</strong></p>`;
-  return page(`Top up by ${amount}`, said + form);
+  const { cancel_url: cancel } = session;
+  const back =
+    typeof cancel === "string" ? `<p><a href="${escapeHtml(cancel)}">Back, unpaid</a></p>` : "";
+  return page(`Top up by ${amount}`, said + form + back);
+}
+
+/** The page after a payment, which leads back to who made the page, as Stripe does at once. */
+export function paidPage(returnUrl: string): string {
+  const url = escapeHtml(returnUrl);
+  return page(
+    "Paid",
+    `<p>The payment has succeeded. No real money has moved.</p><p><a href="${url}">Back</a></p>` +
+      '<p><a href="/">All payments</a></p>',
+    `<meta http-equiv="refresh" content="1;url=${url}">`,
+  );
 }
 
 /** The page on which everything can be made to happen that banks and holders do. */
@@ -101,10 +115,10 @@ function action(label: string, fields: Readonly<Record<string, string>>): string
   );
 }
 
-function page(title: string, content: string): string {
+function page(title: string, content: string, head = ""): string {
   return (
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>` +
-    `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>` +
+    `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>${head}` +
     `<p class="notice">${NOTICE}</p><h1>${escapeHtml(title)}</h1>${content}</html>`
   );
 }

@@ -5,7 +5,7 @@ import type { RandomBytes } from "../../../core/ids.ts";
 import type { Log } from "../../../core/log.ts";
 import { SandboxActions } from "./sandbox-actions.ts";
 import { type ApiAnswer, type ApiRequest, answerApi } from "./sandbox-api.ts";
-import { messagePage, overviewPage, paymentPage } from "./sandbox-pages.ts";
+import { messagePage, overviewPage, paidPage, paymentPage } from "./sandbox-pages.ts";
 import { SandboxRefusal } from "./sandbox-refusal.ts";
 import { SandboxStore } from "./sandbox-store.ts";
 import { SandboxWebhooks, type WebhookTarget } from "./sandbox-webhooks.ts";
@@ -135,7 +135,7 @@ function payPage(
     if (!(error instanceof SandboxRefusal)) throw error;
     return html(paymentPage(actions.get(id, "checkout.session"), error.message), 402);
   }
-  return html(messagePage("Paid", "The payment has succeeded. No real money has moved."));
+  return html(paidPage(String(session.success_url)));
 }
 
 function act(actions: SandboxActions, form: URLSearchParams): void {

@@ -1,0 +1,89 @@
+// Payments, cards and top-ups as the console tells of them.
+
+import type { AccountSummary } from "../accounts/account-summary.ts";
+import { min, type NanoUsd, subtract, toDecimal, ZERO } from "../core/money.ts";
+import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
+import type { AutoTopUp } from "../store/auto-top-ups.ts";
+import type { Payment } from "../store/payments.ts";
+import type { SavedCard } from "../store/saved-cards.ts";
+import type { TopUpFacts } from "../store/top-up-facts.ts";
+import type { TopUp } from "../store/top-ups.ts";
+import type { BillingReply } from "./billing-schema.ts";
+
+/** What an account has, from a reading of its wallet. */
+export function balanceJson({ balances, spendable }: AccountSummary): BillingReply["balance"] {
+  const { paid, free, freeExpiresAt, heldPaid, heldFree, owed } = balances;
+  return {
+    paid_usd: toDecimal(paid),
+    free_usd: toDecimal(free),
+    free_expires_at: freeExpiresAt?.toISOString() ?? null,
+    held_usd: toDecimal((heldPaid + heldFree) as NanoUsd),
+    owed_usd: toDecimal(owed),
+    spendable_usd: toDecimal(spendable.amount),
+    spendable_limit: spendable.limit,
+  };
+}
+
+/** The caps of top-ups, and what they leave now. */
+export function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"] {
+  const caps = topUpCapsOf(facts.document.tierInputs, nowMs);
+  const now = min(caps.manual, subtract(caps.manualDay, facts.manualDay));
+  return {
+    min_usd: toDecimal(TOP_UP_MIN),
+    // Less than the least top-up is none.
+    now_usd: toDecimal(now < TOP_UP_MIN ? ZERO : now),
+    at_once_usd: toDecimal(caps.manual),
+    day_usd: toDecimal(caps.manualDay),
+    auto_usd: toDecimal(caps.auto),
+    auto_day_usd: toDecimal(caps.autoDay),
+    auto_month_usd: toDecimal(caps.autoMonth),
+  };
+}
+
+export function topUpJson(topUp: TopUp): BillingReply["top_ups"][number] {
+  const { id, kind, status, amount, bonus, failure, url, createdAt, endedAt } = topUp;
+  return {
+    ...{ id, kind, status, failure },
+    amount_usd: toDecimal(amount),
+    fee_usd: toDecimal(ZERO),
+    bonus_usd: toDecimal(bonus),
+    url: status === "open" ? url : null,
+    created_at: createdAt.toISOString(),
+    ended_at: endedAt?.toISOString() ?? null,
+  };
+}
+
+export function paymentJson(payment: Payment): BillingReply["payments"][number] {
+  const { id, provider, amount, bonus, refunded, disputed, dispute, paidAt } = payment;
+  return {
+    ...{ id, provider, dispute },
+    amount_usd: toDecimal(amount),
+    fee_usd: toDecimal(ZERO),
+    bonus_usd: toDecimal(bonus),
+    refunded_usd: toDecimal(refunded),
+    disputed_usd: toDecimal(disputed),
+    paid_at: paidAt.toISOString(),
+    receipt_url: null,
+  };
+}
+
+export function cardJson(card: SavedCard): BillingReply["cards"][number] {
+  const { id, brand, lastFour, expiryMonth, expiryYear, consentAt } = card;
+  return {
+    ...{ id, brand },
+    last_four: lastFour,
+    expires: `${expiryYear}-${String(expiryMonth).padStart(2, "0")}`,
+    saved_at: consentAt.toISOString(),
+  };
+}
+
+export function autoJson(auto: AutoTopUp | null): BillingReply["auto"] {
+  if (auto === null) return null;
+  const { state, reason, amount, threshold, monthlyCap, cardId } = auto;
+  return {
+    ...{ state, reason, card: cardId },
+    amount_usd: toDecimal(amount),
+    threshold_usd: toDecimal(threshold),
+    monthly_cap_usd: toDecimal(monthlyCap),
+  };
+}

@@ -1,0 +1,84 @@
+// GET …/billing: what an account has, how it is paid, and how it can be.
+
+import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
+import type { AdministrationDeps } from "../accounts/administration.ts";
+import { AdministrationError } from "../core/errors.ts";
+import {
+  type AccountContext,
+  accountEndpoint,
+  type ConsoleFrameDeps,
+} from "../http/console-endpoint.ts";
+import { autoSettingsOf } from "../payments/auto-settings.ts";
+import { CONSENT_VERSION, consentText } from "../payments/consent.ts";
+import type { PaymentDeps } from "../payments/read-top-up.ts";
+import type { AccountRow } from "../store/accounts.ts";
+import { topUpFacts } from "../store/top-up-facts.ts";
+import { TopUps } from "../store/top-ups.ts";
+import {
+  autoJson,
+  balanceJson,
+  capsJson,
+  cardJson,
+  paymentJson,
+  topUpJson,
+} from "./billing-json.ts";
+import { BILLING_EXAMPLE, Billing, type BillingReply } from "./billing-schema.ts";
+
+export interface BillingDeps extends ConsoleFrameDeps {
+  readonly administration: AdministrationDeps;
+  readonly wallets: ReadableAccounts;
+  /** Null where no payment provider is configured. */
+  readonly cashier: PaymentDeps | null;
+}
+
+/** The newest so many of each; the command line lists all. */
+const ROWS_MAX = 100;
+
+export const billing = accountEndpoint({
+  id: "getBilling",
+  method: "GET",
+  path: "/console/api/accounts/{account}/billing",
+  role: "viewer",
+  summary: "Show balance, payments, cards and top-ups of an account",
+  description: `Of top-ups and payments the newest ${ROWS_MAX}.`,
+  reply: Billing,
+  examples: [{ summary: "An account with a saved card", reply: BILLING_EXAMPLE }],
+  async run({ deps, account }: AccountContext<BillingDeps>) {
+    const { administration, wallets, cashier } = deps;
+    const stores = administration.accounts.deps;
+    const summary = await readAccountSummary(wallets, account);
+    const { now } = summary;
+    const topUps = await new TopUps(stores).list(account.number);
+    const payments = await administration.payments.list(account);
+    return {
+      as_of: { at: now.toISOString(), behind_seconds: 0 },
+      balance: balanceJson(summary),
+      provider: cashier?.provider.name ?? null,
+      caps: capsJson(await topUpFacts(stores, account.number, now), now.getTime()),
+      fee: null,
+      consent: { version: CONSENT_VERSION, text: consentText(CONSENT_VERSION) },
+      top_ups: topUps.slice(0, ROWS_MAX).map(topUpJson),
+      payments: payments.toReversed().slice(0, ROWS_MAX).map(paymentJson),
+      ...(await cardsOf(cashier, account)),
+    } satisfies BillingReply;
+  },
+});
+
+/** The cards that can be charged, and the automatic top-up. */
+export async function cardsOf(
+  cashier: PaymentDeps | null,
+  account: AccountRow,
+): Promise<Pick<BillingReply, "cards" | "auto">> {
+  if (cashier === null) return { cards: [], auto: null };
+  const cards = await cashier.cards.list(account.number, cashier.provider.name);
+  return { cards: cards.map(cardJson), auto: autoJson(await autoSettingsOf(cashier, account)) };
+}
+
+/** The payment provider. @throws AdministrationError where there is none */
+export function cashierOf({ cashier }: BillingDeps): PaymentDeps {
+  if (cashier !== null) return cashier;
+  throw new AdministrationError(
+    "no_payment_provider",
+    "Nothing can be paid here: this installation has no payment provider. Its operator adds credit",
+  );
+}

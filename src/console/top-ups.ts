@@ -1,0 +1,142 @@
+// Top-ups of an account: POST …/top-ups/checkout and …/top-ups/charge, GET …/top-ups/{topup}
+
+import { AdministrationError, ApiError } from "../core/errors.ts";
+import { positiveAmountFrom } from "../core/field-rules.ts";
+import { type AccountContext, accountEndpoint } from "../http/console-endpoint.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { ProviderAway } from "../payments/provider.ts";
+import { type ChargeOrder, chargeCard, startCheckout } from "../payments/top-ups.ts";
+import type { AccountRow } from "../store/accounts.ts";
+import { type TopUp, TopUps } from "../store/top-ups.ts";
+import { type BillingDeps, cashierOf } from "./billing.ts";
+import { topUpJson } from "./billing-json.ts";
+import {
+  BILLING_EXAMPLE,
+  ChargeBody,
+  type ChargeFields,
+  CheckoutBody,
+  type CheckoutFields,
+  StartedTopUp,
+  type StartedTopUpReply,
+} from "./billing-schema.ts";
+import { readField } from "./read-fields.ts";
+
+type Context = AccountContext<BillingDeps>;
+
+const PATH = "/console/api/accounts/{account}/top-ups";
+const BODY_BYTES_MAX = 4 * 1_024;
+const EXAMPLE = { top_up: BILLING_EXAMPLE.top_ups[0] } as StartedTopUpReply;
+const REQUEST = "0d9c7c1e-5f9b-4f43-9a1d-2f6f3a1a7a51";
+
+export const checkout = accountEndpoint({
+  id: "startCheckout",
+  method: "POST",
+  path: `${PATH}/checkout`,
+  role: "billing",
+  summary: "Make a page of the payment provider where a top-up is paid",
+  description: `After paying, the person is sent back to the billing page of the account, with the
+id of the top-up in \`top_up\`.`,
+  body: jsonBody(CheckoutBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: StartedTopUp,
+  examples: [{ summary: "$25", body: { amount_usd: "25", save_card: true }, reply: EXAMPLE }],
+  async run({ deps, account, request }: Context, fields: CheckoutFields) {
+    const amount = amountOf(fields);
+    const home = deps.consoleUrl ?? request.headers.get("origin") ?? "";
+    const order = {
+      amount,
+      savesCard: fields.save_card ?? false,
+      ...(fields.request !== undefined && { request: fields.request }),
+      returnUrl: (topUp: string) => billingPage(home, account.id, topUp),
+    };
+    try {
+      return replyOf(await startCheckout(cashierOf(deps), account, order));
+    } catch (error) {
+      if (!(error instanceof ProviderAway)) throw error;
+      throw new ApiError(
+        "service_unavailable",
+        "The payment provider does not answer; nothing was charged. Try again",
+        { retryAfterSeconds: 10, cause: error },
+      );
+    }
+  },
+});
+
+export const charge = accountEndpoint({
+  id: "chargeCard",
+  method: "POST",
+  path: `${PATH}/charge`,
+  role: "billing",
+  summary: "Charge a saved card now",
+  description: `A repeat with the same \`request\` charges nothing and answers what has become of
+the first. A top-up that is still \`open\` is decided soon; it can be asked for by its id.`,
+  body: jsonBody(ChargeBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: StartedTopUp,
+  examples: [
+    {
+      summary: "$25 by the newest card",
+      body: { amount_usd: "25", request: REQUEST },
+      reply: {
+        top_up: {
+          ...EXAMPLE.top_up,
+          kind: "card",
+          status: "succeeded",
+          url: null,
+          ended_at: "2026-11-22T14:00:02.000Z",
+        },
+      },
+    },
+  ],
+  async run({ deps, account }: Context, fields: ChargeFields) {
+    const { card = null, request } = fields;
+    const order = { amount: amountOf(fields), cardId: card, request };
+    return replyOf(await charged(deps, account, order));
+  },
+});
+
+export const topUp = accountEndpoint({
+  id: "getTopUp",
+  method: "GET",
+  path: `${PATH}/{topup}`,
+  role: "viewer",
+  summary: "Show what became of a top-up",
+  reply: StartedTopUp,
+  examples: [{ summary: "One that waits to be paid", reply: EXAMPLE }],
+  async run({ deps, account, params }: Context) {
+    const id = params.topup ?? "";
+    const found = await new TopUps(deps.administration.accounts.deps).find({ id });
+    if (found?.account === account.number) return replyOf(found);
+    throw new AdministrationError("not_found", `There is no top-up ${id}`);
+  },
+});
+
+/** If the provider does not answer, the top-up is open: a worker asks again, and charges once. */
+async function charged(
+  deps: BillingDeps,
+  account: AccountRow,
+  order: ChargeOrder & { readonly request: string },
+): Promise<TopUp> {
+  const cashier = cashierOf(deps);
+  try {
+    return await chargeCard(cashier, account, order);
+  } catch (error) {
+    if (!(error instanceof ProviderAway)) throw error;
+    const open = await cashier.topUps.findRequest(account.number, order.request);
+    if (open === null) throw error;
+    deps.log.warn({ topUpId: open.id, err: error }, "A charge waits for the payment provider");
+    return open;
+  }
+}
+
+function amountOf({ amount_usd: text }: { readonly amount_usd: string }) {
+  return readField("amount_usd", () => positiveAmountFrom(text));
+}
+
+function billingPage(home: string, account: string, topUpId: string): string {
+  const url = new URL(`/dashboard/accounts/${account}/billing`, home);
+  url.searchParams.set("top_up", topUpId);
+  return url.href;
+}
+
+function replyOf(found: TopUp): StartedTopUpReply {
+  return { top_up: topUpJson(found) };
+}

@@ -1,0 +1,87 @@
+// The console with a payment provider: the sandbox over HTTP, whose events reach the webhook.
+
+import { openPayments } from "../../src/payments/open-payments.ts";
+import type { PaymentConfig } from "../../src/payments/payment-config.ts";
+import { processEvent } from "../../src/payments/provider-event.ts";
+import {
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from "../../src/payments/providers/sandbox/sandbox-server.ts";
+import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
+import { realClock } from "../api/fake-clock.ts";
+import type { TestAccount } from "../api/harness.ts";
+import { eventually } from "../support/eventually.ts";
+import { random, silent } from "../support/world.ts";
+import { ConsoleHarness } from "./console-harness.ts";
+
+const SECRET_KEY = "sk_sandbox_of_the_console_tests";
+const WEBHOOK_SECRET = "whsec_of_the_console_tests";
+
+export interface BillingLab extends AsyncDisposable {
+  readonly harness: ConsoleHarness;
+  readonly sandbox: Sandbox;
+  readonly cashier: PaymentDeps;
+  /** Pays on the page of a top-up, as a person does. */
+  pay(url: string | null, card?: string): Promise<string>;
+  /** The paid balance in Redis. */
+  paid(account: TestAccount): Promise<bigint>;
+  /** How often cards were charged for the account. */
+  payments(account: TestAccount): Promise<number>;
+}
+
+export async function openBillingLab(
+  options: Pick<SandboxOptions, "intercept"> = {},
+): Promise<BillingLab> {
+  const webhook = { url: "", secret: WEBHOOK_SECRET };
+  const sandbox = startSandbox({
+    ...{ port: 0, file: null, secretKey: SECRET_KEY, webhook, now: Date.now, random },
+    ...{ after: realClock.after, log: silent, ...options },
+  });
+  const config: PaymentConfig = {
+    name: "sandbox",
+    secretKey: SECRET_KEY,
+    webhookSecrets: [WEBHOOK_SECRET],
+    apiBase: new URL(sandbox.url),
+    returnUrl: "https://farebox.example/",
+  };
+  let opened: PaymentDeps | null = null;
+  const harness = await ConsoleHarness.start(({ database, actors }) => {
+    const parts = { database, actors, now: Date.now, random, log: silent };
+    const cashier = openPayments({ ...parts, config, service: "Farebox" });
+    opened = cashier;
+    const { provider, events } = cashier;
+    const queue = {
+      addEvent: (event: Parameters<typeof processEvent>[1]) => processEvent(cashier, event),
+    };
+    return { services: { cashier }, payments: { provider, events, queue, onEvent: () => {} } };
+  });
+  if (opened === null) throw new Error("Payments were not opened");
+  webhook.url = `${harness.api.parts.url}/webhooks/stripe`;
+  const { actors, accounts, database } = harness.api.parts.stores;
+  return {
+    ...{ harness, sandbox, cashier: opened },
+    async pay(url, card = "4242424242424242") {
+      const response = await fetch(url ?? "", {
+        method: "POST",
+        body: new URLSearchParams({ card }),
+      });
+      return await response.text();
+    },
+    paid: async ({ id, bucket }) => (await actors.of(id, bucket).state()).wallet.paid,
+    async payments({ id }) {
+      await eventually("every event is delivered", () => {
+        return sandbox.actions.store.undelivered.length === 0;
+      });
+      const account = await accounts.find(id);
+      const [row] = await database.sql`
+        SELECT count(*)::int AS n FROM payments
+        WHERE account = ${account?.number ?? 0} AND provider = 'sandbox'`;
+      return Number(row?.n);
+    },
+    async [Symbol.asyncDispose]() {
+      await sandbox.stop();
+      await harness[Symbol.asyncDispose]();
+    },
+  };
+}
