@@ -189,6 +189,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       ...openConsole({
         ...{ database, random, now: clock.now, log },
         ...{ actors: accounts, keyPepper: keyPeppers[0] },
+        ...{ payments: config.payments, service: config.mail.service },
       }),
     },
     checks: {
