@@ -2,10 +2,10 @@
 
 import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import type { Variable, Variables } from "../src/settings/environment.ts";
+import { PAYMENT_VARIABLES } from "../src/settings/payment-variables.ts";
 import {
   LAUNCHER_VARIABLES,
   MAIL_VARIABLES,
-  PAYMENT_VARIABLES,
   SERVER_VARIABLES,
   STORE_VARIABLES,
 } from "../src/settings/variables.ts";

@@ -13,10 +13,10 @@ import { MailBody } from "../src/services/mail/mail-contract.ts";
 import { SearchBody } from "../src/services/search/search-schema.ts";
 import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
 import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
+import { PAYMENT_VARIABLES } from "../src/settings/payment-variables.ts";
 import {
   LAUNCHER_VARIABLES,
   MAIL_VARIABLES,
-  PAYMENT_VARIABLES,
   SERVER_VARIABLES,
   STORE_VARIABLES,
 } from "../src/settings/variables.ts";

@@ -18,10 +18,12 @@ export function paymentsText(payments: readonly Payment[]): string {
 
 /** Everything that is unusual about the payment. */
 function notesOf(payment: Payment): string[] {
-  const { status, bonus, refunded, dispute, disputed, providerRef } = payment;
+  const { status, fee, tax, bonus, refunded, dispute, disputed, providerRef } = payment;
   const disputeText = dispute === "won" ? "dispute won" : `${dollars(disputed)} dispute ${dispute}`;
   return [
     ...(status === "succeeded" ? [] : [status]),
+    ...(fee > 0n ? [`${dollars(fee)} fee on top`] : []),
+    ...(tax > 0n ? [`${dollars(tax)} tax on top`] : []),
     ...(bonus > 0n ? [`${dollars(bonus)} bonus`] : []),
     ...(refunded > 0n ? [`${dollars(refunded)} refunded`] : []),
     ...(dispute === null ? [] : [disputeText]),
@@ -38,6 +40,9 @@ export function paymentJson(payment: Payment) {
     status: payment.status,
     amount_usd: toJsonNumber(payment.amount),
     bonus_usd: toJsonNumber(payment.bonus),
+    fee_usd: toJsonNumber(payment.fee),
+    tax_usd: toJsonNumber(payment.tax),
+    receipt_url: payment.receiptUrl,
     refunded_usd: toJsonNumber(payment.refunded),
     disputed_usd: toJsonNumber(payment.disputed),
     dispute: payment.dispute,

@@ -19,10 +19,10 @@ import { chargeCard, startCheckout } from "../payments/top-ups.ts";
 import { loadMailConfig, loadPaymentConfig } from "../settings/config.ts";
 import type { AutoTopUp } from "../store/auto-top-ups.ts";
 import type { SavedCard } from "../store/saved-cards.ts";
-import type { TopUp } from "../store/top-ups.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
 import { dollars, indented, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
+import { ended, priceText, topUpJson, topUpRow } from "./top-up-print.ts";
 import { idOf, positiveAmountOf, referenceOf } from "./values.ts";
 
 const AMOUNT = { value: "N", help: "the amount, in whole cents", required: true } as const;
@@ -73,7 +73,7 @@ const link: Command = {
       const until = topUp.expiresAt === null ? "" : `, until ${utc(topUp.expiresAt)}`;
       return {
         json: { ...topUpJson(topUp), account: id },
-        text: `Top-up ${topUp.id} of ${dollars(amount)} is paid here${until}:\n${topUp.url}`,
+        text: `Top-up ${topUp.id} (${priceText(topUp)}) is paid here${until}:\n${topUp.url}`,
       };
     };
   },
@@ -130,10 +130,7 @@ const list: Command = {
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
       const topUps = await paymentsOf(stores).topUps.list(account.number);
-      const rows = topUps.map(({ createdAt, id: topUp, kind, amount, status, failure }) => {
-        return [utc(createdAt), topUp, kind, dollars(amount), status, failure ?? ""];
-      });
-      const text = rows.length === 0 ? "none" : table(rows);
+      const text = topUps.length === 0 ? "none" : table(topUps.map(topUpRow));
       return {
         json: { account: id, top_ups: topUps.map(topUpJson) },
         text: `top-ups of ${id}\n${indented(text)}`,
@@ -232,36 +229,6 @@ function autoAnswer(account: string, settings: AutoTopUp | null): Answer {
       card: cardId,
     },
     text: `Automatic top-up of ${account}: ${word}; ${how}.`,
-  };
-}
-
-function ended(topUp: TopUp): Answer {
-  const { id, accountId, amount, status, failure } = topUp;
-  const words = {
-    succeeded: `${dollars(amount)} were credited to ${accountId}.`,
-    open: "the payment provider has not decided yet.",
-    failed: `the card was not charged (${failure ?? "no reason given"}).`,
-    expired: "it has expired.",
-  };
-  return {
-    json: { ...topUpJson(topUp), account: accountId },
-    text: `Top-up ${id}: ${words[status]}`,
-    failed: status === "failed",
-  };
-}
-
-function topUpJson(topUp: TopUp): Record<string, unknown> {
-  const { id, kind, amount, status, failure, url, createdAt, expiresAt } = topUp;
-  return {
-    id,
-    kind,
-    amount_usd: toJsonNumber(amount),
-    status,
-    failure,
-    url,
-    created_at: createdAt,
-    expires_at: expiresAt,
-    taken_back: topUp.concern,
   };
 }
 

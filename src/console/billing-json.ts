@@ -3,6 +3,7 @@
 import type { AccountSummary } from "../accounts/account-summary.ts";
 import { min, type NanoUsd, subtract, toDecimal, ZERO } from "../core/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
+import type { TopUpTerms } from "../core/top-up-terms.ts";
 import type { AutoTopUp } from "../store/auto-top-ups.ts";
 import type { Payment } from "../store/payments.ts";
 import type { SavedCard } from "../store/saved-cards.ts";
@@ -24,6 +25,12 @@ export function balanceJson({ balances, spendable }: AccountSummary): BillingRep
   };
 }
 
+/** The fee of top-ups; null where there is none. */
+export function feeJson({ fee }: TopUpTerms): BillingReply["fee"] {
+  if (fee.basisPoints === 0 && fee.fixed === ZERO) return null;
+  return { percent: fee.basisPoints / 100, fixed_usd: toDecimal(fee.fixed) };
+}
+
 /** The caps of top-ups, and what they leave now. */
 export function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"] {
   const caps = topUpCapsOf(facts.document.tierInputs, nowMs);
@@ -41,11 +48,11 @@ export function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"]
 }
 
 export function topUpJson(topUp: TopUp): BillingReply["top_ups"][number] {
-  const { id, kind, status, amount, bonus, failure, url, createdAt, endedAt } = topUp;
+  const { id, kind, status, amount, fee, bonus, failure, url, createdAt, endedAt } = topUp;
   return {
     ...{ id, kind, status, failure },
     amount_usd: toDecimal(amount),
-    fee_usd: toDecimal(ZERO),
+    fee_usd: toDecimal(fee),
     bonus_usd: toDecimal(bonus),
     url: status === "open" ? url : null,
     created_at: createdAt.toISOString(),
@@ -54,16 +61,16 @@ export function topUpJson(topUp: TopUp): BillingReply["top_ups"][number] {
 }
 
 export function paymentJson(payment: Payment): BillingReply["payments"][number] {
-  const { id, provider, amount, bonus, refunded, disputed, dispute, paidAt } = payment;
+  const { id, provider, amount, fee, bonus, refunded, disputed, dispute, paidAt } = payment;
   return {
     ...{ id, provider, dispute },
     amount_usd: toDecimal(amount),
-    fee_usd: toDecimal(ZERO),
+    fee_usd: toDecimal(fee),
     bonus_usd: toDecimal(bonus),
     refunded_usd: toDecimal(refunded),
     disputed_usd: toDecimal(disputed),
     paid_at: paidAt.toISOString(),
-    receipt_url: null,
+    receipt_url: payment.receiptUrl,
   };
 }
 

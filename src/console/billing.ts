@@ -19,6 +19,7 @@ import {
   balanceJson,
   capsJson,
   cardJson,
+  feeJson,
   paymentJson,
   topUpJson,
 } from "./billing-json.ts";
@@ -55,7 +56,7 @@ export const billing = accountEndpoint({
       balance: balanceJson(summary),
       provider: cashier?.provider.name ?? null,
       caps: capsJson(await topUpFacts(stores, account.number, now), now.getTime()),
-      fee: null,
+      fee: cashier === null ? null : feeJson(cashier.terms),
       consent: { version: CONSENT_VERSION, text: consentText(CONSENT_VERSION) },
       top_ups: topUps.slice(0, ROWS_MAX).map(topUpJson),
       payments: payments.toReversed().slice(0, ROWS_MAX).map(paymentJson),

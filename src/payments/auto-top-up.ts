@@ -4,6 +4,7 @@
 import { DAY_MS } from "../core/limits.ts";
 import { add, min, type NanoUsd, ZERO } from "../core/money.ts";
 import { AUTO_TOP_UP_PAUSE_MS, AUTO_TOP_UPS_A_DAY, topUpCapsOf } from "../core/top-up-caps.ts";
+import { feeOf } from "../core/top-up-terms.ts";
 import { accountNumber, createChecked, type TopUpFacts } from "../store/top-up-facts.ts";
 import type { NewTopUp, TopUp } from "../store/top-ups.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
@@ -77,7 +78,7 @@ type Made =
   | { readonly kind: "again" };
 
 async function createIfNeeded(
-  { topUps, provider, now, log }: AutoDeps,
+  { topUps, provider, now, log, terms: rules }: AutoDeps,
   need: AutoNeed & { readonly account: number },
   wallet: AutoWallet,
 ): Promise<Made> {
@@ -94,6 +95,7 @@ async function createIfNeeded(
     const nextAttemptAt = new Date(createdAt.getTime() + ATTEMPT_MS);
     const terms: NewTopUp = {
       ...{ kind: "auto", amount, card, createdAt, nextAttemptAt },
+      fee: feeOf(amount, rules),
       account: need.account,
       provider: provider.name,
     };

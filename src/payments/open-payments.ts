@@ -32,6 +32,7 @@ export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
     actors,
     now,
     log,
+    terms: config.terms,
     mails: { service, billingUrl: config.returnUrl },
     onEnded,
   };

@@ -1,6 +1,7 @@
 // The settings of payments. Without a key there are no top-ups.
 
 import type { SecretList } from "../core/secrets.ts";
+import type { TopUpTerms } from "../core/top-up-terms.ts";
 import type { ProviderName } from "./provider.ts";
 
 export interface PaymentConfig {
@@ -12,6 +13,9 @@ export interface PaymentConfig {
   readonly apiBase: URL | null;
   /** Where payers are sent from the provider's page. */
   readonly returnUrl: string;
+  readonly terms: TopUpTerms;
+  /** The provider computes and adds taxes. */
+  readonly automaticTax: boolean;
 }
 
 /** The settings, each checked by itself. */
@@ -20,6 +24,8 @@ export interface PaymentSettings {
   readonly webhookSecrets: SecretList | null;
   readonly returnUrl: URL | null;
   readonly apiBase: URL | null;
+  readonly terms: TopUpTerms;
+  readonly automaticTax: boolean;
 }
 
 /** Keys of the sandbox begin so, and no key of Stripe does. */
@@ -31,7 +37,10 @@ const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
  * @throws RangeError with words for the operator
  */
 export function paymentConfigOf(settings: PaymentSettings): PaymentConfig | null {
-  const { secretKey, webhookSecrets, returnUrl, apiBase } = settings;
+  const { secretKey, webhookSecrets, returnUrl, apiBase, terms, automaticTax } = settings;
+  if (terms.bonus.basisPoints > 0 !== terms.bonus.max > 0n) {
+    throw new RangeError("TOP_UP_BONUS_PERCENT and TOP_UP_BONUS_MAX_USD must be set together");
+  }
   if (secretKey === null && webhookSecrets === null && returnUrl === null) return null;
   if (secretKey === null) throw new RangeError(missing("STRIPE_SECRET_KEY"));
   if (webhookSecrets === null) throw new RangeError(missing("STRIPE_WEBHOOK_SECRET"));
@@ -43,7 +52,10 @@ export function paymentConfigOf(settings: PaymentSettings): PaymentConfig | null
         "a key of the sandbox, which moves no money",
     );
   }
-  return Object.freeze({ name, secretKey, webhookSecrets, apiBase, returnUrl: returnUrl.href });
+  return Object.freeze({
+    ...{ name, secretKey, webhookSecrets, apiBase, terms, automaticTax },
+    returnUrl: returnUrl.href,
+  });
 }
 
 function missing(name: string): string {

@@ -60,7 +60,7 @@ const TITLES: Readonly<Record<TopUp["kind"], string>> = {
 };
 
 function receipt(terms: MailTerms, topUp: TopUp, payment: Payment): HolderMail {
-  const { amount, bonus, paidAt } = payment;
+  const { amount, bonus, fee, tax, paidAt, receiptUrl } = payment;
   const credited = add(amount, bonus);
   return {
     ...mail(terms, "receipt", {
@@ -71,9 +71,15 @@ function receipt(terms: MailTerms, topUp: TopUp, payment: Payment): HolderMail {
         ["Date", utc(paidAt)],
         ["Credit", toDollars(amount)],
         ...(bonus > 0n ? [["Bonus", toDollars(bonus)] as const] : []),
+        ...(fee > 0n ? [["Fee", toDollars(fee)] as const] : []),
+        ...(tax > 0n ? [["Tax", toDollars(tax)] as const] : []),
+        ["You paid", toDollars(add(amount, fee, tax))],
         ["Reference", topUp.id],
       ],
-      button: { label: "Look at your payments", url: terms.billingUrl },
+      button:
+        receiptUrl === null
+          ? { label: "Look at your payments", url: terms.billingUrl }
+          : { label: "Open the receipt", url: receiptUrl },
     }),
     uniqueKey: `receipt ${topUp.id}`,
   };

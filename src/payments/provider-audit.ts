@@ -2,6 +2,7 @@
 // one, with the same amount taken back.
 
 import { dollars } from "../core/audit-finding.ts";
+import { add, subtract, ZERO } from "../core/money.ts";
 import type { PaymentStanding } from "../core/payment-credit.ts";
 import { type BookedPayment, bookedPayments } from "../store/payment-audit.ts";
 import type { ProviderPayment } from "./provider.ts";
@@ -51,7 +52,10 @@ export async function auditPayments({ provider, topUps }: Deps): Promise<Payment
 
 function compare(payment: ProviderPayment, booked: BookedPayment | null): PaymentFinding | null {
   const { intent, received } = payment;
-  const standing = { amount: received, ...standingOf({ amount: received }, payment) };
+  // What was paid is credit, fee and tax.
+  const besides = booked === null ? ZERO : add(booked.fee, booked.tax);
+  const amount = subtract(received, besides);
+  const standing = { amount, ...standingOf({ amount }, payment) };
   const expected = describe(standing);
   const found = booked === null ? NOTHING : describe(booked);
   const isOurs = booked === null || booked.topUpId === payment.topUpId;

@@ -31,6 +31,12 @@ export interface ProviderPayment {
   readonly disputes: readonly ProviderDispute[];
   readonly hasFraudWarning: boolean;
   readonly card: CardDetails | null;
+  /** The provider's fingerprint of the card, the same for all its customers; null for none. */
+  readonly fingerprint: string | null;
+  /** The tax that is a part of what was paid by a saved card; a page tells its own. */
+  readonly tax: NanoUsd;
+  /** The provider's page with the receipt; null for none. */
+  readonly receiptUrl: string | null;
   /** True if the payer agreed that the card is charged again. */
   readonly isCardSaved: boolean;
   readonly failure: PaymentFailure | null;
@@ -52,6 +58,8 @@ export interface ProviderCheckout {
   /** The id of our top-up; null for a page that is none of ours. */
   readonly topUpId: string | null;
   readonly intent: string | null;
+  /** The tax that the page has added. */
+  readonly tax: NanoUsd;
 }
 
 /** What an event leads to. */
@@ -100,8 +108,11 @@ export interface PaymentProvider {
   /** Makes the page; asked again for the same top-up, it answers the same one. */
   createCheckout(terms: CheckoutTerms): Promise<CheckoutPage>;
   readCheckout(checkout: string): Promise<ProviderCheckout>;
-  /** Charges a saved card. A card that is declined is a payment that failed, not an error. */
-  chargeCard(terms: ChargeTerms): Promise<ProviderPayment>;
+  /**
+   * Charges a saved card. A card that is declined is a payment that failed, not an error. Null
+   * when no payment can be made, because the tax on it cannot be told.
+   */
+  chargeCard(terms: ChargeTerms): Promise<ProviderPayment | null>;
   /** Null when the provider has no such payment. */
   readPayment(intent: string): Promise<ProviderPayment | null>;
   /** Looks for the payment of a top-up by our own id of it; null where none was made. */

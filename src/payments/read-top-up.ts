@@ -2,6 +2,7 @@
 // here is stored. Events carry no amounts that we use, so their order and number do not matter.
 
 import type { Log } from "../core/log.ts";
+import type { TopUpTerms } from "../core/top-up-terms.ts";
 import type { AccountRef } from "../store/accounts.ts";
 import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
 import type { SavedCards } from "../store/saved-cards.ts";
@@ -25,6 +26,8 @@ export interface PaymentDeps {
   readonly actors: { of(accountId: string, bucket: number): PaymentWallet };
   readonly now: () => number;
   readonly log: Pick<Log, "info" | "warn" | "error">;
+  /** Fee and bonus of top-ups. */
+  readonly terms: TopUpTerms;
   /** What mails to holders say of the service. */
   readonly mails: MailTerms;
   /** Called when a top-up has ended. */

@@ -4,12 +4,12 @@
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money.ts";
-import type { TopUp } from "../store/top-ups.ts";
+import { paidFor, type TopUp } from "../store/top-ups.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
 export interface RefundOrder {
-  /** Null refunds all that is left. */
+  /** What the payer gets back, fee and tax in proportion; null: all that is left. */
   readonly amount: NanoUsd | null;
   /** The same reference never refunds the same top-up twice. */
   readonly reference: string;
@@ -34,8 +34,8 @@ export async function refundTopUp(
   }
   if (amount !== null) {
     checkCents(amount);
-    if (amount > topUp.amount) {
-      const most = dollars(topUp.amount);
+    if (amount > paidFor(topUp)) {
+      const most = dollars(paidFor(topUp));
       throw new AdministrationError("too_large", `A refund of ${id} must be at most ${most}`);
     }
   }

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from "../core/limits.ts";
 import { add, min, type NanoUsd, proportionUp, ZERO } from "../core/money.ts";
 import type { PauseReason } from "../store/auto-top-ups.ts";
 import type { PaymentStandingNow, TopUpChange } from "../store/top-up-reading.ts";
-import type { TopUp } from "../store/top-ups.ts";
+import { paidFor, type TopUp } from "../store/top-ups.ts";
 import type { ProviderCheckout, ProviderPayment } from "./provider.ts";
 
 /** What was read of a top-up; null for what does not exist. */
@@ -44,7 +44,7 @@ export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext)
     pause: null,
   } as const;
   if (payment?.status === "succeeded")
-    return { ...same, ...succeeded(topUp, payment, context.now) };
+    return { ...same, ...succeeded(topUp, { payment, checkout }, context.now) };
   // What was paid stays so: a payment that succeeded never becomes anything else.
   if (topUp.payment !== null || topUp.status === "succeeded") {
     throw new Error(`The provider no longer knows the payment of the top-up ${topUp.id}`);
@@ -65,10 +65,15 @@ function isForgotten({ createdAt }: TopUp, now: Date): boolean {
   return now.getTime() - createdAt.getTime() > DAY_MS;
 }
 
-function succeeded(topUp: TopUp, payment: ProviderPayment, now: Date): Partial<TopUpChange> {
-  const wrong = wrongPayment(topUp, payment);
+function succeeded(
+  topUp: TopUp,
+  { payment, checkout }: { payment: ProviderPayment; checkout: ProviderCheckout | null },
+  now: Date,
+): Partial<TopUpChange> {
+  const tax = checkout?.tax ?? payment.tax;
+  const wrong = wrongPayment({ ...topUp, tax }, payment);
   if (wrong !== null) return { status: "failed", failure: wrong, nextAttemptAt: null };
-  const { card, isCardSaved } = payment;
+  const { card, isCardSaved, receiptUrl, fingerprint } = payment;
   // The provider's clock may be ahead; a payment of the future would give no tier yet.
   const at = payment.paidAt === null || payment.paidAt > now ? now : payment.paidAt;
   const { consentVersion } = topUp;
@@ -78,7 +83,7 @@ function succeeded(topUp: TopUp, payment: ProviderPayment, now: Date): Partial<T
     status: "succeeded",
     failure: null,
     nextAttemptAt: null,
-    paid: { at, standing },
+    paid: { at, standing, tax, receiptUrl, fingerprint },
     card: isSaved ? { details: card, consent: { version: consentVersion, at } } : null,
     pause: pauseBy(payment, standing),
   };
@@ -88,7 +93,7 @@ function succeeded(topUp: TopUp, payment: ProviderPayment, now: Date): Partial<T
 function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): string | null {
   if (topUp.payment !== null) return null;
   if (currency !== CURRENCY) return WRONG_PAYMENT.currency;
-  return received === topUp.amount ? null : WRONG_PAYMENT.amount;
+  return received === paidFor(topUp) ? null : WRONG_PAYMENT.amount;
 }
 
 /**

@@ -2,8 +2,9 @@
 
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { add, type NanoUsd, toCents } from "../core/money.ts";
+import { add, type NanoUsd, toCents, ZERO } from "../core/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
+import { bonusOf, feeOf } from "../core/top-up-terms.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { createRequested, type TopUpFacts } from "../store/top-up-facts.ts";
 import type { NewTopUp, TopUp } from "../store/top-ups.ts";
@@ -91,7 +92,7 @@ type Terms = Pick<
 >;
 
 async function create(
-  { topUps, provider, now }: PaymentDeps,
+  { topUps, provider, now, terms: rules }: PaymentDeps,
   payer: Payer,
   terms: Terms,
 ): Promise<{ readonly topUp: TopUp; readonly isRepeat: boolean }> {
@@ -103,7 +104,9 @@ async function create(
     { now: createdAt, request },
     (facts) => {
       checkAmount(terms.amount, facts, createdAt.getTime());
-      return { ...terms, account: payer.number, provider: provider.name, createdAt };
+      const fee = feeOf(terms.amount, rules);
+      const bonus = facts.hasPaid ? ZERO : bonusOf(terms.amount, rules);
+      return { ...terms, fee, bonus, account: payer.number, provider: provider.name, createdAt };
     },
   );
   const topUp = await topUps.find({ id });

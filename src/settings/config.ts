@@ -8,13 +8,8 @@ import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
 import { type ConsoleConfig, consoleConfigOf } from "./console-config.ts";
 import { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Environment, readVariables, type Values } from "./environment.ts";
-import {
-  DATA_VARIABLES,
-  MAIL_VARIABLES,
-  PAYMENT_VARIABLES,
-  SERVER_VARIABLES,
-  STORE_VARIABLES,
-} from "./variables.ts";
+import { PAYMENT_VARIABLES } from "./payment-variables.ts";
+import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
 
 /** What every program of Farebox needs to reach the stores and the data files. */
 export interface StoreConfig {
@@ -199,6 +194,11 @@ function paymentsOf(values: Values<typeof PAYMENT_VARIABLES>): PaymentConfig | n
       webhookSecrets: values.STRIPE_WEBHOOK_SECRET,
       returnUrl: values.STRIPE_RETURN_URL,
       apiBase: values.STRIPE_API_BASE,
+      automaticTax: values.STRIPE_AUTOMATIC_TAX,
+      terms: {
+        fee: { basisPoints: values.TOP_UP_FEE_PERCENT, fixed: values.TOP_UP_FEE_USD },
+        bonus: { basisPoints: values.TOP_UP_BONUS_PERCENT, max: values.TOP_UP_BONUS_MAX_USD },
+      },
     });
   } catch (error) {
     throw error instanceof RangeError ? new ConfigError(error.message) : error;

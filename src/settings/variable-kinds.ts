@@ -57,6 +57,17 @@ export const amount: Kind<NanoUsd> = {
   },
 };
 
+/** A percentage with at most two decimals, read in hundredths of a percent. */
+export const percentage: Kind<number> = {
+  range: "0 to 100",
+  parse(text) {
+    const match = /^(\d{1,3})(?:\.(\d{1,2}))?$/.exec(text);
+    const value = match === null ? Number.NaN : Number(match[1] + (match[2] ?? "").padEnd(2, "0"));
+    if (value <= 10_000) return value;
+    throw new RangeError("must be a percentage such as 2.9, from 0 to 100");
+  },
+};
+
 /** A domain, read in its ASCII form. */
 export const domain: Kind<string> = {
   parse(text) {

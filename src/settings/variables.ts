@@ -16,7 +16,6 @@ import {
   privateKey,
   seconds,
   secretList,
-  webAddress,
   whole,
 } from "./variable-kinds.ts";
 
@@ -127,29 +126,6 @@ export const MAIL_VARIABLES = {
     kind: seconds(0, 60),
     default: "10",
     about: "how long a request waits for the mail server before it is told `queued`",
-  },
-} as const satisfies Variables;
-
-/** What top-ups need. */
-export const PAYMENT_VARIABLES = {
-  STRIPE_SECRET_KEY: {
-    kind: anyText,
-    isSecret: true,
-    about: "the key of the Stripe account; needs the next two",
-  },
-  STRIPE_WEBHOOK_SECRET: {
-    kind: secretList,
-    isSecret: true,
-    about: "the secret that events are signed with; `new,old` while it is replaced",
-  },
-  STRIPE_RETURN_URL: {
-    kind: webAddress,
-    about: "where payers are sent from Stripe's page",
-  },
-  STRIPE_API_BASE: {
-    kind: webAddress,
-    shown: "Stripe itself",
-    about: "where the API is, for tests",
   },
 } as const satisfies Variables;
 

@@ -112,12 +112,16 @@ export const payments = pgTable(
     amount: money("amount").notNull(),
     /** The fee that the payer paid on top of `amount`. */
     fee: money("fee").notNull().default(sql`0`),
+    /** The tax that the payer paid on top of both. */
+    tax: money("tax").notNull().default(sql`0`),
     bonus: money("bonus").notNull().default(sql`0`),
     /** The part of `amount` that is refunded. */
     refunded: money("refunded").notNull().default(sql`0`),
     /** The part of `amount` that a dispute holds or has taken. */
     disputed: money("disputed").notNull().default(sql`0`),
     dispute: text("dispute", { enum: ["open", "won", "lost"] }),
+    /** The provider's page with the receipt. */
+    receiptUrl: text("receipt_url"),
     paidAt: at("paid_at").notNull(),
     createdAt: at("created_at").notNull().defaultNow(),
   },
@@ -126,7 +130,7 @@ export const payments = pgTable(
     uniqueIndex("payments_provider_ref").on(table.provider, table.providerRef),
     check(
       "payments_amounts",
-      sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.bonus} >= 0
+      sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.tax} >= 0 AND ${table.bonus} >= 0
         AND ${table.refunded} BETWEEN 0 AND ${table.amount}
         AND ${table.disputed} BETWEEN 0 AND ${table.amount}`,
     ),

@@ -17,6 +17,8 @@ export interface BookedPayment {
   /** The top-up that it came of; null for one that no top-up names. */
   readonly topUpId: string | null;
   readonly amount: NanoUsd;
+  readonly fee: NanoUsd;
+  readonly tax: NanoUsd;
   readonly refunded: NanoUsd;
   readonly disputed: NanoUsd;
   readonly dispute: DisputeState | null;
@@ -49,6 +51,8 @@ export async function* bookedPayments(
         ...{ number, id, accountId, topUpId, dispute },
         ref: providerRef ?? "",
         amount: nano(payment.amount),
+        fee: nano(payment.fee),
+        tax: nano(payment.tax),
         refunded: nano(payment.refunded),
         disputed: nano(payment.disputed),
       };

@@ -74,6 +74,8 @@ export const topUps = pgTable(
     kind: text("kind", { enum: ["checkout", "card", "auto"] }).notNull(),
     /** The net amount that will be credited. */
     amount: money("amount").notNull(),
+    /** What the payer pays on top of it; a tax comes besides. */
+    fee: money("fee").notNull().default(sql`0`),
     bonus: money("bonus").notNull().default(sql`0`),
     status: text("status", { enum: ["open", "succeeded", "failed", "expired"] })
       .notNull()
@@ -111,9 +113,34 @@ export const topUps = pgTable(
     uniqueIndex("top_ups_one_auto")
       .on(table.account)
       .where(sql`${table.kind} = 'auto' AND ${table.status} = 'open'`),
-    check("top_ups_amounts", sql`${table.amount} > 0 AND ${table.bonus} >= 0`),
+    check(
+      "top_ups_amounts",
+      sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.bonus} >= 0`,
+    ),
     check("top_ups_paid", sql`(${table.payment} IS NOT NULL) = (${table.status} = 'succeeded')`),
   ],
+);
+
+/**
+ * Whose first top-up got a bonus: once for an account, for a holder's address, and for a card by
+ * its fingerprint at the provider.
+ */
+export const bonusClaims = pgTable(
+  "bonus_claims",
+  {
+    account: number("account")
+      .primaryKey()
+      .references(() => accounts.number),
+    /** In lower case; null where none is known. */
+    email: text("email").unique(),
+    provider: text("provider").notNull(),
+    fingerprint: text("fingerprint"),
+    topUp: number("top_up")
+      .notNull()
+      .references(() => topUps.number),
+    createdAt: at("created_at").notNull(),
+  },
+  (table) => [uniqueIndex("bonus_claims_card").on(table.provider, table.fingerprint)],
 );
 
 /** What a provider told us of: each event makes us read the object that it names. */

@@ -1,10 +1,10 @@
 // Payments of any provider. A payment's row has the amounts refunded and disputed so far. Each
 // change of the row books the resulting operation in the same transaction.
 
-import { and, asc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { stateByDisputes } from "../core/access.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
-import { add, type NanoUsd, nano, subtract, ZERO } from "../core/money.ts";
+import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
 import {
   creditOf,
   type DisputeState,
@@ -26,6 +26,7 @@ import {
   raiseVersion,
   type Transaction,
 } from "./operations.ts";
+import { paymentOf, readPayment, readPayments } from "./payment-rows.ts";
 
 /** The provider of payments that an operator records. */
 export const MANUAL = "manual";
@@ -38,12 +39,20 @@ export interface Payment extends PaymentStanding {
   readonly provider: string;
   readonly providerRef: string | null;
   readonly status: "pending" | "succeeded" | "failed";
+  /** What the payer paid on top of the amount. */
+  readonly fee: NanoUsd;
+  readonly tax: NanoUsd;
+  /** The provider's page with the receipt. */
+  readonly receiptUrl: string | null;
   readonly paidAt: Date;
 }
 
 export interface NewPayment {
   readonly amount: NanoUsd;
   readonly bonus?: NanoUsd;
+  readonly fee?: NanoUsd;
+  readonly tax?: NanoUsd;
+  readonly receiptUrl?: string | null;
   readonly paidAt: Date;
   /** By default `MANUAL`. */
   readonly provider?: string;
@@ -164,24 +173,6 @@ export async function changePaymentIn(
   return await changed(tx, account, after, operation);
 }
 
-/** The payments of an account, ordered by the time of payment. */
-export async function readPayments(
-  queries: Pick<Database["db"], "select">,
-  account: number,
-): Promise<Payment[]> {
-  const rows = await queries
-    .select()
-    .from(payments)
-    .where(eq(payments.account, account))
-    .orderBy(asc(payments.paidAt), asc(payments.number));
-  return rows.map(paymentOf);
-}
-
-async function readPayment(tx: Transaction, id: string): Promise<Payment | null> {
-  const [row] = await tx.select().from(payments).where(eq(payments.id, id));
-  return row === undefined ? null : paymentOf(row);
-}
-
 /** @throws ReferenceReused if the payment belongs to another account */
 async function findByReference(
   tx: Transaction,
@@ -207,12 +198,17 @@ async function insert(
   tx: Transaction,
   id: string,
   account: number,
-  { amount, bonus = ZERO, paidAt, provider = MANUAL, ref = null, standing = {} }: NewPayment,
+  payment: NewPayment,
 ): Promise<Payment> {
+  const { amount, bonus = ZERO, fee = ZERO, tax = ZERO, receiptUrl = null, paidAt } = payment;
+  const { provider = MANUAL, ref = null, standing = {} } = payment;
   await refuseTooLarge(tx, account, { credit: amount + bonus });
   const [row] = await tx
     .insert(payments)
-    .values({ id, account, provider, providerRef: ref, amount, bonus, paidAt, ...standing })
+    .values({
+      ...{ id, account, provider, providerRef: ref, receiptUrl, paidAt, ...standing },
+      ...{ amount, bonus, fee, tax },
+    })
     .onConflictDoNothing({ target: [payments.provider, payments.providerRef] })
     .returning();
   if (row !== undefined) return paymentOf(row);
@@ -283,14 +279,4 @@ async function followDisputes(tx: Transaction, account: AccountRow): Promise<voi
 
 function actorOf({ provider }: Payment): string {
   return provider === MANUAL ? "operator" : provider;
-}
-
-function paymentOf(row: typeof payments.$inferSelect): Payment {
-  return {
-    ...row,
-    amount: nano(row.amount),
-    bonus: nano(row.bonus),
-    refunded: nano(row.refunded),
-    disputed: nano(row.disputed),
-  };
 }

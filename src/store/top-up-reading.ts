@@ -2,8 +2,10 @@
 // card, the pause of the automatic top-up and the processed event, in one transaction.
 
 import { eq } from "drizzle-orm";
+import type { NanoUsd } from "../core/money.ts";
 import { payments } from "./account-schema.ts";
 import { type PauseReason, pauseAutoIn, resumeAutoIn } from "./auto-top-ups.ts";
+import { claimBonusIn } from "./bonus-claims.ts";
 import { lockAccount, type Transaction } from "./operations.ts";
 import { addHolderMails, type HolderMail } from "./outbox.ts";
 import { topUps } from "./payment-schema.ts";
@@ -15,13 +17,23 @@ import { readTopUpIn, type TopUp, type TopUpStatus, type TopUpsDeps } from "./to
 /** What of a payment is taken back by now. */
 export type PaymentStandingNow = Required<PaymentChange>;
 
+/** A payment that succeeded. */
+export interface PaidNow {
+  readonly at: Date;
+  readonly standing: PaymentStandingNow;
+  readonly tax: NanoUsd;
+  readonly receiptUrl: string | null;
+  /** The provider's fingerprint of the card, the same for all customers; null for none. */
+  readonly fingerprint: string | null;
+}
+
 /** What a reading changes. */
 export interface TopUpChange {
   readonly status: TopUpStatus;
   /** The provider's own id of the payment; null while there is none. */
   readonly intent: string | null;
   /** For a payment that succeeded: when, and how much of it is taken back by now. */
-  readonly paid: { readonly at: Date; readonly standing: PaymentStandingNow } | null;
+  readonly paid: PaidNow | null;
   readonly failure: string | null;
   /** When a saved card is charged again; null: never. */
   readonly nextAttemptAt: Date | null;
@@ -75,15 +87,16 @@ export async function applyReading(
     const change = decide(before.topUp);
     const { paid, card, pause, ...columns } = change;
     const { topUp } = before;
-    const payment = paid === null ? NO_PAYMENT : await bookPayment(tx, random, topUp, change);
+    const { now } = reading;
+    const payment = paid === null ? NO_PAYMENT : await bookPayment(tx, random, before, change, now);
     const number = payment.after?.number ?? null;
     const isOver = columns.status !== "open";
-    const { now } = reading;
     await tx
       .update(topUps)
       .set({
         ...columns,
         payment: number,
+        ...(topUp.payment === null && payment.after !== null && { bonus: payment.after.bonus }),
         appliedRead: reading.read,
         endedAt: isOver && topUp.status === "open" ? now : before.endedAt,
       })
@@ -122,14 +135,17 @@ const NO_PAYMENT = { before: null, after: null } as const;
 async function bookPayment(
   tx: Transaction,
   random: TopUpsDeps["random"],
-  topUp: TopUp,
+  { topUp, account: holder }: Pick<Awaited<ReturnType<typeof lockTopUp>>, "topUp" | "account">,
   { paid, intent }: TopUpChange,
+  now: Date,
 ): Promise<AppliedReading["payment"]> {
   if (paid === null) throw new Error(`The top-up ${topUp.id} is not paid`);
-  const { standing } = paid;
-  const { provider, account, amount, bonus } = topUp;
+  const { standing, tax, receiptUrl, fingerprint } = paid;
+  const { provider, account, amount, fee } = topUp;
   if (topUp.payment === null) {
-    const terms = { amount, bonus, paidAt: paid.at, provider, ref: intent, standing };
+    const bonus = await claimBonusIn(tx, topUp, { email: holder.email, fingerprint, now });
+    const sums = { amount, bonus, fee, tax, standing };
+    const terms = { ...sums, receiptUrl, paidAt: paid.at, provider, ref: intent };
     return { before: null, after: await recordPaymentIn(tx, random, account, terms) };
   }
   const terms = { actor: provider, reason: "provider", reference: null };

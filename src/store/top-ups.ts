@@ -3,8 +3,8 @@
 
 import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { newId, type RandomBytes } from "../core/ids.ts";
-import { type NanoUsd, nano } from "../core/money.ts";
-import { accounts } from "./account-schema.ts";
+import { add, type NanoUsd, nano } from "../core/money.ts";
+import { accounts, payments } from "./account-schema.ts";
 import type { Database } from "./database.ts";
 import type { Transaction } from "./operations.ts";
 import { savedCards, topUps } from "./payment-schema.ts";
@@ -23,6 +23,10 @@ export interface TopUp {
   readonly kind: TopUpKind;
   /** The net amount that will be credited. */
   readonly amount: NanoUsd;
+  /** What the payer pays on top of it. A tax comes besides, known once it is paid. */
+  readonly fee: NanoUsd;
+  readonly tax: NanoUsd;
+  /** Until it is paid, what it gets if it is the holder's first. */
   readonly bonus: NanoUsd;
   readonly status: TopUpStatus;
   /** The provider's ids of its page and of the payment; null until it made them. */
@@ -41,6 +45,8 @@ export interface TopUp {
   readonly payment: number | null;
   /** The payer's own id of it; null where none was given. */
   readonly request: string | null;
+  /** The provider's page with the receipt. */
+  readonly receiptUrl: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly endedAt: Date | null;
@@ -51,6 +57,7 @@ export interface NewTopUp {
   readonly provider: string;
   readonly kind: TopUpKind;
   readonly amount: NanoUsd;
+  readonly fee?: NanoUsd;
   readonly bonus?: NanoUsd;
   /** The card's number. */
   readonly card?: number;
@@ -215,15 +222,24 @@ function select(queries: Queries) {
       accountId: accounts.id,
       bucket: accounts.bucket,
       cardRef: savedCards.ref,
+      tax: payments.tax,
+      receiptUrl: payments.receiptUrl,
     })
     .from(topUps)
     .innerJoin(accounts, eq(accounts.number, topUps.account))
-    .leftJoin(savedCards, eq(savedCards.number, topUps.card));
+    .leftJoin(savedCards, eq(savedCards.number, topUps.card))
+    .leftJoin(payments, eq(payments.number, topUps.payment));
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof select>["limit"]>>[number];
 
-function topUpOf({ topUp, accountId, bucket, cardRef }: Row): TopUp {
-  const { amount, bonus, ...rest } = topUp;
-  return { ...rest, amount: nano(amount), bonus: nano(bonus), accountId, bucket, cardRef };
+function topUpOf({ topUp, tax, ...joined }: Row): TopUp {
+  const { amount, fee, bonus } = topUp;
+  const sums = { amount: nano(amount), fee: nano(fee), tax: nano(tax ?? 0n), bonus: nano(bonus) };
+  return { ...topUp, ...sums, ...joined };
+}
+
+/** What the payer pays: credit, fee and tax. */
+export function paidFor({ amount, fee, tax }: Pick<TopUp, "amount" | "fee" | "tax">): NanoUsd {
+  return add(amount, fee, tax);
 }

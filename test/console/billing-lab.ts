@@ -1,5 +1,6 @@
 // The console with a payment provider: the sandbox over HTTP, whose events reach the webhook.
 
+import { PLAIN_TERMS } from "../../src/core/top-up-terms.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../src/payments/payment-config.ts";
 import { processEvent } from "../../src/payments/provider-event.ts";
@@ -44,6 +45,8 @@ export async function openBillingLab(
     webhookSecrets: [WEBHOOK_SECRET],
     apiBase: new URL(sandbox.url),
     returnUrl: "https://farebox.example/",
+    terms: PLAIN_TERMS,
+    automaticTax: false,
   };
   let opened: PaymentDeps | null = null;
   const harness = await ConsoleHarness.start(({ database, actors }) => {

@@ -3,6 +3,7 @@
 
 import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, nano } from "../../src/core/money.ts";
+import { PLAIN_TERMS } from "../../src/core/top-up-terms.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../src/payments/payment-config.ts";
 import { processEvent } from "../../src/payments/provider-event.ts";
@@ -55,6 +56,8 @@ export interface PaymentLab extends AsyncDisposable {
   credited(account: TestAccount): Promise<NanoUsd>;
 }
 
+type LabTerms = Pick<PaymentConfig, "terms" | "automaticTax">;
+
 export const CARDS = {
   ok: "4242424242424242",
   declined: "4000000000000002",
@@ -66,7 +69,7 @@ export const CARDS = {
 } as const;
 
 export async function openPaymentLab(
-  options: Partial<Pick<SandboxOptions, "intercept">> & { readonly log?: Log } = {},
+  options: Partial<Pick<SandboxOptions, "intercept"> & LabTerms> & { readonly log?: Log } = {},
 ): Promise<PaymentLab> {
   const world = await openWorld();
   const { log = { info: () => {}, warn: () => {}, error: () => {} } } = options;
@@ -90,7 +93,7 @@ export async function openPaymentLab(
   });
   const parts = { actors: world.accounts, database: world.database, now, random, log };
   const service = "Farebox";
-  const payments = openPayments({ ...parts, service, config: configFor(sandbox) });
+  const payments = openPayments({ ...parts, service, config: configFor(sandbox, options) });
   lab.payments = payments;
   const delivered = () =>
     eventually("every event is delivered", () => sandbox.actions.store.undelivered.length === 0);
@@ -156,12 +159,17 @@ function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Se
   });
 }
 
-function configFor({ url }: Pick<Sandbox, "url">): PaymentConfig {
+function configFor(
+  { url }: Pick<Sandbox, "url">,
+  { terms = PLAIN_TERMS, automaticTax = false }: Partial<LabTerms>,
+): PaymentConfig {
   return {
     name: "sandbox",
     secretKey: SECRET_KEY,
     webhookSecrets: [WEBHOOK_SECRET, PREVIOUS_SECRET],
     apiBase: new URL(url),
     returnUrl: "https://farebox.example/",
+    terms,
+    automaticTax,
   };
 }

@@ -17,6 +17,8 @@ const TOP_UP: TopUp = {
   provider: "stripe",
   kind: "auto",
   amount: usd("20"),
+  fee: ZERO,
+  tax: ZERO,
   bonus: ZERO,
   status: "open",
   checkout: null,
@@ -29,6 +31,7 @@ const TOP_UP: TopUp = {
   nextAttemptAt: NOW,
   concern: null,
   payment: null,
+  receiptUrl: null,
   createdAt: NOW,
   expiresAt: null,
   request: null,
@@ -47,6 +50,9 @@ const PAYMENT: ProviderPayment = {
   hasFraudWarning: false,
   card: null,
   isCardSaved: false,
+  fingerprint: null,
+  tax: ZERO,
+  receiptUrl: null,
   failure: null,
 };
 

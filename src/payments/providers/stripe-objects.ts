@@ -7,7 +7,12 @@ import type { CardDetails } from "../../store/saved-cards.ts";
 import type { PaymentFailure, ProviderDispute, ProviderPayment } from "../provider.ts";
 
 /** The keys of our own metadata on Stripe's objects. */
-export const METADATA = { topUp: "farebox_top_up", account: "farebox_account" } as const;
+export const METADATA = {
+  topUp: "farebox_top_up",
+  account: "farebox_account",
+  /** The tax in a charge of a saved card, in cents. */
+  tax: "farebox_tax",
+} as const;
 
 const DISPUTE_STATES: Readonly<Record<string, ProviderDispute["state"]>> = {
   warning_needs_response: "inquiry",
@@ -82,6 +87,9 @@ export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): Pro
     disputes: parts.disputes.map(disputeOf),
     hasFraudWarning: parts.warnings.some(({ actionable }) => actionable),
     card: cardOf(method),
+    fingerprint: method?.card?.fingerprint ?? null,
+    tax: ofCents(Number(intent.metadata[METADATA.tax] ?? 0)),
+    receiptUrl: charge?.receipt_url ?? null,
     isCardSaved: isSaved,
     failure: failureOfIntent(intent),
   };

@@ -2,19 +2,18 @@
 // read and put into our words (stripe-objects.ts).
 
 import Stripe from "stripe";
-import { toCents } from "../../core/money.ts";
+import { ofCents, toCents } from "../../core/money.ts";
 import type { SecretList } from "../../core/secrets.ts";
 import type { ProviderEvent } from "../../store/provider-events.ts";
-import { consentText } from "../consent.ts";
-import {
-  type ChargeTerms,
-  type CheckoutTerms,
-  type EventSubject,
-  type PaymentProvider,
-  ProviderAway,
-  type ProviderName,
-  type ProviderPayment,
+import type {
+  ChargeTerms,
+  EventSubject,
+  PaymentProvider,
+  ProviderName,
+  ProviderPayment,
 } from "../provider.ts";
+import { answered, collected, foundOrNull } from "./stripe-answers.ts";
+import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
 import { idOf, METADATA, paymentOf } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
 
@@ -26,11 +25,12 @@ export interface StripeOptions {
   readonly apiBase: URL | null;
   /** Where the payer is sent from the page of the provider. */
   readonly returnUrl: string;
+  /** Stripe computes taxes, and adds them to what is paid. */
+  readonly automaticTax: boolean;
   readonly now: () => number;
 }
 
 const TIMEOUT_MS = 20_000;
-const CHECKOUT_SECONDS = 24 * 3_600;
 /** The most objects of a list that Stripe answers at once. */
 const PAGE = { limit: 100 } as const;
 const LIVE_KEY = /^[rs]k_live_/;
@@ -62,9 +62,10 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
         isExpired: session.status === "expired",
         topUpId: session.metadata?.[METADATA.topUp] ?? null,
         intent: idOf(session.payment_intent),
+        tax: ofCents(session.total_details?.amount_tax ?? 0),
       };
     },
-    chargeCard: (terms) => chargeCard(stripe, terms),
+    chargeCard: (terms) => chargeCard(stripe, terms, options),
     readPayment: (intent) => readPayment(stripe, intent),
     findPayment: async ({ id, createdAt }, customer) => {
       const gte = Math.floor(createdAt.getTime() / 1_000) - CLOCK_SKEW_SECONDS;
@@ -95,100 +96,6 @@ async function createCustomer(
   const about = { metadata: { [METADATA.account]: id }, ...(email !== null && { email }) };
   // Without a key of ours: Stripe would answer a customer that was deleted meanwhile.
   return (await answered(stripe.customers.create(about))).id;
-}
-
-async function createCheckout(
-  stripe: Stripe,
-  { topUp, customer, returnUrl: own }: CheckoutTerms,
-  { returnUrl, now }: Pick<StripeOptions, "returnUrl" | "now">,
-) {
-  const { id, accountId, amount, createdAt, consentVersion } = topUp;
-  const metadata = { [METADATA.topUp]: id, [METADATA.account]: accountId };
-  const expiresAt = Math.floor(createdAt.getTime() / 1_000) + CHECKOUT_SECONDS;
-  const text = consentVersion === null ? null : consentText(consentVersion);
-  const session = await answered(
-    stripe.checkout.sessions.create(
-      {
-        mode: "payment",
-        customer,
-        client_reference_id: id,
-        success_url: own ?? returnUrl,
-        ...(own !== null && { cancel_url: own }),
-        allowed_payment_method_types: ["card"],
-        adaptive_pricing: { enabled: false },
-        line_items: [
-          {
-            quantity: 1,
-            price_data: {
-              currency: "usd",
-              unit_amount: toCents(amount),
-              product_data: { name: "Prepaid balance" },
-            },
-          },
-        ],
-        metadata,
-        payment_intent_data: {
-          metadata,
-          ...(text !== null && { setup_future_usage: "off_session" }),
-        },
-        ...(text !== null && { custom_text: { submit: { message: text } } }),
-        ...(expiresAt * 1_000 > now() && { expires_at: expiresAt }),
-      },
-      { idempotencyKey: `${id}-checkout` },
-    ),
-  );
-  if (!session.url) throw new Error(`Stripe made no page for the top-up ${id}`);
-  return {
-    checkout: session.id,
-    url: session.url,
-    expiresAt: new Date(session.expires_at * 1_000),
-  };
-}
-
-/**
- * A second attempt confirms the payment of the first. The first one is always made in the same way,
- * also if its payment is known by now: with the same key Stripe takes the same request only.
- */
-async function chargeCard(
-  stripe: Stripe,
-  { topUp, customer, attempt }: ChargeTerms,
-): Promise<ProviderPayment> {
-  const { id, accountId, amount, cardRef, intent } = topUp;
-  if (cardRef === null) throw new Error(`The top-up ${id} has no card`);
-  const by = { payment_method: cardRef, off_session: true } as const;
-  const metadata = { [METADATA.topUp]: id, [METADATA.account]: accountId };
-  const idempotencyKey = `${id}-${attempt}`;
-  const charging =
-    attempt === 1 || intent === null
-      ? stripe.paymentIntents.create(
-          {
-            ...by,
-            amount: toCents(amount),
-            currency: "usd",
-            customer,
-            confirm: true,
-            allowed_payment_method_types: ["card"],
-            description: "Prepaid balance",
-            metadata,
-          },
-          { idempotencyKey },
-        )
-      : stripe.paymentIntents.confirm(intent, by, { idempotencyKey });
-  const made = await intentOf(charging);
-  const payment = await readPayment(stripe, made);
-  if (payment === null) throw new Error(`Stripe does not know its payment ${made}`);
-  return payment;
-}
-
-/** The payment that was made; a declined card is one too. */
-async function intentOf(charging: Promise<Stripe.PaymentIntent>): Promise<string> {
-  try {
-    return (await answered(charging)).id;
-  } catch (error) {
-    const declined = error instanceof Stripe.errors.StripeCardError ? error.payment_intent : null;
-    if (declined === null || declined === undefined) throw error;
-    return declined.id;
-  }
 }
 
 async function readPayment(stripe: Stripe, id: string): Promise<ProviderPayment | null> {
@@ -258,38 +165,14 @@ async function* listEvents(
   for (const event of events.reverse()) yield eventOf(name, event);
 }
 
-/** All pages of a list. */
-async function collected<T extends { id: string }>(list: Stripe.ApiListPromise<T>): Promise<T[]> {
-  const all: T[] = [];
-  await answered(
-    (async () => {
-      for await (const item of list) all.push(item);
-    })(),
-  );
-  return all;
-}
-
-async function foundOrNull<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await answered(reading);
-  } catch (error) {
-    const isMissing =
-      error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing";
-    if (isMissing) return null;
-    throw error;
-  }
-}
-
-/** Tells "Stripe is away or too busy" from every other error. @throws ProviderAway */
-async function answered<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    const { StripeAPIError, StripeConnectionError, StripeRateLimitError } = Stripe.errors;
-    const isAway = [StripeAPIError, StripeConnectionError, StripeRateLimitError].some(
-      (of) => error instanceof of,
-    );
-    if (!isAway) throw error;
-    throw new ProviderAway("The payment provider did not answer", { cause: error });
-  }
+async function chargeCard(
+  stripe: Stripe,
+  terms: ChargeTerms,
+  options: Pick<StripeOptions, "automaticTax">,
+): Promise<ProviderPayment | null> {
+  const made = await chargeSavedCard(stripe, terms, options);
+  if (made === null) return null;
+  const payment = await readPayment(stripe, made);
+  if (payment === null) throw new Error(`Stripe does not know its payment ${made}`);
+  return payment;
 }

@@ -259,6 +259,8 @@ export class SandboxActions {
       payment_intent: intent.id,
       payment_method: card,
       refunded: false,
+      // The server makes a whole address of it.
+      receipt_url: decline === null ? `/receipt/${intent.id}` : null,
       status: decline === null ? "succeeded" : "failed",
     });
   }

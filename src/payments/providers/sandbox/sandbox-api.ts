@@ -42,6 +42,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
     const card = required(params, "payment_method");
     return actions.confirm(id, card, actions.store.behaviourOf(card));
   },
+  "POST /v1/tax/calculations": (actions, _, params) => calculateTax(actions, params),
   "GET /v1/charges/*": (actions, id) => actions.get(id, "charge"),
   "POST /v1/refunds": (actions, _, params) => {
     const amount = text(params, "amount");
@@ -111,12 +112,20 @@ function routeOf({ method, path }: ApiRequest): readonly [Handler, string] {
 }
 
 function createSession(actions: SandboxActions, params: Params): SandboxObject {
-  const item = group(group(params, "line_items"), "0");
-  const cents = Number(required(group(item, "price_data"), "unit_amount"));
+  const lines = Object.values(group(params, "line_items")).map((line) => {
+    const data = group(typeof line === "string" ? {} : line, "price_data");
+    const name = text(group(data, "product_data"), "name") ?? "";
+    return { name, amount: Number(required(data, "unit_amount")) };
+  });
+  const cents = lines.reduce((sum, { amount }) => sum + amount, 0);
+  const isTaxed = text(group(params, "automatic_tax"), "enabled") === "true";
+  const tax = isTaxed ? taxOn(cents) : 0;
   const expires = text(params, "expires_at");
   const session = actions.create("checkout.session", "cs", {
     amount_subtotal: cents,
-    amount_total: cents,
+    amount_total: cents + tax,
+    automatic_tax: { enabled: isTaxed, status: isTaxed ? "complete" : null },
+    line_items: { object: "list", data: lines.map(lineItem), has_more: false, url: "" },
     client_reference_id: text(params, "client_reference_id"),
     currency: "usd",
     custom_text: group(params, "custom_text"),
@@ -131,8 +140,35 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
     status: "open",
     success_url: required(params, "success_url"),
     cancel_url: text(params, "cancel_url"),
+    total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: tax },
   });
   return actions.store.change(session.id, { url: `/pay/${session.id}` });
+}
+
+function lineItem({ name, amount }: { readonly name: string; readonly amount: number }) {
+  return { object: "item", amount_subtotal: amount, description: name, quantity: 1 };
+}
+
+/** The same everywhere. */
+const TAX_PERCENT = 10;
+
+function taxOn(cents: number): number {
+  return Math.round((cents * TAX_PERCENT) / 100);
+}
+
+function calculateTax(actions: SandboxActions, params: Params): SandboxObject {
+  const lines = Object.values(group(params, "line_items"));
+  const cents = lines.reduce(
+    (sum, line) => sum + Number(required(typeof line === "string" ? {} : line, "amount")),
+    0,
+  );
+  return actions.create("tax.calculation", "taxcalc", {
+    amount_total: cents + taxOn(cents),
+    currency: "usd",
+    customer: text(params, "customer"),
+    tax_amount_exclusive: taxOn(cents),
+    tax_amount_inclusive: 0,
+  });
 }
 
 function createIntent(actions: SandboxActions, params: Params): SandboxObject {

@@ -33,7 +33,29 @@ export function paymentPage(session: SandboxObject, problem: string | null): str
   const { cancel_url: cancel } = session;
   const back =
     typeof cancel === "string" ? `<p><a href="${escapeHtml(cancel)}">Back, unpaid</a></p>` : "";
-  return page(`Top up by ${amount}`, said + form + back);
+  return page(`Pay ${amount}`, said + linesOf(session) + form + back);
+}
+
+/** What is paid for. */
+function linesOf({ line_items, total_details }: SandboxObject): string {
+  const { data } = { data: [], ...(line_items as { data?: readonly Line[] } | undefined) };
+  const { amount_tax: tax } = { amount_tax: 0, ...(total_details as object | undefined) };
+  const rows = data.map(({ description, amount_subtotal }) => row(description, amount_subtotal));
+  return `<ul>${rows.join("")}${tax > 0 ? row("Tax", tax) : ""}</ul>`;
+}
+
+interface Line {
+  readonly description: string;
+  readonly amount_subtotal: number;
+}
+
+function row(name: string, cents: number): string {
+  return `<li>${escapeHtml(name)}: ${dollars(cents)}</li>`;
+}
+
+/** The receipt of a payment. */
+export function receiptPage({ id, amount_received }: SandboxObject): string {
+  return page("Receipt", `<p>Paid: ${dollars(amount_received)}</p><p>${escapeHtml(id)}</p>`);
 }
 
 /** The page after a payment, which leads back to who made the page, as Stripe does at once. */

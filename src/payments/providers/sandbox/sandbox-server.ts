@@ -5,7 +5,7 @@ import type { RandomBytes } from "../../../core/ids.ts";
 import type { Log } from "../../../core/log.ts";
 import { SandboxActions } from "./sandbox-actions.ts";
 import { type ApiAnswer, type ApiRequest, answerApi } from "./sandbox-api.ts";
-import { messagePage, overviewPage, paidPage, paymentPage } from "./sandbox-pages.ts";
+import { messagePage, overviewPage, paidPage, paymentPage, receiptPage } from "./sandbox-pages.ts";
 import { SandboxRefusal } from "./sandbox-refusal.ts";
 import { SandboxStore } from "./sandbox-store.ts";
 import { SandboxWebhooks, type WebhookTarget } from "./sandbox-webhooks.ts";
@@ -33,6 +33,7 @@ export interface Sandbox {
 }
 
 const PAY = "/pay/";
+const RECEIPT = "/receipt/";
 const HTML = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
 const SANDBOX_HEADER = { "farebox-sandbox": "no real money" };
 
@@ -95,10 +96,23 @@ async function answer(
 
 /** Stripe's pages have whole addresses. */
 function withOrigin({ status, body }: ApiAnswer, origin: string): ApiAnswer {
-  if (!("url" in body) || typeof body.url !== "string" || !body.url.startsWith(PAY)) {
-    return { status, body };
-  }
-  return { status, body: { ...body, url: `${origin}${body.url}` } };
+  const { url, latest_charge: charge }: { url?: unknown; latest_charge?: unknown } = body;
+  return {
+    status,
+    body: {
+      ...body,
+      ...(typeof url === "string" && url.startsWith(PAY) && { url: `${origin}${url}` }),
+      ...(isPaidCharge(charge) && {
+        latest_charge: { ...charge, receipt_url: `${origin}${charge.receipt_url}` },
+      }),
+    },
+  };
+}
+
+function isPaidCharge(charge: unknown): charge is { readonly receipt_url: string } {
+  return typeof charge === "object" && charge !== null && "receipt_url" in charge
+    ? typeof charge.receipt_url === "string"
+    : false;
 }
 
 function answerPage(
@@ -109,6 +123,9 @@ function answerPage(
 ): Response {
   try {
     if (path.startsWith(PAY)) return payPage(actions, method, path.slice(PAY.length), form);
+    if (path.startsWith(RECEIPT)) {
+      return html(receiptPage(actions.get(path.slice(RECEIPT.length), "payment_intent")));
+    }
     if (path === "/" && method === "GET") return html(overviewPage(actions));
     if (path === "/act" && method === "POST") {
       act(actions, form);

@@ -1,0 +1,35 @@
+// What a top-up costs besides its credit, and what is given on top of it: as the operator has set.
+
+import { add, centsDown, centsUp, min, type NanoUsd, nano, proportionUp, ZERO } from "./money.ts";
+
+/** A part of an amount, in hundredths of a percent: 2.9 % is 290. */
+export type BasisPoints = number;
+
+export interface TopUpTerms {
+  /** What the payer pays on top of the credit. */
+  readonly fee: { readonly basisPoints: BasisPoints; readonly fixed: NanoUsd };
+  /** What a holder's first top-up gets on top of its credit. */
+  readonly bonus: { readonly basisPoints: BasisPoints; readonly max: NanoUsd };
+}
+
+const WHOLE = nano(10_000n);
+
+/** No fee and no bonus. */
+export const PLAIN_TERMS: TopUpTerms = {
+  fee: { basisPoints: 0, fixed: ZERO },
+  bonus: { basisPoints: 0, max: ZERO },
+};
+
+/** The fee of a top-up, in whole cents, rounded up. */
+export function feeOf(amount: NanoUsd, { fee }: TopUpTerms): NanoUsd {
+  return centsUp(add(partOf(amount, fee.basisPoints), fee.fixed));
+}
+
+/** The bonus of a first top-up, in whole cents, rounded down. */
+export function bonusOf(amount: NanoUsd, { bonus }: TopUpTerms): NanoUsd {
+  return min(centsDown(partOf(amount, bonus.basisPoints)), centsDown(bonus.max));
+}
+
+function partOf(amount: NanoUsd, basisPoints: BasisPoints): NanoUsd {
+  return proportionUp(amount, nano(BigInt(basisPoints)), WHOLE);
+}

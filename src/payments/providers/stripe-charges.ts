@@ -1,0 +1,169 @@
+// What is asked of Stripe for a top-up: a page to pay on, or a charge of a saved card. What comes
+// of it is read like every other payment (stripe-provider.ts).
+
+import Stripe from "stripe";
+import { add, ofCents, toCents } from "../../core/money.ts";
+import type { CheckoutPage, TopUp } from "../../store/top-ups.ts";
+import { consentText } from "../consent.ts";
+import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
+import { answered } from "./stripe-answers.ts";
+import { METADATA } from "./stripe-objects.ts";
+
+export interface ChargeOptions {
+  readonly returnUrl: string;
+  readonly automaticTax: boolean;
+  readonly now: () => number;
+}
+
+const CHECKOUT_SECONDS = 24 * 3_600;
+const CREDIT = "Prepaid balance";
+const FEE = "Payment fee";
+const CURRENCY = "usd";
+
+/** Makes the page; the same top-up gets the same one. */
+export async function createCheckout(
+  stripe: Stripe,
+  { topUp, customer, returnUrl: own }: CheckoutTerms,
+  { returnUrl, automaticTax, now }: ChargeOptions,
+): Promise<CheckoutPage> {
+  const { id, createdAt, consentVersion } = topUp;
+  const metadata = metadataOf(topUp);
+  const expiresAt = Math.floor(createdAt.getTime() / 1_000) + CHECKOUT_SECONDS;
+  const text = consentVersion === null ? null : consentText(consentVersion);
+  const session = await answered(
+    stripe.checkout.sessions.create(
+      {
+        mode: "payment",
+        customer,
+        client_reference_id: id,
+        success_url: own ?? returnUrl,
+        ...(own !== null && { cancel_url: own }),
+        allowed_payment_method_types: ["card"],
+        adaptive_pricing: { enabled: false },
+        line_items: linesOf(topUp).map(({ name, cents }) => ({
+          quantity: 1,
+          price_data: {
+            currency: CURRENCY,
+            unit_amount: cents,
+            product_data: { name },
+            ...(automaticTax && { tax_behavior: "exclusive" as const }),
+          },
+        })),
+        ...(automaticTax && AUTOMATIC_TAX),
+        metadata,
+        payment_intent_data: {
+          metadata,
+          ...(text !== null && { setup_future_usage: "off_session" }),
+        },
+        ...(text !== null && { custom_text: { submit: { message: text } } }),
+        ...(expiresAt * 1_000 > now() && { expires_at: expiresAt }),
+      },
+      { idempotencyKey: `${id}-checkout` },
+    ),
+  );
+  if (!session.url) throw new Error(`Stripe made no page for the top-up ${id}`);
+  return {
+    checkout: session.id,
+    url: session.url,
+    expiresAt: new Date(session.expires_at * 1_000),
+  };
+}
+
+/** The address that the payer gives is kept, for the taxes of later charges. */
+const AUTOMATIC_TAX = {
+  automatic_tax: { enabled: true },
+  tax_id_collection: { enabled: true },
+  customer_update: { address: "auto", name: "auto" },
+} as const;
+
+/**
+ * Charges a saved card; the id of the payment, also of one that is declined, or null if none can
+ * be made. A second attempt confirms the payment of the first. The first one is always made in the
+ * same way, also if its payment is known by now: with the same key Stripe takes the same request
+ * only.
+ */
+export async function chargeSavedCard(
+  stripe: Stripe,
+  terms: ChargeTerms,
+  { automaticTax }: Pick<ChargeOptions, "automaticTax">,
+): Promise<string | null> {
+  const { topUp, attempt } = terms;
+  const { id, cardRef, intent } = topUp;
+  if (cardRef === null) throw new Error(`The top-up ${id} has no card`);
+  const by = { payment_method: cardRef, off_session: true } as const;
+  const idempotencyKey = `${id}-${attempt}`;
+  if (attempt > 1 && intent !== null) {
+    return await intentOf(stripe.paymentIntents.confirm(intent, by, { idempotencyKey }));
+  }
+  const tax = automaticTax ? await taxOf(stripe, terms) : NO_TAX;
+  if (tax === null) return null;
+  const { hooks, cents } = tax;
+  const net = toCents(add(topUp.amount, topUp.fee));
+  return await intentOf(
+    stripe.paymentIntents.create(
+      {
+        ...by,
+        amount: net + cents,
+        currency: CURRENCY,
+        customer: terms.customer,
+        confirm: true,
+        allowed_payment_method_types: ["card"],
+        description: CREDIT,
+        metadata: { ...metadataOf(topUp), ...(cents > 0 && { [METADATA.tax]: String(cents) }) },
+        ...(hooks !== null && { hooks }),
+      },
+      { idempotencyKey },
+    ),
+  );
+}
+
+const NO_TAX = { cents: 0, hooks: null } as const;
+
+/** The tax on a charge without a page; null if the customer's address does not tell it. */
+async function taxOf(stripe: Stripe, { topUp, customer }: ChargeTerms) {
+  try {
+    const { id, tax_amount_exclusive } = await answered(
+      stripe.tax.calculations.create(
+        {
+          currency: CURRENCY,
+          customer,
+          line_items: linesOf(topUp).map(({ name, cents }) => ({
+            amount: cents,
+            reference: name,
+            tax_behavior: "exclusive" as const,
+          })),
+        },
+        { idempotencyKey: `${topUp.id}-tax` },
+      ),
+    );
+    const hooks = id === null ? null : { inputs: { tax: { calculation: id } } };
+    return { cents: tax_amount_exclusive, hooks };
+  } catch (error) {
+    const isUnknown =
+      error instanceof Stripe.errors.StripeInvalidRequestError &&
+      error.code === "customer_tax_location_invalid";
+    if (isUnknown) return null;
+    throw error;
+  }
+}
+
+/** What is paid for, without tax. */
+function linesOf({ amount, fee }: Pick<TopUp, "amount" | "fee">) {
+  const lines = [{ name: CREDIT, cents: toCents(amount) }];
+  return fee === ofCents(0) ? lines : [...lines, { name: FEE, cents: toCents(fee) }];
+}
+
+function metadataOf({ id, accountId }: Pick<TopUp, "id" | "accountId">): Record<string, string> {
+  return { [METADATA.topUp]: id, [METADATA.account]: accountId };
+}
+
+/** The payment that was made; a declined card is one too. */
+async function intentOf(charging: Promise<Stripe.PaymentIntent>): Promise<string> {
+  try {
+    return (await answered(charging)).id;
+  } catch (error) {
+    const declined = error instanceof Stripe.errors.StripeCardError ? error.payment_intent : null;
+    if (declined === null || declined === undefined) throw error;
+    return declined.id;
+  }
+}
