@@ -183,7 +183,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     pauses,
     console: config.console && {
       ...openPeople(config.console, {
-        ...{ database, random, now: clock.now, log, accounts, service: config.mail.service },
+        ...{ database, random, now: clock.now, log, accounts },
+        ...{ mail: config.mail, payments: config.payments },
         ...{ ipHashSecret: () => ipHashSecrets.current(), windowSecret: pepper },
       }),
       ...openConsole({

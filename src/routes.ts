@@ -14,6 +14,7 @@ import {
 } from "./console/keys.ts";
 import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
+import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people-endpoints.ts";
 import { charge, checkout, topUp } from "./console/top-ups.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
@@ -25,7 +26,6 @@ import {
 } from "./http/documentation.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
-import { AUTH_ENDPOINTS, type IdentityDeps } from "./identity/auth-endpoints.ts";
 import { stripeWebhook, type WebhookDeps } from "./payments/webhook-endpoint.ts";
 import type { ChatDeps } from "./services/chat/answer-chat.ts";
 import { chat } from "./services/chat/chat-endpoint.ts";
@@ -53,11 +53,11 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
 ];
 
 /** What the console's endpoints are given. */
-export type ConsoleDeps = IdentityDeps & ModelsDeps & KeysDeps & LimitsDeps & BillingDeps;
+export type ConsoleDeps = PeopleDeps & ModelsDeps & KeysDeps & LimitsDeps & BillingDeps;
 
 /** The console's own API, for people with sessions. */
 export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
-  ...AUTH_ENDPOINTS,
+  ...PEOPLE_ENDPOINTS,
   consoleModels,
   listKeys,
   createConsoleKey,

@@ -14,6 +14,7 @@ import {
   type AccountRef,
   type AccountRow,
   type Accounts,
+  type AlsoInTransaction,
   type KeyRow,
   type NewAccount,
   type NewKey,
@@ -35,6 +36,8 @@ export interface AdministrationDeps {
   readonly now: () => number;
   /** Called when Postgres has the change and Redis does not yet; the completer will pass it on. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
+  /** Runs in the transaction of each change, such as the line that says who made it. */
+  readonly also?: AlsoInTransaction | undefined;
 }
 
 export interface Done {
@@ -68,6 +71,7 @@ export async function changeAccount(
     accountId,
     new Date(deps.now()),
     (row, hasOpenDispute) => decide(row, action, hasOpenDispute),
+    deps.also,
   );
   if (account === null) throw noAccount(accountId);
   return { id: account.id, applied: await apply(deps, account), account };
@@ -92,13 +96,16 @@ export async function createKey(
         allowed.join(", "),
     );
   }
-  const { id, secret } = await explained(account, deps.accounts.createKey(account, terms));
+  const { id, secret } = await explained(
+    account,
+    deps.accounts.createKey(account, terms, deps.also),
+  );
   return { id, key: secret, applied: await apply(deps, account) };
 }
 
 /** Revokes a key; the next call with it is refused. @throws AdministrationError */
 export async function revokeKey(deps: AdministrationDeps, keyId: string): Promise<Done> {
-  const accountRef = await deps.accounts.revokeKey(keyId, new Date(deps.now()));
+  const accountRef = await deps.accounts.revokeKey(keyId, new Date(deps.now()), deps.also);
   if (accountRef === null) throw new AdministrationError("not_found", `There is no key ${keyId}`);
   return { id: keyId, applied: await apply(deps, accountRef) };
 }
@@ -138,7 +145,7 @@ export async function renameOwnKey(
   named: { readonly keyId: string; readonly name: string },
 ): Promise<Done> {
   const { id } = await findOwnKey(deps, account, named.keyId);
-  await renameKey(deps.accounts.deps.database, account, named);
+  await renameKey(deps.accounts.deps.database, account, named, deps.also);
   return { id, applied: await apply(deps, account) };
 }
 

@@ -43,6 +43,7 @@ import {
   NewKey as NewKeyBody,
   type NewKeyBody as NewKeyFields,
 } from "./keys-schema.ts";
+import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
 
 export interface KeysDeps extends ConsoleFrameDeps {
@@ -98,8 +99,12 @@ export const createConsoleKey = accountEndpoint({
       reply: CREATED_KEY_EXAMPLE,
     },
   ],
-  async run({ deps, account }: Context, fields: NewKeyFields) {
-    const { id, key, applied } = await createKey(deps.administration, account.id, termsOf(fields));
+  async run(context: Context, fields: NewKeyFields) {
+    const { deps, account } = context;
+    const terms = termsOf(fields);
+    const also = noted(context, "key_created", terms.name);
+    const administration = { ...deps.administration, also };
+    const { id, key, applied } = await createKey(administration, account.id, terms);
     const created = await oneKey(deps, account, id);
     return { key, created, applied } satisfies CreatedKeyReply;
   },
@@ -113,9 +118,11 @@ export const revokeConsoleKey = accountEndpoint({
   summary: "Revoke a key: the next call with it is refused",
   reply: ChangedKey,
   examples: [{ summary: "A key that is gone", reply: CHANGED_KEY_EXAMPLE }],
-  async run({ deps, account, params }: Context) {
-    const { id } = await findOwnKey(deps.administration, account, params.key ?? "");
-    const { applied } = await revokeKey(deps.administration, id);
+  async run(context: Context) {
+    const { deps, account, params } = context;
+    const { id, name } = await findOwnKey(deps.administration, account, params.key ?? "");
+    const also = noted(context, "key_revoked", name);
+    const { applied } = await revokeKey({ ...deps.administration, also }, id);
     return { key: await oneKey(deps, account, id), applied } satisfies ChangedKeyReply;
   },
 });
@@ -135,9 +142,11 @@ export const renameConsoleKey = accountEndpoint({
       reply: { ...CHANGED_KEY_EXAMPLE, key: CREATED_KEY_EXAMPLE.created },
     },
   ],
-  async run({ deps, account, params }: Context, fields: { readonly name: string }) {
+  async run(context: Context, fields: { readonly name: string }) {
+    const { deps, account, params } = context;
     const named = { keyId: params.key ?? "", name: nameOf(fields) };
-    const { id, applied } = await renameOwnKey(deps.administration, account, named);
+    const also = noted(context, "key_renamed", named.name);
+    const { id, applied } = await renameOwnKey({ ...deps.administration, also }, account, named);
     return { key: await oneKey(deps, account, id), applied } satisfies ChangedKeyReply;
   },
 });

@@ -27,6 +27,7 @@ import {
   Limits,
   type LimitsReply,
 } from "./limits-schema.ts";
+import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
 
 export interface LimitsDeps extends ConsoleFrameDeps {
@@ -64,9 +65,12 @@ export const setCap = accountEndpoint({
   body: jsonBody(CapBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Cap,
   examples: [{ summary: "At most $40", body: { own_cap_usd: "40" }, reply: CAP_EXAMPLE }],
-  async run({ deps, account }: Context, { own_cap_usd: text }: CapFields) {
+  async run(context: Context, { own_cap_usd: text }: CapFields) {
+    const { deps, account } = context;
     const cap = text === null ? null : readField("own_cap_usd", () => amountFrom(text));
-    const { applied } = await changeAccount(deps.administration, account.id, { kind: "cap", cap });
+    const also = noted(context, "cap_changed", text === null ? "none" : `$${text}`);
+    const administration = { ...deps.administration, also };
+    const { applied } = await changeAccount(administration, account.id, { kind: "cap", cap });
     return { own_cap_usd: decimalOrNull(cap), applied } satisfies CapReply;
   },
 });

@@ -2,10 +2,9 @@
 
 import type { Log } from "../core/log.ts";
 import { createClientInfo } from "../http/client-info.ts";
-import type { ConsoleFrameDeps } from "../http/console-endpoint.ts";
-import type { IdentityDeps } from "../identity/auth-endpoints.ts";
 import { Identity, type IdentityConfig, type IdentityServices } from "../identity/identity.ts";
 import type { AccountRef } from "../store/accounts.ts";
+import type { MeDeps } from "./me.ts";
 
 interface Actors {
   of(
@@ -18,30 +17,37 @@ interface PeopleConfig extends Omit<IdentityConfig, "service"> {
   readonly configuredOrigin: string | null;
 }
 
+type Installation = MeDeps["installation"];
+
 interface OpenPeopleDeps extends Omit<IdentityServices, "clientInfo" | "onOpened"> {
-  readonly service: string;
+  readonly mail: { readonly service: string; readonly relay: object | null };
+  readonly payments: { readonly name: NonNullable<Installation["payments"]> } | null;
   readonly accounts: Actors;
   readonly ipHashSecret: () => string;
   readonly windowSecret: string;
   readonly log: Log;
 }
 
-type PeopleServices = Pick<IdentityDeps, "identity"> &
-  Pick<ConsoleFrameDeps, "people" | "consoleUrl">;
+type PeopleServices = Pick<MeDeps, "identity" | "installation" | "people" | "consoleUrl">;
 
 export function openPeople(
   { configuredOrigin, ...config }: PeopleConfig,
-  { service, accounts, ipHashSecret, windowSecret, ...services }: OpenPeopleDeps,
+  { mail, payments, accounts, ipHashSecret, windowSecret, ...services }: OpenPeopleDeps,
 ): PeopleServices {
   const identity = new Identity(
-    { ...config, service },
+    { ...config, service: mail.service },
     {
       ...services,
       clientInfo: createClientInfo({ ipHashSecret, windowSecret }),
       onOpened: (account) => giveRedis(account, accounts, services.log),
     },
   );
-  return { identity, people: identity, consoleUrl: configuredOrigin };
+  const installation = {
+    base_url: config.origin,
+    payments: payments?.name ?? null,
+    mail_sink: mail.relay === null,
+  };
+  return { identity, installation, people: identity, consoleUrl: configuredOrigin };
 }
 
 /** Postgres has the account in any case, and the completer passes it on. */

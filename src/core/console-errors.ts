@@ -24,6 +24,18 @@ export const CONSOLE_ERRORS = {
     status: 403,
     when: "the password was entered too long ago for what was asked",
   },
+  wrong_proof: { status: 403, when: "the password or the code is wrong" },
+  link_not_valid: {
+    status: 400,
+    when: "the mailed link was used, has ended, or is for somebody else",
+  },
+  person_not_found: { status: 404, when: "the account has no such member" },
+  invitation_not_found: { status: 404, when: "the account has no such open invitation" },
+  session_not_found: { status: 404, when: "the person has no such session" },
+  owner_only: { status: 403, when: "only an owner may make, change or remove an owner" },
+  last_owner: { status: 409, when: "an account needs an owner: make somebody else one first" },
+  already_member: { status: 409, when: "the person belongs to the account already" },
+  too_many_accounts: { status: 409, when: "the person owns as many accounts as one may" },
   too_many_attempts: {
     status: 429,
     when: "too many attempts from this address or for this inbox; wait for `Retry-After`",

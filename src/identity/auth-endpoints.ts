@@ -175,7 +175,7 @@ const PATHS: readonly AuthPath[] = [
 export const AUTH_ENDPOINTS: readonly ConsoleEndpoint<IdentityDeps>[] = PATHS.map(authEndpoint);
 
 function authEndpoint(path: AuthPath): ConsoleEndpoint<IdentityDeps> {
-  const schema = Type.Object(path.fields, { additionalProperties: false });
+  const schema = Type.Object(path.fields, { additionalProperties: true });
   return visitorEndpoint({
     id: path.id,
     method: "POST",
@@ -197,8 +197,13 @@ async function forward(
   input: Fields,
 ): Promise<Response> {
   const { identity } = deps;
+  // Only known fields pass: what better-auth could do with others, such as a redirect, is off.
+  const known = Object.keys(path.fields).filter((field) => Object.hasOwn(input, field));
   const email = "email" in input ? emailOf(input.email) : null;
-  const fields = { ...input, ...(email !== null && { email }) };
+  const fields = {
+    ...Object.fromEntries(known.map((field) => [field, input[field]])),
+    ...(email !== null && { email }),
+  };
   const who = { clientIp, email };
   if (path.attempt !== null) await countAttempt(identity, path.attempt, who);
   const device = deviceOf(request.headers, identity.origin, deps.random);

@@ -79,7 +79,7 @@ export class IdentityMails {
         "Somebody asked to set a new password for this address.",
         `The link works for one hour, once. ${IGNORE}`,
       ],
-      button: { label: "Set a new password", url: this.#link("reset-password", token) },
+      button: { label: "Set a new password", url: this.#link("reset", token) },
     });
   }
 
@@ -118,13 +118,13 @@ export class IdentityMails {
         `${what}. If this was you, there is nothing to do.`,
         "If it was not, set a new password now, which also ends all sessions.",
       ],
-      button: { label: "Set a new password", url: `${this.deps.dashboard}/forgot-password` },
+      button: { label: "Set a new password", url: `${this.deps.dashboard}/forgot` },
     });
   }
 
-  /** The token is in the part of the address that no server is sent, and no log keeps. */
+  /** The address of a page that asks before it redeems the token: scanners of mail open links. */
   #link(page: string, token: string): string {
-    return `${this.deps.dashboard}/${page}#token=${token}`;
+    return `${this.deps.dashboard}/${page}?token=${token}`;
   }
 
   async #send(

@@ -1,7 +1,8 @@
 // What the console knows of people: who is signed in, which accounts they belong to, and how a
 // person who signs in for the first time gets an account.
 
-import { keyedHash } from "../core/console-tokens.ts";
+import { isAPIError } from "better-auth/api";
+import { keyedHash, newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { SecretList } from "../core/secrets.ts";
@@ -42,6 +43,21 @@ export interface IdentityServices {
   readonly clientInfo: (ip: string) => ClientInfo;
   /** Gives Redis an account that was just opened. */
   readonly onOpened: (account: AccountRef) => Promise<unknown>;
+}
+
+const EMAIL_CHANGE_MS = 60 * 60 * 1_000;
+
+const emailChangeName = (token: string) => `email:${token}`;
+
+/** Whether better-auth accepts something; a failure that is no refusal is thrown. */
+async function isRight(check: Promise<unknown>): Promise<boolean> {
+  try {
+    await check;
+    return true;
+  } catch (error) {
+    if (isAPIError(error)) return false;
+    throw error;
+  }
 }
 
 export class Identity implements People, AttemptLimitsDeps {
@@ -91,6 +107,52 @@ export class Identity implements People, AttemptLimitsDeps {
       sessionId: session.id,
       provedAtMs: (session.provedAt ?? session.createdAt).getTime(),
     };
+  }
+
+  /** True if this is the password of whoever sent these headers. */
+  async hasPassword(headers: Headers, password: string): Promise<boolean> {
+    const cookie = headers.get("cookie") ?? "";
+    return await isRight(
+      this.auth.api.verifyPassword({ body: { password }, headers: new Headers({ cookie }) }),
+    );
+  }
+
+  /** True if this is the code that was mailed to the inbox last; it works once. */
+  async hasCode(email: string, code: string): Promise<boolean> {
+    const body = { email, otp: code, type: "sign-in" } as const;
+    if (!(await isRight(this.auth.api.checkVerificationOTP({ body })))) return false;
+    const { internalAdapter } = await this.auth.$context;
+    await internalAdapter.deleteVerificationByIdentifier(`sign-in-otp-${email}`);
+    return true;
+  }
+
+  /** Mails a link that gives a person another address, once it was opened there. */
+  async askForEmailChange(personId: string, email: string): Promise<void> {
+    const { random, now } = this.services;
+    if ((await this.store.findByEmail(email)) !== null) {
+      await this.mails.alreadyKnown(email);
+      return;
+    }
+    const token = newToken(random);
+    const { internalAdapter } = await this.auth.$context;
+    await internalAdapter.createVerificationValue({
+      identifier: emailChangeName(token),
+      value: JSON.stringify({ personId, email }),
+      expiresAt: new Date(now() + EMAIL_CHANGE_MS),
+    });
+    await this.mails.changeEmail(email, token);
+  }
+
+  /** Redeems such a link. Null if it is not valid for this person. */
+  async changeEmail(person: SignedIn, token: string): Promise<string | null> {
+    const { internalAdapter } = await this.auth.$context;
+    const row = await internalAdapter.consumeVerificationValue(emailChangeName(token));
+    if (row === null) return null;
+    const wish = JSON.parse(row.value) as { personId: string; email: string };
+    if (wish.personId !== person.personId) return null;
+    if (!(await this.store.changeEmail(wish.personId, wish.email))) return null;
+    await this.mails.notice(person.email, `Your address was changed to ${wish.email}`);
+    return wish.email;
   }
 
   async membership(personId: string, accountId: string): Promise<Membership | null> {

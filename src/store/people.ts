@@ -1,6 +1,6 @@
 // People, their sessions, and the accounts they belong to, as the console reads them.
 
-import { and, asc, desc, eq, gt, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, ne, sql } from "drizzle-orm";
 import type { Role } from "../core/roles.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
@@ -88,6 +88,21 @@ export class PeopleStore {
     await this.database.db
       .delete(sessions)
       .where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
+  }
+
+  async rename(personId: string, name: string): Promise<void> {
+    await this.database.db.update(people).set({ name }).where(eq(people.id, personId));
+  }
+
+  /** Gives a person another verified address. False if somebody has it. */
+  async changeEmail(personId: string, email: string): Promise<boolean> {
+    const free = sql`NOT EXISTS (SELECT 1 FROM people other WHERE other.email = ${email})`;
+    const changed = await this.database.db
+      .update(people)
+      .set({ email })
+      .where(and(eq(people.id, personId), free))
+      .returning({ id: people.id });
+    return changed.length > 0;
   }
 
   /** Notes that the person of a session has just proved who they are. */

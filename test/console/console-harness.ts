@@ -139,5 +139,7 @@ export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people
   const { database, actors } = stores;
   const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };
   const opened = openConsole({ ...parts, payments: null, service: "Farebox" });
-  return { consoleUrl: null, identity: identityOf(stores), ...opened };
+  const installation = { base_url: "http://127.0.0.1", payments: null, mail_sink: true } as const;
+  const identity = identityOf(stores);
+  return { consoleUrl: null, identity, installation, ...opened };
 }

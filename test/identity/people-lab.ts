@@ -143,5 +143,5 @@ export class Visitor {
 /** The token of the link that an answer shows in development. */
 export function tokenOf({ body }: Reply): string | null {
   const link = body?.development?.link as string | undefined;
-  return link?.includes("#token=") ? (link.split("#token=")[1] ?? null) : null;
+  return link === undefined ? null : new URL(link).searchParams.get("token");
 }

@@ -1,0 +1,198 @@
+// Who belongs to an account, and with which role. Each change locks the account's row, so that two
+// owners cannot leave an account without one at the same time.
+
+import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import { hashToken } from "../core/console-tokens.ts";
+import type { Role } from "../core/roles.ts";
+import { accounts } from "./account-schema.ts";
+import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { lockAccount, type Transaction } from "./operations.ts";
+import { invitations, memberships, people } from "./people-schema.ts";
+
+export interface MemberRow {
+  readonly personId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly joinedAt: Date;
+}
+
+export interface InvitationRow {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly invitedBy: string;
+  readonly expiresAt: Date;
+}
+
+export interface NewInvitation extends InvitationRow {
+  readonly token: string;
+}
+
+type Account = Pick<AccountRow, "number">;
+
+/** Why a change of a membership is not made. */
+export type MembershipProblem = "no_member" | "last_owner" | "owner_only";
+
+/** The people of an account, in the order in which they joined. */
+export async function listMembers({ db }: Database, { number }: Account): Promise<MemberRow[]> {
+  return await db
+    .select({
+      personId: people.id,
+      email: people.email,
+      name: people.name,
+      role: memberships.role,
+      joinedAt: memberships.joinedAt,
+    })
+    .from(memberships)
+    .innerJoin(people, eq(people.id, memberships.person))
+    .where(eq(memberships.account, number))
+    .orderBy(asc(memberships.joinedAt), asc(people.id));
+}
+
+/** Invitations that can still be accepted. */
+export async function listInvitations(
+  { db }: Database,
+  { number }: Account,
+  now: Date,
+): Promise<InvitationRow[]> {
+  return await db
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.account, number), isOpen(), gt(invitations.expiresAt, now)))
+    .orderBy(asc(invitations.createdAt));
+}
+
+interface MemberChange {
+  readonly personId: string;
+  /** Null removes the person from the account. */
+  readonly role: Role | null;
+  /** The role of whoever makes the change; null if people change themselves. */
+  readonly by: Role | null;
+}
+
+/** Changes a role or ends a membership. Returns null, or why it was not done. */
+export async function changeMember(
+  { db }: Database,
+  { number }: Account,
+  { personId, role, by }: MemberChange,
+  also: (tx: Transaction, email: string) => Promise<void>,
+): Promise<MembershipProblem | null> {
+  const isMember = and(eq(memberships.account, number), eq(memberships.person, personId));
+  return await db.transaction(async (tx) => {
+    await lockAccount(tx, number);
+    const [member] = await tx
+      .select({ role: memberships.role, email: people.email })
+      .from(memberships)
+      .innerJoin(people, eq(people.id, memberships.person))
+      .where(isMember);
+    if (member === undefined) return "no_member";
+    if (member.role === role) return null;
+    const isAboutOwner = member.role === "owner" || role === "owner";
+    if (by !== null && by !== "owner" && isAboutOwner) return "owner_only";
+    if (member.role === "owner" && (await countOwners(tx, number)) === 1) return "last_owner";
+    if (role === null) await tx.delete(memberships).where(isMember);
+    else await tx.update(memberships).set({ role }).where(isMember);
+    await also(tx, member.email);
+    return null;
+  });
+}
+
+async function countOwners(tx: Transaction, account: number): Promise<number> {
+  const owners = await tx
+    .select({ person: memberships.person })
+    .from(memberships)
+    .where(and(eq(memberships.account, account), eq(memberships.role, "owner")));
+  return owners.length;
+}
+
+/** Stores an invitation. An earlier one of the same inbox to the account ends. */
+export async function addInvitation(
+  { db }: Database,
+  { number }: Account,
+  { token, ...invitation }: NewInvitation,
+  { now, also }: { readonly now: Date; readonly also: AlsoInTransaction },
+): Promise<"added" | "member"> {
+  return await db.transaction(async (tx) => {
+    await lockAccount(tx, number);
+    const [member] = await tx
+      .select({ person: memberships.person })
+      .from(memberships)
+      .innerJoin(people, eq(people.id, memberships.person))
+      .where(and(eq(memberships.account, number), eq(people.email, invitation.email)));
+    if (member !== undefined) return "member";
+    const ofInbox = eq(invitations.email, invitation.email);
+    await tx
+      .update(invitations)
+      .set({ endedAt: now })
+      .where(and(eq(invitations.account, number), ofInbox, isOpen()));
+    const tokenHash = hashToken(token);
+    await tx.insert(invitations).values({ ...invitation, account: number, tokenHash });
+    await also(tx, number);
+    return "added";
+  });
+}
+
+/** Ends an invitation. False if the account has no such one that is open. */
+export async function withdrawInvitation(
+  { db }: Database,
+  { number }: Account,
+  { id, now }: { readonly id: string; readonly now: Date },
+  also: (tx: Transaction, email: string) => Promise<void>,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const [ended] = await tx
+      .update(invitations)
+      .set({ endedAt: now })
+      .where(and(eq(invitations.account, number), eq(invitations.id, id), isOpen()))
+      .returning();
+    if (ended === undefined) return false;
+    await also(tx, ended.email);
+    return true;
+  });
+}
+
+interface Accepting {
+  readonly token: string;
+  readonly person: { readonly personId: string; readonly email: string };
+  readonly now: Date;
+}
+
+/**
+ * Makes the person a member, if the invitation is open and to their own verified inbox. Null in
+ * every other case.
+ */
+export async function acceptInvitation(
+  { db }: Database,
+  { token, person, now }: Accepting,
+  also: (tx: Transaction, account: number, role: Role) => Promise<void>,
+): Promise<AccountRow | null> {
+  return await db.transaction(async (tx) => {
+    const [ended] = await tx
+      .update(invitations)
+      .set({ endedAt: now })
+      .where(
+        and(
+          eq(invitations.tokenHash, hashToken(token)),
+          eq(invitations.email, person.email),
+          gt(invitations.expiresAt, now),
+          isOpen(),
+        ),
+      )
+      .returning();
+    if (ended === undefined) return null;
+    const { account, role } = ended;
+    await tx
+      .insert(memberships)
+      .values({ account, person: person.personId, role, joinedAt: now })
+      .onConflictDoNothing();
+    await also(tx, account, role);
+    const [row] = await tx.select().from(accounts).where(eq(accounts.number, account));
+    return row ?? null;
+  });
+}
+
+function isOpen() {
+  return isNull(invitations.endedAt);
+}

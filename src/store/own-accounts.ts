@@ -1,0 +1,66 @@
+// What people do with accounts besides their members: open one for applications, and name one.
+
+import { and, eq } from "drizzle-orm";
+import type { RandomBytes } from "../core/ids.ts";
+import { accounts } from "./account-schema.ts";
+import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
+import type { Database } from "./database.ts";
+import { insertAccount } from "./new-account.ts";
+import { memberships, people } from "./people-schema.ts";
+
+interface NewOwnAccount {
+  readonly personId: string;
+  readonly email: string;
+  readonly name: string;
+  /** How many accounts for applications a person may own. */
+  readonly most: number;
+}
+
+interface Terms {
+  readonly random: RandomBytes;
+  readonly now: Date;
+  readonly also: AlsoInTransaction;
+}
+
+/** Opens an account for applications, owned by the person; null if they own enough of them. */
+export async function openApplicationAccount(
+  { db }: Database,
+  { personId, email, name, most }: NewOwnAccount,
+  { random, now, also }: Terms,
+): Promise<AccountRow | null> {
+  return await db.transaction(async (tx) => {
+    await tx.select({ id: people.id }).from(people).where(eq(people.id, personId)).for("update");
+    const owned = await tx
+      .select({ number: accounts.number })
+      .from(memberships)
+      .innerJoin(accounts, eq(accounts.number, memberships.account))
+      .where(
+        and(
+          eq(memberships.person, personId),
+          eq(memberships.role, "owner"),
+          eq(accounts.surface, "application"),
+        ),
+      );
+    if (owned.length >= most) return null;
+    const row = await insertAccount(tx, { surface: "application", email, name }, { random, now });
+    const { number: account } = row;
+    await tx
+      .insert(memberships)
+      .values({ account, person: personId, role: "owner", joinedAt: now });
+    await also(tx, account);
+    return row;
+  });
+}
+
+/** Gives an account another name. It decides nothing, so no process has to learn of it. */
+export async function renameAccount(
+  { db }: Database,
+  { number }: Pick<AccountRow, "number">,
+  name: string,
+  also: AlsoInTransaction,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.update(accounts).set({ name }).where(eq(accounts.number, number));
+    await also(tx, number);
+  });
+}
