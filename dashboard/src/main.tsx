@@ -19,6 +19,8 @@ import { router } from "./router.tsx";
 import { schemeManager, theme, variables } from "./theme.ts";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
+// The library that stops the page from scrolling behind a dialog reads the nonce of its style here.
+Object.assign(window, { __webpack_nonce__: nonce });
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no #root");
 

@@ -60,6 +60,16 @@ const inside = createRoute({
   },
 });
 
+/** The longer form of the same addresses, as mails and payment pages have it. */
+const long = createRoute({
+  getParentRoute: () => root,
+  path: "accounts/$account/$page",
+  beforeLoad: ({ location, params }) => {
+    const href = `/dashboard/${params.account}/${params.page}${location.searchStr}`;
+    throw redirect({ href, replace: true });
+  },
+});
+
 const bare = createRoute({ getParentRoute: () => inside, path: "/", component: Missing });
 
 /** Any text in the address; a page reads what it knows and leaves the rest. */
@@ -99,10 +109,11 @@ const entries = [
   entry("sign-up", () => import("./entry/sign-up.tsx"), "SignUp"),
   entry("verify", () => import("./entry/verify.tsx"), "Verify"),
   entry("code", () => import("./entry/code.tsx"), "SignInByCode"),
-  entry("forgot", () => import("./entry/forgot.tsx"), "Forgot"),
-  entry("reset", () => import("./entry/reset.tsx"), "Reset"),
+  entry("forgot-password", () => import("./entry/forgot.tsx"), "Forgot"),
+  entry("reset-password", () => import("./entry/reset.tsx"), "Reset"),
   entry("two-factor", () => import("./entry/two-factor.tsx"), "TwoFactor"),
   entry("invitation", () => import("./entry/invitation.tsx"), "Invitation"),
+  entry("change-email", () => import("./entry/change-email.tsx"), "ChangeEmail"),
   entry("link", () => import("./entry/link.tsx"), "OneTimeLink"),
 ] as const;
 
@@ -120,7 +131,7 @@ const pages = [
 ] as const;
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, ...entries, inside.addChildren([...pages])]),
+  routeTree: root.addChildren([home, long, ...entries, inside.addChildren([...pages])]),
   basepath: "/dashboard",
   trailingSlash: "never",
   defaultPreload: "intent",

@@ -37,8 +37,22 @@ const RED: MantineColorsTuple = [
   "#8f241c",
 ];
 
+/** The greys of the dark scheme: text, lines, fields, panels, ground. */
+const DARK: MantineColorsTuple = [
+  "#e9ecef",
+  "#c5cbd1",
+  "#a0a8b0",
+  "#7d868f",
+  "#3a424a",
+  "#2a3036",
+  "#1c2126",
+  "#171b1f",
+  "#12161a",
+  "#0c0f12",
+];
+
 export const theme = createTheme({
-  colors: { accent: ACCENT, red: RED },
+  colors: { accent: ACCENT, red: RED, dark: DARK },
   primaryColor: "accent",
   primaryShade: { light: 8, dark: 4 },
   autoContrast: true,
@@ -55,7 +69,7 @@ export const theme = createTheme({
     Tooltip: {
       defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } },
     },
-    Button: { defaultProps: { size: "sm" } },
+    Button: { defaultProps: { size: "sm", variant: "filled" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },
     Select: { defaultProps: { size: "sm", allowDeselect: false, checkIconPosition: "right" } },
@@ -78,5 +92,5 @@ const SHARED = {
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: SHARED,
-  dark: { ...SHARED, "--mantine-color-dark-7": "var(--fb-ground)" },
+  dark: SHARED,
 });

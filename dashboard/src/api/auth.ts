@@ -1,10 +1,9 @@
 // Sign-up, sign-in, and what a person changes about themselves: the endpoints of better-auth, which
 // this server has at /console/auth.
 
-import { get, post } from "./client.ts";
+import { post } from "./client.ts";
 
 const AUTH = "/console/auth";
-const PAGES = "/dashboard";
 
 /** What an answer to a sign-in says. */
 interface SignInReply {
@@ -21,38 +20,36 @@ export async function signIn({ email, password }: Credentials): Promise<SignInRe
   return await post<SignInReply>(`${AUTH}/sign-in/email`, { email, password });
 }
 
-/** What an answer to a sign-up says; `mail_sink` says where the mail is in development. */
-export interface SignUpReply {
-  readonly mail_sink?: string;
+/** What was mailed; only where no mail is delivered, in development. */
+export interface MailedReply {
+  readonly development?: { readonly link?: string; readonly code?: string };
 }
 
-export async function signUp(given: Credentials & { name: string }): Promise<SignUpReply> {
-  return await post<SignUpReply>(`${AUTH}/sign-up/email`, given);
+export async function signUp(given: Credentials & { name: string }): Promise<MailedReply> {
+  return await post<MailedReply>(`${AUTH}/sign-up/email`, given);
 }
 
 export async function signOut(): Promise<void> {
   await post(`${AUTH}/sign-out`);
 }
 
-/** Verifies an inbox by the token of a mail; signs in. */
-export async function verifyEmail(token: string): Promise<void> {
-  await get(`${AUTH}/verify-email`, { token });
+/** Verifies an inbox by the token of a mail. False if the address had an account already. */
+export async function verifySignUp(token: string): Promise<boolean> {
+  const reply = await post<{ signed_in: boolean }>(`${AUTH}/sign-up/verify`, { token });
+  return reply.signed_in;
 }
 
-export async function sendVerification(email: string): Promise<void> {
-  await post(`${AUTH}/send-verification-email`, { email, callbackURL: PAGES });
-}
-
-export async function sendCode(email: string): Promise<void> {
-  await post(`${AUTH}/email-otp/send-verification-otp`, { email, type: "sign-in" });
+/** Sends a code to sign in with, or to sign up with where the inbox is new. */
+export async function sendCode(email: string): Promise<MailedReply> {
+  return await post<MailedReply>(`${AUTH}/email-otp/send-verification-otp`, { email });
 }
 
 export async function signInByCode(email: string, otp: string): Promise<SignInReply> {
   return await post<SignInReply>(`${AUTH}/sign-in/email-otp`, { email, otp });
 }
 
-export async function askForReset(email: string): Promise<void> {
-  await post(`${AUTH}/request-password-reset`, { email, redirectTo: `${PAGES}/reset` });
+export async function askForReset(email: string): Promise<MailedReply> {
+  return await post<MailedReply>(`${AUTH}/request-password-reset`, { email });
 }
 
 export async function resetPassword(token: string, newPassword: string): Promise<void> {
@@ -82,40 +79,10 @@ export async function endTwoFactor(password: string): Promise<void> {
 }
 
 export async function changePassword(currentPassword: string, newPassword: string): Promise<void> {
-  const rest = { revokeOtherSessions: true };
-  await post(`${AUTH}/change-password`, { currentPassword, newPassword, ...rest });
-}
-
-export async function changeName(name: string): Promise<void> {
-  await post(`${AUTH}/update-user`, { name });
-}
-
-export interface Session {
-  readonly id: string;
-  readonly token: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly userAgent: string | null;
-}
-
-export async function listSessions(): Promise<readonly Session[]> {
-  return await get<readonly Session[]>(`${AUTH}/list-sessions`);
-}
-
-/** The session of this browser. */
-export async function ownSession(): Promise<{ readonly session: Session } | null> {
-  return await get<{ readonly session: Session } | null>(`${AUTH}/get-session`);
-}
-
-export async function endSession(token: string): Promise<void> {
-  await post(`${AUTH}/revoke-session`, { token });
-}
-
-export async function endOtherSessions(): Promise<void> {
-  await post(`${AUTH}/revoke-other-sessions`);
+  await post(`${AUTH}/change-password`, { currentPassword, newPassword });
 }
 
 /** Signs in by a one-time link. */
 export async function redeemLink(token: string): Promise<void> {
-  await post(`${AUTH}/one-time-link`, { token });
+  await post(`${AUTH}/sign-in/link`, { token });
 }

@@ -15,7 +15,7 @@ export async function revokeKey(account: string, key: string): Promise<void> {
 
 /** Null takes the cap away. */
 export async function setOwnCap(account: string, usd: string | null): Promise<void> {
-  await post(ofAccount(account, "limits"), { own_cap_usd: usd });
+  await post(ofAccount(account, "limits/cap"), { own_cap_usd: usd });
 }
 
 /** Begins a top-up on the provider's page; the reply has its address. */
@@ -25,22 +25,22 @@ export async function startCheckout(
   saveCard: boolean,
 ): Promise<StartedTopUpReply> {
   const body = { amount_usd: usd, save_card: saveCard };
-  return await post<StartedTopUpReply>(ofAccount(account, "billing/checkout"), body);
+  return await post<StartedTopUpReply>(ofAccount(account, "top-ups/checkout"), body);
 }
 
+/** Charges a saved card; the same `request` never makes two top-ups. */
 export async function chargeCard(
   account: string,
   usd: string,
   card: string,
+  request: string,
 ): Promise<StartedTopUpReply> {
-  return await post<StartedTopUpReply>(ofAccount(account, "billing/charge"), {
-    amount_usd: usd,
-    card,
-  });
+  const body = { amount_usd: usd, card, request };
+  return await post<StartedTopUpReply>(ofAccount(account, "top-ups/charge"), body);
 }
 
 export async function removeCard(account: string, card: string): Promise<void> {
-  await post(ofAccount(account, `billing/cards/${encodeURIComponent(card)}/remove`));
+  await post(ofAccount(account, `cards/${encodeURIComponent(card)}/remove`));
 }
 
 export interface AutoTerms {
@@ -52,13 +52,9 @@ export interface AutoTerms {
 }
 
 export async function setAutoTopUp(account: string, terms: AutoTerms): Promise<void> {
-  await post(ofAccount(account, "billing/auto"), terms);
+  await post(ofAccount(account, "auto-top-up"), terms);
 }
 
 export async function stopAutoTopUp(account: string): Promise<void> {
-  await post(ofAccount(account, "billing/auto/stop"));
-}
-
-export async function resumeAutoTopUp(account: string): Promise<void> {
-  await post(ofAccount(account, "billing/auto/resume"));
+  await post(ofAccount(account, "auto-top-up/disable"));
 }

@@ -1,8 +1,10 @@
 // Changes of accounts and of who belongs to them.
 
+import type { SessionsReply } from "../../../src/console/people-schema.ts";
 import type { Role } from "../session.tsx";
-import { post } from "./client.ts";
-import { ACCOUNTS, ofAccount } from "./queries.ts";
+import type { MailedReply } from "./auth.ts";
+import { get, post } from "./client.ts";
+import { ACCOUNTS, ME, ofAccount } from "./queries.ts";
 
 export async function acceptInvitation(token: string): Promise<{ readonly account: string }> {
   return await post<{ account: string }>("/console/api/invitations/accept", { token });
@@ -39,4 +41,34 @@ export async function openApplicationAccount(name: string): Promise<{ readonly i
 
 export async function closeAccount(account: string): Promise<void> {
   await post(ofAccount(account, "close"));
+}
+
+export async function changeName(name: string): Promise<void> {
+  await post(`${ME}/name`, { name });
+}
+
+/** Proves again who one is, before something that needs it. */
+export async function prove(password: string): Promise<void> {
+  await post(`${ME}/prove`, { password });
+}
+
+/** Mails a link to another address; it counts once the link was used. Needs a recent proof. */
+export async function askForEmail(email: string): Promise<MailedReply> {
+  return await post<MailedReply>(`${ME}/email`, { email });
+}
+
+export async function confirmEmail(token: string): Promise<void> {
+  await post(`${ME}/email/confirm`, { token });
+}
+
+export async function listSessions(): Promise<SessionsReply> {
+  return await get<SessionsReply>(`${ME}/sessions`);
+}
+
+export async function endSession(id: string): Promise<void> {
+  await post(`${ME}/sessions/${encodeURIComponent(id)}/end`);
+}
+
+export async function endOtherSessions(): Promise<void> {
+  await post(`${ME}/end-other-sessions`);
 }

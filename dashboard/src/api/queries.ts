@@ -1,7 +1,11 @@
 // What the pages read, one query for each endpoint of the console. Changes name what they outdate.
 
 import { QueryClient, queryOptions } from "@tanstack/react-query";
-import type { BillingReply, LedgerReply } from "../../../src/console/billing-schema.ts";
+import type {
+  BillingReply,
+  LedgerReply,
+  StartedTopUpReply,
+} from "../../../src/console/billing-schema.ts";
 import type { KeysReply } from "../../../src/console/keys-schema.ts";
 import type { LimitsReply } from "../../../src/console/limits-schema.ts";
 import type { MeReply } from "../../../src/console/me-schema.ts";
@@ -75,6 +79,9 @@ export const receiptQuery = (account: string, id: string) =>
   accountQuery<ReceiptReply>(account, `requests/${encodeURIComponent(id)}`, {}, false);
 
 export const billingQuery = (account: string) => accountQuery<BillingReply>(account, "billing");
+
+export const topUpQuery = (account: string, id: string) =>
+  accountQuery<StartedTopUpReply>(account, `top-ups/${encodeURIComponent(id)}`, {}, false);
 
 export const ledgerQuery = (account: string, query: Query) =>
   accountQuery<LedgerReply>(account, "ledger", query, query.before === undefined);

@@ -7,19 +7,20 @@ import { sendCode, signInByCode } from "../api/auth.ts";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useEnter, useField } from "./entry-form.tsx";
+import { Mailed } from "./mailed.tsx";
 
 const CODE_DIGITS = 6;
 
 export function SignInByCode() {
   const [email, setEmail] = useState(useField("email"));
-  const [isSent, setSent] = useState(false);
+  const [sent, setSent] = useState<{ code?: string } | null>(null);
   const [code, setCode] = useState("");
   const next = useField("next");
   const navigate = useNavigate();
   const enter = useEnter();
   const ask = async () => {
-    await sendCode(email);
-    setSent(true);
+    const { development } = await sendCode(email);
+    setSent(development ?? {});
   };
   const use = async () => {
     const { twoFactorRedirect } = await signInByCode(email, code);
@@ -27,7 +28,7 @@ export function SignInByCode() {
     await enter();
   };
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
-  if (!isSent) {
+  if (sent === null) {
     return (
       <EntryCard title={t.entry.byCode} about={t.entry.byCodeAbout} foot={foot}>
         <EntryForm action={t.entry.sendCode} run={ask}>
@@ -49,6 +50,7 @@ export function SignInByCode() {
       <EntryForm action={t.entry.signIn} run={use}>
         <CodeInput value={code} change={setCode} />
       </EntryForm>
+      <Mailed mailed={sent.code === undefined ? null : sent} />
     </EntryCard>
   );
 }

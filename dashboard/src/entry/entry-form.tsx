@@ -1,7 +1,7 @@
 // A form of the pages before sign-in: it runs one thing and says what was refused.
 
 import { Button } from "@mantine/core";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useRouterState, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { RequestError } from "../api/client.ts";
 import { queryClient } from "../api/queries.ts";
@@ -52,6 +52,14 @@ export function useField(name: string): string {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const value = search[name];
   return typeof value === "string" ? value : "";
+}
+
+/**
+ * The token of a mailed link. It stands behind the `#`, which no server is sent and no log keeps.
+ */
+export function useToken(): string {
+  const hash = useRouterState({ select: ({ location }) => location.hash });
+  return new URLSearchParams(hash).get("token") ?? "";
 }
 
 /** Goes on to where somebody wanted to go; only to pages of this dashboard. */

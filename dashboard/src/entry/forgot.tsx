@@ -7,17 +7,22 @@ import { askForReset } from "../api/auth.ts";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm } from "./entry-form.tsx";
+import { Mailed } from "./mailed.tsx";
 
 export function Forgot() {
   const [email, setEmail] = useState("");
-  const [isSent, setSent] = useState(false);
+  const [sent, setSent] = useState<{ link?: string } | null>(null);
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
-  if (isSent) {
-    return <EntryCard title={t.entry.checkInbox} about={t.entry.resetSent(email)} foot={foot} />;
+  if (sent !== null) {
+    return (
+      <EntryCard title={t.entry.checkInbox} about={t.entry.resetSent(email)} foot={foot}>
+        <Mailed mailed={sent.link === undefined ? null : sent} />
+      </EntryCard>
+    );
   }
   const run = async () => {
-    await askForReset(email);
-    setSent(true);
+    const { development } = await askForReset(email);
+    setSent(development ?? {});
   };
   return (
     <EntryCard title={t.entry.forgot} about={t.entry.forgotAbout} foot={foot}>

@@ -8,10 +8,10 @@ import { meQuery, queryClient } from "../api/queries.ts";
 import { Failure, Waiting } from "../parts/loaded.tsx";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useField } from "./entry-form.tsx";
+import { EntryForm, useToken } from "./entry-form.tsx";
 
 export function Invitation() {
-  const token = useField("token");
+  const token = useToken();
   const navigate = useNavigate();
   const me = useQuery({ ...meQuery, retry: false });
   if (token === "") return <EntryCard title={t.entry.invitation} about={t.entry.brokenLink} />;
@@ -32,7 +32,7 @@ export function Invitation() {
 
 function SignInFirst({ token, error }: { readonly token: string; readonly error: Error }) {
   const navigate = useNavigate();
-  const search = { next: `/invitation?token=${encodeURIComponent(token)}` };
+  const search = { next: `/invitation#token=${encodeURIComponent(token)}` };
   if (!("code" in error) || error.code !== "not_signed_in") return <Failure error={error} />;
   return (
     <EntryCard

@@ -4,10 +4,10 @@ import { Link } from "@tanstack/react-router";
 import { redeemLink } from "../api/auth.ts";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useEnter, useField } from "./entry-form.tsx";
+import { EntryForm, useEnter, useToken } from "./entry-form.tsx";
 
 export function OneTimeLink() {
-  const token = useField("token");
+  const token = useToken();
   const enter = useEnter();
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
   if (token === "")

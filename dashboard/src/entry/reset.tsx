@@ -7,15 +7,15 @@ import { resetPassword } from "../api/auth.ts";
 import { say } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useField } from "./entry-form.tsx";
+import { EntryForm, useToken } from "./entry-form.tsx";
 import { PASSWORD_MIN } from "./password-rule.ts";
 
 export function Reset() {
-  const token = useField("token");
+  const token = useToken();
   const [password, setPassword] = useState("");
   const navigate = useNavigate();
   if (token === "") {
-    const foot = <Link to="/forgot">{t.entry.forgot}</Link>;
+    const foot = <Link to="/forgot-password">{t.entry.forgot}</Link>;
     return <EntryCard title={t.entry.reset} about={t.entry.brokenLink} foot={foot} />;
   }
   const run = async () => {

@@ -3,8 +3,7 @@
 import { PasswordInput, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { sendVerification, signIn } from "../api/auth.ts";
-import { RequestError } from "../api/client.ts";
+import { signIn } from "../api/auth.ts";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useEnter, useField } from "./entry-form.tsx";
@@ -16,22 +15,16 @@ export function SignIn() {
   const next = useField("next");
   const enter = useEnter();
   const run = async () => {
-    try {
-      const { twoFactorRedirect } = await signIn({ email, password });
-      if (twoFactorRedirect) return await navigate({ to: "/two-factor", search: { next } });
-      await enter();
-    } catch (error) {
-      if (!(error instanceof RequestError) || error.code !== "EMAIL_NOT_VERIFIED") throw error;
-      await sendVerification(email);
-      await navigate({ to: "/verify", search: { email } });
-    }
+    const { twoFactorRedirect } = await signIn({ email, password });
+    if (twoFactorRedirect) return await navigate({ to: "/two-factor", search: { next } });
+    await enter();
   };
   const foot = (
     <>
       <Link to="/code" search={{ next, email }}>
         {t.entry.byCode}
       </Link>
-      <Link to="/forgot">{t.entry.forgot}</Link>
+      <Link to="/forgot-password">{t.entry.forgot}</Link>
       <Link to="/sign-up">{t.entry.toSignUp}</Link>
     </>
   );

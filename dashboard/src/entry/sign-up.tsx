@@ -1,25 +1,33 @@
 // Sign-up: name, e-mail, password. The account is made once the inbox is verified.
 
 import { PasswordInput, TextInput } from "@mantine/core";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { signUp } from "../api/auth.ts";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useField } from "./entry-form.tsx";
+import { Mailed } from "./mailed.tsx";
 import { PASSWORD_MIN } from "./password-rule.ts";
 
 export function SignUp() {
   const [name, setName] = useState("");
   const [email, setEmail] = useState(useField("email"));
   const [password, setPassword] = useState("");
-  const next = useField("next");
-  const navigate = useNavigate();
+  const [sent, setSent] = useState<{ link?: string } | null>(null);
   const run = async () => {
-    const { mail_sink: sink } = await signUp({ name, email, password });
-    await navigate({ to: "/verify", search: { email, sink, next } });
+    const { development } = await signUp({ name, email, password });
+    setSent(development ?? {});
   };
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
+  if (sent !== null) {
+    return (
+      <EntryCard title={t.entry.checkInbox} about={t.entry.checkInboxAbout(email)} foot={foot}>
+        <p className="small">{t.entry.noMail}</p>
+        <Mailed mailed={sent.link === undefined ? null : sent} />
+      </EntryCard>
+    );
+  }
   return (
     <EntryCard title={t.entry.signUp} about={t.entry.signUpAbout} foot={foot}>
       <EntryForm action={t.entry.signUp} run={run}>

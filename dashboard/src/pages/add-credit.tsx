@@ -44,6 +44,7 @@ function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">)
   const [text, setText] = useState<string>(first);
   const [way, setWay] = useState(cards[0]?.id ?? PAGE);
   const [saveCard, setSaveCard] = useState(true);
+  const [request] = useState(() => crypto.randomUUID());
   const usd = typedUsd(text);
   const problem = amountProblem(usd, billing);
   const change = useChange(async () => {
@@ -54,7 +55,7 @@ function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">)
       window.location.assign(started.url);
       return;
     }
-    const { top_up: charged } = await chargeCard(account, usd, way);
+    const { top_up: charged } = await chargeCard(account, usd, way, request);
     if (charged.status === "failed") throw new Error(t.billing.declined(charged.failure));
     say(charged.status === "succeeded" ? t.billing.credited(moneyText(usd)) : t.billing.underWay);
     await outdateAccount(account);

@@ -3,10 +3,10 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { BillingReply } from "../../../src/console/billing-schema.ts";
-import { resumeAutoTopUp, stopAutoTopUp } from "../api/money-changes.ts";
+import { stopAutoTopUp } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
 import { isZero } from "../money.ts";
-import { Ask, Problem, useChange } from "../parts/ask.tsx";
+import { Ask } from "../parts/ask.tsx";
 import { Money } from "../parts/money.tsx";
 import { Facts, Panel, Tag } from "../parts/panel.tsx";
 import { useFields } from "../search-fields.ts";
@@ -63,10 +63,6 @@ function AutoTerms({ account, billing, canPay }: AutoProps) {
   const { auto, cards } = billing;
   const [, change] = useFields();
   const [isStopping, setStopping] = useState(false);
-  const resume = useChange(async () => {
-    await resumeAutoTopUp(account);
-    await outdateAccount(account);
-  });
   if (auto === null) return null;
   const card = cards.find(({ id }) => id === auto.card);
   return (
@@ -85,19 +81,13 @@ function AutoTerms({ account, billing, canPay }: AutoProps) {
       {canPay && (
         <div className="row">
           <Button size="xs" variant="default" onClick={() => change({ add: "auto" })}>
-            {t.billing.autoChange}
+            {auto.state === "paused" ? t.billing.autoResume : t.billing.autoChange}
           </Button>
           <Button size="xs" variant="default" onClick={() => setStopping(true)}>
             {t.billing.autoOff}
           </Button>
-          {auto.state === "paused" && (
-            <Button size="xs" loading={resume.busy} onClick={() => void resume.start()}>
-              {t.billing.autoResume}
-            </Button>
-          )}
         </div>
       )}
-      <Problem error={resume.error} />
       <Ask
         opened={isStopping}
         close={() => setStopping(false)}

@@ -2,9 +2,10 @@
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import type { BillingReply } from "../../../src/console/billing-schema.ts";
-import { billingQuery } from "../api/queries.ts";
-import { isZero } from "../money.ts";
+import { billingQuery, outdateAccount, topUpQuery } from "../api/queries.ts";
+import { isZero, moneyText } from "../money.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { Spendable } from "../parts/balance-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -38,6 +39,7 @@ export function BillingPage() {
           <span className="small dim">{t.billing.forbidden(account.role)}</span>
         )}
       </PageHead>
+      {fields.top_up !== undefined && <Returned account={account.id} id={fields.top_up} />}
       <Loaded query={query} height={260}>
         {(billing) => (
           <>
@@ -54,6 +56,34 @@ export function BillingPage() {
         )}
       </Loaded>
     </>
+  );
+}
+
+/** What became of the top-up that the reader comes back from. */
+function Returned({ account, id }: { readonly account: string; readonly id: string }) {
+  const query = useQuery({
+    ...topUpQuery(account, id),
+    refetchInterval: ({ state }) => (state.data?.top_up.status === "open" ? 1_000 : false),
+  });
+  const [, change] = useFields();
+  const status = query.data?.top_up.status;
+  useEffect(() => {
+    if (status === "succeeded") void outdateAccount(account);
+  }, [status, account]);
+  if (query.data === undefined) return null;
+  const { top_up: topUp } = query.data;
+  const tone = { open: "held", succeeded: "paid", failed: "owed", expired: "held" } as const;
+  return (
+    <Notice
+      tone={tone[topUp.status]}
+      action={
+        <Button size="xs" variant="subtle" onClick={() => change({ top_up: undefined })}>
+          {t.actions.close}
+        </Button>
+      }
+    >
+      {t.billing.returned[topUp.status](moneyText(topUp.amount_usd))} {topUp.failure}
+    </Notice>
   );
 }
 

@@ -4,13 +4,13 @@ import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { signIn } from "../api/auth.ts";
-import { closeAccount } from "../api/people.ts";
+import { closeAccount, prove } from "../api/people.ts";
 import { meQuery, overviewQuery, queryClient } from "../api/queries.ts";
 import { isZero, moneyText } from "../money.ts";
 import { Ask } from "../parts/ask.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { type Account, useMe } from "../session.tsx";
+import { Username } from "../parts/username.tsx";
+import type { Account } from "../session.tsx";
 import { t } from "../texts.ts";
 
 export function CloseAccount({ account }: { readonly account: Account }) {
@@ -41,13 +41,12 @@ interface ConfirmProps {
 }
 
 function Confirm({ account, close }: ConfirmProps) {
-  const { person } = useMe();
   const { data } = useQuery(overviewQuery(account.id));
   const [password, setPassword] = useState("");
   const [typed, setTyped] = useState("");
   const navigate = useNavigate();
   const run = async () => {
-    await signIn({ email: person.email, password });
+    await prove(password);
     await closeAccount(account.id);
     await queryClient.invalidateQueries(meQuery);
     await queryClient.invalidateQueries({ queryKey: [account.id] });
@@ -73,6 +72,7 @@ function Confirm({ account, close }: ConfirmProps) {
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
+      <Username />
       <PasswordInput
         label={t.people.currentPassword}
         autoComplete="current-password"

@@ -83,7 +83,7 @@ function MonthPanel({ limits, account }: { limits: LimitsReply; account: Account
           [t.work.limits.ownCap, capOf(month.own_cap_usd)],
         ]}
       />
-      {mayAct(account.role, "admin") && (
+      {mayAct(account.role, "owner") && (
         <Button size="xs" variant="default" mt="sm" onClick={() => setAsking(true)}>
           {month.own_cap_usd === null ? t.work.limits.setCap : t.work.limits.changeCap}
         </Button>

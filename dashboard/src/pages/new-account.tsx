@@ -8,12 +8,15 @@ import { meQuery, queryClient } from "../api/queries.ts";
 import { Ask } from "../parts/ask.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { useFields } from "../search-fields.ts";
+import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 
 export function NewAccount() {
   const [fields, change] = useFields();
   const [name, setName] = useState("");
   const navigate = useNavigate();
+  const { accounts } = useMe();
+  const hasOne = accounts.some((one) => one.surface === "application" && one.role === "owner");
   const run = async () => {
     const { id } = await openApplicationAccount(name.trim());
     await queryClient.invalidateQueries(meQuery);
@@ -23,14 +26,20 @@ export function NewAccount() {
     <Panel title={t.people.newAccount}>
       <div className="stack">
         <p className="small">{t.people.newAccountAbout}</p>
+        {hasOne && <p className="small dim">{t.people.oneApplicationAccount}</p>}
         <div>
-          <Button size="xs" variant="default" onClick={() => change({ new: "account" })}>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={hasOne}
+            onClick={() => change({ new: "account" })}
+          >
             {t.people.newAccountAction}
           </Button>
         </div>
       </div>
       <Ask
-        opened={fields.new === "account"}
+        opened={fields.new === "account" && !hasOne}
         close={() => change({ new: undefined })}
         title={t.people.newAccount}
         action={t.people.newAccountAction}

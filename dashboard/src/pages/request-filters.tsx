@@ -23,6 +23,9 @@ export const FILTERS = [
   "to",
 ] as const;
 
+/** Those that are shown when they are asked for. */
+const MORE = ["model", "code", "min_cost_usd", "from", "to"] as const;
+
 interface FiltersProps {
   readonly account: string;
   readonly fields: Fields;
@@ -36,6 +39,7 @@ export function RequestFilters({ account, fields, change }: FiltersProps) {
   const set = (name: string, value: string | null) => {
     change({ [name]: value === null || value === "" ? undefined : value, before: undefined });
   };
+  const [isOpen, setOpen] = useState(MORE.some((name) => fields[name] !== undefined));
   const isFiltered = FILTERS.some((name) => fields[name] !== undefined);
   const none = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
   const lists = {
@@ -63,12 +67,19 @@ export function RequestFilters({ account, fields, change }: FiltersProps) {
           onChange={(value) => set(name, value)}
         />
       ))}
-      <Typed name="model" label={t.usage.filters.model} fields={fields} set={set} />
-      <Typed name="code" label={t.usage.filters.code} fields={fields} set={set} />
       <Typed name="request" label={t.usage.filters.request} fields={fields} set={set} />
-      <Typed name="min_cost_usd" label={t.usage.filters.min} fields={fields} set={set} money />
-      <TimeField name="from" label={t.usage.filters.from} fields={fields} set={set} />
-      <TimeField name="to" label={t.usage.filters.to} fields={fields} set={set} />
+      {isOpen && (
+        <>
+          <Typed name="model" label={t.usage.filters.model} fields={fields} set={set} />
+          <Typed name="code" label={t.usage.filters.code} fields={fields} set={set} />
+          <Typed name="min_cost_usd" label={t.usage.filters.min} fields={fields} set={set} money />
+          <TimeField name="from" label={t.usage.filters.from} fields={fields} set={set} />
+          <TimeField name="to" label={t.usage.filters.to} fields={fields} set={set} />
+        </>
+      )}
+      <Button size="compact-xs" variant="subtle" onClick={() => setOpen(!isOpen)}>
+        {isOpen ? t.usage.fewerFilters : t.usage.moreFilters}
+      </Button>
       {isFiltered && (
         <Button
           size="compact-xs"

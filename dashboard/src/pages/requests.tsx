@@ -39,7 +39,7 @@ export function RequestsPage() {
   const csv = withQuery(ofAccount(account.id, "requests.csv"), filters);
   const about = (
     <>
-      {t.usage.requestsAbout} <AsOf value={query.data?.as_of} zone={zone} />
+      {t.usage.requestsAbout} · <AsOf value={query.data?.as_of} zone={zone} />
     </>
   );
   return (

@@ -2,34 +2,28 @@
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { endOtherSessions, endSession, listSessions, ownSession } from "../api/auth.ts";
+import { endOtherSessions, endSession, listSessions } from "../api/people.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
 import { t } from "../texts.ts";
-import { ago, dayTime } from "../time.ts";
+import { dayTime } from "../time.ts";
 
 export function Sessions() {
-  const query = useQuery({
-    queryKey: ["sessions"],
-    queryFn: async () => {
-      const [sessions, own] = await Promise.all([listSessions(), ownSession()]);
-      return { sessions, own: own?.session.id ?? null };
-    },
-  });
+  const query = useQuery({ queryKey: ["sessions"], queryFn: listSessions });
   const endOthers = useChange(async () => {
     await endOtherSessions();
     say(t.people.sessionsEnded);
     await query.refetch();
   });
-  const endOne = async (token: string) => {
-    await endSession(token);
+  const endOne = async (id: string) => {
+    await endSession(id);
     await query.refetch();
   };
   return (
     <Panel title={t.people.sessions}>
       <Loaded query={query} height={80}>
-        {({ sessions, own }) => (
+        {({ sessions }) => (
           <>
             <div className="table-scroll">
               <table className="table">
@@ -37,7 +31,7 @@ export function Sessions() {
                   <tr>
                     <th scope="col">{t.people.sessionColumns.device}</th>
                     <th scope="col">{t.people.sessionColumns.since}</th>
-                    <th scope="col">{t.people.sessionColumns.used}</th>
+                    <th scope="col">{t.people.sessionColumns.ends}</th>
                     <td />
                   </tr>
                 </thead>
@@ -45,13 +39,16 @@ export function Sessions() {
                   {sessions.map((session) => (
                     <tr key={session.id}>
                       <td>
-                        {deviceOf(session.userAgent)}{" "}
-                        {session.id === own && <Tag tone="paid">{t.people.thisOne}</Tag>}
+                        {deviceOf(session.user_agent)}{" "}
+                        {session.is_this && <Tag tone="paid">{t.people.thisOne}</Tag>}
+                        {session.country !== null && (
+                          <span className="dim"> · {session.country}</span>
+                        )}
                       </td>
-                      <td className="nowrap">{dayTime(session.createdAt)}</td>
-                      <td className="nowrap">{ago(session.updatedAt, Date.now())}</td>
+                      <td className="nowrap">{dayTime(session.created_at)}</td>
+                      <td className="nowrap">{dayTime(session.expires_at)}</td>
                       <td className="num">
-                        {session.id !== own && <EndSession end={() => endOne(session.token)} />}
+                        {!session.is_this && <EndSession end={() => endOne(session.id)} />}
                       </td>
                     </tr>
                   ))}

@@ -3,16 +3,18 @@
 
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { changeName, changePassword } from "../api/auth.ts";
-import { renameAccount } from "../api/people.ts";
+import { changePassword } from "../api/auth.ts";
+import { changeName, renameAccount } from "../api/people.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
 import { PASSWORD_MIN } from "../entry/password-rule.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
+import { Username } from "../parts/username.tsx";
 import { mayAct, useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { ActivityPanel } from "./activity.tsx";
 import { CloseAccount } from "./close-account.tsx";
+import { EmailPanel } from "./email-panel.tsx";
 import { NewAccount } from "./new-account.tsx";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactorPanel } from "./two-factor-panel.tsx";
@@ -54,12 +56,13 @@ export function SettingsPage() {
           <PasswordPanel />
           <TwoFactorPanel />
         </div>
-        <Sessions />
-        {isAdmin && <ActivityPanel account={account.id} />}
         <div className="split" data-even="">
+          <EmailPanel />
           <NewAccount />
-          <CloseAccount account={account} />
         </div>
+        <Sessions />
+        {account.role === "owner" && <ActivityPanel account={account.id} />}
+        <CloseAccount account={account} />
       </div>
     </>
   );
@@ -134,6 +137,7 @@ function PasswordPanel() {
           void change.start();
         }}
       >
+        <Username />
         <PasswordInput
           label={t.people.currentPassword}
           autoComplete="current-password"

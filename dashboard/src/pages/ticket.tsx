@@ -76,8 +76,7 @@ function Receipt({ receipt, account, close }: ReceiptProps) {
       <hr className="tear" data-soft="" />
       <TimingRows receipt={receipt} />
       <div className="row ticket-actions">
-        <span className="small dim">{t.usage.ticket.copyId}</span>
-        <Copy text={request.id} label={t.usage.ticket.id} />
+        <Copy text={request.id} label={t.usage.ticket.id} name={t.usage.ticket.copyId} />
       </div>
     </section>
   );

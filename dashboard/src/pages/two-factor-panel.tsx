@@ -10,6 +10,7 @@ import { CodeInput } from "../entry/code.tsx";
 import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
+import { Username } from "../parts/username.tsx";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -51,6 +52,7 @@ export function TwoFactorPanel() {
         disabled={password === ""}
         calm={!isOn}
       >
+        <Username />
         <PasswordInput
           data-autofocus
           label={t.people.currentPassword}

@@ -2,9 +2,9 @@
 
 import { SegmentedControl } from "@mantine/core";
 import type { UsageReply } from "../../../src/console/usage-schema.ts";
-import { stepName } from "../parts/lazy-chart.tsx";
 import { Money } from "../parts/money.tsx";
 import { type Fields, oneOf } from "../search-fields.ts";
+import { stepName } from "../step-names.ts";
 import { t } from "../texts.ts";
 import { duration } from "../time.ts";
 import { type Group, type Metric, OTHERS, textOf, type UsageView } from "../usage-view.ts";

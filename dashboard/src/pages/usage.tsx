@@ -12,6 +12,7 @@ import { PageHead, Panel } from "../parts/panel.tsx";
 import { type Fields, oneOf, useFields } from "../search-fields.ts";
 import { useAccount } from "../session.tsx";
 import { t } from "../texts.ts";
+import { isoOf } from "../time.ts";
 import { customRange, PRESETS, presetRange, type Range } from "../usage-range.ts";
 import { GROUPS, METRICS, usageView } from "../usage-view.ts";
 import { useZone } from "../zone.ts";
@@ -76,9 +77,9 @@ function Figures({ reply, fields, change }: FiguresProps) {
       </Empty>
     );
   }
-  const zoom = (fromMs: number, toMs: number) => {
-    const zoomed = customRange(new Date(fromMs).toISOString(), new Date(toMs).toISOString());
-    if (zoomed !== null) change({ from: zoomed.from, to: zoomed.to });
+  const zoom = (first: number, last: number) => {
+    const [from, to] = [view.times[first], view.times[last + 1] ?? Date.parse(reply.to)];
+    if (from !== undefined) change({ from: isoOf(from), to: isoOf(to) });
   };
   return (
     <>

@@ -5,29 +5,33 @@ import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import { axisMoney } from "../money.ts";
+import { stepLabel } from "../step-names.ts";
 import { duration } from "../time.ts";
+import type { Step } from "../usage-range.ts";
 import type { Metric, UsageView } from "../usage-view.ts";
 
 interface ChartProps {
   readonly view: UsageView;
   readonly metric: Metric;
   readonly zone: string;
+  readonly step: Step;
   readonly label: string;
   readonly height?: number;
-  readonly onZoom?: (fromMs: number, toMs: number) => void;
+  /** Called with the first and the last step that were chosen. */
+  readonly onZoom?: (first: number, last: number) => void;
   /** The step under the pointer, or null. */
   readonly onHover?: (index: number | null) => void;
 }
 
-const MS = 1_000;
 const BAR_SHARE = 0.82;
-const BAR_PIXELS_MAX = 64;
+const BAR_PIXELS_MAX = 120;
+const LABEL_PIXELS = 74;
 const DRAG_PIXELS_MIN = 6;
 
 export function Chart(props: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme("light");
-  const { view, metric, zone, label, height = 260 } = props;
+  const { view, metric, zone, step, label, height = 260 } = props;
   const latest = useRef(props);
   latest.current = props;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours change with the scheme
@@ -35,7 +39,7 @@ export function Chart(props: ChartProps) {
     const box = place.current;
     if (box === null) return;
     const chart = new uPlot(
-      optionsOf(box, { view, metric, zone, height }, latest),
+      optionsOf(box, { view, metric, zone, step, height }, latest),
       dataOf(view, metric),
       box,
     );
@@ -47,7 +51,7 @@ export function Chart(props: ChartProps) {
       observer.disconnect();
       chart.destroy();
     };
-  }, [view, metric, zone, height, scheme]);
+  }, [view, metric, zone, step, height, scheme]);
   return (
     <div
       ref={place}
@@ -61,7 +65,8 @@ export function Chart(props: ChartProps) {
 
 /** Lines show figures as they are; bars are stacked, so each holds the sum up to it. */
 function dataOf({ times, groups }: UsageView, metric: Metric): uPlot.AlignedData {
-  const xs = times.map((at) => at / MS);
+  // Steps stand side by side whatever their length: months and days of a changed clock differ.
+  const xs = times.map((_, index) => index);
   if (metric === "p95") return [xs, ...groups.map(({ values }) => [...values])];
   const sums = times.map(() => 0);
   const stacked = groups.map(({ values }) =>
@@ -75,11 +80,11 @@ function dataOf({ times, groups }: UsageView, metric: Metric): uPlot.AlignedData
   return [xs, ...stacked.reverse()];
 }
 
-type Drawn = Required<Pick<ChartProps, "view" | "metric" | "zone" | "height">>;
+type Drawn = Required<Pick<ChartProps, "view" | "metric" | "zone" | "step" | "height">>;
 
 function optionsOf(
   box: HTMLElement,
-  { view, metric, zone, height }: Drawn,
+  { view, metric, zone, step, height }: Drawn,
   latest: { readonly current: ChartProps },
 ): uPlot.Options {
   const style = getComputedStyle(box);
@@ -89,18 +94,28 @@ function optionsOf(
   };
   const [dim, line] = [colour("var(--fb-dim)"), colour("var(--fb-line)")];
   const font = `12px ${style.fontFamily}`;
+  const labelOf = (at: number | undefined) => (at === undefined ? "" : stepLabel(at, step, zone));
   const isLine = metric === "p95";
   const groups = isLine ? view.groups : [...view.groups].reverse();
-  const bars = uPlot.paths.bars?.({ size: [BAR_SHARE, BAR_PIXELS_MAX], align: 1, radius: 0 });
+  const bars = uPlot.paths.bars?.({ size: [BAR_SHARE, BAR_PIXELS_MAX], radius: 0 });
   return {
     width: box.clientWidth,
     height,
     legend: { show: false },
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS), zone),
     cursor: { y: false, points: { show: isLine }, drag: { x: true, y: false, setScale: false } },
-    scales: { x: { range: () => rangeOf(view) }, y: { range: (_, __, most) => [0, most || 1] } },
+    scales: {
+      x: { time: false, range: [-0.5, view.times.length - 0.5] },
+      y: { range: (_, __, most) => [0, most || 1] },
+    },
     axes: [
-      { stroke: dim, font, grid: { show: false }, ticks: { show: false } },
+      {
+        stroke: dim,
+        font,
+        grid: { show: false },
+        ticks: { show: false },
+        splits: ({ bbox }) => labelled(view.times.length, bbox.width / devicePixelRatio),
+        values: (_, marks) => marks.map((mark) => labelOf(view.times[mark])),
+      },
       {
         stroke: dim,
         font,
@@ -127,21 +142,21 @@ function optionsOf(
         (chart) => {
           const { left, width } = chart.select;
           if (width < DRAG_PIXELS_MIN) return;
-          const [from, to] = [chart.posToVal(left, "x"), chart.posToVal(left + width, "x")];
+          const last = view.times.length - 1;
+          const at = (pixel: number) => Math.round(chart.posToVal(pixel, "x"));
+          const [from, to] = [Math.max(0, at(left)), Math.min(last, at(left + width))];
           chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          latest.current.onZoom?.(from * MS, to * MS);
+          latest.current.onZoom?.(from, to);
         },
       ],
     },
   };
 }
 
-/** From the first step to the end of the last one. */
-function rangeOf({ times }: UsageView): [number, number] {
-  const first = times[0] ?? 0;
-  const last = times.at(-1) ?? first;
-  const length = last - (times.at(-2) ?? last - 3_600_000);
-  return [first / MS, (last + length) / MS];
+/** The steps that have room for a label. */
+function labelled(count: number, width: number): number[] {
+  const every = Math.max(1, Math.ceil((count * LABEL_PIXELS) / Math.max(width, LABEL_PIXELS)));
+  return Array.from({ length: Math.ceil(count / every) }, (_, index) => index * every);
 }
 
 function axisText(mark: number, metric: Metric): string {

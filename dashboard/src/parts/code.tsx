@@ -26,8 +26,15 @@ export function Code({ text, label, wrap = false }: CodeProps) {
   );
 }
 
+interface CopyProps {
+  readonly text: string;
+  readonly label: string;
+  /** What the button says. */
+  readonly name?: string;
+}
+
 /** A button that copies, and says that it did. */
-export function Copy({ text, label }: { readonly text: string; readonly label: string }) {
+export function Copy({ text, label, name = t.actions.copy }: CopyProps) {
   return (
     <CopyButton value={text} timeout={1_600}>
       {({ copied, copy }) => (
@@ -35,9 +42,9 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
           size="compact-xs"
           variant="default"
           onClick={copy}
-          aria-label={copied ? t.actions.copied : `${t.actions.copy}: ${label}`}
+          aria-label={copied ? t.actions.copied : `${name}: ${label}`}
         >
-          {copied ? t.actions.copied : t.actions.copy}
+          {copied ? t.actions.copied : name}
         </Button>
       )}
     </CopyButton>

@@ -2,8 +2,9 @@
 
 import { Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
+import { stepName } from "../step-names.ts";
 import { t } from "../texts.ts";
-import { clockTime, shortDay, zoneLabel } from "../time.ts";
+import type { Step } from "../usage-range.ts";
 import { type Metric, textOf, type UsageView } from "../usage-view.ts";
 
 const Chart = lazy(async () => ({ default: (await import("./chart.tsx")).Chart }));
@@ -12,9 +13,9 @@ interface UsageChartProps {
   readonly view: UsageView;
   readonly metric: Metric;
   readonly zone: string;
-  readonly step: string;
+  readonly step: Step;
   readonly height?: number;
-  readonly onZoom?: (fromMs: number, toMs: number) => void;
+  readonly onZoom?: (first: number, last: number) => void;
 }
 
 export function UsageChart({ view, metric, zone, step, height = 260, onZoom }: UsageChartProps) {
@@ -28,6 +29,7 @@ export function UsageChart({ view, metric, zone, step, height = 260, onZoom }: U
           view={view}
           metric={metric}
           zone={zone}
+          step={step}
           label={label}
           height={height}
           onZoom={onZoom}
@@ -50,19 +52,4 @@ export function UsageChart({ view, metric, zone, step, height = 260, onZoom }: U
       </ul>
     </>
   );
-}
-
-/** What a step is called: "22 Nov", or "22 Nov 14:00 UTC". */
-export function stepName(at: number, step: string, zone: string): string {
-  const iso = new Date(at).toISOString();
-  if (step === "1d") return shortDay(iso, zone);
-  if (step === "1mo") {
-    return new Intl.DateTimeFormat("en-GB", {
-      timeZone: zone,
-      month: "short",
-      year: "numeric",
-    }).format(at);
-  }
-  const time = clockTime(iso, zone).slice(0, 5);
-  return `${shortDay(iso, zone)} ${time} ${zoneLabel(zone, new Date(at))}`;
 }

@@ -66,7 +66,7 @@ function Row({ request, open, isOpen, short, zone }: RowProps) {
   return (
     <tr data-click="" onClick={() => open(id)} {...(isOpen && { "data-open": "" })}>
       <td className="nowrap tabular">
-        <button type="button" className="row-link" aria-label={t.usage.openRow(id)}>
+        <button type="button" className="row-link" title={t.usage.openRow(id)}>
           {clockTime(at, zone)} <span className="dim tiny">{shortDay(at, zone)}</span>
         </button>
       </td>

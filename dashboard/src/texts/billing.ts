@@ -37,6 +37,12 @@ export const billingTexts = {
   declined: (why: string | null) =>
     why === null ? "The card was declined. Nothing was charged." : `The card was declined: ${why}`,
   credited: (amount: string) => `${amount} was added to your balance.`,
+  returned: {
+    open: (amount: string) => `The payment of ${amount} is not confirmed yet …`,
+    succeeded: (amount: string) => `${amount} was added to your balance.`,
+    failed: (amount: string) => `The payment of ${amount} failed; nothing was charged.`,
+    expired: (amount: string) => `The payment of ${amount} was not completed.`,
+  },
   underWay: "The payment is under way; the balance follows as soon as it is confirmed.",
   cards: "Saved cards",
   card: "Card",
@@ -56,7 +62,7 @@ export const billingTexts = {
   autoOffTitle: "Turn the automatic top-up off?",
   autoOffAbout: "No card is charged without you any more. Calls stop when the balance is spent.",
   autoChange: "Change",
-  autoResume: "Resume",
+  autoResume: "Check and resume",
   autoSaved: "The automatic top-up is on.",
   autoPaused: (reason: string | null) =>
     `It is paused${reason === null ? "" : `: ${reason}`}. Check the card, then resume it.`,

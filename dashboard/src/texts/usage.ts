@@ -65,7 +65,7 @@ export const usageTexts = {
   csvLog: "CSV of the log",
   none: "No calls in this range",
   noneAbout: "Choose a longer range, take filters away, or make a call.",
-  requestsAbout: "Metadata only: no prompt, answer, query, place or mail is ever stored.",
+  requestsAbout: "Metadata only: no prompt, answer, query, place or mail is ever stored",
   noRequests: "No request matches",
   noRequestsAbout: "Take filters away, or choose an earlier time.",
   noneYet: "No requests yet",
@@ -75,7 +75,8 @@ export const usageTexts = {
     `${count.toLocaleString("en")} shown, newest first${more ? "; there are older ones" : ""}`,
   newest: "Newest",
   older: "Older",
-  addFilter: "Filters",
+  moreFilters: "More filters",
+  fewerFilters: "Fewer filters",
   ticket: {
     title: "Receipt",
     charged: "charged",
