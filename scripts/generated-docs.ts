@@ -20,6 +20,7 @@ import {
   SERVER_VARIABLES,
   STORE_VARIABLES,
 } from "../src/settings/variables.ts";
+import { accountStateTable } from "./account-state-table.ts";
 import { environmentExample, settingsTable } from "./environment-docs.ts";
 import { mapsActions } from "./maps-page.ts";
 import { table, withPart } from "./markdown.ts";
@@ -41,6 +42,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
   ["docs/operating.md", "memory", memoryTable],
+  ["docs/payments.md", "account states", accountStateTable],
   ["docs/people.md", "settings of the console", () => settingsTable(CONSOLE_VARIABLES)],
   ["docs/people.md", "console errors", consoleErrorTable],
   ["docs/people.md", "console endpoints", consoleTable],

@@ -2,7 +2,8 @@
 // wallet is read at one instant.
 
 import type { AccountUse, KeyUse } from "../../actors/account-use.ts";
-import { type AccountState, parseDocument } from "../core/access.ts";
+import { parseDocument } from "../core/access.ts";
+import type { AccountState } from "../core/account-states.ts";
 import { nextMonthMs } from "../core/clock.ts";
 import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/limits.ts";
 import { add, min, type NanoUsd, subtract, ZERO } from "../core/money.ts";

@@ -1,7 +1,7 @@
 // Changes that an operator makes to an account. Each is committed in Postgres, then given to Redis.
 // If the process dies in between, or Redis is away, workers/completer.ts finishes it.
 
-import { STATE_REASONS } from "../core/access.ts";
+import { type AccountEvent, afterEvent } from "../core/account-states.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
 import type { PlanName } from "../core/limits.ts";
@@ -116,9 +116,8 @@ export async function revokeKey(deps: AdministrationDeps, keyId: string): Promis
  * @throws AdministrationError
  */
 export async function suspendBelowZero(deps: AdministrationDeps, accountId: string): Promise<Done> {
-  const suspended = { state: "suspended", stateReason: STATE_REASONS.negativeBalance } as const;
   const account = await deps.accounts.decide(accountId, new Date(deps.now()), (row) =>
-    row.state === "active" || row.stateReason === STATE_REASONS.dispute ? suspended : null,
+    stateAfter(row, "balanceBelowZero"),
   );
   if (account === null) throw noAccount(accountId);
   return { id: account.id, applied: await apply(deps, account) };
@@ -173,10 +172,7 @@ function decide(
   action: AccountAction,
   hasOpenDispute: boolean,
 ): AccountChange | null {
-  if (action.kind === "close") {
-    if (account.state === "closed") return null;
-    return { state: "closed", stateReason: STATE_REASONS.operator };
-  }
+  if (action.kind === "close") return stateAfter(account, "close");
   if (account.state === "closed") throw closed(account);
   const surface = SURFACE_OF[action.kind];
   if (surface !== undefined && account.surface !== surface) {
@@ -193,28 +189,18 @@ function decide(
     case "cap":
       return account.ownCap === action.cap ? null : { ownCap: action.cap };
     case "suspend":
-      if (account.stateReason === STATE_REASONS.operator) return null;
-      return { state: "suspended", stateReason: STATE_REASONS.operator };
+      return stateAfter(account, "suspend");
     case "resume":
-      return resumed(account, hasOpenDispute);
+      return stateAfter(account, hasOpenDispute ? "resumeWhileDisputed" : "resume");
   }
 }
 
-/** An operator cannot end a dispute: while one is open, the account stays suspended. */
-function resumed(
-  { id, state, stateReason }: AccountRow,
-  hasOpenDispute: boolean,
-): AccountChange | null {
-  if (state === "active") return null;
-  if (stateReason === STATE_REASONS.dispute) {
-    throw new AdministrationError(
-      "wrong_state",
-      `The account ${id} is suspended by a dispute: an operator cannot resume it before the ` +
-        "dispute is decided",
-    );
-  }
-  if (hasOpenDispute) return { stateReason: STATE_REASONS.dispute };
-  return { state: "active", stateReason: null };
+/** @throws AdministrationError if the account's state refuses the event */
+function stateAfter(account: AccountRow, event: AccountEvent): AccountChange | null {
+  const after = afterEvent(account, event);
+  if (after.kind === "changed") return after.to;
+  if (after.kind === "same") return null;
+  throw new AdministrationError("wrong_state", `The account ${account.id} is ${after.why}`);
 }
 
 /**

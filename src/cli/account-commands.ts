@@ -1,4 +1,5 @@
 import { type AccountAction, changeAccount, createAccount } from "../accounts/administration.ts";
+import { closeAccount } from "../accounts/closing.ts";
 import { type Adjusted, adjustBalance, forgiveOwed } from "../accounts/payments.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
 import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
@@ -56,7 +57,7 @@ const show: Command = {
   },
 };
 
-function stateCommand(kind: "suspend" | "resume" | "close", summary: string): Command {
+function stateCommand(kind: "suspend" | "resume", summary: string): Command {
   return {
     name: `account ${kind}`,
     positionals: ["ID"],
@@ -68,6 +69,32 @@ function stateCommand(kind: "suspend" | "resume" | "close", summary: string): Co
     },
   };
 }
+
+const close: Command = {
+  name: "account close",
+  positionals: ["ID"],
+  summary: "Close an account permanently and revoke its keys; not while calls are open",
+  options: {},
+  prepare(input) {
+    const id = idOf(input, "account");
+    return async ({ administration, actors }) => {
+      const closed = await closeAccount({ ...administration, wallets: actors }, id);
+      const { account, applied, paidLeft } = closed;
+      const left =
+        paidLeft === ZERO
+          ? "No paid balance is left."
+          : `${dollars(paidLeft)} of paid balance are left; you can refund them ` +
+            "(farebox topup refund, farebox payment refund).";
+      return {
+        json: {
+          ...{ id, state: account.state, state_reason: account.stateReason, applied },
+          paid_left_usd: toJsonNumber(paidLeft),
+        },
+        text: `Account ${id}: closed; its keys are revoked. ${left}`,
+      };
+    };
+  },
+};
 
 const contract: Command = {
   name: "account contract",
@@ -200,8 +227,6 @@ function outcomeText(action: AccountAction, state: string): string {
       return action.cap === null
         ? "it has no cap of its own."
         : `its own cap is ${dollars(action.cap)} per month.`;
-    case "close":
-      return "closed; its keys are revoked.";
     default:
       return `${state}.`;
   }
@@ -212,7 +237,7 @@ export const accountCommands: readonly Command[] = [
   show,
   stateCommand("suspend", "Suspend an account: every call is refused, the keys stay"),
   stateCommand("resume", "Resume an account that an operator suspended"),
-  stateCommand("close", "Close an account permanently and revoke its keys"),
+  close,
   contract,
   plan,
   cap,

@@ -2,22 +2,11 @@
 // is stored in Postgres and handed out by Redis, and each process caches it parsed.
 
 import { BlockList, isIP } from "node:net";
+import type { AccountState } from "./account-states.ts";
 import { monthOf } from "./clock.ts";
 import type { ErrorCode } from "./errors.ts";
 import { deriveTier, type PlanName, type Scope, type Tier, type TierInputs } from "./limits.ts";
 import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
-
-export type AccountState = "active" | "suspended" | "closed";
-
-/**
- * Why an account is suspended or closed. A dispute suspends it while it is open. An owed amount is
- * not a suspension: it is stored in the wallet (D-107).
- */
-export const STATE_REASONS = {
-  operator: "operator",
-  dispute: "dispute",
-  negativeBalance: "negative_balance",
-} as const;
 
 export interface AccessKey {
   readonly id: string;
@@ -112,21 +101,6 @@ function capped(netPaid: string): NanoUsd {
 export function lacksAllowance(document: AccessDocument, nowMs: number): boolean {
   const { state, tierInputs, allowanceMonth } = document;
   return tierInputs.plan === "free" && state === "active" && allowanceMonth < monthOf(nowMs);
-}
-
-/**
- * The state that follows from an account's disputes; null if they change nothing. They do not end a
- * suspension for another reason, or reopen a closed account.
- */
-export function stateByDisputes(
-  { state, stateReason }: { readonly state: AccountState; readonly stateReason: string | null },
-  hasOpenDispute: boolean,
-): { readonly state: AccountState; readonly stateReason: string | null } | null {
-  if (state === "active" && hasOpenDispute) {
-    return { state: "suspended", stateReason: STATE_REASONS.dispute };
-  }
-  const isOver = state === "suspended" && stateReason === STATE_REASONS.dispute && !hasOpenDispute;
-  return isOver ? { state: "active", stateReason: null } : null;
 }
 
 /** A list of addresses and CIDR blocks. Throws a RangeError that names the first invalid entry. */

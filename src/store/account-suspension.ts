@@ -1,10 +1,14 @@
 import type { TransactionSql } from "postgres";
-import { STATE_REASONS } from "../core/access.ts";
+import { STANDINGS, statesChangedBy } from "../core/account-states.ts";
 import { arrayText } from "./database.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
 /** Only an operator can end this suspension (SPEC 3.1). */
-const NEGATIVE_BALANCE = STATE_REASONS.negativeBalance;
+const { state: STATE, stateReason: REASON } = STANDINGS.negative;
+/** The states that it changes, as one text each. */
+const CHANGED = statesChangedBy("balanceBelowZero").map(
+  ({ state, stateReason }) => `${state} ${stateReason ?? ""}`,
+);
 
 /**
  * Suspends accounts with a negative balance in these entries. The raised version makes the
@@ -20,8 +24,8 @@ export async function suspendNegative(
   }
   if (accounts.size === 0) return;
   await tx`
-    UPDATE accounts SET state = 'suspended', state_reason = ${NEGATIVE_BALANCE},
+    UPDATE accounts SET state = ${STATE}, state_reason = ${REASON},
       version = version + 1, changed_at = now()
-    WHERE number = ANY(${arrayText([...accounts])}::text::bigint[]) AND state <> 'closed'
-      AND NOT (state = 'suspended' AND state_reason IS NOT DISTINCT FROM ${NEGATIVE_BALANCE})`;
+    WHERE number = ANY(${arrayText([...accounts])}::text::bigint[])
+      AND state || ' ' || coalesce(state_reason, '') = ANY(${arrayText(CHANGED)}::text::text[])`;
 }

@@ -2,7 +2,7 @@
 // the access document so that every process notices. The caller then writes the document to Redis.
 
 import { and, eq, isNull } from "drizzle-orm";
-import type { AccountState } from "../core/access.ts";
+import type { AccountState } from "../core/account-states.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../core/keys.ts";
 import type { PlanName, Scope } from "../core/limits.ts";

@@ -1,7 +1,7 @@
 // Reads Postgres for an audit: each account in one snapshot, its ledger as a stream.
 
 import { asc, eq, gt, sql } from "drizzle-orm";
-import type { AccountState } from "../core/access.ts";
+import type { AccountState } from "../core/account-states.ts";
 import { fromUuid } from "../core/ids.ts";
 import type { LedgerKind, OperationKind } from "../core/journal.ts";
 import type { ReplayEntry, ReplayOperation } from "../core/ledger-replay.ts";

@@ -2,7 +2,7 @@
 // change of the row books the resulting operation in the same transaction.
 
 import { and, eq } from "drizzle-orm";
-import { stateByDisputes } from "../core/access.ts";
+import { afterEvent } from "../core/account-states.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
 import {
@@ -272,9 +272,10 @@ async function changed(
 
 /** Suspends the account while a dispute is open, and lifts that suspension afterwards. */
 async function followDisputes(tx: Transaction, account: AccountRow): Promise<void> {
-  const change = stateByDisputes(account, await hasOpenDispute(tx, account.number));
-  if (change === null) return;
-  await tx.update(accounts).set(change).where(eq(accounts.number, account.number));
+  const isOpen = await hasOpenDispute(tx, account.number);
+  const after = afterEvent(account, isOpen ? "disputeOpened" : "disputesDecided");
+  if (after.kind !== "changed") return;
+  await tx.update(accounts).set(after.to).where(eq(accounts.number, account.number));
 }
 
 function actorOf({ provider }: Payment): string {

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import {
   type AccessKey,
-  type AccountState,
   allowlist,
   decideAccess,
   isListed,
   lacksAllowance,
   parseDocument,
   type StoredDocument,
-  stateByDisputes,
 } from "../../src/core/access.ts";
+import type { AccountState } from "../../src/core/account-states.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 
 const NOW = Date.UTC(2026, 10, 5);
@@ -236,25 +235,5 @@ describe("lacksAllowance()", () => {
     expect(lacksAllowance(documentOf(), NOW)).toBe(false);
     expect(lacks({ state: "suspended" })).toBe(false);
     expect(lacks({ state: "closed" })).toBe(false);
-  });
-});
-
-describe("stateByDisputes()", () => {
-  const DISPUTED = { state: "suspended", stateReason: "dispute" } as const;
-  const ACTIVE = { state: "active", stateReason: null } as const;
-  const OTHERS = [
-    { state: "suspended", stateReason: "operator" },
-    { state: "suspended", stateReason: "negative_balance" },
-    { state: "closed", stateReason: "operator" },
-  ] as const;
-
-  test("suspends while one is open, and ends that suspension alone", () => {
-    expect(stateByDisputes(ACTIVE, true)).toEqual(DISPUTED);
-    expect(stateByDisputes(ACTIVE, false)).toBeNull();
-    expect(stateByDisputes(DISPUTED, true)).toBeNull();
-    expect(stateByDisputes(DISPUTED, false)).toEqual(ACTIVE);
-    for (const other of OTHERS) {
-      expect([stateByDisputes(other, true), stateByDisputes(other, false)]).toEqual([null, null]);
-    }
   });
 });

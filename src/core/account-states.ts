@@ -1,0 +1,154 @@
+// The states of an account, and everything that changes them (SPEC 3.1). The decisions of the code,
+// the table in docs/payments.md and the tests follow from this one table.
+
+/** `closed` is permanent: it accepts no key, no credit and no change. */
+export type AccountState = "active" | "suspended" | "closed";
+
+/**
+ * Why an account is suspended or closed. A dispute suspends it while it is open. An owed amount is
+ * not a suspension: it is stored in the wallet (D-107).
+ */
+export const STATE_REASONS = {
+  operator: "operator",
+  dispute: "dispute",
+  negativeBalance: "negative_balance",
+} as const;
+
+/** A state with its reason, as it is stored. */
+export interface StoredState {
+  readonly state: AccountState;
+  readonly stateReason: string | null;
+}
+
+/** The states that differ in what can happen next. */
+export const STANDINGS = {
+  active: { state: "active", stateReason: null, title: "active" },
+  disputed: {
+    state: "suspended",
+    stateReason: STATE_REASONS.dispute,
+    title: "suspended by a dispute",
+  },
+  stopped: {
+    state: "suspended",
+    stateReason: STATE_REASONS.operator,
+    title: "suspended by an operator",
+  },
+  negative: {
+    state: "suspended",
+    stateReason: STATE_REASONS.negativeBalance,
+    title: "suspended: a balance below zero",
+  },
+  closed: { state: "closed", stateReason: STATE_REASONS.operator, title: "closed" },
+} as const satisfies Record<string, StoredState & { readonly title: string }>;
+
+export type Standing = keyof typeof STANDINGS;
+
+/** Nothing changes; or the event is refused, and why. */
+type Same = "same";
+interface Refused {
+  readonly refused: string;
+}
+
+interface Transitions {
+  /** What happens, as the documentation says it. */
+  readonly title: string;
+  readonly to: Readonly<Record<Standing, Standing | Same | Refused>>;
+}
+
+const CLOSED = { refused: "closed permanently" } as const;
+const BY_DISPUTE = {
+  refused: "suspended by a dispute: an operator cannot resume it before the dispute is decided",
+} as const;
+
+export const ACCOUNT_EVENTS = {
+  disputeOpened: {
+    title: "a dispute opens",
+    to: { active: "disputed", disputed: "same", stopped: "same", negative: "same", closed: "same" },
+  },
+  disputesDecided: {
+    title: "its last open dispute is decided",
+    to: { active: "same", disputed: "active", stopped: "same", negative: "same", closed: "same" },
+  },
+  balanceBelowZero: {
+    title: "a balance below zero is found, which cannot happen",
+    to: {
+      active: "negative",
+      disputed: "negative",
+      stopped: "same",
+      negative: "same",
+      closed: "same",
+    },
+  },
+  suspend: {
+    title: "an operator suspends it",
+    to: {
+      active: "stopped",
+      disputed: "stopped",
+      stopped: "same",
+      negative: "stopped",
+      closed: CLOSED,
+    },
+  },
+  resume: {
+    title: "an operator resumes it",
+    to: {
+      active: "same",
+      disputed: BY_DISPUTE,
+      stopped: "active",
+      negative: "active",
+      closed: CLOSED,
+    },
+  },
+  resumeWhileDisputed: {
+    title: "an operator resumes it while a dispute is open",
+    to: {
+      active: "same",
+      disputed: BY_DISPUTE,
+      stopped: "disputed",
+      negative: "disputed",
+      closed: CLOSED,
+    },
+  },
+  close: {
+    title: "its holder or an operator closes it, with no open call and nothing owed",
+    to: {
+      active: "closed",
+      disputed: "closed",
+      stopped: "closed",
+      negative: "closed",
+      closed: "same",
+    },
+  },
+} as const satisfies Record<string, Transitions>;
+
+export type AccountEvent = keyof typeof ACCOUNT_EVENTS;
+
+/** The standing of a stored state; a reason that no release has written is an operator's. */
+export function standingOfState({ state, stateReason }: StoredState): Standing {
+  if (state !== "suspended") return state;
+  if (stateReason === STATE_REASONS.dispute) return "disputed";
+  return stateReason === STATE_REASONS.negativeBalance ? "negative" : "stopped";
+}
+
+export type AfterEvent =
+  | { readonly kind: "same" }
+  | { readonly kind: "changed"; readonly to: StoredState }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** What an event makes of an account. */
+export function afterEvent(account: StoredState, event: AccountEvent): AfterEvent {
+  const { to }: Transitions = ACCOUNT_EVENTS[event];
+  const next = to[standingOfState(account)];
+  if (next === "same") return { kind: "same" };
+  if (typeof next === "object") return { kind: "refused", why: next.refused };
+  const { state, stateReason } = STANDINGS[next];
+  return { kind: "changed", to: { state, stateReason } };
+}
+
+/** The stored states that an event changes, for a statement that changes many accounts at once. */
+export function statesChangedBy(event: AccountEvent): readonly StoredState[] {
+  const names = Object.keys(STANDINGS) as Standing[];
+  return names.flatMap((name) =>
+    afterEvent(STANDINGS[name], event).kind === "changed" ? [STANDINGS[name]] : [],
+  );
+}
