@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
 import type { Pauses } from "./calls/pauses.ts";
+import type { CallApi } from "./console/playground.ts";
 import type { Clock } from "./core/clock.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
@@ -67,7 +68,7 @@ export interface AppDeps {
 }
 
 /** What the console needs besides what every surface needs. */
-export type ConsoleServices = Omit<ConsoleDeps, keyof GatewayDeps | "clock" | "log">;
+export type ConsoleServices = Omit<ConsoleDeps, keyof GatewayDeps | "clock" | "log" | "callApi">;
 
 /** The base path of the Application API (SPEC 9.1). */
 const APPLICATION_PATHS = "/api/";
@@ -99,10 +100,23 @@ export function createApp(deps: AppDeps) {
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
   for (const one of PROGRAM) addRoute(app, one, (raw) => one.answer(deps, raw));
   if (deps.console !== null) {
-    const people: ConsoleDeps = { ...shared, ...deps.console, clock: deps.clock, log: deps.log };
+    const { clock, log } = deps;
+    const callApi = apiCaller(shared);
+    const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi };
     for (const one of CONSOLE) addRoute(app, one, (raw) => one.answer(people, raw));
   }
   return app;
+}
+
+/** Calls endpoints of the API as routing does, for the playground. */
+function apiCaller(shared: Omit<GatewayDeps, "surface">): CallApi {
+  return (surface, path, raw, accounts = shared.calls.accounts) => {
+    const routes: readonly Endpoint<GatewayDeps>[] = surface === "gateway" ? GATEWAY : APPLICATION;
+    const { method } = raw.request;
+    const one = routes.find((route) => route.path === path && route.method === method);
+    if (one === undefined) throw new Error(`The API has no ${method} ${path}`);
+    return one.answer({ ...shared, surface, calls: { ...shared.calls, accounts } }, raw);
+  };
 }
 
 function addRoute(

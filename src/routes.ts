@@ -15,6 +15,11 @@ import {
 import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
 import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people-endpoints.ts";
+import {
+  callFromPlayground,
+  estimateFromPlayground,
+  type PlaygroundDeps,
+} from "./console/playground.ts";
 import { charge, checkout, topUp } from "./console/top-ups.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
@@ -53,7 +58,12 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
 ];
 
 /** What the console's endpoints are given. */
-export type ConsoleDeps = PeopleDeps & ModelsDeps & KeysDeps & LimitsDeps & BillingDeps;
+export type ConsoleDeps = PeopleDeps &
+  ModelsDeps &
+  KeysDeps &
+  LimitsDeps &
+  BillingDeps &
+  PlaygroundDeps;
 
 /** The console's own API, for people with sessions. */
 export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
@@ -72,6 +82,8 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   removeCard,
   enableAutoTopUp,
   disableAutoTopUp,
+  callFromPlayground,
+  estimateFromPlayground,
 ];
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];

@@ -40,6 +40,7 @@ import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
 import { makePartitions } from "./partitions.ts";
 import { startPaymentWorker } from "./payment-worker.ts";
+import { revokePlaygroundKeys } from "./playground-keys.ts";
 import { FAILED_JOBS_KEPT, type ScheduledJob } from "./scheduled-job.ts";
 import { sweepExpired } from "./sweep.ts";
 
@@ -205,6 +206,7 @@ function schedule({ config, log, accounts, database }: Parts) {
   const pendingWork = new PendingWork(database);
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
+  const readNow = () => pendingWork.nowMs();
   const retention: RetentionDeps = {
     upkeep,
     rejected: new RejectedEntries(database),
@@ -216,18 +218,15 @@ function schedule({ config, log, accounts, database }: Parts) {
   return {
     completer: {
       everyMs: 10_000,
-      run: () =>
-        completeChanges({
-          accounts,
-          pendingWork,
-          now: () => pendingWork.nowMs(),
-          log,
-          graceMs: GRACE_MS,
-        }),
+      run: () => completeChanges({ accounts, pendingWork, now: readNow, log, graceMs: GRACE_MS }),
     },
     "wallet-eviction": {
       everyMs: 600_000,
       run: () => evictIdle({ accounts, redis: scripts.redis, idleMs: config.walletIdleMs, log }),
+    },
+    "playground-keys": {
+      everyMs: 30_000,
+      run: () => revokePlaygroundKeys({ database, accounts, now: readNow, log }),
     },
     "ip-hash-expiry": { everyMs: 3_600_000, run: () => expireIpHashes({ upkeep, now }) },
     "mail-repeats-expiry": {

@@ -1,6 +1,7 @@
 // What the console's endpoints work with besides people, opened for an API process.
 
 import type { AccountActors } from "../../actors/account-actors.ts";
+import type { AdministrationDeps } from "../accounts/administration.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { openPayments } from "../payments/open-payments.ts";
@@ -9,6 +10,8 @@ import { Accounts } from "../store/accounts.ts";
 import type { Database } from "../store/database.ts";
 import { Payments } from "../store/payments.ts";
 import type { BillingDeps } from "./billing.ts";
+import type { PlaygroundDeps } from "./playground.ts";
+import { PlaygroundKeys } from "./playground-keys.ts";
 
 export interface OpenConsoleParts {
   readonly database: Database;
@@ -24,21 +27,25 @@ export interface OpenConsoleParts {
   readonly service: string;
 }
 
-type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier">;
+type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &
+  Pick<PlaygroundDeps, "playgroundKeys" | "actors">;
 
 /** Opens it; nothing connects before the first use. */
 export function openConsole(parts: OpenConsoleParts): Opened {
   const { database, actors, keyPepper, now, random, log, payments: config } = parts;
+  const administration: AdministrationDeps = {
+    accounts: new Accounts({ database, random, keyPepper }),
+    payments: new Payments({ database, random }),
+    actors,
+    now,
+    onDelayed: (accountId, error) =>
+      log.warn({ accountId, err: error }, "A change waits for Redis; the completer applies it"),
+  };
   return {
-    administration: {
-      accounts: new Accounts({ database, random, keyPepper }),
-      payments: new Payments({ database, random }),
-      actors,
-      now,
-      onDelayed: (accountId, error) =>
-        log.warn({ accountId, err: error }, "A change waits for Redis; the completer applies it"),
-    },
+    administration,
+    actors,
     wallets: actors,
+    playgroundKeys: new PlaygroundKeys(administration),
     cashier: config === null ? null : openPayments({ ...parts, config }),
   };
 }

@@ -236,7 +236,8 @@ function queryFields({ url }: Request): Record<string, string> {
 
 function withHeaders(result: ConsoleAnswer, requestId: string): Response {
   const response = result instanceof Response ? result : Response.json(result, { status: OK });
-  response.headers.set("x-request-id", requestId);
+  // A call through the API has an id of its own, by which its log has it.
+  if (!response.headers.has("x-request-id")) response.headers.set("x-request-id", requestId);
   response.headers.set("cache-control", "no-store");
   return response;
 }

@@ -13,7 +13,7 @@ import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { invalidKey, readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
-import type { BunServer } from "./server.ts";
+import type { RequestServer } from "./server.ts";
 
 /**
  * Finds what a key leads to, by its digests. Throws when it cannot know. `hasTurn` says whether the
@@ -47,7 +47,7 @@ export interface FrameDeps {
 /** A request as the router passes it on. */
 export interface RawRequest {
   readonly request: Request;
-  readonly server: BunServer | null;
+  readonly server: RequestServer | null;
   /** The values of the open parts of the endpoint's path. */
   readonly params?: Readonly<Record<string, string>>;
 }

@@ -15,12 +15,15 @@ export const LISTEN_OPTIONS = {
 
 export type BunServer = Server<unknown>;
 
+/** What answering a request needs of the server. */
+export type RequestServer = Pick<BunServer, "requestIP" | "timeout">;
+
 /** Lets a connection be idle for longer during a call, which has its own time limits. */
-export function allowQuiet(server: BunServer | null, request: Request): void {
+export function allowQuiet(server: RequestServer | null, request: Request): void {
   server?.timeout(request, 0);
 }
 
 /** Ends that; otherwise the connection would stay open forever after the call. */
-export function endQuiet(server: BunServer | null, request: Request): void {
+export function endQuiet(server: RequestServer | null, request: Request): void {
   server?.timeout(request, IDLE_SECONDS);
 }

@@ -78,8 +78,18 @@ export const keys = pgTable(
     createdAt: at("created_at").notNull().defaultNow(),
     revokedAt: at("revoked_at"),
     lastUsedAt: at("last_used_at"),
+    /** When a key of the playground ends; null for a key that its people made. */
+    expiresAt: at("expires_at"),
+    /** The session that it ends with. */
+    session: text("session"),
   },
-  (table) => [index("keys_account").on(table.account)],
+  (table) => [
+    index("keys_account").on(table.account),
+    index("keys_expiring")
+      .on(table.expiresAt)
+      .where(sql`${table.expiresAt} IS NOT NULL AND ${table.revokedAt} IS NULL`),
+    check("keys_session", sql`(${table.session} IS NULL) = (${table.expiresAt} IS NULL)`),
+  ],
 );
 
 /** The secrets in use, so that a process with a different secret notices (D-150). */

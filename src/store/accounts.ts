@@ -55,9 +55,12 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly ipAllowlist: readonly string[];
   readonly monthlyLimit: NanoUsd | null;
+  /** Of a key of the playground: when it ends, and the session that it ends with. */
+  readonly expiresAt?: Date;
+  readonly session?: string;
 }
 
-export interface KeyRow extends NewKey {
+export interface KeyRow extends Omit<NewKey, "expiresAt" | "session"> {
   readonly id: string;
   readonly lastFour: string;
   readonly createdAt: Date;
@@ -132,11 +135,12 @@ export class Accounts {
     return await this.deps.database.db.select().from(accounts).orderBy(accounts.number);
   }
 
+  /** The keys that people made, without those of the playground. */
   async listKeys(account: AccountRow): Promise<KeyRow[]> {
     const rows = await this.deps.database.db
       .select()
       .from(keys)
-      .where(eq(keys.account, account.number))
+      .where(and(eq(keys.account, account.number), isNull(keys.expiresAt)))
       .orderBy(keys.number);
     return rows as unknown as KeyRow[];
   }

@@ -1,0 +1,30 @@
+// Learns what a call would hold without making it: the call runs as always, up to its admission, at
+// an account that admits nothing.
+
+import type { AccountActors, Admission, AdmissionRequest } from "../../actors/account.ts";
+import { ApiError } from "../core/errors.ts";
+import type { NanoUsd } from "../core/money.ts";
+
+export interface Estimate {
+  /** Accounts to give to a call in place of the real ones. */
+  readonly accounts: AccountActors;
+  /** What the call asked to hold; null if it was refused before it asked. */
+  readonly bound: () => NanoUsd | null;
+}
+
+/** Of one call; nothing is counted, held or logged. */
+export function estimateCall(accounts: Pick<AccountActors, "of">): Estimate {
+  let bound: NanoUsd | null = null;
+  const admit = async (request: AdmissionRequest): Promise<Admission> => {
+    if (request.refusal === undefined) bound = request.bound;
+    const error = request.refusal ?? new ApiError("service_unavailable", "This is an estimate");
+    const rate = { limit: 1, remaining: 1, resetSeconds: 1 };
+    return { verdict: "refused", error, rate, funds: null };
+  };
+  return {
+    accounts: {
+      of: (id, bucket) => ({ admit, view: (keyId) => accounts.of(id, bucket).view(keyId) }),
+    },
+    bound: () => bound,
+  };
+}

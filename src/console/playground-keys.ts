@@ -1,0 +1,61 @@
+// The keys by which the playground calls the API: real ones, of a session and an account, which end
+// by themselves. They are kept in memory only: after a restart the playground makes new ones, and a
+// worker revokes the others (workers/playground-keys.ts).
+
+import { LRUCache } from "lru-cache";
+import { type AdministrationDeps, createKey } from "../accounts/administration.ts";
+import { CHAT } from "../core/limits.ts";
+import { scopesOfSurface } from "../core/services.ts";
+import type { AccountRow } from "../store/accounts.ts";
+
+/** How long a key begins calls. It lives on for as long as a stream may take. */
+const KEY_MS = 15 * 60_000;
+const KEYS_MAX = 10_000;
+
+export class PlaygroundKeys {
+  readonly #keys: LRUCache<string, Promise<string>>;
+
+  constructor(readonly administration: AdministrationDeps) {
+    const { now } = administration;
+    const times = { ttl: KEY_MS, ttlResolution: 0, perf: { now } };
+    this.#keys = new LRUCache({ max: KEYS_MAX, ...times });
+  }
+
+  /** The key of a session for an account, made when it is first needed. */
+  async of(session: string, account: AccountRow): Promise<string> {
+    const name = nameOf(session, account);
+    const known = this.#keys.get(name);
+    if (known !== undefined) return await known;
+    const made = this.#make(session, account);
+    this.#keys.set(name, made);
+    try {
+      return await made;
+    } catch (error) {
+      this.#keys.delete(name);
+      throw error;
+    }
+  }
+
+  /** The key was refused: the next call makes another one. */
+  forget(session: string, account: AccountRow): void {
+    this.#keys.delete(nameOf(session, account));
+  }
+
+  async #make(session: string, account: AccountRow): Promise<string> {
+    const { administration } = this;
+    const { key } = await createKey(administration, account.id, {
+      name: "Playground",
+      // The tier decides at each call which of them count.
+      scopes: scopesOfSurface(account.surface),
+      ipAllowlist: [],
+      monthlyLimit: null,
+      expiresAt: new Date(administration.now() + KEY_MS + CHAT.streamMaxMs),
+      session,
+    });
+    return key;
+  }
+}
+
+function nameOf(session: string, { id }: AccountRow): string {
+  return `${session} ${id}`;
+}

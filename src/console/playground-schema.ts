@@ -1,0 +1,37 @@
+// What the playground sends, and what a call would hold.
+
+import { anyObject, type Checked, oneOf, Type } from "../http/schema.ts";
+import { reply, usd } from "./fields.ts";
+
+/** The endpoints of the API that the playground calls, and how. */
+export const PLAYGROUND_METHODS = {
+  "/v1/chat/completions": "POST",
+  "/v1/search": "POST",
+  "/v1/maps": "GET",
+  "/v1/mail/send": "POST",
+  "/api/v1/chat/completions": "POST",
+} as const;
+
+export type PlaygroundPath = keyof typeof PLAYGROUND_METHODS;
+
+export const PlaygroundBody = Type.Object(
+  {
+    path: oneOf(Object.keys(PLAYGROUND_METHODS) as PlaygroundPath[], {
+      description: "The endpoint of the API",
+    }),
+    body: anyObject({ description: "Its body; for maps, the parameters of its query" }),
+  },
+  { additionalProperties: false },
+);
+export type PlaygroundFields = Checked<typeof PlaygroundBody>;
+
+/** The reply of the endpoint, as any client of the API receives it. */
+export const PlaygroundAnswer = anyObject();
+
+export const Estimate = reply({
+  hold_usd: usd("The most that the call can cost: so much is held while it runs"),
+  spendable_usd: usd("What a call can hold now"),
+});
+export type EstimateReply = Checked<typeof Estimate>;
+
+export const ESTIMATE_EXAMPLE: EstimateReply = { hold_usd: "0.0082", spendable_usd: "43.18" };

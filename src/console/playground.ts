@@ -1,0 +1,165 @@
+// The playground: POST …/playground calls the API with a key that the page never sees, and
+// POST …/playground/estimate tells what such a call would hold.
+
+import type { AccountActors } from "../../actors/account.ts";
+import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
+import { estimateCall } from "../calls/estimate.ts";
+import { ApiError, ERRORS } from "../core/errors.ts";
+import type { Surface } from "../core/keys.ts";
+import { CHAT } from "../core/limits.ts";
+import { toDecimal } from "../core/money.ts";
+import {
+  type AccountContext,
+  accountEndpoint,
+  type ConsoleFrameDeps,
+} from "../http/console-endpoint.ts";
+import type { RawRequest } from "../http/frame.ts";
+import { jsonBody } from "../http/json-body.ts";
+import type { PlaygroundKeys } from "./playground-keys.ts";
+import {
+  ESTIMATE_EXAMPLE,
+  Estimate,
+  type EstimateReply,
+  PLAYGROUND_METHODS,
+  PlaygroundAnswer,
+  PlaygroundBody,
+  type PlaygroundFields,
+  type PlaygroundPath,
+} from "./playground-schema.ts";
+
+/**
+ * Answers a request to an endpoint of the API in this process, as if it had come over HTTP. Other
+ * accounts than the real ones can be given to it.
+ */
+export type CallApi = (
+  surface: Surface,
+  path: string,
+  raw: RawRequest,
+  accounts?: AccountActors,
+) => Promise<Response>;
+
+export interface PlaygroundDeps extends ConsoleFrameDeps {
+  readonly playgroundKeys: PlaygroundKeys;
+  readonly callApi: CallApi;
+  readonly actors: AccountActors;
+  readonly wallets: ReadableAccounts;
+}
+
+type Context = AccountContext<PlaygroundDeps>;
+
+const PATH = "/console/api/accounts/{account}/playground";
+const EXAMPLE = {
+  path: "/v1/chat/completions",
+  body: { model: "guide", messages: [{ role: "user", content: "Hello" }], stream: true },
+};
+/** Headers of the person's request that the call has too. */
+const PASSED_ON = ["host", "x-forwarded-for", "idempotency-key"];
+
+export const callFromPlayground = accountEndpoint({
+  id: "callFromPlayground",
+  method: "POST",
+  path: PATH,
+  role: "billing",
+  summary: "Call the API as the playground does",
+  description: `The call is held, limited, charged and logged like any other, by a key named
+Playground that lives for minutes. The answer is the API's own, streamed where it streams. A mail
+goes to the address of the person who is signed in, whatever the body says.`,
+  body: jsonBody(PlaygroundBody, { bytesMax: CHAT.bodyBytesMax }),
+  reply: PlaygroundAnswer,
+  examples: [{ summary: "A chat, streamed", body: EXAMPLE, reply: {} }],
+  async run(context: Context, fields: PlaygroundFields) {
+    const { deps, account, person } = context;
+    const response = await deps.callApi(
+      account.surface,
+      fields.path,
+      await requestOf(context, fields),
+    );
+    // The key was revoked early: the next call makes another one.
+    const isKeyGone = response.status === ERRORS.invalid_api_key.status;
+    if (isKeyGone) deps.playgroundKeys.forget(person.sessionId, account);
+    return response;
+  },
+});
+
+export const estimateFromPlayground = accountEndpoint({
+  id: "estimateFromPlayground",
+  method: "POST",
+  path: `${PATH}/estimate`,
+  role: "billing",
+  summary: "Tell what a call of the playground would hold",
+  description: "Nothing is held, counted or logged. What the API refuses is refused here too.",
+  body: jsonBody(PlaygroundBody, { bytesMax: CHAT.bodyBytesMax }),
+  reply: Estimate,
+  examples: [{ summary: "A chat", body: EXAMPLE, reply: ESTIMATE_EXAMPLE }],
+  async run(context: Context, fields: PlaygroundFields) {
+    const { deps, account } = context;
+    const estimate = estimateCall(deps.actors);
+    const request = await requestOf(context, fields);
+    const response = await deps.callApi(account.surface, fields.path, request, estimate.accounts);
+    const bound = estimate.bound();
+    if (bound === null) return response;
+    const { spendable } = await readAccountSummary(deps.wallets, account);
+    return {
+      hold_usd: toDecimal(bound),
+      spendable_usd: toDecimal(spendable.amount),
+    } satisfies EstimateReply;
+  },
+});
+
+/** The request that a client of the API would send, from the address of the person. */
+async function requestOf(context: Context, { path, body }: PlaygroundFields): Promise<RawRequest> {
+  const { deps, account, person, request: original, server } = context;
+  checkSurface(path, account.surface);
+  const method = PLAYGROUND_METHODS[path];
+  const url = new URL(path, original.url);
+  if (method === "GET") url.search = queryOf(body);
+  const headers = new Headers({
+    authorization: `Bearer ${await deps.playgroundKeys.of(person.sessionId, account)}`,
+    "content-type": "application/json",
+  });
+  for (const name of PASSED_ON) {
+    const value = original.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  const content = path === "/v1/mail/send" ? { ...body, to: person.email } : body;
+  const request = new Request(url.href, {
+    method,
+    headers,
+    signal: original.signal,
+    ...(method === "POST" && { body: JSON.stringify(content) }),
+  });
+  return { request, server: server && seenAs(server, original) };
+}
+
+/** The server, to which the new request is the one that has come in. */
+function seenAs(
+  server: NonNullable<RawRequest["server"]>,
+  original: Request,
+): NonNullable<RawRequest["server"]> {
+  return {
+    requestIP: () => server.requestIP(original),
+    timeout: (_, seconds) => server.timeout(original, seconds),
+  };
+}
+
+function checkSurface(path: PlaygroundPath, surface: Surface): void {
+  const isApplication = path.startsWith("/api/");
+  if (isApplication === (surface === "application")) return;
+  throw new ApiError(
+    "invalid_parameter",
+    `path is of another surface than this account, which is of the ${surface} surface`,
+    { param: "path" },
+  );
+}
+
+function queryOf(parameters: PlaygroundFields["body"]): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!["string", "number", "boolean"].includes(typeof value)) {
+      const message = `body.${name} must be a string, a number, true or false`;
+      throw new ApiError("invalid_parameter", message, { param: `body.${name}` });
+    }
+    query.append(name, String(value));
+  }
+  return query.toString();
+}

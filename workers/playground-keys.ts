@@ -1,0 +1,27 @@
+// Revokes keys of the playground that have ended. A process that dies takes the only copy of its
+// keys with it, so nobody else could revoke them.
+
+import type { Log } from "../src/core/log.ts";
+import type { Database } from "../src/store/database.ts";
+import { revokeEndedKeys } from "../src/store/playground-keys.ts";
+
+export interface PlaygroundKeysDeps {
+  readonly database: Database;
+  readonly accounts: { of(accountId: string, bucket: number): { configure(): Promise<void> } };
+  /** The time of Postgres. */
+  readonly now: () => Promise<number>;
+  readonly log: Pick<Log, "warn">;
+}
+
+/** Returns of how many accounts keys were revoked. */
+export async function revokePlaygroundKeys(deps: PlaygroundKeysDeps): Promise<number> {
+  const revoked = await revokeEndedKeys(deps.database, new Date(await deps.now()));
+  for (const { id, bucket } of revoked) {
+    try {
+      await deps.accounts.of(id, bucket).configure();
+    } catch (error) {
+      deps.log.warn({ accountId: id, err: error }, "A revoked key waits for the completer");
+    }
+  }
+  return revoked.length;
+}
