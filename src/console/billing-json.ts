@@ -48,12 +48,10 @@ export function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"]
 }
 
 export function topUpJson(topUp: TopUp): BillingReply["top_ups"][number] {
-  const { id, kind, status, amount, fee, bonus, failure, url, createdAt, endedAt } = topUp;
+  const { id, kind, status, failure, url, createdAt, endedAt } = topUp;
   return {
     ...{ id, kind, status, failure },
-    amount_usd: toDecimal(amount),
-    fee_usd: toDecimal(fee),
-    bonus_usd: toDecimal(bonus),
+    ...sumsJson(topUp),
     url: status === "open" ? url : null,
     created_at: createdAt.toISOString(),
     ended_at: endedAt?.toISOString() ?? null,
@@ -61,17 +59,33 @@ export function topUpJson(topUp: TopUp): BillingReply["top_ups"][number] {
 }
 
 export function paymentJson(payment: Payment): BillingReply["payments"][number] {
-  const { id, provider, amount, fee, bonus, refunded, disputed, dispute, paidAt } = payment;
+  const { id, provider, refunded, disputed, dispute, paidAt } = payment;
   return {
     ...{ id, provider, dispute },
-    amount_usd: toDecimal(amount),
-    fee_usd: toDecimal(fee),
-    bonus_usd: toDecimal(bonus),
+    ...sumsJson(payment),
     refunded_usd: toDecimal(refunded),
     disputed_usd: toDecimal(disputed),
     paid_at: paidAt.toISOString(),
     receipt_url: payment.receiptUrl,
   };
+}
+
+function sumsJson({ amount, fee, tax, bonus }: Pick<TopUp, "amount" | "fee" | "tax" | "bonus">) {
+  return {
+    amount_usd: toDecimal(amount),
+    fee_usd: toDecimal(fee),
+    tax_usd: toDecimal(tax),
+    bonus_usd: toDecimal(bonus),
+  };
+}
+
+/** What is given on top of the next top-up; null where nothing is. */
+export function bonusJson(
+  { bonus }: TopUpTerms,
+  { hasPaid }: Pick<TopUpFacts, "hasPaid">,
+): BillingReply["bonus"] {
+  if (hasPaid || bonus.basisPoints === 0) return null;
+  return { percent: bonus.basisPoints / 100, max_usd: toDecimal(bonus.max) };
 }
 
 export function cardJson(card: SavedCard): BillingReply["cards"][number] {

@@ -10,6 +10,7 @@ export const TopUpRow = Type.Object({
   status: oneOf(["open", "succeeded", "failed", "expired"]),
   amount_usd: usd("What is credited"),
   fee_usd: usd("What is paid on top of it"),
+  tax_usd: usd("The tax on top of both, once it is paid"),
   bonus_usd: usd("Credited on top of it"),
   failure: nullable(text({ description: "The provider's reason" })),
   url: nullable(text({ description: "The page where it is paid, while it is open" })),
@@ -22,6 +23,7 @@ const Payment = Type.Object({
   provider: text(),
   amount_usd: usd("What was credited"),
   fee_usd: usd("What was paid on top of it"),
+  tax_usd: usd("The tax on top of both"),
   bonus_usd: usd("Credited on top of it"),
   refunded_usd: usd("Refunded"),
   disputed_usd: usd("Held or taken by a dispute"),
@@ -62,6 +64,12 @@ export const Billing = reply({
   }),
   fee: nullable(
     Type.Object({ percent: Type.Number(), fixed_usd: usd("On top of the percentage") }),
+  ),
+  bonus: nullable(
+    Type.Object(
+      { percent: Type.Number(), max_usd: usd("At most this") },
+      { description: "Given on top of the next top-up, which is the first; else null" },
+    ),
   ),
   consent: Type.Object({ version: text(), text: text() }),
   top_ups: list(TopUpRow),
@@ -161,6 +169,7 @@ export const BILLING_EXAMPLE: BillingReply = {
     auto_month_usd: "100",
   },
   fee: { percent: 3, fixed_usd: "0.3" },
+  bonus: null,
   consent: { version: "2026-11-21", text: "This card may be charged later without you." },
   top_ups: [
     {
@@ -169,6 +178,7 @@ export const BILLING_EXAMPLE: BillingReply = {
       status: "open",
       amount_usd: "25",
       fee_usd: "1.05",
+      tax_usd: "0",
       bonus_usd: "0",
       failure: null,
       url: "http://127.0.0.1:8090/pay/cs_1",
@@ -182,6 +192,7 @@ export const BILLING_EXAMPLE: BillingReply = {
       provider: "sandbox",
       amount_usd: "25",
       fee_usd: "1.05",
+      tax_usd: "0",
       bonus_usd: "0",
       refunded_usd: "5",
       disputed_usd: "0",

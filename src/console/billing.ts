@@ -17,6 +17,7 @@ import { TopUps } from "../store/top-ups.ts";
 import {
   autoJson,
   balanceJson,
+  bonusJson,
   capsJson,
   cardJson,
   feeJson,
@@ -24,6 +25,7 @@ import {
   topUpJson,
 } from "./billing-json.ts";
 import { BILLING_EXAMPLE, Billing, type BillingReply } from "./billing-schema.ts";
+import { noted } from "./noted.ts";
 
 export interface BillingDeps extends ConsoleFrameDeps {
   readonly administration: AdministrationDeps;
@@ -51,12 +53,14 @@ export const billing = accountEndpoint({
     const { now } = summary;
     const topUps = await new TopUps(stores).list(account.number);
     const payments = await administration.payments.list(account);
+    const facts = await topUpFacts(stores, account.number, now);
     return {
       as_of: { at: now.toISOString(), behind_seconds: 0 },
       balance: balanceJson(summary),
       provider: cashier?.provider.name ?? null,
-      caps: capsJson(await topUpFacts(stores, account.number, now), now.getTime()),
+      caps: capsJson(facts, now.getTime()),
       fee: cashier === null ? null : feeJson(cashier.terms),
+      bonus: cashier === null ? null : bonusJson(cashier.terms, facts),
       consent: { version: CONSENT_VERSION, text: consentText(CONSENT_VERSION) },
       top_ups: topUps.slice(0, ROWS_MAX).map(topUpJson),
       payments: payments.toReversed().slice(0, ROWS_MAX).map(paymentJson),
@@ -75,9 +79,17 @@ export async function cardsOf(
   return { cards: cards.map(cardJson), auto: autoJson(await autoSettingsOf(cashier, account)) };
 }
 
-/** The payment provider. @throws AdministrationError where there is none */
-export function cashierOf({ cashier }: BillingDeps): PaymentDeps {
-  if (cashier !== null) return cashier;
+/**
+ * The payment provider, for a change by the person of a request; the account's activity names it.
+ * @throws AdministrationError where there is none
+ */
+export function cashierOf(
+  context: AccountContext<BillingDeps>,
+  action: string,
+  about: string,
+): PaymentDeps {
+  const { cashier } = context.deps;
+  if (cashier !== null) return { ...cashier, also: noted(context, action, about) };
   throw new AdministrationError(
     "no_payment_provider",
     "Nothing can be paid here: this installation has no payment provider. Its operator adds credit",

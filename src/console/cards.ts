@@ -36,10 +36,12 @@ export const removeCard = accountEndpoint({
   description: "An automatic top-up by this card is paused.",
   reply: LeftCards,
   examples: [{ summary: "The last one", reply: { cards: [], auto: null } }],
-  async run({ deps, account, params }: Context) {
-    const cashier = cashierOf(deps);
+  async run(context: Context) {
+    const { account, params } = context;
+    const id = params.card ?? "";
+    const cashier = cashierOf(context, "card_removed", id);
     try {
-      await removeOwnCard(cashier, account, params.card ?? "");
+      await removeOwnCard(cashier, account, id);
     } catch (error) {
       if (!(error instanceof ProviderAway)) throw error;
       throw new ApiError(
@@ -74,7 +76,7 @@ without their being asked again.`,
       reply: { auto: BILLING_EXAMPLE.auto },
     },
   ],
-  async run({ deps, account }: Context, fields: AutoFields) {
+  async run(context: Context, fields: AutoFields) {
     const settings = {
       amount: readField("amount_usd", () => positiveAmountFrom(fields.amount_usd)),
       threshold: readField("threshold_usd", () => amountFrom(fields.threshold_usd)),
@@ -82,7 +84,10 @@ without their being asked again.`,
       cardId: fields.card ?? null,
     };
     checkConsent(fields);
-    const auto = await enableAuto(cashierOf(deps), account, settings);
+    const { amount_usd: amount, threshold_usd: threshold } = fields;
+    const about = `$${amount} below $${threshold}, at most $${fields.monthly_cap_usd} a month`;
+    const cashier = cashierOf(context, "auto_top_up_enabled", about);
+    const auto = await enableAuto(cashier, context.account, settings);
     return { auto: autoJson(auto) } satisfies AutoTopUpReply;
   },
 });
@@ -96,8 +101,9 @@ export const disableAutoTopUp = accountEndpoint({
   description: "One that is under way still counts.",
   reply: AutoTopUp,
   examples: [{ summary: "It has ended", reply: { auto: null } }],
-  async run({ deps, account }: Context) {
-    await disableAuto(cashierOf(deps), account);
+  async run(context: Context) {
+    const cashier = cashierOf(context, "auto_top_up_disabled", "");
+    await disableAuto(cashier, context.account);
     return { auto: null } satisfies AutoTopUpReply;
   },
 });

@@ -5,6 +5,7 @@ import { positiveAmountFrom } from "../core/field-rules.ts";
 import { type AccountContext, accountEndpoint } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { ProviderAway } from "../payments/provider.ts";
+import type { PaymentDeps } from "../payments/read-top-up.ts";
 import { type ChargeOrder, chargeCard, startCheckout } from "../payments/top-ups.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { type TopUp, TopUps } from "../store/top-ups.ts";
@@ -39,8 +40,10 @@ id of the top-up in \`top_up\`.`,
   body: jsonBody(CheckoutBody, { bytesMax: BODY_BYTES_MAX }),
   reply: StartedTopUp,
   examples: [{ summary: "$25", body: { amount_usd: "25", save_card: true }, reply: EXAMPLE }],
-  async run({ deps, account, request }: Context, fields: CheckoutFields) {
+  async run(context: Context, fields: CheckoutFields) {
+    const { deps, account, request } = context;
     const amount = amountOf(fields);
+    const cashier = cashierOf(context, "checkout_started", `$${fields.amount_usd}`);
     const home = deps.consoleUrl ?? request.headers.get("origin") ?? "";
     const order = {
       amount,
@@ -49,7 +52,7 @@ id of the top-up in \`top_up\`.`,
       returnUrl: (topUp: string) => billingPage(home, account.id, topUp),
     };
     try {
-      return replyOf(await startCheckout(cashierOf(deps), account, order));
+      return replyOf(await startCheckout(cashier, account, order));
     } catch (error) {
       if (!(error instanceof ProviderAway)) throw error;
       throw new ApiError(
@@ -86,10 +89,11 @@ the first. A top-up that is still \`open\` is decided soon; it can be asked for 
       },
     },
   ],
-  async run({ deps, account }: Context, fields: ChargeFields) {
+  async run(context: Context, fields: ChargeFields) {
     const { card = null, request } = fields;
     const order = { amount: amountOf(fields), cardId: card, request };
-    return replyOf(await charged(deps, account, order));
+    const cashier = cashierOf(context, "card_charged", `$${fields.amount_usd}`);
+    return replyOf(await charged(cashier, context.account, order));
   },
 });
 
@@ -111,18 +115,17 @@ export const topUp = accountEndpoint({
 
 /** If the provider does not answer, the top-up is open: a worker asks again, and charges once. */
 async function charged(
-  deps: BillingDeps,
+  cashier: PaymentDeps,
   account: AccountRow,
   order: ChargeOrder & { readonly request: string },
 ): Promise<TopUp> {
-  const cashier = cashierOf(deps);
   try {
     return await chargeCard(cashier, account, order);
   } catch (error) {
     if (!(error instanceof ProviderAway)) throw error;
     const open = await cashier.topUps.findRequest(account.number, order.request);
     if (open === null) throw error;
-    deps.log.warn({ topUpId: open.id, err: error }, "A charge waits for the payment provider");
+    cashier.log.warn({ topUpId: open.id, err: error }, "A charge waits for the payment provider");
     return open;
   }
 }

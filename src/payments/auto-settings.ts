@@ -32,7 +32,7 @@ export async function enableAuto(
   checkTerms(await topUpFacts(deps.topUps.deps, account.number, now), terms, now);
   const store = new AutoTopUps(deps.topUps.deps.database);
   const consent = { version: CONSENT_VERSION, at: now };
-  await store.enable(account.number, terms, { card: card.number, consent, now });
+  await store.enable(account.number, terms, { card: card.number, consent, now, also: deps.also });
   await updateWallet(deps, account);
   const enabled = await store.find(account.number);
   if (enabled === null) throw new Error(`The automatic top-up of ${account.id} is gone`);
@@ -41,7 +41,7 @@ export async function enableAuto(
 
 /** Ends automatic top-ups; false where there were none. One that is under way still counts. */
 export async function disableAuto(deps: PaymentDeps, account: AccountRow): Promise<boolean> {
-  const removed = await new AutoTopUps(deps.topUps.deps.database).remove(account.number);
+  const removed = await new AutoTopUps(deps.topUps.deps.database).remove(account.number, deps.also);
   await updateWallet(deps, account);
   return removed;
 }

@@ -50,9 +50,10 @@ export async function removeCard(deps: PaymentDeps, ref: string, event: EventRef
 }
 
 async function remove(deps: PaymentDeps, ref: string, event: EventRef | null): Promise<void> {
-  const { cards, provider, now, log } = deps;
+  const { cards, provider, now, log, also } = deps;
   const mailsOfPause = () => [pauseMail(deps.mails, "card_removed")];
-  const removal = { provider: provider.name, ref, event, now: new Date(now()), mailsOfPause };
+  const when = { event, now: new Date(now()) };
+  const removal = { provider: provider.name, ref, ...when, mailsOfPause, also };
   const removed = await removeSavedCard(cards.database, removal);
   if (removed?.isPaused !== true) return;
   log.warn({ accountId: removed.account.id }, "An automatic top-up was paused: its card is gone");

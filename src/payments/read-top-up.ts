@@ -3,7 +3,7 @@
 
 import type { Log } from "../core/log.ts";
 import type { TopUpTerms } from "../core/top-up-terms.ts";
-import type { AccountRef } from "../store/accounts.ts";
+import type { AccountRef, AlsoInTransaction } from "../store/accounts.ts";
 import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
 import type { SavedCards } from "../store/saved-cards.ts";
 import { type AppliedReading, applyReading } from "../store/top-up-reading.ts";
@@ -28,6 +28,8 @@ export interface PaymentDeps {
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Fee and bonus of top-ups. */
   readonly terms: TopUpTerms;
+  /** Runs in the transaction of each change that a person makes, such as the line that says so. */
+  readonly also?: AlsoInTransaction | undefined;
   /** What mails to holders say of the service. */
   readonly mails: MailTerms;
   /** Called when a top-up has ended. */

@@ -92,7 +92,7 @@ type Terms = Pick<
 >;
 
 async function create(
-  { topUps, provider, now, terms: rules }: PaymentDeps,
+  { topUps, provider, now, terms: rules, also }: PaymentDeps,
   payer: Payer,
   terms: Terms,
 ): Promise<{ readonly topUp: TopUp; readonly isRepeat: boolean }> {
@@ -101,7 +101,7 @@ async function create(
   const { id, isRepeat } = await createRequested(
     topUps.deps,
     payer.number,
-    { now: createdAt, request },
+    { now: createdAt, request, also },
     (facts) => {
       checkAmount(terms.amount, facts, createdAt.getTime());
       const fee = feeOf(terms.amount, rules);

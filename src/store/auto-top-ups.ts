@@ -3,7 +3,7 @@
 import { and, eq } from "drizzle-orm";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { accounts } from "./account-schema.ts";
-import type { AccountRef } from "./accounts.ts";
+import type { AccountRef, AlsoInTransaction } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { lockAccount, raiseVersion, type Transaction } from "./operations.ts";
 import { autoTopUps, savedCards } from "./payment-schema.ts";
@@ -64,7 +64,13 @@ export class AutoTopUps {
       card,
       consent,
       now,
-    }: { readonly card: number; readonly consent: Consent; readonly now: Date },
+      also,
+    }: {
+      readonly card: number;
+      readonly consent: Consent;
+      readonly now: Date;
+      readonly also?: AlsoInTransaction | undefined;
+    },
   ): Promise<void> {
     const values = {
       ...terms,
@@ -82,19 +88,22 @@ export class AutoTopUps {
         .values({ account, ...values })
         .onConflictDoUpdate({ target: autoTopUps.account, set: values });
       await raiseVersion(tx, account);
+      await also?.(tx, account);
     });
   }
 
   /** Removes it; false where there was none. */
-  async remove(account: number): Promise<boolean> {
+  async remove(account: number, also?: AlsoInTransaction): Promise<boolean> {
     return await this.database.db.transaction(async (tx) => {
       await lockAccount(tx, account);
       const removed = await tx
         .delete(autoTopUps)
         .where(eq(autoTopUps.account, account))
         .returning({ account: autoTopUps.account });
-      if (removed.length > 0) await raiseVersion(tx, account);
-      return removed.length > 0;
+      if (removed.length === 0) return false;
+      await raiseVersion(tx, account);
+      await also?.(tx, account);
+      return true;
     });
   }
 }

@@ -1,7 +1,7 @@
 // A saved card is removed together with what depends on it.
 
 import { and, eq } from "drizzle-orm";
-import type { AccountRef } from "./accounts.ts";
+import type { AccountRef, AlsoInTransaction } from "./accounts.ts";
 import { pauseAutoIn, readAutoTopUp } from "./auto-top-ups.ts";
 import type { Database } from "./database.ts";
 import { lockAccount } from "./operations.ts";
@@ -19,12 +19,14 @@ export interface CardRemoval {
   readonly now: Date;
   /** The mails to the holder if an automatic top-up was paused. */
   readonly mailsOfPause: () => readonly HolderMail[];
+  /** Runs in the transaction of a card that its holder removed. */
+  readonly also?: AlsoInTransaction | undefined;
 }
 
 /** Removes a card; null when there is none. An automatic top-up by it is paused. */
 export async function removeSavedCard(
   database: Database,
-  { provider, ref, event, now, mailsOfPause }: CardRemoval,
+  { provider, ref, event, now, mailsOfPause, also }: CardRemoval,
 ): Promise<{ readonly account: AccountRef; readonly isPaused: boolean } | null> {
   return await database.db.transaction(async (tx) => {
     if (event !== null) await processedIn(tx, event, "card removed");
@@ -35,6 +37,7 @@ export async function removeSavedCard(
     const account = owner === undefined ? null : await lockAccount(tx, owner.account);
     const card = account === null ? null : await removeCardIn(tx, provider, ref, now);
     if (account === null || card === null) return null;
+    await also?.(tx, account.number);
     const auto = await readAutoTopUp(tx, account.number);
     const isPaused =
       auto?.card === card.number && (await pauseAutoIn(tx, account.number, "card_removed", now));

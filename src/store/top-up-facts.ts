@@ -6,7 +6,7 @@ import { DAY_MS } from "../core/limits.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { monthOf, startOfMonth } from "../core/months.ts";
 import { accounts, payments } from "./account-schema.ts";
-import type { AccountRow } from "./accounts.ts";
+import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
 import { type AutoTopUp, readAutoTopUp } from "./auto-top-ups.ts";
 import { readDocument } from "./documents.ts";
 import { lockAccount, nextOperation, type Transaction } from "./operations.ts";
@@ -50,6 +50,13 @@ export async function createChecked(
   });
 }
 
+interface RequestedTopUp {
+  readonly now: Date;
+  readonly request: string | null;
+  /** Runs in the transaction of a new one. */
+  readonly also?: AlsoInTransaction | undefined;
+}
+
 /**
  * `createChecked` for a top-up that its payer asks for by an id of their own: where that made one
  * before, nothing is decided and its id is answered.
@@ -57,7 +64,7 @@ export async function createChecked(
 export async function createRequested(
   { database, random }: TopUpsDeps,
   account: number,
-  { now, request }: { readonly now: Date; readonly request: string | null },
+  { now, request, also }: RequestedTopUp,
   decide: (facts: TopUpFacts) => NewTopUp,
 ): Promise<{ readonly id: string; readonly isRepeat: boolean }> {
   return await database.db.transaction(async (tx) => {
@@ -65,7 +72,9 @@ export async function createRequested(
     // Found under the lock of the account: two at the same time make one.
     const first = request === null ? null : await requestedTopUpIn(tx, account, request);
     if (first !== null) return { id: first, isRepeat: true };
-    return { id: await createTopUpIn(tx, random, { ...decide(facts), request }), isRepeat: false };
+    const id = await createTopUpIn(tx, random, { ...decide(facts), request });
+    await also?.(tx, account);
+    return { id, isRepeat: false };
   });
 }
 

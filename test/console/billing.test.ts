@@ -267,6 +267,32 @@ describe("the automatic top-up", () => {
   });
 });
 
+test("the account's activity has a line for each change, none for a repeat", async () => {
+  const account = await withCard();
+  const post = (path: string, body: object = {}) =>
+    lab.harness.post("billing", pathOf(account, path), body);
+  const order = { amount_usd: "10", request: "one-line-of-it" };
+  await post("top-ups/charge", order);
+  await post("top-ups/charge", order);
+  await post("top-ups/charge", { ...order, amount_usd: "1" });
+  const terms = { amount_usd: "10", threshold_usd: "5", monthly_cap_usd: "50" };
+  await post("auto-top-up", { ...terms, consent_version: CONSENT_VERSION });
+  await post("auto-top-up/disable");
+  await post("auto-top-up/disable");
+  const [card] = (await billingOf(account)).cards;
+  await post(`cards/${card?.id}/remove`);
+  const rows = await lab.harness.api.parts.stores.database.sql`
+    SELECT l.actor, l.action, l.about FROM activity l JOIN accounts a ON a.number = l.account
+    WHERE a.id = ${account.id} ORDER BY l.number`;
+  expect(rows.map(({ actor, action, about }) => [actor, action, about])).toEqual([
+    ["billing@example.com", "checkout_started", "$20"],
+    ["billing@example.com", "card_charged", "$10"],
+    ["billing@example.com", "auto_top_up_enabled", "$10 below $5, at most $50 a month"],
+    ["billing@example.com", "auto_top_up_disabled", ""],
+    ["billing@example.com", "card_removed", card?.id],
+  ]);
+});
+
 describe("who may pay", () => {
   const ORDERS = [
     ["top-ups/checkout", { amount_usd: "20" }],
