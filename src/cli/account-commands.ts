@@ -3,6 +3,7 @@ import { closeAccount } from "../accounts/closing.ts";
 import { type Adjusted, adjustBalance, forgiveOwed } from "../accounts/payments.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
 import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
+import { limitsCommand } from "./account-limits.ts";
 import { showAccount } from "./account-show.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { dollars } from "./print.ts";
@@ -235,6 +236,7 @@ function outcomeText(action: AccountAction, state: string): string {
 export const accountCommands: readonly Command[] = [
   create,
   show,
+  limitsCommand,
   stateCommand("suspend", "Suspend an account: every call is refused, the keys stay"),
   stateCommand("resume", "Resume an account that an operator suspended"),
   close,

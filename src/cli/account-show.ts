@@ -6,8 +6,9 @@ import { add, type NanoUsd, toJsonNumber, ZERO } from "../core/money.ts";
 import type { AccountRow, KeyRow } from "../store/accounts.ts";
 import type { Payment } from "../store/payments.ts";
 import type { Answer } from "./command.ts";
+import { keyJson, keysText } from "./key-print.ts";
 import { paymentJson, paymentsText } from "./payment-print.ts";
-import { dollars, indented, labelled, table, utc } from "./print.ts";
+import { dollars, indented, labelled, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 
 interface Shown {
@@ -60,9 +61,11 @@ function textOf({ account, summary, keys, payments }: Shown): string {
     ["held", `${dollars(held)} in open calls, ${openStreams} of them streams`],
     ["month", `${month.name}: ${spent} spent${own}`],
   ]);
-  return [head, `keys\n${keysText(keys, summary)}`, `payments\n${paymentsText(payments)}`].join(
-    "\n\n",
-  );
+  return [
+    head,
+    `keys\n${indented(keysText(keys, summary))}`,
+    `payments\n${paymentsText(payments)}`,
+  ].join("\n\n");
 }
 
 function owedRows(owed: NanoUsd): [string, string][] {
@@ -78,28 +81,6 @@ function tierRows(account: AccountRow, tier: Tier, next: Tier | null): [string, 
     ["tier", `${tier.name}${account.contract === null ? "" : " (by contract)"}`],
     ["next tier", next === null ? "-" : `${next.name}: ${unlockWords(next)}`],
   ];
-}
-
-function keysText(keys: readonly KeyRow[], summary: AccountSummary): string {
-  if (keys.length === 0) return "  none";
-  const rows = keys.map((key) => [
-    key.id,
-    key.name,
-    key.scopes.join(","),
-    `…${key.lastFour}`,
-    `${dollars(spentBy(key, summary))}${
-      key.monthlyLimit === null ? "" : ` of ${dollars(key.monthlyLimit)}`
-    } this month`,
-    key.ipAllowlist.length === 0 ? "any address" : key.ipAllowlist.join(","),
-    key.lastUsedAt === null ? "never used" : `used ${utc(key.lastUsedAt)}`,
-    key.revokedAt === null ? "" : `revoked ${utc(key.revokedAt)}`,
-  ]);
-  return indented(table(rows));
-}
-
-/** What a key spent in this UTC month. */
-function spentBy({ id }: KeyRow, { keys }: AccountSummary): NanoUsd {
-  return keys.get(id)?.spent ?? ZERO;
 }
 
 function jsonOf({ account, summary, keys, payments }: Shown) {
@@ -148,20 +129,5 @@ function tierJson(tier: Tier) {
       tier.unlock === null
         ? null
         : { paid_usd: toJsonNumber(tier.unlock.paid), days: tier.unlock.days },
-  };
-}
-
-function keyJson(key: KeyRow, summary: AccountSummary) {
-  return {
-    id: key.id,
-    name: key.name,
-    scopes: key.scopes,
-    ip: key.ipAllowlist,
-    monthly_limit_usd: key.monthlyLimit === null ? null : toJsonNumber(key.monthlyLimit),
-    month_spent_usd: toJsonNumber(spentBy(key, summary)),
-    last_four: key.lastFour,
-    created_at: key.createdAt,
-    last_used_at: key.lastUsedAt,
-    revoked_at: key.revokedAt,
   };
 }

@@ -1,6 +1,9 @@
-import { createKey, revokeKey } from "../accounts/administration.ts";
+import { readAccountSummary } from "../accounts/account-summary.ts";
+import { createKey, findAccount, renameOwnKey, revokeKey } from "../accounts/administration.ts";
 import { SCOPES, scopesOfSurface } from "../core/services.ts";
 import type { Command } from "./command.ts";
+import { keyJson, keysText } from "./key-print.ts";
+import { indented } from "./print.ts";
 import { addressesOf, amountOf, idOf, nameOf, scopesOf } from "./values.ts";
 
 /** The Application API calls its scope a permission (SPEC 2.1). */
@@ -55,4 +58,41 @@ const revoke: Command = {
   },
 };
 
-export const keyCommands: readonly Command[] = [create, revoke];
+const list: Command = {
+  name: "key list",
+  positionals: ["ID"],
+  summary: "List the keys of an account: what each may do, spent this month, and when it was used",
+  options: {},
+  prepare(input) {
+    const id = idOf(input, "account");
+    return async ({ administration, actors }) => {
+      const account = await findAccount(administration, id);
+      const keys = await administration.accounts.listKeys(account);
+      const ids = keys.map((key) => key.id);
+      const summary = await readAccountSummary(actors, account, ids);
+      return {
+        json: { account: id, keys: keys.map((key) => keyJson(key, summary)) },
+        text: `keys of ${id}\n${indented(keysText(keys, summary))}`,
+      };
+    };
+  },
+};
+
+const rename: Command = {
+  name: "key rename",
+  positionals: ["ID", "KEY-ID"],
+  summary: "Give a key of an account another name",
+  options: { name: { value: "N", help: "the new name", required: true } },
+  prepare(input) {
+    const accountId = idOf(input, "account");
+    const keyId = idOf(input, "key", 1);
+    const name = nameOf(input, "name", "");
+    return async ({ administration }) => {
+      const account = await findAccount(administration, accountId);
+      const { id, applied } = await renameOwnKey(administration, account, { keyId, name });
+      return { json: { id, name, applied }, text: `Key ${id} is called '${name}'.` };
+    };
+  },
+};
+
+export const keyCommands: readonly Command[] = [create, list, rename, revoke];

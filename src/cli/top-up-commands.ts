@@ -86,14 +86,17 @@ const charge: Command = {
   options: {
     usd: AMOUNT,
     card: { value: "CARD-ID", help: "which card (the newest)" },
+    id: { value: "REF", help: "with the same one nothing is charged twice" },
   },
   prepare(input) {
     const id = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
     const cardId = cardOption(input, "card");
+    const request = referenceOf(input, "id");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      return ended(await chargeCard(paymentsOf(stores), account, { amount, cardId }));
+      const order = { amount, cardId, ...(request !== null && { request }) };
+      return ended(await chargeCard(paymentsOf(stores), account, order));
     };
   },
 };

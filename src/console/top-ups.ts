@@ -135,7 +135,7 @@ function amountOf({ amount_usd: text }: { readonly amount_usd: string }) {
 }
 
 function billingPage(home: string, account: string, topUpId: string): string {
-  const url = new URL(`/dashboard/accounts/${account}/billing`, home);
+  const url = new URL(`/dashboard/${account}/billing`, home);
   url.searchParams.set("top_up", topUpId);
   return url.href;
 }

@@ -76,7 +76,7 @@ describe("a top-up on the provider's page", () => {
     const account = await lab.harness.account({ free: "0" });
     const begun = await start(account, { amount_usd: "20.01" });
     expect(begun).toMatchObject({ kind: "checkout", status: "open", amount_usd: "20.01" });
-    const back = `/dashboard/accounts/${account.id}/billing?top_up=${begun.id}`;
+    const back = `/dashboard/${account.id}/billing?top_up=${begun.id}`;
     expect(await lab.pay(begun.url)).toContain(`${lab.harness.api.parts.url}${back}`);
     expect(await ended(account, begun.id)).toMatchObject({ status: "succeeded", url: null });
     await credited(account, "20.01");
