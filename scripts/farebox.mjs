@@ -90,7 +90,8 @@ function environmentOf(args) {
     );
   }
   const FAREBOX_DATA = dataFolder(home);
-  const stores = { REDIS_URL, DATABASE_URL };
+  const CONSOLE_URL = given.CONSOLE_URL || runtime?.base_url;
+  const stores = { REDIS_URL, DATABASE_URL, CONSOLE_URL };
   const payments = namesProvider(given) ? {} : runtime?.payments;
   return { ...given, ...held, ...payments, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
 }

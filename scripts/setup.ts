@@ -9,9 +9,11 @@ import { createAccount, createKey } from "../src/accounts/administration.ts";
 import { migrateStores } from "../src/cli/migrate-command.ts";
 import { newId } from "../src/core/ids.ts";
 import { scopesOfSurface } from "../src/core/services.ts";
+import { makeSignInLink } from "../src/identity/sign-in-link.ts";
 import { loadStoreConfig, type StoreConfig } from "../src/settings/config.ts";
 import { Accounts } from "../src/store/accounts.ts";
 import { type Database, openDatabase } from "../src/store/database.ts";
+import { ensureMember, ensurePerson } from "../src/store/known-people.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { Payments } from "../src/store/payments.ts";
 import { openRedis } from "../src/store/redis.ts";
@@ -23,7 +25,11 @@ interface Demo {
   readonly base_url: string;
   readonly key: string;
   readonly account: string;
+  /** Signs the owner of the account in, once; null without a console. */
+  readonly sign_in_link: string | null;
 }
+
+const OWNER = "owner@demo.farebox.example";
 
 const log = { info: () => {}, warn: console.error, error: console.error };
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -47,7 +53,7 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
     await adoptSecrets(database, config.secrets);
     const demo = await openDemo(file, baseUrl, { config, database, actors });
     await finishLayout(redis);
-    return demo;
+    return { ...demo, sign_in_link: await openOwner(database, demo.account, baseUrl) };
   } finally {
     redis.disconnect();
     await database.close();
@@ -74,7 +80,7 @@ async function openDemo(
   file: string,
   baseUrl: string,
   { config, database, actors }: Opened,
-): Promise<Demo> {
+): Promise<Omit<Demo, "sign_in_link">> {
   await makePartitions({ upkeep: new LogUpkeep(database), now: Date.now });
   const [keyPepper] = config.secrets.KEY_PEPPER;
   const accounts = new Accounts({ database, random, keyPepper });
@@ -85,7 +91,11 @@ async function openDemo(
   const payments = new Payments({ database, random });
   const onDelayed = (account: string, error: unknown) => log.warn(account, error);
   const deps = { accounts, payments, actors, now: Date.now, onDelayed };
-  const account = await createAccount(deps, { surface: "gateway", email: null });
+  const account = await createAccount(deps, {
+    surface: "gateway",
+    email: null,
+    name: "Demonstration",
+  });
   const key = await createKey(deps, account.id, {
     name: "demonstration",
     scopes: scopesOfSurface("gateway"),
@@ -93,6 +103,17 @@ async function openDemo(
     monthlyLimit: null,
   });
   return { base_url: baseUrl, key: key.key, account: account.id };
+}
+
+/** Makes the person who owns the demonstration account, and a link to sign in with. */
+async function openOwner(database: Database, accountId: string, baseUrl: string) {
+  const origin = process.env.CONSOLE_URL || baseUrl;
+  if (!process.env.SESSION_SECRET) return null;
+  const now = new Date();
+  const owner = { email: OWNER, name: "Demo", isOperator: false, opensAccount: false };
+  const personId = await ensurePerson(database, owner, { random, now });
+  await ensureMember(database, { personId, accountId, role: "owner" }, now);
+  return await makeSignInLink(database, { personId, origin }, { random, now });
 }
 
 /** The account of an earlier start, or null. */

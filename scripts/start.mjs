@@ -32,7 +32,7 @@ import { shown, USAGE, welcome } from "./welcome.mjs";
  * @typedef {import("./processes.mjs").Exit} Exit
  * @typedef {import("./sandbox.mjs").Sandbox} Sandbox
  * @typedef {import("./supervisor.mjs").Supervised} Supervised
- * @typedef {{ account: string, key: string }} Demo
+ * @typedef {{ account: string, key: string, sign_in_link: string | null }} Demo
  */
 
 const READY_MS = 60_000;

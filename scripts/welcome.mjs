@@ -20,10 +20,13 @@ Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the lo
  * @param {string} started.baseUrl
  * @param {string} started.home
  * @param {boolean} started.showLogs
- * @param {{ account: string, key: string }} started.demo
+ * @param {{ account: string, key: string, sign_in_link: string | null }} started.demo
  * @param {string | null} started.sandbox where the sandbox of payments is
  */
-export function welcome({ baseUrl, home, showLogs, demo: { account, key }, sandbox }) {
+export function welcome({ baseUrl, home, showLogs, demo, sandbox }) {
+  const { account, key, sign_in_link: link } = demo;
+  const origin = link?.replace(/\/dashboard\/.*/, "");
+  const dashboard = link === null ? "" : `\n  Dashboard  ${origin}/dashboard\n  Sign in    ${link}`;
   const payments = sandbox === null ? "" : `\n  Payments   ${sandbox} (a sandbox: no real money)`;
   const topUp =
     sandbox === null
@@ -38,7 +41,7 @@ npm run -s farebox -- topup link ${account} --usd 20 --save-card\n`;
 Farebox is running. Ctrl-C stops it; the next start finds its data again.
 
   Base URL   ${baseUrl}
-  Key        ${key}
+  Key        ${key}${dashboard}
   Data       ${shown(home)}${logs}${payments}
 
 Try it:

@@ -62,9 +62,9 @@ async function readContent({ keys }: DeliveryDeps, claim: Claim): Promise<MailCo
 }
 
 async function hand(deps: DeliveryDeps, claim: Claim, content: MailContent): Promise<Delivery> {
-  const { id, accountId, accountEmail, createdAt } = claim;
+  const { id, accountId, accountDomain, createdAt } = claim;
   const sender = senderAddress(accountId, deps.mailDomain);
-  const mime = await deps.build({ id, content, sender, accountEmail, date: createdAt });
+  const mime = await deps.build({ id, content, sender, accountDomain, date: createdAt });
   const mail = { from: deps.returnPath(id, sender), to: content.to, mime };
   return await deps.transport.send(mail, () => deps.deliveries.commit(claim, deps.claimMs));
 }

@@ -20,6 +20,7 @@ import {
   type NewKey,
 } from "../store/accounts.ts";
 import { BalanceTooLarge } from "../store/balance-limit.ts";
+import { grantFreeCredit } from "../store/new-account.ts";
 import { ReferenceReused } from "../store/operations.ts";
 import type { Payments } from "../store/payments.ts";
 
@@ -50,6 +51,7 @@ export type AccountAction =
   | { readonly kind: "suspend" | "resume" | "close" }
   | { readonly kind: "contract"; readonly contract: "enterprise" | null }
   | { readonly kind: "plan"; readonly plan: PlanName }
+  | { readonly kind: "domain"; readonly domain: string | null }
   | { readonly kind: "cap"; readonly cap: NanoUsd | null };
 
 /** A new account with its wallet. */
@@ -101,6 +103,25 @@ export async function createKey(
     deps.accounts.createKey(account, terms, deps.also),
   );
   return { id, key: secret, applied: await apply(deps, account) };
+}
+
+/**
+ * Gives a Gateway account the free credit that it did not get by signing up. An account has free
+ * credit by a grant once.
+ * @throws AdministrationError
+ */
+export async function grantFree(deps: AdministrationDeps, accountId: string): Promise<Done> {
+  const account = await findAccount(deps, accountId);
+  const { database } = deps.accounts.deps;
+  const result = await grantFreeCredit(database, account, new Date(deps.now()));
+  if (result === "granted") return { id: account.id, applied: await apply(deps, account) };
+  if (result === "closed") throw closed(account);
+  throw new AdministrationError(
+    result === "had_some" ? "wrong_state" : "wrong_surface",
+    result === "had_some"
+      ? `The account ${accountId} has had its free credit`
+      : `The account ${accountId} is of the application surface: its plan has an allowance`,
+  );
 }
 
 /** Revokes a key; the next call with it is refused. @throws AdministrationError */
@@ -184,6 +205,8 @@ function decide(
   switch (action.kind) {
     case "plan":
       return account.plan === action.plan ? null : { plan: action.plan };
+    case "domain":
+      return account.mailDomain === action.domain ? null : { mailDomain: action.domain };
     case "contract":
       return account.contract === action.contract ? null : { contract: action.contract };
     case "cap":

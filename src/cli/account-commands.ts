@@ -1,7 +1,13 @@
-import { type AccountAction, changeAccount, createAccount } from "../accounts/administration.ts";
+import {
+  type AccountAction,
+  changeAccount,
+  createAccount,
+  grantFree,
+} from "../accounts/administration.ts";
 import { closeAccount } from "../accounts/closing.ts";
 import { type Adjusted, adjustBalance, forgiveOwed } from "../accounts/payments.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
+import { asciiDomain } from "../core/mail-address.ts";
 import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
 import { limitsCommand } from "./account-limits.ts";
 import { showAccount } from "./account-show.ts";
@@ -143,6 +149,35 @@ const cap: Command = {
   },
 };
 
+const domain: Command = {
+  name: "account domain",
+  positionals: ["ID", "DOMAIN|none"],
+  summary: "Set the domain that the footer of the account's mail names",
+  options: {},
+  prepare(input) {
+    const id = idOf(input, "account");
+    const word = input.positionals[1] ?? "";
+    if (word === "none") return change(id, { kind: "domain", domain: null });
+    const name = asciiDomain(word);
+    if (name === null) throw new UsageError(`'${word}' is no domain such as example.com`);
+    return change(id, { kind: "domain", domain: name });
+  },
+};
+
+const grant: Command = {
+  name: "grant free",
+  positionals: ["ID"],
+  summary: "Give a Gateway account the free credit that it did not get by signing up",
+  options: {},
+  prepare(input) {
+    const id = idOf(input, "account");
+    return async ({ administration }) => {
+      const { applied } = await grantFree(administration, id);
+      return { json: { id, granted: true, applied }, text: `The account ${id} has free credit.` };
+    };
+  },
+};
+
 const REASON = { value: "TEXT", help: "the reason, which is recorded", required: true };
 const REFERENCE = { value: "REF", help: "your own id; the same id is booked only once" };
 
@@ -245,4 +280,6 @@ export const accountCommands: readonly Command[] = [
   cap,
   adjust,
   forgive,
+  domain,
+  grant,
 ];

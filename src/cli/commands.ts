@@ -12,6 +12,7 @@ import { logCommands } from "./log-commands.ts";
 import { mailCommands } from "./mail-commands.ts";
 import { migrateCommands } from "./migrate-command.ts";
 import { paymentCommands } from "./payment-commands.ts";
+import { peopleCommands } from "./people-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 import { topUpCommands } from "./top-up-commands.ts";
 import { usageCommands } from "./usage-commands.ts";
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   ...paymentCommands,
   ...topUpCommands,
   ...keyCommands,
+  ...peopleCommands,
   ...serviceCommands,
   ...indexCommands,
   ...mailCommands,

@@ -44,7 +44,7 @@ async function sendTest(
   const sender = `postmaster@${mail.domain}`;
   const unused = { html: null, fromName: null, replyTo: null };
   const content = { to: [to], subject: SUBJECT, text: TEXT, ...unused };
-  const mime = await createMimeBuilder(mail)({ id, content, sender, accountEmail: null, date });
+  const mime = await createMimeBuilder(mail)({ id, content, sender, accountDomain: null, date });
   const check = await checkRelay(relay, { from: sender, to, mime });
   const server = `${relay.host}:${relay.port}`;
   if (!check.ok) {

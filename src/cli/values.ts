@@ -10,6 +10,7 @@ import {
   wrongField,
 } from "../core/field-rules.ts";
 import { type IdKind, isId } from "../core/ids.ts";
+import { parseAddress } from "../core/mail-address.ts";
 import { type NanoUsd, usd } from "../core/money.ts";
 import type { Scope } from "../core/services.ts";
 import { type Input, UsageError } from "./command.ts";
@@ -142,6 +143,14 @@ export function emailOf(input: Input, option: string): string | null {
   if (email === undefined) return null;
   if (EMAIL.test(email) && email.length <= EMAIL_LENGTH_MAX) return email;
   throw new UsageError(`--${option} must be an email address, but is '${email}'`);
+}
+
+/** The positional argument at an index, as an email address in lower case. */
+export function emailArgumentOf({ positionals }: Input, index = 0): string {
+  const email = positionals[index] ?? "";
+  const parsed = parseAddress(email);
+  if (typeof parsed !== "string") return parsed.address.toLowerCase();
+  throw new UsageError(`'${email}' is no email address: it ${parsed}`);
 }
 
 function listOf({ values }: Input, option: string): string[] {

@@ -74,10 +74,9 @@ export function noReplyAddress(mailDomain: string): string {
   return `no-reply@${mailDomain}`;
 }
 
-/** The name of the account in the footer and the display name: the domain of its own address. */
-export function accountDomain(email: string | null, sender: string): string {
-  const domain = email === null ? null : asciiDomain(email.slice(email.lastIndexOf("@") + 1));
-  return domain ?? sender;
+/** The name of the account in the footer and the display name: its own domain. */
+export function accountName(domain: string | null, sender: string): string {
+  return (domain === null ? null : asciiDomain(domain)) ?? sender;
 }
 
 /** "Ada via Farebox": the suffix is always there, so no account can pose as the service. */

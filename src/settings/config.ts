@@ -145,6 +145,12 @@ export function loadMailConfig(env: Environment = process.env): MailConfig {
   return mailOf(readVariables(MAIL_VARIABLES, env));
 }
 
+/** The origin where people open the dashboard; null if it is not set. */
+export function loadConsoleOrigin(env: Environment = process.env): string | null {
+  const { CONSOLE_URL } = CONSOLE_VARIABLES;
+  return readVariables({ CONSOLE_URL }, env).CONSOLE_URL?.origin ?? null;
+}
+
 function dataDirectoryOf({ FAREBOX_DATA }: Values<typeof DATA_VARIABLES>): string {
   return resolve(FAREBOX_DATA ?? DATA_DIRECTORY);
 }

@@ -19,7 +19,8 @@ export interface Claim {
   readonly attempt: number;
   readonly accountId: string;
   readonly bucket: number;
-  readonly accountEmail: string | null;
+  /** The domain that the footer names. */
+  readonly accountDomain: string | null;
   /** The encrypted content; null if it is missing. */
   readonly box: Uint8Array | null;
   readonly createdAt: Date;
@@ -67,7 +68,7 @@ export class MailDeliveries {
       WHERE m.id = ${toUuid(id)} AND a.number = m.account AND m.status = 'queued'
         AND (m.claimed_until IS NULL OR m.claimed_until < now())
         AND m.next_attempt_at <= now() + interval '1 second'
-      RETURNING m.attempts, m.doubts, m.created_at, a.id AS account, a.bucket, a.email,
+      RETURNING m.attempts, m.doubts, m.created_at, a.id AS account, a.bucket, a.mail_domain,
         m.created_at < now() - ${MAIL.retryForMs} * interval '1 ms' AS overdue,
         (SELECT c.box FROM mail_contents c WHERE c.message = m.id) AS box`;
     if (row === undefined) return null;
@@ -76,7 +77,7 @@ export class MailDeliveries {
       attempt: row.attempts,
       accountId: row.account,
       bucket: row.bucket,
-      accountEmail: row.email,
+      accountDomain: row.mail_domain,
       box: row.box,
       createdAt: new Date(row.created_at),
       isOverdue: row.overdue,
@@ -192,7 +193,7 @@ interface ClaimRow {
   readonly created_at: string;
   readonly account: string;
   readonly bucket: number;
-  readonly email: string | null;
+  readonly mail_domain: string | null;
   readonly overdue: boolean;
   readonly box: Uint8Array | null;
 }

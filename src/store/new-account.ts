@@ -1,10 +1,12 @@
 // A new account: its row, and the free credit that it may begin with.
 
+import { and, eq } from "drizzle-orm";
 import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
 import { DAY_MS, FREE_CREDIT, FREE_CREDIT_DAYS } from "../core/limits.ts";
-import { accounts } from "./account-schema.ts";
+import { accounts, operations } from "./account-schema.ts";
 import type { AccountRow, NewAccount } from "./accounts.ts";
-import { bookOperation, type Transaction } from "./operations.ts";
+import type { Database } from "./database.ts";
+import { bookOperation, lockAccount, type Transaction } from "./operations.ts";
 
 /** Inserts an account without any credit. */
 export async function insertAccount(
@@ -41,5 +43,29 @@ export async function bookFreeCredit(
     actor,
     expiresAt: new Date(now.getTime() + FREE_CREDIT_DAYS * DAY_MS),
     createdAt: now,
+  });
+}
+
+/** Books free credit for a Gateway account that never had any; says why not. */
+export async function grantFreeCredit(
+  { db }: Database,
+  { number }: Pick<AccountRow, "number">,
+  now: Date,
+): Promise<"granted" | "had_some" | "closed" | "application"> {
+  return await db.transaction(async (tx) => {
+    const account = await lockAccount(tx, number);
+    if (account?.surface !== "gateway") return "application";
+    if (account.state === "closed") return "closed";
+    const [earlier] = await tx
+      .select({ number: operations.number })
+      .from(operations)
+      .where(and(eq(operations.account, number), eq(operations.balance, "free")))
+      .limit(1);
+    if (earlier !== undefined) return "had_some";
+    await bookFreeCredit(tx, number, { now, actor: "operator" });
+    if (account.signUpGrant !== null) {
+      await tx.update(accounts).set({ signUpGrant: "granted" }).where(eq(accounts.number, number));
+    }
+    return "granted";
   });
 }

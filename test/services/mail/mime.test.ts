@@ -27,7 +27,7 @@ function build(content: Partial<MailContent> = {}, dkim: typeof DKIM | null = nu
     id: "msg_0000000000000000000001",
     content: { ...CONTENT, ...content },
     sender: SENDER,
-    accountEmail: "ada@acme.test",
+    accountDomain: "acme.test",
     date: new Date("2026-11-21T12:00:00Z"),
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
-import { accountDomain, mailCost, retryDelayMs, senderAddress } from "../../../src/core/mail.ts";
+import { accountName, mailCost, retryDelayMs, senderAddress } from "../../../src/core/mail.ts";
 import { usd } from "../../../src/core/money.ts";
 import { bounceAddress, bouncedMessage } from "../../../src/services/mail/bounce-address.ts";
 import { seal, unseal } from "../../../src/services/mail/sealed.ts";
@@ -54,6 +54,6 @@ test("an account's sender is its own, and stays", () => {
   expect(sender).toMatch(/^[a-z2-7]{16}@mail\.test$/);
   expect(senderAddress("acct_1", "mail.test")).toBe(sender);
   expect(senderAddress("acct_2", "mail.test")).not.toBe(sender);
-  expect(accountDomain("ada@Example.org", sender)).toBe("example.org");
-  expect(accountDomain(null, sender)).toBe(sender);
+  expect(accountName("Example.org", sender)).toBe("example.org");
+  expect(accountName(null, sender)).toBe(sender);
 });

@@ -2,7 +2,7 @@
 
 import { createTransport } from "nodemailer";
 import {
-  accountDomain,
+  accountName,
   displayName,
   footerText,
   type MailContent,
@@ -31,7 +31,7 @@ export interface MimeInput {
   readonly content: MailContent;
   /** The account's assigned address. */
   readonly sender: string;
-  readonly accountEmail: string | null;
+  readonly accountDomain: string | null;
   readonly date: Date;
 }
 
@@ -44,8 +44,8 @@ export type BuildMime = (input: MimeInput) => Promise<Buffer>;
 export function createMimeBuilder(identity: MailIdentity): BuildMime {
   const { domain, service } = identity;
   const compose = createComposer(identity);
-  return async ({ id, content, sender, accountEmail, date }) => {
-    const ownDomain = accountDomain(accountEmail, sender);
+  return async ({ id, content, sender, accountDomain, date }) => {
+    const ownDomain = accountName(accountDomain, sender);
     const footer = footerText(ownDomain, service);
     const { text, html, subject, replyTo } = content;
     return await compose({

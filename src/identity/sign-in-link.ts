@@ -1,0 +1,22 @@
+// One-time links to sign in with, which an operator makes.
+
+import { newToken } from "../core/console-tokens.ts";
+import type { RandomBytes } from "../core/ids.ts";
+import type { Database } from "../store/database.ts";
+import { addSignInLink } from "../store/known-people.ts";
+import { linkName } from "./sign-up-plugin.ts";
+
+export const LINK_MINUTES = 15;
+const MINUTE_MS = 60_000;
+
+/** The address of a page that signs the person in once, by a button; it ends after 15 minutes. */
+export async function makeSignInLink(
+  database: Database,
+  { personId, origin }: { readonly personId: string; readonly origin: string },
+  { random, now }: { readonly random: RandomBytes; readonly now: Date },
+): Promise<string> {
+  const token = newToken(random);
+  const expiresAt = new Date(now.getTime() + LINK_MINUTES * MINUTE_MS);
+  await addSignInLink(database, { personId, name: linkName(token), expiresAt }, random);
+  return `${origin}/dashboard/link?token=${token}`;
+}
