@@ -1,7 +1,6 @@
 // Commands about people: links to sign in with, and who is an operator.
 
 import { LINK_MINUTES, makeSignInLink } from "../identity/sign-in-link.ts";
-import { loadConsoleOrigin } from "../settings/config.ts";
 import { ensurePerson, setOperator } from "../store/known-people.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
@@ -63,10 +62,9 @@ function noPerson(email: string): Answer {
 }
 
 async function linkFor(
-  { database, random }: Stores,
+  { database, random, consoleOrigin: origin }: Stores,
   { email, personId, nowMs }: { email: string; personId: string; nowMs: number },
 ): Promise<Answer> {
-  const origin = loadConsoleOrigin();
   if (origin === null) {
     throw new UsageError(
       "CONSOLE_URL is not set: it is the origin where people open the dashboard",

@@ -2,7 +2,7 @@
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { RandomBytes } from "../core/ids.ts";
-import { loadStoreConfig } from "../settings/config.ts";
+import { loadConsoleOrigin, loadStoreConfig } from "../settings/config.ts";
 import { ConfigError, type Environment } from "../settings/environment.ts";
 import { WrongRedisUrl } from "../store/redis-url.ts";
 import { WrongSecret } from "../store/secrets.ts";
@@ -48,6 +48,7 @@ async function withStores(
 ): Promise<Answer> {
   const stores = openStores({
     config: loadStoreConfig(env),
+    consoleOrigin: loadConsoleOrigin(env),
     now,
     random,
     warn: err,

@@ -16,6 +16,8 @@ import { WalletRepository } from "../store/wallet-repository.ts";
 
 export interface StoresDeps {
   readonly config: StoreConfig;
+  /** The origin where people open the dashboard; null if it is not set. */
+  readonly consoleOrigin: string | null;
   readonly now: () => number;
   readonly random: RandomBytes;
   /** Shows the operator a warning in addition to the result. */
@@ -27,6 +29,8 @@ export interface Stores {
   readonly databaseUrl: string;
   readonly actors: AccountActors;
   readonly administration: AdministrationDeps;
+  /** The origin where people open the dashboard; null if it is not set. */
+  readonly consoleOrigin: string | null;
   /** The directory with the data files of the running Farebox. */
   readonly dataDirectory: string;
   readonly warn: (line: string) => void;
@@ -39,7 +43,7 @@ export interface Stores {
 }
 
 /** Opens the stores; nothing connects to Postgres before the first statement. */
-export function openStores({ config, now, random, warn }: StoresDeps): Stores {
+export function openStores({ config, consoleOrigin, now, random, warn }: StoresDeps): Stores {
   const redis = openRedis(config.redisUrl);
   // Failed commands throw their errors; without this listener the client also prints them.
   redis.on("error", () => {});
@@ -68,6 +72,7 @@ export function openStores({ config, now, random, warn }: StoresDeps): Stores {
     databaseUrl: config.databaseUrl,
     actors,
     administration: { accounts, payments, actors, now, onDelayed },
+    consoleOrigin,
     dataDirectory: config.dataDirectory,
     warn,
     random,

@@ -1,0 +1,107 @@
+// The second factor: due after every way to sign in, and turned off only with the password.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
+import { random } from "../support/world.ts";
+import { PASSWORD, PeopleLab, type Visitor } from "./people-lab.ts";
+
+const EMAIL = "ada@example.com";
+const STEP_SECONDS = 30;
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+let lab: PeopleLab;
+let ada: Visitor;
+let secret: string;
+let backupCodes: readonly string[];
+
+beforeAll(async () => {
+  lab = await PeopleLab.start();
+  ada = await lab.person(EMAIL);
+  const begun = await ada.auth("/two-factor/enable", { password: PASSWORD });
+  secret = new URL(begun.body.totpURI).searchParams.get("secret") ?? "";
+  backupCodes = begun.body.backupCodes;
+  const confirmed = await ada.auth("/two-factor/verify-totp", { code: codeNow() });
+  if (confirmed.status !== 200) throw new Error(confirmed.text);
+});
+
+afterAll(async () => {
+  await lab[Symbol.asyncDispose]();
+});
+
+/** The code of the app now (RFC 6238). */
+function codeNow(): string {
+  const bits = [...secret].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0"));
+  const bytes = bits.join("").match(/.{8}/g) ?? [];
+  const key = Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1_000 / STEP_SECONDS)));
+  const digest = createHmac("sha1", key).update(counter).digest();
+  const at = (digest.at(-1) ?? 0) & 15;
+  return String((digest.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+async function mustEnterCode(visitor: Visitor): Promise<void> {
+  expect(await visitor.isSignedIn()).toBe(false);
+  const entered = await visitor.auth("/two-factor/verify-totp", { code: codeNow() });
+  expect(entered.status).toBe(200);
+  expect(await visitor.isSignedIn()).toBe(true);
+}
+
+describe("once it is on, a code is due after", () => {
+  test("a password", async () => {
+    const visitor = lab.visitor();
+    const { body } = await visitor.signIn(EMAIL);
+    expect(body.twoFactorRedirect).toBe(true);
+    await mustEnterCode(visitor);
+  });
+
+  test("a mailed code", async () => {
+    const visitor = lab.visitor();
+    const sent = await visitor.auth("/email-otp/send-verification-otp", { email: EMAIL });
+    const { code } = sent.body.development;
+    const { body } = await visitor.auth("/sign-in/email-otp", { email: EMAIL, otp: code });
+    expect(body.twoFactorRedirect).toBe(true);
+    await mustEnterCode(visitor);
+  });
+
+  test("a one-time link, which works once", async () => {
+    const person = await lab.identity.store.findByEmail(EMAIL);
+    const url = await makeSignInLink(
+      lab.stores.database,
+      { personId: person?.id ?? "", origin: "http://127.0.0.1" },
+      { random, now: new Date() },
+    );
+    const token = new URL(url).searchParams.get("token");
+    const visitor = lab.visitor();
+    const { body } = await visitor.auth("/sign-in/link", { token });
+    expect(body.twoFactorRedirect).toBe(true);
+    await mustEnterCode(visitor);
+    expect((await lab.visitor().auth("/sign-in/link", { token })).status).toBe(400);
+  });
+
+  test("and a backup code counts as one, once", async () => {
+    const [code] = backupCodes;
+    for (const status of [200, 401]) {
+      const visitor = lab.visitor();
+      await visitor.signIn(EMAIL);
+      const entered = await visitor.auth("/two-factor/verify-backup-code", { code });
+      expect(entered.status).toBe(status);
+    }
+  });
+});
+
+test("secret and backup codes are not stored as they are", async () => {
+  const [row] = await lab.stores.database.sql`SELECT secret, backup_codes FROM two_factors`;
+  expect(JSON.stringify(row)).not.toContain(backupCodes[1] ?? "none");
+  expect(JSON.stringify(row)).not.toContain(secret);
+});
+
+test("it is turned off with the password alone, and /me tells whether it is on", async () => {
+  expect((await ada.get("/console/api/me")).body.person.has_two_factor).toBe(true);
+  const wrong = await ada.auth("/two-factor/disable", { password: "a wrong password" });
+  expect(wrong.status).toBe(400);
+  expect((await ada.auth("/two-factor/disable", { password: PASSWORD })).status).toBe(200);
+  expect((await ada.get("/console/api/me")).body.person.has_two_factor).toBe(false);
+  expect((await lab.visitor().signIn(EMAIL)).body.twoFactorRedirect).toBeUndefined();
+});
