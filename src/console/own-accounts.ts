@@ -1,7 +1,10 @@
 // Accounts as their people change them: open one for applications, name one, close one.
 
-import { type AdministrationDeps, apply, changeAccount } from "../accounts/administration.ts";
+import type { ReadableAccounts } from "../accounts/account-summary.ts";
+import { type AdministrationDeps, apply } from "../accounts/administration.ts";
+import { closeAccount } from "../accounts/closing.ts";
 import { ConsoleError } from "../core/console-errors.ts";
+import { toDecimal } from "../core/money.ts";
 import {
   type AccountContext,
   accountEndpoint,
@@ -13,10 +16,11 @@ import { jsonBody } from "../http/json-body.ts";
 import { openApplicationAccount, renameAccount } from "../store/own-accounts.ts";
 import { type MeDeps, PROOF_MS } from "./me.ts";
 import { noted } from "./noted.ts";
-import { AccountRef, Changed, NameBody, NewAccountBody } from "./people-schema.ts";
+import { AccountRef, Changed, Closed, NameBody, NewAccountBody } from "./people-schema.ts";
 
 export interface OwnAccountsDeps extends MeDeps {
   readonly administration: AdministrationDeps;
+  readonly wallets: ReadableAccounts;
 }
 
 const PATH = "/console/api/accounts";
@@ -85,14 +89,15 @@ const close = accountEndpoint({
   path: `${PATH}/{account}/close`,
   role: "owner",
   summary: "Close the account for ever, and revoke its keys. Needs a recent password or code",
-  reply: Changed,
+  reply: Closed,
   examples: [],
   async run(context: AccountContext<OwnAccountsDeps>) {
     requireProof(context, PROOF_MS);
     const { deps, account } = context;
     const also = noted(context, "account_closed", account.name ?? account.id);
-    await changeAccount({ ...deps.administration, also }, account.id, { kind: "close" });
-    return { ok: true };
+    const { administration, wallets } = deps;
+    const done = await closeAccount({ ...administration, wallets, also }, account.id);
+    return { ok: true, paid_left_usd: toDecimal(done.paidLeft) };
   },
 });
 

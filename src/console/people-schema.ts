@@ -1,7 +1,7 @@
 // What people change about themselves and their accounts.
 
 import { type Checked, nullable, oneOf, shortText, Type, text } from "../http/schema.ts";
-import { list, reply, time } from "./fields.ts";
+import { list, reply, time, usd } from "./fields.ts";
 
 const NAME_CHARACTERS_MAX = 64;
 
@@ -34,6 +34,10 @@ export const NewAccountBody = Type.Object(
 );
 
 export const Changed = reply({ ok: Type.Boolean() });
+export const Closed = reply({
+  ok: Type.Boolean(),
+  paid_left_usd: usd("Paid balance that is left; the operator can refund it"),
+});
 export const AccountRef = reply({ id: text(), account: text({ description: "The same id" }) });
 export const Email = reply({ email: text() });
 export const Mailed = reply({

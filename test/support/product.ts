@@ -280,7 +280,7 @@ export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   const secrets = { KEY_PEPPER: [KEY_PEPPER], IP_HASH_SECRET: [IP_HASH_SECRET] } as const;
   const dataDirectory = testDataDirectory();
   const config = { redisUrl, databaseUrl, secrets, dataDirectory };
-  return openStores({ config, now: Date.now, random, warn: () => {} });
+  return openStores({ config, consoleOrigin: null, now: Date.now, random, warn: () => {} });
 }
 
 function environment(parts: Pick<Parts, "home" | "redis" | "databaseUrl">): Record<string, string> {
