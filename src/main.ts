@@ -22,6 +22,7 @@ import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-s
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
 import { openPaymentQueue, topUpListener } from "./payments/top-up-listener.ts";
+import { topUpCounter } from "./payments/top-up-metrics.ts";
 import { createChatProvider } from "./services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "./services/chat/providers/guide.ts";
 import { TokenCounter } from "./services/chat/token-counter.ts";
@@ -191,6 +192,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
         ...{ database, random, now: clock.now, log },
         ...{ actors: accounts, keyPepper: keyPeppers[0] },
         ...{ payments: config.payments, service: config.mail.service },
+        onEnded: topUpCounter(registry),
       }),
     },
     checks: {

@@ -13,7 +13,7 @@ import { processEvent } from "../src/payments/provider-event.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
 import { AutoTopUps } from "../src/store/auto-top-ups.ts";
 import type { Database } from "../src/store/database.ts";
-import { countOpenDisputes } from "../src/store/payment-audit.ts";
+import { countOpenDisputes, sumOwed } from "../src/store/payment-audit.ts";
 import {
   PAYMENT_QUEUE,
   PAYMENT_QUEUE_PREFIX,
@@ -57,6 +57,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   const metrics = paymentMetrics({
     ...{ registry, events, now, log },
     openDisputes: () => countOpenDisputes(database),
+    owed: () => sumOwed(database),
   });
   const { onEnded } = metrics;
   const opened = openPayments({

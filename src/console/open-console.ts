@@ -6,6 +6,7 @@ import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { openPayments } from "../payments/open-payments.ts";
 import type { PaymentConfig } from "../payments/payment-config.ts";
+import type { PaymentDeps } from "../payments/read-top-up.ts";
 import { Accounts } from "../store/accounts.ts";
 import type { Database } from "../store/database.ts";
 import { Payments } from "../store/payments.ts";
@@ -25,6 +26,8 @@ export interface OpenConsoleParts {
   readonly payments: PaymentConfig | null;
   /** The name of the service in mails to holders. */
   readonly service: string;
+  /** Called when a top-up has ended. */
+  readonly onEnded?: PaymentDeps["onEnded"];
 }
 
 type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &

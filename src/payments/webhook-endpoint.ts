@@ -2,6 +2,7 @@
 
 import type { Clock } from "../core/clock.ts";
 import { ApiError, ERRORS, OK } from "../core/errors.ts";
+import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
 import { readText } from "../http/read-body.ts";
@@ -22,6 +23,7 @@ export interface WebhookServices {
 export interface WebhookDeps {
   readonly payments: WebhookServices | null;
   readonly clock: Clock;
+  readonly random: RandomBytes;
   readonly log: Log;
 }
 
@@ -36,24 +38,33 @@ export const stripeWebhook = plainEndpoint({
   reply: Type.Object({ received: Type.Boolean() }),
   examples: [],
   async run(deps: WebhookDeps, request: Request) {
-    if (deps.payments === null) {
-      return refusal("not_found", "No payment provider is configured");
-    }
-    try {
-      return await receive(deps, deps.payments, request);
-    } catch (error) {
-      if (error instanceof EventRefused) {
-        deps.payments.onEvent("refused", error.reason);
-        deps.log.warn({ reason: error.reason }, "An event was refused");
-        return refusal("invalid_parameter", error.message);
-      }
-      if (error instanceof ApiError) return refusal(error.code, error.message);
-      deps.payments.onEvent("refused", "not_stored");
-      deps.log.error({ err: error }, "An event could not be stored; Stripe sends it again");
-      return refusal("service_unavailable", "The event could not be stored; send it again");
-    }
+    const requestId = newTimedId("request", deps.random, deps.clock.now());
+    const response = await answer(deps, request, requestId);
+    response.headers.set("x-request-id", requestId);
+    return response;
   },
 });
+
+async function answer(deps: WebhookDeps, request: Request, requestId: string): Promise<Response> {
+  const { payments, log } = deps;
+  if (payments === null) {
+    return refusal("not_found", "No payment provider is configured", requestId);
+  }
+  try {
+    return await receive(deps, payments, request);
+  } catch (error) {
+    if (error instanceof EventRefused) {
+      payments.onEvent("refused", error.reason);
+      log.warn({ requestId, reason: error.reason }, "An event was refused");
+      return refusal("invalid_parameter", error.message, requestId);
+    }
+    if (error instanceof ApiError) return refusal(error.code, error.message, requestId);
+    payments.onEvent("refused", "not_stored");
+    log.error({ requestId, err: error }, "An event could not be stored; Stripe sends it again");
+    const message = "The event could not be stored; send it again";
+    return refusal("service_unavailable", message, requestId);
+  }
+}
 
 async function receive(
   { clock, log }: WebhookDeps,
@@ -79,7 +90,8 @@ function announce(
   });
 }
 
-function refusal(code: keyof typeof ERRORS, message: string): Response {
+function refusal(code: keyof typeof ERRORS, message: string, requestId: string): Response {
   const { status, type } = ERRORS[code];
-  return Response.json({ error: { type, code, message } }, { status });
+  const error = { type, code, message, request_id: requestId };
+  return Response.json({ error }, { status });
 }

@@ -31,6 +31,19 @@ export async function countOpenDisputes({ db }: Pick<Database, "db">): Promise<n
   return await db.$count(payments, eq(payments.dispute, "open"));
 }
 
+/** What all accounts owe. Only an account with a reversed payment can owe anything. */
+export async function sumOwed({ sql }: Pick<Database, "sql">): Promise<NanoUsd> {
+  const [row] = await sql<{ owed: string }[]>`
+    SELECT coalesce(sum(l.owed_after), 0)::text AS owed
+    FROM (
+      SELECT DISTINCT account FROM payments WHERE refunded > 0 OR dispute IS NOT NULL
+    ) reversed
+    CROSS JOIN LATERAL (
+      SELECT owed_after FROM ledger_entries
+      WHERE account = reversed.account ORDER BY seq DESC LIMIT 1) l`;
+  return nano(row?.owed ?? 0n);
+}
+
 /** All payments of a provider, oldest first, read in pages. */
 export async function* bookedPayments(
   { db }: Pick<Database, "db">,

@@ -153,7 +153,7 @@ function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Se
       const queue = { addEvent: async (event: EventRef) => void inbox.push(event) };
       const onEvent = (type: string, result: string) => void answered.push([type, result]);
       const payments = { provider, events, queue, onEvent };
-      const deps = { payments, clock: realClock, log };
+      const deps = { payments, clock: realClock, random, log };
       return await stripeWebhook.answer(deps, { request, server: null });
     },
   });

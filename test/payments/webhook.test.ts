@@ -34,6 +34,34 @@ async function sent(body: string, signature: string | null) {
   return [status, ...lab.answered.flat()];
 }
 
+test("every answer has a request id, and a refusal names it", async () => {
+  const body = eventBody();
+  const good = await send(body, signed(body));
+  expect(good.headers.get("x-request-id")).toMatch(/^req_[0-9A-Za-z]{22}$/);
+  const refused = await send(body, "t=1,v1=00");
+  const { error } = (await refused.json()) as { error: { request_id: string } };
+  expect(refused.headers.get("x-request-id")).toBe(error.request_id);
+  lab.inbox.splice(0);
+});
+
+test("100 events at once are answered within a second each", async () => {
+  const took: number[] = [];
+  const one = async () => {
+    const body = eventBody();
+    const startMs = performance.now();
+    expect((await send(body, signed(body))).status).toBe(200);
+    took.push(performance.now() - startMs);
+  };
+  await one();
+  await Promise.all(Array.from({ length: 100 }, one));
+  took.sort((a, b) => a - b);
+  const [median, slowest] = [took[50] ?? 0, took.at(-1) ?? 0];
+  // The figures are for the reader of the run.
+  console.info(`webhook: median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms of 100`);
+  expect(slowest).toBeLessThan(1_000);
+  lab.inbox.splice(0);
+});
+
 const signed = (body: string, secret = WEBHOOK_SECRET, seconds = nowSeconds()) =>
   signatureOf(body, secret, seconds);
 
