@@ -1,5 +1,5 @@
-// Metrics of payments: what top-ups ended in, what events did, how far the inbox is behind, and what
-// is disputed and owed.
+// Metrics of payments: what top-ups ended in, what events did, how far the inbox is behind, and
+// what is disputed and owed.
 
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";

@@ -92,6 +92,6 @@ function announce(
 
 function refusal(code: keyof typeof ERRORS, message: string, requestId: string): Response {
   const { status, type } = ERRORS[code];
-  const error = { type, code, message, request_id: requestId };
+  const error = { type, code, message: `${message} (request ${requestId})` };
   return Response.json({ error }, { status });
 }

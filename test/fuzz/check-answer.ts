@@ -56,7 +56,11 @@ export function checkAnswer(
   }
   const path = pathOf(request.target);
   const endpoint = endpointOf(request.method, path);
-  if (requestId === null) return checkPlain(endpoint, request, answer);
+  // The webhook has a request id, but serves no call of an account.
+  const isWebhook = path === "/webhooks/stripe" && request.method === "POST";
+  if (requestId === null || isWebhook) {
+    return checkPlain(endpoint, request, answer);
+  }
   for (const name of COMMON_HEADERS) if (!headers.has(name)) throw new Error(`${name} is missing`);
   const cost = usd(headers.get("x-svc-cost-usd") ?? "");
   const isError = status >= 400;

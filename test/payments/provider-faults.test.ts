@@ -1,11 +1,14 @@
 // A provider that answers late, wrongly or not at all: nothing is lost, nothing is doubled.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { enableAuto } from "../../src/payments/auto-settings.ts";
+import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
 import { ProviderAway } from "../../src/payments/provider.ts";
+import { auditPayments } from "../../src/payments/provider-audit.ts";
 import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments, reconcilePayments } from "../../workers/payment-completer.ts";
-import { silent, type TestAccount, usd } from "../support/world.ts";
+import { DONE, hold, silent, type TestAccount, usd } from "../support/world.ts";
 import { openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 
 setDefaultTimeout(120_000);
@@ -89,6 +92,58 @@ test("events wait while the provider is away, and are processed when it is back"
   await complete();
   expect(await lab.credited(account)).toBe(usd("20"));
   expect((await lab.payments.events.backlog()).waiting).toBe(0);
+});
+
+test("ten minutes without a provider lose nothing and double nothing", async () => {
+  // A payment of the future would give its account no tier.
+  lab.aheadMs = 0;
+  const [byCard, byPage, automatic] = [await withCard(), await lab.account(), await withCard()];
+  await enableAuto(lab.payments, automatic.row, {
+    ...{ amount: usd("10"), threshold: usd("10"), monthlyCap: usd("100"), cardId: null },
+  });
+  const started = await lab.pay(byPage, "20");
+  await lab.delivered();
+  // Every request fails, each in another way; some of them have worked before.
+  const ways = [failing(429), failing(500), losingAnswers, failing(503)] as const;
+  let requests = 0;
+  moods.now = (request, answer) => {
+    requests += 1;
+    return (
+      (ways[requests % ways.length] ?? ways[0])(request, answer) ?? failing(500)(request, answer)
+    );
+  };
+  expect(await charge(byCard)).toBeInstanceOf(ProviderAway);
+  const call = await hold(automatic, usd("12"), { freeEligible: false });
+  await call.settle(usd("12"), DONE);
+  const { id: accountId, bucket } = automatic.row;
+  const deps: AutoDeps = { ...lab.payments, actors: lab.world.accounts };
+  const need = { accountId, bucket, refused: null };
+  await topUpAutomatically(deps, need).catch((error: unknown) => error);
+  const away = { payments: lab.payments, graceMs: -60_000, log: silent };
+  for (let minute = 0; minute < 10; minute += 2) {
+    lab.aheadMs += 120_000;
+    await completePayments(away);
+    await topUpAutomatically(deps, need).catch((error: unknown) => error);
+  }
+  for (const account of [byCard, automatic]) {
+    expect(await lab.credited(account)).toBe(usd("20"));
+  }
+  expect(await lab.credited(byPage)).toBe(usd("0"));
+  lab.inbox.splice(0);
+  await complete();
+  // What failed often is tried again after a longer time.
+  lab.aheadMs += 15 * 60_000;
+  await complete();
+  await lab.settle();
+  expect(await lab.topUp(started.id)).toMatchObject({ status: "succeeded" });
+  expect(await lab.credited(byPage)).toBe(usd("20"));
+  for (const account of [byCard, automatic]) {
+    expect(await lab.credited(account)).toBe(usd("30"));
+  }
+  expect((await auditPayments(lab.payments)).findings).toEqual([]);
+  const charged = lab.sandbox.actions.store.list("charge").filter(({ paid }) => paid === true);
+  const intents = new Set(charged.map(({ payment_intent }) => payment_intent));
+  expect(intents.size).toBe(charged.length);
 });
 
 test("a payment that no event told of is found, once it is open for 15 minutes", async () => {
