@@ -1,6 +1,6 @@
 // Reading the journal that the scripts write: what happened to the accounts of a bucket, in order.
 
-import type { JournalEntry } from "../src/core/journal.ts";
+import { type JournalEntry, parseOutcome } from "../src/core/journal.ts";
 import { bucketKeys } from "./keys.ts";
 import { type BucketRecord, parseBucket, parseEntry, UnknownRecord } from "./records.ts";
 import type { RedisClient } from "./script.ts";
@@ -85,5 +85,25 @@ export function streamEntry(id: string, content: Buffer | undefined): StreamEntr
   } catch (error) {
     if (!(error instanceof UnknownRecord)) throw error;
     return { number, content: content ?? Buffer.alloc(0), entry: null, fault: error.message };
+  }
+}
+
+/** True if the journal has entries that are not in Postgres yet. */
+export function isBehind({ bucket, written }: JournalPage, cursor: JournalPlace): boolean {
+  return bucket?.epoch === cursor.epoch && written > cursor.entry;
+}
+
+/**
+ * About when an entry was written. A call's entry has the time of its admission, so its latency is
+ * added.
+ */
+export function writtenAtMs({ type, atMs, outcome }: JournalEntry, nowMs: number): number {
+  if (type === "expired" || type === "late") return nowMs;
+  if (type !== "call") return atMs;
+  try {
+    return atMs + (Number(parseOutcome(outcome).latencyMs) || 0);
+  } catch {
+    // The flush reports what is wrong with the entry.
+    return nowMs;
   }
 }

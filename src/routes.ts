@@ -12,15 +12,20 @@ import {
   renameConsoleKey,
   revokeConsoleKey,
 } from "./console/keys.ts";
+import { ledger } from "./console/ledger.ts";
 import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
+import { type OverviewDeps, overview } from "./console/overview.ts";
 import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people-endpoints.ts";
 import {
   callFromPlayground,
   estimateFromPlayground,
   type PlaygroundDeps,
 } from "./console/playground.ts";
+import { type ReceiptDeps, receipt } from "./console/receipt.ts";
+import { requests, requestsCsv } from "./console/requests.ts";
 import { charge, checkout, topUp } from "./console/top-ups.ts";
+import { type UsageDeps, usage, usageCsv } from "./console/usage.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
 import { DASHBOARD, type DashboardDeps } from "./http/dashboard.ts";
@@ -63,7 +68,10 @@ export type ConsoleDeps = PeopleDeps &
   KeysDeps &
   LimitsDeps &
   BillingDeps &
-  PlaygroundDeps;
+  PlaygroundDeps &
+  UsageDeps &
+  ReceiptDeps &
+  OverviewDeps;
 
 /** The console's own API, for people with sessions. */
 export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
@@ -84,6 +92,13 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   disableAutoTopUp,
   callFromPlayground,
   estimateFromPlayground,
+  overview,
+  usage,
+  usageCsv,
+  requests,
+  requestsCsv,
+  receipt,
+  ledger,
 ];
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];

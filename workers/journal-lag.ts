@@ -1,9 +1,8 @@
 // Measures how far Postgres is behind the journals: how many entries wait, and for how long the
 // oldest has waited.
 
-import { type JournalPage, readJournal } from "../actors/journal.ts";
+import { isBehind, type JournalPage, readJournal, writtenAtMs } from "../actors/journal.ts";
 import type { RedisClient } from "../actors/script.ts";
-import { type JournalEntry, parseOutcome } from "../src/core/journal.ts";
 import type { BucketCursor, Ledger } from "../src/store/ledger.ts";
 
 export interface JournalLagDeps {
@@ -71,24 +70,5 @@ export class JournalLag {
     if (sinceMs === nowMs) this.#waiting.set(cursor.bucket, { place, sinceMs });
     const entry = page.entries[0]?.entry ?? null;
     return Math.min(sinceMs, entry === null ? nowMs : writtenAtMs(entry, nowMs));
-  }
-}
-
-function isBehind({ bucket, written }: JournalPage, cursor: BucketCursor): boolean {
-  return bucket?.epoch === cursor.epoch && written > cursor.entry;
-}
-
-/**
- * About when an entry was written. A call's entry has the time of its admission, so its latency is
- * added.
- */
-function writtenAtMs({ type, atMs, outcome }: JournalEntry, nowMs: number): number {
-  if (type === "expired" || type === "late") return nowMs;
-  if (type !== "call") return atMs;
-  try {
-    return atMs + (Number(parseOutcome(outcome).latencyMs) || 0);
-  } catch {
-    // The flush reports what is wrong with the entry.
-    return nowMs;
   }
 }

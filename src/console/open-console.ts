@@ -13,6 +13,7 @@ import { Payments } from "../store/payments.ts";
 import type { BillingDeps } from "./billing.ts";
 import type { PlaygroundDeps } from "./playground.ts";
 import { PlaygroundKeys } from "./playground-keys.ts";
+import type { UsageDeps } from "./usage.ts";
 
 export interface OpenConsoleParts {
   readonly database: Database;
@@ -31,7 +32,7 @@ export interface OpenConsoleParts {
 }
 
 type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &
-  Pick<PlaygroundDeps, "playgroundKeys" | "actors">;
+  Pick<PlaygroundDeps & UsageDeps, "playgroundKeys" | "actors" | "reading">;
 
 /** Opens it; nothing connects before the first use. */
 export function openConsole(parts: OpenConsoleParts): Opened {
@@ -50,5 +51,6 @@ export function openConsole(parts: OpenConsoleParts): Opened {
     wallets: actors,
     playgroundKeys: new PlaygroundKeys(administration),
     cashier: config === null ? null : openPayments({ ...parts, config }),
+    reading: { database, journal: { redis: actors.deps.redis, database, now } },
   };
 }

@@ -7,7 +7,14 @@ import { AsOf, list, reply, time, usd } from "./fields.ts";
 export const USAGE_GROUPS = ["none", "service", "model", "key", "status"] as const;
 export const USAGE_STEPS = ["15m", "1h", "1d", "1mo"] as const;
 
-/** The query. Days begin at midnight of `zone`. */
+/** At most so many steps; a longer range needs a longer step. */
+export const USAGE_STEPS_MAX = 750;
+/** The group of all groups with less cost than the first ones. */
+export const OTHERS = "others";
+/** The group, and the filter, of calls without a model. */
+export const NO_MODEL = "none";
+
+/** The query. Days begin at midnight of `zone`, hours and quarters at `from`. */
 export const UsageQuery = Type.Object(
   {
     from: time("The begin, a multiple of 15 minutes"),
@@ -16,7 +23,9 @@ export const UsageQuery = Type.Object(
     group: oneOf(USAGE_GROUPS),
     zone: optional(text({ description: "An IANA time zone; UTC by default" })),
     service: optional(text()),
-    model: optional(text({ description: "A model, or an action of maps" })),
+    model: optional(
+      text({ description: "A model, or an action of maps; `none` for calls without one" }),
+    ),
     key: optional(text({ description: "The id of a key" })),
     status: optional(oneOf(["ok", "refused", "failed"])),
   },
@@ -36,7 +45,10 @@ const Figures = {
   ),
 };
 
-const Step = Type.Object({ at: time("The begin of the step"), ...Figures });
+const Step = Type.Object(
+  { at: time("The begin of the step"), ...Figures },
+  { description: "A step in which there was a call; the others are zero" },
+);
 
 export const Usage = reply({
   as_of: AsOf,
@@ -47,7 +59,10 @@ export const Usage = reply({
   p95_error_percent: Type.Number({ description: "By how much a p95 may be off" }),
   groups: list(
     Type.Object({
-      id: text({ description: "What the group is called in a filter" }),
+      id: text({
+        description:
+          "What the group is called in a filter; `others` is what comes after the first 20 by cost",
+      }),
       label: text({ description: "What it is called for people" }),
       total: Type.Object(Figures),
       steps: list(Step),

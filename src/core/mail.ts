@@ -34,8 +34,9 @@ export type MailFailure =
 /** The general reason why a mail server refused a message. */
 export type RejectReason = "address" | "mailbox" | "size" | "policy" | "other";
 
-const MESSAGE_PRICE = price("0.0010", 1);
-const RECIPIENT_PRICE = price("0.0005", 1);
+/** SPEC 4.6.5: what a message costs, and each of its recipients. */
+export const MESSAGE_PRICE = price("0.0010", 1);
+export const RECIPIENT_PRICE = price("0.0005", 1);
 
 /** The version of the prices of mail. */
 export const MAIL_PRICE_VERSION = priceVersionOfUnits(MESSAGE_PRICE, RECIPIENT_PRICE);

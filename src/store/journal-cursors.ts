@@ -2,7 +2,7 @@
 // locks the row of the cursor.
 
 import type { TransactionSql } from "postgres";
-import { arrayText } from "./database.ts";
+import { arrayText, type Database } from "./database.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
 /**
@@ -56,6 +56,15 @@ export async function lockCursors<Of extends Batch>(
     if (entries.length === 0) return [];
     return [{ batch, entries, gap: gapOf(batch.bucket, entries, next) }];
   });
+}
+
+/** How far the journal of a bucket is in Postgres. */
+export async function readCursor(
+  { sql }: Database,
+  bucket: number,
+): Promise<{ readonly epoch: number; readonly entry: number }> {
+  const [row] = await sql`SELECT epoch, entry FROM journal_cursors WHERE bucket = ${bucket}`;
+  return { epoch: Number(row?.epoch ?? 0), entry: Number(row?.entry ?? 0) };
 }
 
 export async function moveCursors(

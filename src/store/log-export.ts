@@ -5,6 +5,7 @@ import { type CsvCell, csvLine } from "../core/csv.ts";
 import { fromUuid } from "../core/ids.ts";
 import { nano, toDecimal } from "../core/money.ts";
 import type { Database } from "./database.ts";
+import { ALL_CALLS, LOG_CONDITIONS, type LogFilter, logParameters } from "./log-filter.ts";
 import { LOG_COLUMNS, type LogColumnKind, type LogColumnName, SUMMARY_CODE } from "./log-rows.ts";
 
 export interface LogRange {
@@ -78,15 +79,24 @@ const SELECTED = COLUMNS.map(({ heading, select }) => `${select} AS ${heading}`)
 
 const ROWS_PER_PAGE = 1_000;
 
+const EXPORT = `
+  SELECT ${SELECTED} FROM request_log l LEFT JOIN keys k ON k.number = l.key
+  WHERE ${LOG_CONDITIONS} ORDER BY l.at, l.request`;
+
 /** The header, then the rows from `from` until before `to`, ordered by time. */
-export async function* exportLog({ sql }: Database, range: LogRange): AsyncGenerator<LogPage> {
+export function exportLog(database: Database, range: LogRange): AsyncGenerator<LogPage> {
+  const { account, from, to } = range;
+  return exportCalls(database, account, { ...ALL_CALLS, from, to });
+}
+
+/** The header, then the calls that a filter finds, ordered by time. */
+export async function* exportCalls(
+  { sql }: Database,
+  account: number,
+  filter: LogFilter,
+): AsyncGenerator<LogPage> {
   yield { csv: csvLine(EXPORT_HEADINGS), rows: 0 };
-  const pages = sql`
-    SELECT ${sql.unsafe(SELECTED)}
-    FROM request_log l LEFT JOIN keys k ON k.number = l.key
-    WHERE l.account = ${range.account} AND l.at >= ${range.from.toISOString()}
-      AND l.at < ${range.to.toISOString()}
-    ORDER BY l.at, l.request`.cursor(ROWS_PER_PAGE);
+  const pages = sql.unsafe(EXPORT, logParameters(account, filter)).cursor(ROWS_PER_PAGE);
   for await (const page of pages) {
     if (page.length === 0) continue;
     yield { csv: page.map((row) => csvLine(cellsOf(row))).join(""), rows: page.length };

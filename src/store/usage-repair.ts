@@ -13,9 +13,10 @@ const FILL_JOB = "usage-rollups";
 export interface UsageTotals {
   /** Charges of the ledger, as `cost/free part`. */
   readonly ledger: string;
-  /** By length of the rows. */
-  readonly rollups: string;
+  /** The same of the sums, by the length of their rows. */
+  readonly quarters: string;
   readonly hours: string;
+  readonly days: string;
   /** Calls since the month of the oldest log row that is kept. */
   readonly logged: string;
   readonly counted: string;
@@ -35,8 +36,9 @@ const TOTALS = `
   SELECT
     (SELECT coalesce(-sum(paid_delta + free_delta), 0) || '/' || coalesce(-sum(free_delta), 0)
       FROM ledger_entries WHERE account = $1 AND kind IN ('charge', 'late_charge')) AS ledger,
-    coalesce((SELECT money FROM text WHERE minutes = 15), '0/0') AS rollups,
+    coalesce((SELECT money FROM text WHERE minutes = 15), '0/0') AS quarters,
     coalesce((SELECT money FROM text WHERE minutes = 60), '0/0') AS hours,
+    coalesce((SELECT money FROM text WHERE minutes = 1440), '0/0') AS days,
     (SELECT coalesce(sum(${callsSql("l")}), 0)::text FROM request_log l
       WHERE account = $1) AS logged,
     coalesce((SELECT calls FROM text WHERE minutes = 15), 0)::text AS counted`;
@@ -54,8 +56,8 @@ export function usageTotalsSql(account: number): string {
 }
 
 /** True if the sums are those of ledger and log. */
-export function isUsageRight({ ledger, rollups, hours, logged, counted }: UsageTotals): boolean {
-  return ledger === rollups && ledger === hours && logged === counted;
+export function isUsageRight({ ledger, logged, counted, ...sums }: UsageTotals): boolean {
+  return Object.values(sums).every((money) => money === ledger) && logged === counted;
 }
 
 /** A count in groups of seven bits, as core/latency-bands.ts packs it. */

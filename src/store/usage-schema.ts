@@ -1,11 +1,11 @@
-// The sums of the request log, from which the usage page is read. Every call is in two rows: one of
-// 15 minutes, and one of an hour, which makes a year quick to read.
+// The sums of the request log, from which the usage page is read. Every call is in three rows: of 15
+// minutes, of an hour, and of a day, which makes a year quick to read.
 
 import { integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
 import { at, bytea, money, number } from "./columns.ts";
 
-/** How long the rows are, in minutes. */
-export const ROLLUP_MINUTES = [15, 60] as const;
+/** How long the rows are, in minutes; hours and days are those of UTC. */
+export const ROLLUP_MINUTES = [15, 60, 1_440] as const;
 
 /**
  * What happened to a call: it was answered; a limit or a check refused it and nothing was held; or
@@ -26,7 +26,7 @@ export const usageRollups = pgTable(
   {
     account: number("account").notNull(),
     minutes: smallint("minutes").notNull(),
-    /** When the 15 minutes, or the hour, began. */
+    /** When the 15 minutes, the hour or the day began. */
     at: at("at").notNull(),
     /** 0 if it is not known. */
     key: number("key").notNull(),

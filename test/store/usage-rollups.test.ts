@@ -58,7 +58,7 @@ async function rollups({ sql }: Database, number: number, minutes = 15) {
 /** Compares with ledger and log, and with what SQL makes of the log. */
 async function expectRight(database: Database, number: number): Promise<void> {
   expect(await readUsageTotals(database.sql, number)).toSatisfy(isUsageRight);
-  const lengths = [15, 60];
+  const lengths = [15, 60, 1_440];
   const kept = await Promise.all(lengths.map((length) => rollups(database, number, length)));
   await database.sql`DELETE FROM usage_rollups WHERE account = ${number}`;
   await repairUsage(database, null);

@@ -1,0 +1,203 @@
+// Reads the usage of an account from the sums of its request log: by step of time and by group, in
+// one query. Totals are the sums of what it returns, so they always agree.
+
+import { LatencyCounts } from "../core/latency-bands.ts";
+import { arrayText, type Database } from "./database.ts";
+import type { UsageStatus } from "./usage-schema.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** What a longer range can be filtered by is read day by day. */
+const HOURLY_CHOICES_MS = 4 * DAY_MS;
+/** Groups with less cost than the first so many are put together. */
+export const USAGE_GROUPS_MAX = 20;
+
+export type UsageGroup = "none" | "service" | "model" | "key" | "status";
+
+/** What is counted; null where nothing is asked for. */
+export interface UsageFilter {
+  readonly service: string | null;
+  /** Empty for calls without a model. */
+  readonly model: string | null;
+  /** The number of a key. */
+  readonly key: number | null;
+  readonly status: UsageStatus | null;
+}
+
+export interface UsageQuestion {
+  readonly account: number;
+  /** The begin of each step, and the end of the last one, in milliseconds. */
+  readonly borders: readonly number[];
+  readonly group: UsageGroup;
+  readonly filter: UsageFilter;
+}
+
+export interface UsageSums {
+  calls: number;
+  /** Refused and failed ones. */
+  errors: number;
+  /** Nano-USD; a sum may be outside the range of NanoUsd. */
+  cost: bigint;
+  freeCost: bigint;
+  promptTokens: number;
+  completionTokens: number;
+  readonly latencies: LatencyCounts;
+}
+
+/** The sums of a group in a step. */
+export interface UsageCell extends UsageSums {
+  /** Null for the groups that were put together; "" where the log has no value. */
+  readonly group: string | null;
+  /** Which step, from 0 on. */
+  readonly step: number;
+}
+
+const GROUP_SQL: Readonly<Record<UsageGroup, string>> = {
+  none: "''",
+  service: "service",
+  model: "model",
+  key: "key::text",
+  status: "status",
+};
+
+/**
+ * Whole days are read from their own rows; of days in which a step begins, whole hours from theirs;
+ * of hours in which a step begins, the quarters.
+ */
+const SOURCE = `
+  SELECT * FROM usage_rollups u WHERE account = $1 AND minutes = 1440
+    AND at >= $2::text::timestamptz AND at < $3::text::timestamptz
+    AND NOT EXISTS (SELECT FROM unnest($10::text::timestamptz[]) day WHERE day = u.at)
+  UNION ALL
+  SELECT u.* FROM unnest($10::text::timestamptz[]) day JOIN usage_rollups u
+    ON u.account = $1 AND u.minutes = 60 AND u.at >= day AND u.at < day + interval '24 hours'
+  WHERE u.at >= $2::text::timestamptz AND u.at < $3::text::timestamptz
+    AND NOT EXISTS (SELECT FROM unnest($4::text::timestamptz[]) hour WHERE hour = u.at)
+  UNION ALL
+  SELECT u.* FROM unnest($4::text::timestamptz[]) hour JOIN usage_rollups u
+    ON u.account = $1 AND u.minutes = 15 AND u.at >= hour AND u.at < hour + interval '1 hour'
+  WHERE u.at >= $2::text::timestamptz AND u.at < $3::text::timestamptz`;
+
+const SUMS = `sum(calls) AS calls, sum(errors) AS errors, sum(cost) AS cost,
+  sum(free_cost) AS free_cost, sum(prompt_tokens) AS prompt_tokens,
+  sum(completion_tokens) AS completion_tokens, string_agg(latencies, '') AS latencies`;
+
+function statement(group: UsageGroup): string {
+  return `
+  WITH source AS (${SOURCE}
+  ), cells AS MATERIALIZED (
+    SELECT ${GROUP_SQL[group]} AS name,
+      width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step,
+      sum(calls) AS calls, coalesce(sum(calls) FILTER (WHERE status <> 'ok'), 0) AS errors,
+      sum(cost) AS cost, sum(free_cost) AS free_cost, sum(prompt_tokens) AS prompt_tokens,
+      sum(completion_tokens) AS completion_tokens, string_agg(latencies, '') AS latencies
+    FROM source
+    WHERE ($6::text IS NULL OR service = $6) AND ($7::text IS NULL OR model = $7)
+      AND ($8::bigint IS NULL OR key = $8) AND ($9::text IS NULL OR status = $9)
+    GROUP BY 1, 2
+  ), ranked AS (
+    SELECT name, row_number() OVER (ORDER BY sum(cost) DESC, sum(calls) DESC, name) AS place
+    FROM cells GROUP BY name HAVING sum(calls) <> 0 OR sum(cost) <> 0
+  )
+  SELECT CASE WHEN place <= ${USAGE_GROUPS_MAX} THEN name END AS name,
+    min(least(place, ${USAGE_GROUPS_MAX + 1})) AS place, step, ${SUMS}
+  FROM cells JOIN ranked USING (name) GROUP BY 1, step ORDER BY place, step`;
+}
+
+/** The sums of each step and group in which there was a call; the groups with most cost first. */
+export async function readUsage({ sql }: Database, question: UsageQuestion): Promise<UsageCell[]> {
+  const { account, borders, group, filter } = question;
+  const [from = 0, to = 0] = [borders[0], borders.at(-1)];
+  const rows = await sql.unsafe(
+    statement(group),
+    [
+      ...[account, timeText(from), timeText(to), split(borders, HOUR_MS)],
+      ...[times(borders.slice(0, -1)), filter.service, filter.model, filter.key, filter.status],
+      split(borders, DAY_MS),
+    ],
+    { prepare: true },
+  );
+  return rows.map((row) => {
+    const latencies = new LatencyCounts();
+    if (row.latencies !== null) latencies.addPacked(row.latencies as Uint8Array);
+    return {
+      group: row.name === null ? null : String(row.name),
+      step: Number(row.step),
+      ...{ calls: Number(row.calls), errors: Number(row.errors), latencies },
+      ...{ cost: BigInt(String(row.cost)), freeCost: BigInt(String(row.free_cost)) },
+      promptTokens: Number(row.prompt_tokens),
+      completionTokens: Number(row.completion_tokens),
+    };
+  });
+}
+
+/** The begins of the hours, or days, that a border divides. */
+function split(borders: readonly number[], length: number): string {
+  const begins = borders
+    .filter((ms) => ms % length !== 0)
+    .map((ms) => Math.floor(ms / length) * length);
+  return times([...new Set(begins)]);
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function times(all: readonly number[]): string {
+  return arrayText(all.map(timeText));
+}
+
+/** The begins of days or months of a zone between two times, which are not among them. */
+export async function zoneBorders(
+  { sql }: Database,
+  range: {
+    readonly fromMs: number;
+    readonly toMs: number;
+    readonly zone: string;
+    readonly unit: "day" | "month";
+  },
+): Promise<number[]> {
+  const { fromMs, toMs, zone, unit } = range;
+  const rows = await sql`
+    WITH local AS (
+      SELECT to_timestamp(${fromMs / 1_000}::float8) AT TIME ZONE ${zone} AS begins,
+        to_timestamp(${toMs / 1_000}::float8) AT TIME ZONE ${zone} AS ends
+    )
+    SELECT (extract(epoch FROM day AT TIME ZONE ${zone}) * 1000)::bigint::text AS ms
+    FROM local, generate_series(date_trunc(${unit}, begins), ends, ('1 ' || ${unit})::interval) day
+    ORDER BY 1`;
+  return rows
+    .map(({ ms }) => Number(ms))
+    .filter((ms) => ms > fromMs && ms < toMs)
+    .sort((a, b) => a - b);
+}
+
+/** What an account used in a range: what its usage can be filtered by. */
+export interface UsageChoices {
+  readonly services: readonly string[];
+  /** "" if there are calls without a model. */
+  readonly models: readonly string[];
+  /** Numbers of keys. */
+  readonly keys: readonly number[];
+}
+
+/** An hour, or in a long range a day, that is only partly in the range counts. */
+export async function readUsageChoices(
+  { sql }: Database,
+  account: number,
+  fromMs: number,
+  toMs: number,
+): Promise<UsageChoices> {
+  const length = toMs - fromMs > HOURLY_CHOICES_MS ? DAY_MS : HOUR_MS;
+  const begin = Math.floor(fromMs / length) * length;
+  const rows = await sql`
+    SELECT DISTINCT service, model, key FROM usage_rollups
+    WHERE account = ${account} AND minutes = ${length / MINUTE_MS}
+      AND (calls <> 0 OR cost <> 0)
+      AND at >= ${timeText(begin)}::text::timestamptz
+      AND at < ${timeText(toMs)}::text::timestamptz`;
+  const distinct = (name: string) => [...new Set(rows.map((row) => String(row[name])))].sort();
+  const keys = distinct("key").map(Number);
+  return { services: distinct("service"), models: distinct("model"), keys };
+}
