@@ -124,6 +124,7 @@ const pages = [
   page("requests", () => import("./pages/requests.tsx"), "RequestsPage"),
   page("keys", () => import("./pages/keys.tsx"), "KeysPage"),
   page("models", () => import("./pages/models.tsx"), "ModelsPage"),
+  page("playground", () => import("./pages/playground.tsx"), "PlaygroundPage"),
   page("billing", () => import("./pages/billing.tsx"), "BillingPage"),
   page("limits", () => import("./pages/limits.tsx"), "LimitsPage"),
   page("team", () => import("./pages/team.tsx"), "TeamPage"),

@@ -92,6 +92,7 @@ export const t = {
       ["g r", "Requests"],
       ["g k", "Keys"],
       ["g m", "Models"],
+      ["g p", "Playground"],
       ["g b", "Billing"],
       ["g l", "Limits"],
       ["n", "New key"],

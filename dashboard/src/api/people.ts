@@ -10,8 +10,8 @@ export async function acceptInvitation(token: string): Promise<{ readonly accoun
   return await post<{ account: string }>("/console/api/invitations/accept", { token });
 }
 
-export async function invite(account: string, email: string, role: Role): Promise<void> {
-  await post(ofAccount(account, "invitations"), { email, role });
+export async function invite(account: string, email: string, role: Role): Promise<MailedReply> {
+  return await post<MailedReply>(ofAccount(account, "invitations"), { email, role });
 }
 
 export async function withdrawInvitation(account: string, id: string): Promise<void> {

@@ -54,12 +54,11 @@ export function useField(name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/**
- * The token of a mailed link. It stands behind the `#`, which no server is sent and no log keeps.
- */
+/** The token of a mailed link: behind the `#`, which no server is sent, or in the query. */
 export function useToken(): string {
   const hash = useRouterState({ select: ({ location }) => location.hash });
-  return new URLSearchParams(hash).get("token") ?? "";
+  const field = useField("token");
+  return new URLSearchParams(hash).get("token") ?? field;
 }
 
 /** Goes on to where somebody wanted to go; only to pages of this dashboard. */

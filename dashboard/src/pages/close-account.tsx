@@ -2,7 +2,6 @@
 
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { closeAccount, prove } from "../api/people.ts";
 import { meQuery, overviewQuery, queryClient } from "../api/queries.ts";
@@ -44,13 +43,11 @@ function Confirm({ account, close }: ConfirmProps) {
   const { data } = useQuery(overviewQuery(account.id));
   const [password, setPassword] = useState("");
   const [typed, setTyped] = useState("");
-  const navigate = useNavigate();
   const run = async () => {
     await prove(password);
     await closeAccount(account.id);
     await queryClient.invalidateQueries(meQuery);
     await queryClient.invalidateQueries({ queryKey: [account.id] });
-    await navigate({ to: "/$account/overview", params: { account: account.id } });
   };
   const left = data?.balance.paid_usd ?? "0";
   return (

@@ -5,7 +5,7 @@ import { isZero } from "../money.ts";
 import { Empty } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel, Tag, type Tone } from "../parts/panel.tsx";
-import { t } from "../texts.ts";
+import { nameOf, t } from "../texts.ts";
 import { dayTime } from "../time.ts";
 
 interface Row {
@@ -91,7 +91,7 @@ function topUpRow(one: BillingReply["top_ups"][number]): Row {
     id,
     at,
     what: t.billing.kinds[kind],
-    detail: failure,
+    detail: failure === null ? null : nameOf(t.billing.failures, failure).replaceAll("_", " "),
     tone: status === "open" ? "held" : "owed",
     state: t.billing.states[status],
     usd: null,

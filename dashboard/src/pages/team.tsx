@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { TeamReply } from "../../../src/console/team-schema.ts";
+import type { MailedReply } from "../api/auth.ts";
 import {
   changeRole,
   invite,
@@ -13,6 +14,7 @@ import {
   withdrawInvitation,
 } from "../api/people.ts";
 import { meQuery, outdateAccount, queryClient, teamQuery } from "../api/queries.ts";
+import { Mailed } from "../entry/mailed.tsx";
 import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Facts, PageHead, Panel } from "../parts/panel.tsx";
@@ -186,8 +188,10 @@ function MemberRow({ member, account, canChange, remove }: MemberRowProps) {
 function Invite({ account }: { readonly account: Account }) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("viewer");
+  const [mailed, setMailed] = useState<MailedReply["development"] | null>(null);
   const change = useChange(async () => {
-    await invite(account.id, email.trim(), role);
+    const { development } = await invite(account.id, email.trim(), role);
+    setMailed(development ?? null);
     say(t.people.invited(email.trim()));
     setEmail("");
     await outdateAccount(account.id);
@@ -219,6 +223,7 @@ function Invite({ account }: { readonly account: Account }) {
           {t.people.invite}
         </Button>
       </div>
+      <Mailed mailed={mailed ?? null} />
       <Problem error={change.error} />
     </form>
   );

@@ -93,5 +93,10 @@ export function Problem({ error }: { readonly error: Error | null }) {
 
 /** A short message at the corner of the page. */
 export function say(message: string): void {
-  notifications.show({ message, withBorder: true, autoClose: 4_000 });
+  notifications.show({
+    message,
+    withBorder: true,
+    autoClose: 4_000,
+    closeButtonProps: { "aria-label": t.actions.close },
+  });
 }

@@ -8,6 +8,7 @@ export const PAGE_PATHS = {
   requests: "/$account/requests",
   keys: "/$account/keys",
   models: "/$account/models",
+  playground: "/$account/playground",
   billing: "/$account/billing",
   limits: "/$account/limits",
   team: "/$account/team",
@@ -23,7 +24,7 @@ export const NAVIGATION: readonly {
   readonly pages: readonly (PageName | "docs")[];
 }[] = [
   { group: "top", pages: ["overview", "usage", "requests"] },
-  { group: "build", pages: ["keys", "models", "docs"] },
+  { group: "build", pages: ["keys", "models", "playground", "docs"] },
   { group: "account", pages: ["billing", "limits", "team", "settings"] },
 ];
 
@@ -34,6 +35,7 @@ export const PAGE_LETTERS: Readonly<Record<string, PageName>> = {
   r: "requests",
   k: "keys",
   m: "models",
+  p: "playground",
   b: "billing",
   l: "limits",
   t: "team",

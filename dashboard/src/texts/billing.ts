@@ -97,6 +97,13 @@ export const billingTexts = {
     expired: "not paid",
     refunded: "refunded",
   },
+  failures: {
+    generic_decline: "The card was declined",
+    card_declined: "The card was declined",
+    insufficient_funds: "The card has too little money",
+    stolen_card: "The card was reported stolen",
+    authentication_required: "The bank wants you to confirm the payment",
+  },
   disputes: { open: "open", won: "decided for you", lost: "lost" },
   ledger: "Ledger",
   ledgerKind: "What the ledger shows",

@@ -1,5 +1,32 @@
 // Texts of the playground.
 
 export const playgroundTexts = {
-  about: "Real calls with real prices, paid from this balance.",
+  about: "Real calls at real prices, paid from this balance and listed among the requests.",
+  forbidden: (role: string) =>
+    `Calls of the playground cost money. Your role here is ${role}; billing rights are needed.`,
+  service: "Service",
+  message: "Message",
+  send: "Send",
+  stop: "Stop",
+  conversation: "Conversation",
+  who: { user: "You", assistant: "Model" },
+  noLines: "Nothing said yet. The answer arrives as it is written.",
+  incomplete: "Fill in the fields to see the price.",
+  estimating: "The price is looked up …",
+  holds: "Holds",
+  atMost: "the call costs at most this; what is not used comes back at once",
+  cost: "It cost",
+  query: "Query",
+  search: "Search",
+  nothingFound: "Nothing was found, which costs nothing.",
+  ask: "Ask",
+  picture: "The picture of the site",
+  answer: "The answer",
+  subject: "Subject",
+  text: "Text",
+  sendMail: "Send to myself",
+  mailTo: (email: string) => `The mail goes to ${email}, your own address.`,
+  mailSubject: "A mail of the playground",
+  mailText: "This mail was sent by the API.",
+  mailSent: (status: string) => `The mail is ${status}:`,
 };

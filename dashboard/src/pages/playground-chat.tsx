@@ -1,0 +1,175 @@
+// A chat in the playground, streamed, each answer with its exact cost.
+
+import { Button, Select, Textarea } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useRef, useState } from "react";
+import { type ApiCall, streamChat } from "../api/playground.ts";
+import { modelsQuery, outdateAccount } from "../api/queries.ts";
+import { type Change, Problem, useChange } from "../parts/ask.tsx";
+import { Cost, Hold } from "../parts/call-price.tsx";
+import type { Account } from "../session.tsx";
+import { t } from "../texts.ts";
+
+interface Line {
+  readonly id: number;
+  readonly role: "user" | "assistant";
+  readonly content: string;
+  readonly costUsd?: string | null;
+  readonly requestId?: string | null;
+}
+
+const AUTO = "auto";
+const CHAT_PATH = "/v1/chat/completions";
+const TOKENS_MAX = 1_024;
+const TYPING_MS = 400;
+
+interface Chat {
+  readonly lines: readonly Line[];
+  /** Sends what was said; throws if it was refused. */
+  readonly send: (said: string, call: ApiCall) => Promise<void>;
+  readonly stop: () => void;
+}
+
+function useChat(account: string): Chat {
+  const [lines, setLines] = useState<readonly Line[]>([]);
+  const abort = useRef<AbortController | null>(null);
+  const send = async (said: string, call: ApiCall) => {
+    const id = lines.length;
+    let answer = "";
+    const show = (more: Partial<Line> = {}) => {
+      const user: Line = { id, role: "user", content: said };
+      setLines([...lines, user, { id: id + 1, role: "assistant", content: answer, ...more }]);
+    };
+    abort.current = new AbortController();
+    const { signal } = abort.current;
+    const onText = (piece: string) => {
+      answer += piece;
+      show();
+    };
+    try {
+      show(await streamChat(account, call, onText, signal));
+    } catch (error) {
+      // What was stopped keeps what has come.
+      if (signal.aborted) return;
+      setLines(lines);
+      throw error;
+    } finally {
+      await outdateAccount(account);
+    }
+  };
+  return { lines, send, stop: () => abort.current?.abort() };
+}
+
+/** The models that can be asked; the Application API can also choose one. */
+function useModels({ surface }: Account): readonly string[] {
+  const models = useQuery(modelsQuery).data?.models.filter((one) => !one.is_paused) ?? [];
+  return [...(surface === "application" ? [AUTO] : []), ...models.map(({ id }) => id)];
+}
+
+export function PlaygroundChat({ account }: { readonly account: Account }) {
+  const { lines, send, stop } = useChat(account.id);
+  const [text, setText] = useState("");
+  const [chosen, setModel] = useState<string | null>(null);
+  const ids = useModels(account);
+  const model = chosen ?? ids[0] ?? null;
+  const [asked] = useDebouncedValue(text.trim(), TYPING_MS);
+  const callOf = (said: string): ApiCall | null => {
+    if (said === "" || model === null) return null;
+    const path = account.surface === "application" ? "/api/v1/chat/completions" : CHAT_PATH;
+    const before = lines.map(({ role, content }) => ({ role, content }));
+    const messages = [...before, { role: "user", content: said }];
+    return { path, body: { model, messages, max_tokens: TOKENS_MAX, stream: true } };
+  };
+  const change = useChange(async () => {
+    const said = text.trim();
+    const call = callOf(said);
+    if (call === null) return;
+    setText("");
+    try {
+      await send(said, call);
+    } catch (error) {
+      setText(said);
+      throw error;
+    }
+  });
+  return (
+    <div className="stack">
+      <Select
+        label={t.usage.ticket.model}
+        data={[...ids]}
+        value={model}
+        onChange={setModel}
+        disabled={change.busy}
+      />
+      <ChatLog lines={lines} account={account.id} />
+      <ChatForm text={text} setText={setText} change={change} stop={stop}>
+        <Hold account={account.id} call={callOf(asked)} />
+      </ChatForm>
+    </div>
+  );
+}
+
+interface ChatFormProps {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly change: Change;
+  readonly stop: () => void;
+  readonly children: ReactNode;
+}
+
+function ChatForm({ text, setText, change, stop, children }: ChatFormProps) {
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void change.start();
+      }}
+    >
+      <Textarea
+        label={t.playground.message}
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      {children}
+      <Problem error={change.error} />
+      <div className="row" data-end="">
+        {change.busy && (
+          <Button variant="default" onClick={stop}>
+            {t.playground.stop}
+          </Button>
+        )}
+        <Button type="submit" loading={change.busy} disabled={text.trim() === ""}>
+          {t.playground.send}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function ChatLog({
+  lines,
+  account,
+}: {
+  readonly lines: readonly Line[];
+  readonly account: string;
+}) {
+  if (lines.length === 0) return <p className="small dim">{t.playground.noLines}</p>;
+  return (
+    <section className="chat-log" aria-live="polite" aria-label={t.playground.conversation}>
+      {lines.map((line) => (
+        <div key={line.id} className="chat-line">
+          <span className="tiny dim">{t.playground.who[line.role]}</span>
+          <div className="chat-text">{line.content}</div>
+          {line.requestId !== undefined && (
+            <Cost account={account} usd={line.costUsd ?? null} requestId={line.requestId} />
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}

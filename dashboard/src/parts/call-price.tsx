@@ -1,0 +1,59 @@
+// The price of a call of the playground: what it would hold before it is made, and what it cost.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ApiCall, estimate } from "../api/playground.ts";
+import { t } from "../texts.ts";
+import { Money } from "./money.tsx";
+
+interface HoldProps {
+  readonly account: string;
+  /** Null as long as it is not complete. */
+  readonly call: ApiCall | null;
+}
+
+/** What the call would hold, or why it would be refused. */
+export function Hold({ account, call }: HoldProps) {
+  const query = useQuery({
+    queryKey: [account, "estimate", JSON.stringify(call)],
+    queryFn: () => (call === null ? null : estimate(account, call)),
+    enabled: call !== null,
+    placeholderData: (last) => last,
+    retry: false,
+  });
+  if (call === null) return <p className="small dim">{t.playground.incomplete}</p>;
+  if (query.error !== null) return <p className="small danger">{query.error.message}</p>;
+  if (query.data === undefined || query.data === null) {
+    return <p className="small dim">{t.playground.estimating}</p>;
+  }
+  return (
+    <p className="small dim">
+      {t.playground.holds} <Money usd={query.data.hold_usd} /> · {t.playground.atMost}
+    </p>
+  );
+}
+
+interface CostProps {
+  readonly account: string;
+  /** Null if it is not known; the receipt has it. */
+  readonly usd: string | null;
+  readonly requestId: string | null;
+}
+
+/** What a call cost, with the way to its receipt. */
+export function Cost({ account, usd, requestId }: CostProps) {
+  return (
+    <p className="small dim">
+      {usd !== null && (
+        <>
+          {t.playground.cost} <Money usd={usd} />
+        </>
+      )}{" "}
+      {requestId !== null && (
+        <Link to="/$account/requests" params={{ account }} search={{ open: requestId }}>
+          {t.usage.ticket.title}
+        </Link>
+      )}
+    </p>
+  );
+}

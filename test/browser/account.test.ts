@@ -1,0 +1,216 @@
+// What people do with an account in the dashboard, in a real browser against the real product: pay,
+// limit, share, try out, secure and close it.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { ensureChromium, PASSWORD, startBrowser, Visitor } from "../support/browser.ts";
+import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+
+setDefaultTimeout(120_000);
+
+const chromium = ensureChromium();
+if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
+/** CI has no excuse. */
+const canRun = chromium !== null || Boolean(process.env.CI);
+
+let running: DashboardProduct;
+let browser: Browser;
+let ada: Visitor;
+let bob: Visitor;
+let account = "";
+
+beforeAll(async () => {
+  if (!canRun) return;
+  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
+  running = await startDashboardProduct();
+  browser = await startBrowser(chromium);
+  ada = await Visitor.open(browser, running.url);
+  bob = await Visitor.open(browser, running.url);
+  account = await ada.signUp("ada@example.com");
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await running?.[Symbol.asyncDispose]();
+});
+
+/** Adds credit on the page of the sandbox, with one of its test cards. */
+async function payWith(card: string, usd: string): Promise<void> {
+  await ada.go(`${account}/billing?add=credit`);
+  await ada.page.getByRole("textbox", { name: "Amount of credit in USD" }).fill(usd);
+  await ada.button("To the payment page").click();
+  await ada.page.locator(`input[value="${card}"]`).check();
+  await ada.button(/^Pay /).click();
+}
+
+describe.skipIf(!canRun)("billing", () => {
+  test("a declined card adds nothing and says so", async () => {
+    await payWith("4000000000000002", "10");
+    await ada.page.getByRole("alert").waitFor();
+    await ada.go(`${account}/billing`);
+    await ada.sees("Go on paying");
+    await ada.page.getByRole("row", { name: /Top-up.*open/ }).waitFor();
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("a top-up by a card of the sandbox is credited, and its card is saved", async () => {
+    await payWith("4242424242424242", "25");
+    await ada.page.waitForURL(/\/billing\?top_up=/);
+    await ada.sees("$25.00 was added to your balance.");
+    await ada.page.getByRole("row", { name: /Payment.*\+\$25\.00/ }).waitFor();
+    await ada.sees("Visa …4242");
+    await ada.inspect("billing");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("the automatic top-up is turned on with consent, and off again", async () => {
+    await ada.go(`${account}/billing`);
+    await ada.button("Turn on").click();
+    const dialog = ada.page.getByRole("dialog");
+    expect(await dialog.getByRole("button", { name: "Turn on" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Adds each time").fill("10");
+    await dialog.getByRole("checkbox").check();
+    await dialog.getByRole("button", { name: "Turn on" }).click();
+    await ada.button("Turn off").click();
+    await ada.page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
+    await ada.button("Turn on").waitFor();
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("a card is removed after a question", async () => {
+    await ada.button(/^Remove: Visa/).click();
+    await ada.page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await ada.sees("No card is saved.");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("limits and models", () => {
+  test("an own monthly cap is set, shown, and taken away", async () => {
+    await ada.go(`${account}/limits`);
+    await ada.button("Set your own cap").click();
+    await ada.page.getByLabel("Monthly cap in USD").fill("12.5");
+    await ada.button("Save").click();
+    await ada.sees("$12.50");
+    await ada.inspect("limits");
+    await ada.button("Change your cap").click();
+    await ada.button("Take the cap away").click();
+    await ada.button("Set your own cap").waitFor();
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("models have their prices", async () => {
+    await ada.go(`${account}/models`);
+    await ada.page.getByRole("row", { name: /ok.*\$1,000\.00.*\$2,000\.00/ }).waitFor();
+    await ada.inspect("models");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("the playground", () => {
+  test("shows the hold before a chat, and the exact cost after it", async () => {
+    await ada.go(`${account}/playground`);
+    await ada.page.getByLabel("Message").fill("Hello");
+    await ada.sees("Holds $");
+    await ada.button("Send").click();
+    await ada.sees("It cost $");
+    await ada.page.getByRole("link", { name: "Receipt" }).waitFor();
+    await ada.inspect("playground");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("asks maps, and shows the answer with its price", async () => {
+    await ada.go(`${account}/playground?tab=maps`);
+    await ada.button("Ask").click();
+    await ada.sees("maps.result");
+    await ada.sees("It cost $0.0000");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("a team", () => {
+  test("invites a viewer, who sees the account and can change nothing", async () => {
+    await ada.go(`${account}/team`);
+    await ada.page.getByLabel(/^E-mail/).fill("bob@example.com");
+    await ada.button("Invite").click();
+    await ada.sees("An invitation is on its way to bob@example.com.");
+    await ada.inspect("team");
+    const mailed = ada.page.getByRole("link", { name: "the link" });
+    const link = (await mailed.getAttribute("href")) ?? "";
+    await bob.signUp("bob@example.com");
+    await bob.page.goto(link);
+    await bob.button("Accept the invitation").click();
+    await bob.page.waitForURL(new RegExp(account));
+    await bob.go(`${account}/keys`);
+    await bob.sees("Your role here is viewer");
+    expect(await bob.button("New key").count()).toBe(0);
+    await bob.go(`${account}/billing`);
+    await bob.sees("somebody with billing rights can pay");
+    expect([ada.complaints.splice(0), bob.complaints.splice(0)]).toEqual([[], []]);
+  });
+
+  test("removes a member, who loses access at once", async () => {
+    await ada.go(`${account}/team`);
+    await ada.button("Remove: bob@example.com").click();
+    await ada.page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await ada.page.getByRole("row", { name: /bob@example.com/ }).waitFor({ state: "hidden" });
+    await bob.page.reload();
+    await bob.page.waitForURL((url) => !url.pathname.includes(account));
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("keys and settings", () => {
+  test("a key is deleted after its name was typed, and stops working at once", async () => {
+    await ada.go(`${account}/keys?new=key`);
+    await ada.field(/^Name/).fill("short-lived");
+    await ada.page.getByRole("dialog").getByRole("button", { name: "New key" }).click();
+    const key = await ada.text(ada.page.getByLabel("The key", { exact: true }));
+    await ada.button("I have stored it").click();
+    const status = async () => {
+      const headers = { authorization: `Bearer ${key}` };
+      return (await fetch(`${running.url}/v1/me`, { headers })).status;
+    };
+    expect(await status()).toBe(200);
+    await ada.button("Delete: short-lived").click();
+    const dialog = ada.page.getByRole("dialog");
+    expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+    await dialog.getByRole("textbox").fill("short-lived");
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await ada.sees("The key is deleted.");
+    expect(await status()).toBe(401);
+    await ada.inspect("keys");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("a session elsewhere is ended, and that browser must sign in again", async () => {
+    const other = await Visitor.open(browser, running.url);
+    await other.go("sign-in");
+    await other.inspect("sign-in");
+    await other.field(/^E-mail/).fill("ada@example.com");
+    await other.page.locator("input[name=password]").fill(PASSWORD);
+    await other.button("Sign in").click();
+    await other.page.waitForURL(/overview/);
+    await ada.go(`${account}/settings`);
+    await ada.button("Sign out everywhere else").click();
+    await ada.sees("All other sessions have ended.");
+    await ada.inspect("settings");
+    await other.page.reload();
+    await other.page.waitForURL(/sign-in/);
+    expect([ada.complaints.splice(0), other.complaints.splice(0)]).toEqual([[], []]);
+  });
+
+  test("an account is closed with its name and the password", async () => {
+    await ada.go(`${account}/settings`);
+    await ada.button("Close the account").click();
+    const dialog = ada.page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: /^Type / }).fill("ada's account");
+    expect(await dialog.getByRole("button", { name: "Close the account" }).isDisabled()).toBe(true);
+    const name = /^Type (.*) to confirm$/.exec(await ada.text(dialog.locator("label").first()));
+    await dialog.getByRole("textbox", { name: /^Type / }).fill(name?.[1] ?? "");
+    await dialog.locator("input[type=password]").fill(PASSWORD);
+    await dialog.getByRole("button", { name: "Close the account" }).click();
+    await ada.sees("This account is closed.");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});

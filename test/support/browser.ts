@@ -1,0 +1,160 @@
+// Pages in the system's Chromium, watched: whatever a page logs, refuses by its policy, or shows
+// that is not accessible, is a complaint.
+
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+} from "playwright-core";
+
+const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** Kept out of the repository; a person looks at them. */
+const SCREENSHOTS = join(import.meta.dir, "../../.farebox/screenshots");
+/** Of every person of the tests. */
+export const PASSWORD = "correct horse battery staple";
+const WIDE = { width: 1280, height: 860 };
+const PHONE = { width: 390, height: 844 };
+
+/** Where Chromium is; it is installed where that is possible, which needs root and apt. */
+export function ensureChromium(): string | null {
+  const found = () => PATHS.find((path) => existsSync(path)) ?? null;
+  if (found() !== null || process.getuid?.() !== 0) return found();
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  try {
+    Bun.spawnSync(["apt-get", "update"], { env });
+    Bun.spawnSync(["apt-get", "install", "-y", "--no-install-recommends", "chromium"], { env });
+  } catch {
+    return null;
+  }
+  return found();
+}
+
+export async function startBrowser(executablePath: string): Promise<Browser> {
+  return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+}
+
+/** A person's own window, with cookies of its own. */
+export class Visitor implements AsyncDisposable {
+  readonly complaints: string[] = [];
+
+  constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    readonly base: string,
+  ) {
+    page.on("console", (message) => {
+      const isFault = message.type() === "error" || message.type() === "warning";
+      // A refusal that a page shows is also logged by the browser, with its status.
+      if (isFault && !message.text().startsWith("Failed to load resource")) {
+        this.complaints.push(`${page.url()}: ${message.text()}`);
+      }
+    });
+    page.on("pageerror", (error) => this.complaints.push(`${page.url()}: ${error.message}`));
+    page.on("request", (request) => {
+      const url = request.url();
+      const isOwn = url.startsWith(base) || /^(data|blob):/.test(url);
+      if (!isOwn && request.resourceType() !== "document") {
+        this.complaints.push(`${page.url()} asked another host: ${url}`);
+      }
+    });
+  }
+
+  static async open(browser: Browser, base: string): Promise<Visitor> {
+    const context = await browser.newContext({
+      viewport: WIDE,
+      acceptDownloads: true,
+      reducedMotion: "reduce",
+    });
+    context.setDefaultTimeout(20_000);
+    return new Visitor(context, await context.newPage(), base);
+  }
+
+  /** Opens an address below /dashboard. */
+  async go(path: string): Promise<void> {
+    await this.page.goto(`${this.base}/dashboard/${path}`);
+  }
+
+  button(name: string | RegExp) {
+    return this.page.getByRole("button", { name, exact: typeof name === "string" });
+  }
+
+  field(name: string | RegExp) {
+    return this.page.getByLabel(name, { exact: typeof name === "string" });
+  }
+
+  /** The text of an element, without what is around it. */
+  async text(locator: Locator): Promise<string> {
+    return ((await locator.textContent()) ?? "").trim();
+  }
+
+  /** Signs up by the form and the link that was mailed. Answers the id of the new account. */
+  async signUp(email: string): Promise<string> {
+    await this.go("sign-up");
+    await this.field(/^Name/).fill(email.split("@")[0] ?? "");
+    await this.field(/^E-mail/).fill(email);
+    await this.page.locator("input[name=password]").fill(PASSWORD);
+    await this.button("Create an account").click();
+    await this.page.getByRole("link", { name: "the link" }).click();
+    await this.button("Verify and continue").click();
+    await this.page.waitForURL(/\/dashboard\/acct_\w+\/overview/);
+    return /acct_\w+/.exec(this.page.url())?.[0] ?? "";
+  }
+
+  async sees(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor();
+  }
+
+  /** Waits until nothing of the page is loading. */
+  async settled(): Promise<void> {
+    await this.page.locator("main").first().waitFor();
+    await this.page.waitForFunction("document.querySelector('[aria-busy=true]') === null");
+  }
+
+  /**
+   * Looks at the page in light, dark and at the width of a phone: pictures are kept, and what axe
+   * finds serious, or a page that scrolls sideways, is a complaint.
+   */
+  async inspect(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    for (const scheme of ["light", "dark"] as const) {
+      await this.page.emulateMedia({ colorScheme: scheme });
+      await this.settled();
+      await this.#picture(`${name}-${scheme}`);
+      await this.#axe(name, scheme);
+    }
+    await this.page.emulateMedia({ colorScheme: "light" });
+    await this.page.setViewportSize(PHONE);
+    await this.settled();
+    await this.#picture(`${name}-phone`);
+    const isWider = await this.page.evaluate(
+      "document.documentElement.scrollWidth > window.innerWidth + 1",
+    );
+    if (isWider) this.complaints.push(`${name} scrolls sideways on a phone`);
+    await this.page.setViewportSize(WIDE);
+  }
+
+  async #picture(name: string): Promise<void> {
+    await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  }
+
+  async #axe(name: string, scheme: "light" | "dark"): Promise<void> {
+    const axe = new AxeBuilder({ page: this.page });
+    // The schemes differ in colours alone.
+    if (scheme === "dark") axe.withRules(["color-contrast"]);
+    const { violations } = await axe.analyze();
+    for (const { id, impact, nodes } of violations) {
+      if (impact !== "serious" && impact !== "critical") continue;
+      const where = nodes.map((node) => `${node.target} ${node.any[0]?.message ?? ""}`);
+      this.complaints.push(`${name} (${scheme}): ${id} at ${where.slice(0, 3).join(" | ")}`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.context.close();
+  }
+}

@@ -1,0 +1,56 @@
+// The product with its dashboard and the sandbox of payments, as `npm start` runs it.
+
+import { buildDashboard } from "../../scripts/build-dashboard.ts";
+import { freePort } from "../../scripts/processes.mjs";
+import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
+import { type Product, startProduct } from "./product.ts";
+import { testDataDirectory } from "./services.ts";
+import { random, silent } from "./world.ts";
+
+const SECRET_KEY = "sk_sandbox_of_the_browser_tests";
+const WEBHOOK_SECRET = "whsec_of_the_browser_tests";
+
+export interface DashboardProduct extends AsyncDisposable {
+  readonly product: Product;
+  readonly sandbox: Sandbox;
+  /** Where the API and the dashboard are. */
+  readonly url: string;
+}
+
+/** Starts it; no mail is delivered, so answers show what was mailed. */
+export async function startDashboardProduct(): Promise<DashboardProduct> {
+  await using resources = new AsyncDisposableStack();
+  await buildDashboard(testDataDirectory());
+  const port = await freePort();
+  const product = resources.use(
+    await startProduct({
+      apis: 1,
+      models: [{ id: "ok", input: "1000", output: "2000" }],
+      env: {
+        SESSION_SECRET: "the session secret of the browser tests",
+        CONSOLE_SHOW_MAILS: "true",
+        STRIPE_SECRET_KEY: SECRET_KEY,
+        STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+        STRIPE_API_BASE: `http://127.0.0.1:${port}`,
+        STRIPE_RETURN_URL: `http://127.0.0.1:${port}/`,
+      },
+    }),
+  );
+  const { url } = product.api(0);
+  const sandbox = startSandbox({
+    port,
+    file: null,
+    secretKey: SECRET_KEY,
+    webhook: { url: `${url}/webhooks/stripe`, secret: WEBHOOK_SECRET },
+    now: Date.now,
+    random,
+    after: (delayMs, run) => {
+      const timer = setTimeout(run, delayMs);
+      return () => clearTimeout(timer);
+    },
+    log: silent,
+  });
+  resources.defer(() => sandbox.stop());
+  const kept = resources.move();
+  return { product, sandbox, url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
