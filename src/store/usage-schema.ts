@@ -1,5 +1,5 @@
-// The sums of the request log, from which the usage page is read. Every call is in three rows: of 15
-// minutes, of an hour, and of a day, which makes a year quick to read.
+// The sums of the request log, from which the usage page is read. Every call is in three rows: of
+// 15 minutes, of an hour, and of a day, which makes a year quick to read.
 
 import { integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
 import { at, bytea, money, number } from "./columns.ts";
