@@ -13,6 +13,7 @@ import { mailCommands } from "./mail-commands.ts";
 import { migrateCommands } from "./migrate-command.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { peopleCommands } from "./people-commands.ts";
+import { readingCommands } from "./reading-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 import { topUpCommands } from "./top-up-commands.ts";
 import { usageCommands } from "./usage-commands.ts";
@@ -28,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   ...mailCommands,
   ...logCommands,
   ...usageCommands,
+  ...readingCommands,
   ...journalCommands,
   ...auditCommands,
   ...doctorCommands,

@@ -33,10 +33,13 @@ export const receipt = accountEndpoint({
     receiptReply(deps.reading, deps.catalogue, account, params.request ?? ""),
 });
 
-/** Reads one call of an account. @throws ApiError if the account has no such call */
+/**
+ * Reads one call of an account. Without a catalogue there are no price lines.
+ * @throws ApiError if the account has no such call
+ */
 export async function receiptReply(
   reading: Reading,
-  catalogue: PriceCatalogue,
+  catalogue: PriceCatalogue | null,
   account: AccountRow,
   id: string,
 ): Promise<ReceiptReply> {
@@ -57,7 +60,7 @@ export async function receiptReply(
     paid_usd: usdText(booking?.paid ?? call.cost - call.freeCost),
     balance_after_usd: booking === null ? null : usdText(booking.after),
     price_version: call.priceVersion,
-    lines: linesOf(catalogue, call),
+    lines: catalogue === null ? [] : linesOf(catalogue, call),
     refusal: refusalOf(call.errorCode, call.refusedBy, call.status),
   };
 }

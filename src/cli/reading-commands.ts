@@ -1,0 +1,214 @@
+// What the pages of the console show, on the command line: overview, usage, request log, receipts
+// and ledger. Both read the same; --json prints the reply of the console.
+
+import { findAccount } from "../accounts/administration.ts";
+import { ledgerReply } from "../console/ledger.ts";
+import { overviewReply } from "../console/overview.ts";
+import type { Reading } from "../console/reading.ts";
+import { receiptReply } from "../console/receipt.ts";
+import { requestsReply } from "../console/requests.ts";
+import { csvOf, usageReply } from "../console/usage.ts";
+import { USAGE_GROUPS, USAGE_STEPS } from "../console/usage-schema.ts";
+import { AdministrationError, ApiError } from "../core/errors.ts";
+import type { AccountRow } from "../store/accounts.ts";
+import { type Answer, type Command, type Input, UsageError } from "./command.ts";
+import { indented, labelled, table } from "./print.ts";
+import type { Stores } from "./stores.ts";
+import { idOf, oneOf, timeOf } from "./values.ts";
+
+const FILTERS = {
+  service: { value: "NAME", help: "only this service" },
+  model: { value: "NAME", help: "only this model or action of maps; none for calls without one" },
+  key: { value: "KEY", help: "only this key" },
+  status: { value: "ok|refused|failed", help: "only calls that ended like this" },
+} as const;
+
+const STATUSES = ["ok", "refused", "failed", "any"] as const;
+
+type Read<T> = (reading: Reading, account: AccountRow, stores: Stores) => Promise<T>;
+
+/** A command that reads one account. A wrong value is refused as the console refuses it. */
+function reader<T extends object>(input: Input, read: Read<T>, textOf: (reply: T) => string) {
+  const id = idOf(input, "account");
+  return async (stores: Stores): Promise<Answer> => {
+    const { administration, database, actors } = stores;
+    const account = await findAccount(administration, id);
+    const journal = { redis: actors.deps.redis, database, now: administration.now };
+    try {
+      const reply: T = await read({ database, journal }, account, stores);
+      return { json: reply as Answer["json"], text: textOf(reply) };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new AdministrationError("wrong_state", error.message);
+    }
+  };
+}
+
+function filtersOf(input: Input) {
+  const status = oneOf(input, "status", STATUSES, "any");
+  return {
+    service: input.values.get("service") ?? null,
+    model: input.values.get("model") ?? null,
+    key: input.values.get("key") ?? null,
+    status: status === "any" ? null : status,
+  };
+}
+
+const usage: Command = {
+  name: "usage show",
+  positionals: ["ID"],
+  summary: "Sum what an account used, by step of time and by group, as CSV or as JSON",
+  options: {
+    from: { value: "ISO-TIME", help: "the start, a multiple of 15 minutes", required: true },
+    to: { value: "ISO-TIME", help: "the end, which is not included", required: true },
+    step: { value: USAGE_STEPS.join("|"), help: "the length of a step (1d)" },
+    group: { value: USAGE_GROUPS.join("|"), help: "what to sum by (service)" },
+    zone: { value: "ZONE", help: "where days begin, such as Europe/Berlin (UTC)" },
+    ...FILTERS,
+  },
+  prepare(input) {
+    const [from, to] = [timeOf(input, "from"), timeOf(input, "to")];
+    if (from === null || to === null) throw new UsageError("--from and --to are needed");
+    const question = {
+      from: from.toISOString(),
+      to: to.toISOString(),
+      step: oneOf(input, "step", USAGE_STEPS, "1d"),
+      group: oneOf(input, "group", USAGE_GROUPS, "service"),
+      zone: input.values.get("zone") ?? "UTC",
+      ...filtersOf(input),
+    };
+    const read: Read<Awaited<ReturnType<typeof usageReply>>> = (reading, account) =>
+      usageReply(reading, account, question);
+    return reader(input, read, (reply) => csvOf(reply).trimEnd().replaceAll("\r\n", "\n"));
+  },
+};
+
+const requests: Command = {
+  name: "request list",
+  positionals: ["ID"],
+  summary: "List an account's request log, newest first",
+  options: {
+    from: { value: "ISO-TIME", help: "the oldest" },
+    to: { value: "ISO-TIME", help: "the newest, which is not included" },
+    ...FILTERS,
+    code: { value: "CODE", help: "only this error code" },
+    "min-cost": { value: "USD", help: "only calls that cost at least this" },
+    before: { value: "PLACE", help: "the next page, as the page before names it" },
+    limit: { value: "COUNT", help: "how many, at most 200 (50)" },
+  },
+  prepare(input) {
+    const limit = input.values.get("limit") ?? "50";
+    if (!/^([1-9]|[1-9]\d|1\d\d|200)$/.test(limit)) {
+      throw new UsageError("--limit must be from 1 to 200");
+    }
+    const question = {
+      from: timeOf(input, "from")?.toISOString() ?? null,
+      to: timeOf(input, "to")?.toISOString() ?? null,
+      ...filtersOf(input),
+      code: input.values.get("code") ?? null,
+      min_cost_usd: input.values.get("min-cost") ?? null,
+      before: input.values.get("before") ?? null,
+      limit,
+    };
+    const read: Read<Awaited<ReturnType<typeof requestsReply>>> = (reading, account) =>
+      requestsReply(reading, account, question);
+    return reader(input, read, ({ requests: rows, next, as_of }) => {
+      const lines = rows.map((row) => [
+        ...[row.at, row.id, row.model ?? row.endpoint, row.key.name],
+        ...[`${row.status}`, row.code ?? "", `${row.latency_ms} ms`, `$${row.cost_usd}`],
+      ]);
+      const more = next === null ? "" : `\nMore: --before ${next}`;
+      const shown = lines.length === 0 ? "No requests." : table(lines);
+      return `${shown}\nAs of ${as_of.at}, ${as_of.behind_seconds} s behind.${more}`;
+    });
+  },
+};
+
+const receipt: Command = {
+  name: "request show",
+  positionals: ["ID", "REQUEST"],
+  summary: "Show one request of an account: what was held and charged, or why it was refused",
+  options: {},
+  prepare(input) {
+    const request = idOf(input, "request", 1);
+    const read: Read<Awaited<ReturnType<typeof receiptReply>>> = (reading, account) =>
+      receiptReply(reading, null, account, request);
+    return reader(input, read, (reply) => {
+      const { request: row, refusal } = reply;
+      const usdOf = (text: string | null) => (text === null ? "-" : `$${text}`);
+      return labelled([
+        ["request", row.id],
+        ["at", row.at],
+        ["endpoint", row.endpoint],
+        ["model", row.model ?? "-"],
+        ["key", row.key.name],
+        ["status", `${row.status} ${row.code ?? ""}`.trimEnd()],
+        ["held", usdOf(reply.held_usd)],
+        ["charged", usdOf(reply.charged_usd)],
+        ["returned", usdOf(reply.returned_usd)],
+        ["of free credit", usdOf(reply.free_usd)],
+        ["balance after", usdOf(reply.balance_after_usd)],
+        ["price version", reply.price_version ?? "-"],
+        ["tokens", `${row.prompt_tokens} in, ${row.completion_tokens} out`],
+        ["took", `${row.latency_ms} ms`],
+        ...(refusal === null ? [] : [["why", refusal.explanation] as const]),
+      ]);
+    });
+  },
+};
+
+const ledger: Command = {
+  name: "account ledger",
+  positionals: ["ID"],
+  summary: "List the ledger of an account, newest first",
+  options: {
+    "without-calls": { value: null, help: "leave out what calls were charged" },
+    before: { value: "NUMBER", help: "the next page, as the page before names it" },
+  },
+  prepare(input) {
+    const kind = input.values.has("without-calls") ? ("operations" as const) : ("all" as const);
+    const before = input.values.get("before") ?? null;
+    const read: Read<Awaited<ReturnType<typeof ledgerReply>>> = (reading, account) =>
+      ledgerReply(reading, account, { kind, before });
+    return reader(input, read, ({ entries, next }) => {
+      const lines = entries.map((entry) => [
+        ...[`${entry.seq}`, entry.at, entry.kind, `$${entry.amount_usd}`],
+        ...[`paid $${entry.paid_after_usd}`, `free $${entry.free_after_usd}`],
+        entry.request_id ?? entry.payment_id ?? entry.reason ?? "",
+      ]);
+      const more = next === null ? "" : `\nMore: --before ${next}`;
+      return `${lines.length === 0 ? "No entries." : table(lines)}${more}`;
+    });
+  },
+};
+
+const overview: Command = {
+  name: "account overview",
+  positionals: ["ID"],
+  summary: "Show what an account can spend now, what it spends, and its latest errors",
+  options: {},
+  prepare(input) {
+    const read: Read<Awaited<ReturnType<typeof overviewReply>>> = (reading, account, stores) =>
+      overviewReply({ ...stores, wallets: stores.actors, reading }, account);
+    return reader(input, read, (reply) => {
+      const { balance, month, burn, today, tier, last_errors: errors } = reply;
+      const lasts = burn.lasts_days === null ? "" : `, lasts about ${burn.lasts_days} days`;
+      const lines = errors.map((one) => [one.at, one.request_id, `${one.status}`, one.code]);
+      const head = labelled([
+        ["account", `${reply.account.id} ${reply.account.state}`],
+        ["spendable", `$${balance.spendable_usd} (${balance.spendable_limit})`],
+        ["paid", `$${balance.paid_usd}`],
+        ["free", `$${balance.free_usd}`],
+        ["held", `$${balance.held_usd}`],
+        ["owed", `$${balance.owed_usd}`],
+        ["month", `${month.month}: $${month.spent_usd} of ${month.cap_usd ?? "no cap"}`],
+        ["a day", `$${burn.usd_per_day} over ${burn.days} days${lasts}`],
+        ["today", `${today.calls} calls, ${today.errors} errors, $${today.cost_usd}`],
+        [tier.kind, tier.name],
+      ]);
+      return lines.length === 0 ? head : `${head}\n\nlatest errors\n${indented(table(lines))}`;
+    });
+  },
+};
+
+export const readingCommands: readonly Command[] = [usage, requests, receipt, ledger, overview];

@@ -1,0 +1,39 @@
+// The command line reads what the pages read.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
+
+setDefaultTimeout(60_000);
+
+let world: World;
+let cli: Cli;
+beforeAll(async () => {
+  world = await openWorld();
+  cli = cliProcessOf(world);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("usage, log, receipt, ledger and overview of an account", async () => {
+  const account = await openAccount(world, { paid: usd("20") });
+  const { id } = account.row;
+  const open = await hold(account, usd("1"));
+  await open.settle(usd("0.25"), DONE);
+  await world.flush();
+  const day = new Date().toISOString().slice(0, 10);
+  const range = ["--from", day, "--to", new Date(Date.parse(day) + 86_400_000).toISOString()];
+  const used = jsonOf(await cli("usage", "show", id, ...range, "--json"));
+  expect(used).toMatchObject({ total: { calls: 1, cost_usd: "0.25" } });
+  expect((await cli("usage", "show", id, ...range)).out).toContain('"total","all","All",1,0,');
+  const listed = jsonOf(await cli("request", "list", id, "--json"));
+  expect(listed).toMatchObject({ requests: [{ id: open.id, cost_usd: "0.25" }] });
+  const shown = jsonOf(await cli("request", "show", id, open.id, "--json"));
+  expect(shown).toMatchObject({ held_usd: "1", charged_usd: "0.25", returned_usd: "0.75" });
+  expect((await cli("request", "show", id, open.id)).out).toMatch(/charged +\$0\.25/);
+  const booked = jsonOf(await cli("account", "ledger", id, "--json"));
+  expect(booked).toMatchObject({ entries: [{ kind: "charge", request_id: open.id }, {}, {}] });
+  const seen = jsonOf(await cli("account", "overview", id, "--json"));
+  expect(seen).toMatchObject({ today: { calls: 1, cost_usd: "0.25" } });
+  const wrong = await cli("usage", "show", id, ...range, "--zone", "Nowhere/Town");
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("zone must be")]);
+});
