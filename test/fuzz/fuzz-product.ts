@@ -1,6 +1,7 @@
 // The product that is fuzzed: processes of all services before fake servers, and keys of accounts
 // of every kind.
 
+import { buildDashboard } from "../../scripts/build-dashboard.ts";
 import { changeAccount, createKey, revokeKey } from "../../src/accounts/administration.ts";
 import { newKey } from "../../src/core/keys.ts";
 import type { PlanName } from "../../src/core/limits.ts";
@@ -14,6 +15,7 @@ import { eventually } from "../support/eventually.ts";
 import { startFakeSearch } from "../support/fake-search.ts";
 import { type AccountTerms, type Product, startProduct } from "../support/product.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
+import { testDataDirectory } from "../support/services.ts";
 import type { MakerOptions } from "./request-maker.ts";
 
 /** Models of every kind of answer, by the mood of the fake upstream. */
@@ -82,6 +84,7 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
   resources.use(searxng);
   const mapsServer = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answerMaps });
   resources.defer(() => mapsServer.stop(true));
+  await buildDashboard(testDataDirectory());
   const product = resources.use(
     await startProduct({
       apis: 1,
