@@ -6,15 +6,14 @@ import type { ReceiptReply } from "./requests-schema.ts";
 
 /** What the log calls a limit, and what it is. */
 const LIMITS: Readonly<Record<string, string>> = {
-  requests: "the requests of a key in 60 seconds",
-  account_requests: "the requests of the account in 60 seconds",
+  requests: "the requests of the key, or of the account, in 60 seconds",
   budget: "the key's monthly limit",
   cap: "the account's monthly limit",
   balance: "the balance that was not held by other calls",
   streams: "the streams that may be open at once",
   calls: "the calls that may be open at once",
-  mail_minute: "the messages of a minute",
-  mail_day: "the recipients of a day",
+  minute: "the messages of a minute",
+  day: "the recipients of a day",
 };
 
 const HELP: Readonly<Record<string, string>> = {
@@ -26,7 +25,7 @@ const HELP: Readonly<Record<string, string>> = {
   too_many_streams: "Wait until a stream has ended, or reach a tier with more of them.",
   payment_required: "Pay what is owed: the next payment does it first.",
   insufficient_scope: "Give a key the scope of this service.",
-  tier_insufficient: "The limits page shows what unlocks the tier that has it.",
+  tier_required: "The limits page shows what unlocks the tier that has it.",
   ip_not_allowed: "Call from an address of the key's list, or change the list.",
   account_inactive: "The settings page says why.",
 };
