@@ -112,7 +112,7 @@ export class Visitor implements AsyncDisposable {
   /** Waits until nothing of the page is loading. */
   async settled(): Promise<void> {
     await this.page.locator("main").first().waitFor();
-    await this.page.waitForFunction("document.querySelector('[aria-busy=true]') === null");
+    await this.page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   }
 
   /**

@@ -1,0 +1,116 @@
+// The dashboard in a real browser, against the real product: what a new customer does, from sign-up
+// to a paid call that is seen in usage. Each page is looked at in light, dark and on a phone.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { ensureChromium, startBrowser, Visitor } from "../support/browser.ts";
+import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+
+setDefaultTimeout(150_000);
+
+const chromium = ensureChromium();
+if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
+/** CI has no excuse. */
+const canRun = chromium !== null || Boolean(process.env.CI);
+const SEEN_MS = 20_000;
+
+let running: DashboardProduct;
+let browser: Browser;
+let ada: Visitor;
+let account = "";
+let key = "";
+
+beforeAll(async () => {
+  if (!canRun) return;
+  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
+  running = await startDashboardProduct();
+  browser = await startBrowser(chromium);
+  ada = await Visitor.open(browser, running.url);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await running?.[Symbol.asyncDispose]();
+});
+
+async function call(body: object = {}): Promise<Response> {
+  return await fetch(`${running.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "ok",
+      messages: [{ role: "user", content: "Hello" }],
+      max_tokens: 16,
+      ...body,
+    }),
+  });
+}
+
+describe.skipIf(!canRun)("a new customer", () => {
+  test("signs up by a page with a button, and lands on the overview", async () => {
+    await ada.go("sign-up");
+    await ada.inspect("sign-up");
+    account = await ada.signUp("ada@example.com");
+    await ada.sees("First steps");
+    await ada.inspect("overview-new");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("makes a key that is shown once, with lines that work as they are", async () => {
+    await ada.page.keyboard.press("n");
+    await ada.field(/^Name/).fill("production");
+    await ada.button("New key").last().click();
+    await ada.sees("Your new key");
+    await ada.inspect("key-made");
+    key = (await ada.text(ada.page.getByLabel("The key", { exact: true }))).trim();
+    expect(key).toMatch(/^svc_live_/);
+    const curl = await ada.text(ada.page.getByRole("region", { name: "curl" }));
+    expect(curl).toContain(`Bearer ${key}`);
+    expect(curl).toContain(`${running.url}/v1/chat/completions`);
+    await ada.button("I have stored it").click();
+    await ada.page.reload();
+    await ada.sees(`…${key.slice(-4)}`);
+    expect(await ada.page.content()).not.toContain(key);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("sees the first call arrive, and its receipt to the last digit", async () => {
+    await ada.go(`${account}/overview`);
+    await ada.sees("Waiting for the first call");
+    const reply = (await (await call()).json()) as { svc: { cost_usd: number } };
+    await ada.page.getByText("Waiting for the first call").waitFor({ state: "hidden" });
+    await ada.page.getByRole("row", { name: /ok.*production.*200/ }).waitFor();
+    await ada.inspect("overview");
+    await ada.page.getByRole("row", { name: /ok.*production.*200/ }).click();
+    await ada.sees("Receipt");
+    const ticket = ada.page.getByRole("complementary", { name: "Receipt" });
+    await ticket.getByText("charged", { exact: true }).waitFor();
+    expect(await ada.text(ticket.locator(".figure"))).toBe(shown(reply.svc.cost_usd));
+    await ada.inspect("request");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("finds the call in usage: chart, table and CSV say the same", async () => {
+    await ada.go(`${account}/usage?range=24h&group=model`);
+    const row = ada.page.getByRole("row", { name: /^ok / });
+    await row.waitFor({ timeout: SEEN_MS });
+    const cost = await ada.text(row.getByRole("cell").last());
+    const total = await ada.text(ada.page.locator("tfoot tr td").last());
+    expect(total).toBe(cost);
+    const [file] = await Promise.all([
+      ada.page.waitForEvent("download"),
+      ada.button("CSV of this view").click(),
+    ]);
+    const text = await Bun.file(await file.path()).text();
+    const [, last] = text.trimEnd().split("\n").reverse();
+    expect(last).toContain(`,${cost.replace("$", "").replace(/0+$/, "")}`);
+    await ada.inspect("usage");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+/** As the page writes an amount: at least two decimals, no zeros after them. */
+function shown(usd: number): string {
+  const [whole, decimals = ""] = usd.toFixed(9).replace(/0+$/, "").split(".");
+  return `$${whole}.${decimals.padEnd(2, "0")}`;
+}
