@@ -107,6 +107,19 @@ describe.skipIf(!canRun)("a new customer", () => {
     await ada.inspect("usage");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
+
+  test("reads a refusal as the same ticket, with the link that mends it", async () => {
+    // More than the monthly cap of a free account.
+    expect((await call({ max_tokens: 32_768 })).status).toBe(402);
+    await ada.go(`${account}/requests?status=refused`);
+    await ada.page.getByRole("row", { name: /402 monthly_limit_reached/ }).click();
+    await ada.sees("Why it was refused");
+    await ada.sees("Nothing was charged.");
+    await ada.inspect("refusal");
+    await ada.page.getByRole("complementary").getByRole("link", { name: "See the limits" }).click();
+    await ada.page.waitForURL(/\/limits/);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
 });
 
 /** As the page writes an amount: at least two decimals, no zeros after them. */
