@@ -64,8 +64,15 @@ describe.skipIf(!canRun)("a new customer", () => {
     await ada.inspect("key-made");
     key = (await ada.text(ada.page.getByLabel("The key", { exact: true }))).trim();
     expect(key).toMatch(/^svc_live_/);
+    // In sight, not beyond the edge of the dialog.
+    const copy = await ada.button("Copy: The key").boundingBox();
+    const dialog = await ada.page.getByRole("dialog").boundingBox();
+    expect((copy?.x ?? 0) + (copy?.width ?? 0)).toBeLessThan(
+      (dialog?.x ?? 0) + (dialog?.width ?? 0),
+    );
     const curl = await ada.text(ada.page.getByRole("region", { name: "curl" }));
     expect(curl).toContain(`Bearer ${key}`);
+    expect(curl).toContain('"model":"ok"');
     expect(curl).toContain(`${running.url}/v1/chat/completions`);
     await ada.button("I have stored it").click();
     await ada.page.reload();

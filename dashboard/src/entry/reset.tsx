@@ -15,7 +15,7 @@ export function Reset() {
   const [password, setPassword] = useState("");
   const navigate = useNavigate();
   if (token === "") {
-    const foot = <Link to="/forgot-password">{t.entry.forgot}</Link>;
+    const foot = <Link to="/forgot">{t.entry.forgot}</Link>;
     return <EntryCard title={t.entry.reset} about={t.entry.brokenLink} foot={foot} />;
   }
   const run = async () => {

@@ -24,7 +24,7 @@ export function SignIn() {
       <Link to="/code" search={{ next, email }}>
         {t.entry.byCode}
       </Link>
-      <Link to="/forgot-password">{t.entry.forgot}</Link>
+      <Link to="/forgot">{t.entry.forgot}</Link>
       <Link to="/sign-up">{t.entry.toSignUp}</Link>
     </>
   );

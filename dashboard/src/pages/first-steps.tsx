@@ -9,6 +9,7 @@ import type { OverviewReply } from "../../../src/console/overview-schema.ts";
 import { modelsQuery } from "../api/queries.ts";
 import { newKeys } from "../new-keys.ts";
 import { Code } from "../parts/code.tsx";
+import { Waiting } from "../parts/loaded.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { useMe } from "../session.tsx";
 import { SNIPPETS, type SnippetName, snippet } from "../snippets.ts";
@@ -83,15 +84,16 @@ interface SnippetsProps {
 export function Snippets({ account, surface, keyText }: SnippetsProps) {
   const [name, setName] = useState<SnippetName>("curl");
   const { installation } = useMe();
-  const models = useQuery(modelsQuery).data?.models ?? [];
-  const usable = models.filter((one) => !one.is_paused);
+  const { data } = useQuery(modelsQuery);
+  if (data === undefined) return <Waiting height={90} />;
+  const usable = data.models.filter((one) => !one.is_paused);
   const model = usable.find((one) => one.free_credit_eligible) ?? usable[0];
   const key = keyText ?? newKeys.get(account) ?? null;
   const text = snippet(name, {
     baseUrl: installation.base_url,
     key,
     surface,
-    model: model?.id ?? "auto",
+    model: model?.id ?? t.work.snippets.model,
   });
   return (
     <div className="stack">

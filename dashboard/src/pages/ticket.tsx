@@ -194,11 +194,6 @@ function Refusal({ receipt, account }: Pick<ReceiptProps, "receipt" | "account">
         {isFault ? t.usage.ticket.whyFailed : t.usage.ticket.why}: <code>{refusal.code}</code>
       </p>
       <p className="small">{refusal.explanation}</p>
-      {refusal.limit !== null && (
-        <p className="small">
-          {t.usage.ticket.limit}: {refusal.limit}
-        </p>
-      )}
       {isZero(receipt.charged_usd) && <p className="small">{t.usage.ticket.notCharged}</p>}
       <div className="row small">
         {mended !== undefined && (

@@ -77,7 +77,13 @@ export const workTexts = {
     language: "Language",
     ownKey: "A key is shown only once, when it is made: put yours into FAREBOX_API_KEY.",
   },
-  snippets: { curl: "curl", javascript: "JavaScript", python: "Python", env: ".env" },
+  snippets: {
+    model: "MODEL",
+    curl: "curl",
+    javascript: "JavaScript",
+    python: "Python",
+    env: ".env",
+  },
   keys: {
     about: "A key is a secret: use it from a backend only.",
     aboutApplication: "Keys of the Application API. They do not work on the Gateway.",
