@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { CONSOLE_ERRORS } from "../src/core/console-errors.ts";
 import { ERRORS, type ErrorCode } from "../src/core/errors.ts";
+import { consoleOpenApi } from "../src/http/console-openapi.ts";
 import { documentOf } from "../src/http/documentation.ts";
 import type { DocumentedEndpoint } from "../src/http/endpoint-errors.ts";
 import { fieldGroups } from "../src/http/schema-fields.ts";
@@ -55,6 +56,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>([
     ["docs/openapi.json", toJson(documentOf("gateway", DOCUMENTED))],
     ["docs/openapi-application.json", toJson(documentOf("application", DOCUMENTED))],
+    ["docs/openapi-console.json", toJson(consoleOpenApi(CONSOLE))],
     ["docs/farebox.config.schema.json", toJson(catalogueJsonSchema())],
     [".env.example", environmentExample()],
   ]);

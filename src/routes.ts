@@ -28,6 +28,7 @@ import { charge, checkout, topUp } from "./console/top-ups.ts";
 import { type UsageDeps, usage, usageCsv } from "./console/usage.ts";
 import type { ServiceName } from "./core/services.ts";
 import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
+import { consoleDocument } from "./http/console-openapi.ts";
 import { DASHBOARD, type DashboardDeps } from "./http/dashboard.ts";
 import {
   type DocumentationDeps,
@@ -117,5 +118,6 @@ export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
   ...HEALTH,
   stripeWebhook,
   ...documentation(DOCUMENTED),
+  consoleDocument(CONSOLE),
   ...DASHBOARD,
 ];

@@ -80,6 +80,7 @@ export interface AccountDefinition<Deps, Input> extends ConsoleInfo, ConsoleInpu
 /** An endpoint of the console. `role` is null where no account is involved. */
 export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
   readonly role: Role | null;
+  readonly query?: { readonly schema: TSchema };
 }
 
 const NONE = { surface: null, service: null, errors: [], isBilled: false } as const;

@@ -129,7 +129,11 @@ function errorOf(codes: readonly ErrorCode[], status: number): Json {
   };
 }
 
-function examplesOf(examples: readonly Example[], pick: (example: Example) => unknown): Json {
+/** The examples of a body or reply, by name. */
+export function examplesOf(
+  examples: readonly Example[],
+  pick: (example: Example) => unknown,
+): Json {
   return Object.fromEntries(
     examples.map((example) => [
       nameOf(example.summary),

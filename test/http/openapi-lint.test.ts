@@ -6,7 +6,7 @@ import { createConfig, lint } from "@redocly/openapi-core";
 
 const DOCS = join(import.meta.dir, "../../docs");
 
-for (const file of ["openapi.json", "openapi-application.json"]) {
+for (const file of ["openapi.json", "openapi-application.json", "openapi-console.json"]) {
   test(`docs/${file} passes the linter`, async () => {
     const config = await createConfig({
       extends: ["recommended"],
