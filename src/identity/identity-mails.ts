@@ -122,9 +122,12 @@ export class IdentityMails {
     });
   }
 
-  /** The address of a page that asks before it redeems the token: scanners of mail open links. */
+  /**
+   * The address of a page that asks before it redeems the token: scanners of mail open links. The
+   * token is in the part that browsers send to no server, so that no access log has it.
+   */
   #link(page: string, token: string): string {
-    return `${this.deps.dashboard}/${page}?token=${token}`;
+    return `${this.deps.dashboard}/${page}#token=${token}`;
   }
 
   async #send(

@@ -18,5 +18,5 @@ export async function makeSignInLink(
   const token = newToken(random);
   const expiresAt = new Date(now.getTime() + LINK_MINUTES * MINUTE_MS);
   await addSignInLink(database, { personId, name: linkName(token), expiresAt }, random);
-  return `${origin}/dashboard/link?token=${token}`;
+  return `${origin}/dashboard/link#token=${token}`;
 }

@@ -140,8 +140,13 @@ export class Visitor {
   }
 }
 
+/** The token in the address of a page. */
+export function tokenIn(link: string): string | null {
+  return new URLSearchParams(new URL(link).hash.slice(1)).get("token");
+}
+
 /** The token of the link that an answer shows in development. */
 export function tokenOf({ body }: Reply): string | null {
   const link = body?.development?.link as string | undefined;
-  return link === undefined ? null : new URL(link).searchParams.get("token");
+  return link === undefined ? null : tokenIn(link);
 }

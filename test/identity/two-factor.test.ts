@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
 import { random } from "../support/world.ts";
-import { PASSWORD, PeopleLab, type Visitor } from "./people-lab.ts";
+import { PASSWORD, PeopleLab, tokenIn, type Visitor } from "./people-lab.ts";
 
 const EMAIL = "ada@example.com";
 const STEP_SECONDS = 30;
@@ -72,7 +72,7 @@ describe("once it is on, a code is due after", () => {
       { personId: person?.id ?? "", origin: "http://127.0.0.1" },
       { random, now: new Date() },
     );
-    const token = new URL(url).searchParams.get("token");
+    const token = tokenIn(url);
     const visitor = lab.visitor();
     const { body } = await visitor.auth("/sign-in/link", { token });
     expect(body.twoFactorRedirect).toBe(true);

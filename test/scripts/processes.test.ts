@@ -10,25 +10,31 @@ import { openWorld, WORLD_PEPPER, type World } from "../support/world.ts";
 
 const PROJECT = join(import.meta.dir, "../..");
 const home = temporaryFolder("farebox-test-processes-");
+const children: Bun.Subprocess[] = [];
 let world: World;
 let redis: Awaited<ReturnType<typeof startPrivateRedis>>;
 beforeAll(async () => {
   [world, redis] = await Promise.all([openWorld(), startPrivateRedis()]);
 }, 60_000);
 afterAll(async () => {
+  // What a failed test left running.
+  for (const child of children) child.kill("SIGTERM");
+  await Promise.all(children.map(({ exited }) => exited));
   await world[Symbol.asyncDispose]();
   await redis[Symbol.asyncDispose]();
   home.remove();
 });
 
 function start(args: readonly string[], env: Record<string, string> = {}) {
-  return Bun.spawn(["node", "scripts/farebox.mjs", ...args], {
+  const child = Bun.spawn(["node", "scripts/farebox.mjs", ...args], {
     cwd: PROJECT,
     env: { PATH: process.env.PATH ?? "", FAREBOX_HOME: home.path, ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
+  children.push(child);
+  return child;
 }
 
 async function settings(): Promise<Record<string, string>> {

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import type { UsageReply } from "../../../src/console/usage-schema.ts";
 import { usageQuery } from "../api/queries.ts";
 import { UsageChart } from "../parts/lazy-chart.tsx";
@@ -17,11 +17,20 @@ import { useZone } from "../zone.ts";
 const RENEW_MS = 30_000;
 const HEIGHT = 210;
 
-export function OverviewChart({ account }: { readonly account: string }) {
+interface OverviewChartProps {
+  readonly account: string;
+  /** What was charged today: when it changes, the chart is read again at once. */
+  readonly today: string;
+}
+
+export function OverviewChart({ account, today }: OverviewChartProps) {
   const [zone] = useZone();
   const range = presetRange("30d", Date.now(), zone);
   const options = usageQuery(account, { ...range, zone, group: "service" });
   const query = useQuery({ ...options, refetchInterval: RENEW_MS });
+  const { refetch } = query;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `today` is what makes it stale
+  useEffect(() => void refetch(), [refetch, today]);
   const aside = (
     <Link to="/$account/usage" params={{ account }}>
       {t.usage.last30}, {zoneLabel(zone, new Date())}

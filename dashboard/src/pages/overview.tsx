@@ -77,7 +77,7 @@ function Figures({ overview, account }: FiguresProps) {
           <Lasts overview={overview} account={account} />
         </Panel>
       </div>
-      <OverviewChart account={account} />
+      <OverviewChart account={account} today={overview.today.cost_usd} />
       <div className="split">
         <LastCalls account={account} />
         <TodayPanel overview={overview} account={account} />
@@ -118,7 +118,7 @@ function Lasts({ overview, account }: FiguresProps) {
     <>
       <p className="small dim">{t.work.lastsAbout}</p>
       <p className="figure">
-        {burn.lasts_days === null ? t.work.noSpending : t.work.days(burn.lasts_days)}{" "}
+        {lastsText(overview)}{" "}
         {!isZero(burn.usd_per_day) && (
           <span className="figure-note">
             {t.work.at} <Money usd={burn.usd_per_day} /> {t.work.aDay}
@@ -129,6 +129,12 @@ function Lasts({ overview, account }: FiguresProps) {
       <Facts rows={rows} />
     </>
   );
+}
+
+/** The rate is a mean of whole days: on the first day of an account there is none yet. */
+function lastsText({ burn, today }: OverviewReply): string {
+  if (burn.lasts_days !== null) return t.work.days(burn.lasts_days);
+  return isZero(today.cost_usd) ? t.work.noSpending : t.work.rateTomorrow;
 }
 
 interface AutoStateProps {

@@ -15,9 +15,10 @@ const ACTIONS: Readonly<Record<string, string>> = {
   person_removed: "removed",
   role_changed: "changed the role of",
   card_removed: "removed a card",
-  top_up_started: "began a top-up of",
-  auto_top_up_changed: "set the automatic top-up",
-  auto_top_up_ended: "turned the automatic top-up off",
+  checkout_started: "began a top-up of",
+  card_charged: "charged a saved card:",
+  auto_top_up_enabled: "set the automatic top-up:",
+  auto_top_up_disabled: "turned the automatic top-up off",
 };
 
 export const peopleTexts = {

@@ -20,6 +20,7 @@ export const workTexts = {
   tier: (kind: "tier" | "plan", name: string) => `${capital(name)} ${kind}`,
   lastsAbout: "Lasts about",
   noSpending: "No spending yet",
+  rateTomorrow: "Known tomorrow",
   days,
   at: "at",
   aDay: "a day",
