@@ -42,7 +42,11 @@ interface Addressee {
 }
 
 /** better-auth asks for the second factor after a password only (D-233). */
-const SECOND_FACTOR_PATHS = new Set(["/sign-in/email", "/sign-in/email-otp", LINK_PATH]);
+const SECOND_FACTOR_PATHS: ReadonlySet<string> = new Set([
+  "/sign-in/email",
+  "/sign-in/email-otp",
+  LINK_PATH,
+]);
 
 export type Auth = ReturnType<typeof createAuth>;
 

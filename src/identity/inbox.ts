@@ -4,7 +4,7 @@
 import { isDisposableEmailDomain } from "disposable-email-domains-js";
 import { normalizeIp } from "../http/client-ip.ts";
 
-const GOOGLE = new Set(["gmail.com", "googlemail.com"]);
+const GOOGLE: ReadonlySet<string> = new Set(["gmail.com", "googlemail.com"]);
 const V4_GROUPS = 3;
 const V6_GROUPS = 3;
 

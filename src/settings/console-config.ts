@@ -17,7 +17,7 @@ export interface ConsoleConfig {
   readonly countsNetworks: boolean;
 }
 
-const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1", "[::1]"]);
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1", "[::1]"]);
 
 type ConsoleValues = Values<typeof CONSOLE_VARIABLES> &
   Pick<Values<typeof SERVER_VARIABLES>, "HOST" | "PORT"> &

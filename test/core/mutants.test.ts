@@ -269,7 +269,7 @@ describe("money.ts", () => {
         "an amount goes through a float",
         replaced("return rawJson(toDecimal(amount))", "return Object(Number(amount) / 1e9)"),
       ],
-      ["a sign is lost", replaced('amount < 0n ? "-" : ""', '""')],
+      ["a sign is lost", replaced('const sign = amount < 0n ? "-" : ""', 'const sign = ""')],
       ["decimals beyond the last are cut", replaced("fraction.length > places", "false")],
       ["a price is rounded", replaced("amount % picoScale !== 0n", "false")],
       ["a price is negative", replaced("amount < 0n) throw", "false) throw")],
