@@ -19,6 +19,7 @@ import { AuditRepository } from "../../src/store/audit.ts";
 import { UpgradeRequired } from "../../src/store/first-layout.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { Payments } from "../../src/store/payments.ts";
+import { fillUsage } from "../../src/store/usage-repair.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
@@ -51,6 +52,13 @@ function actorsOf({ redis, database }: FixtureHome): AccountActors {
 function actorOf(actors: AccountActors, label: string): AccountActor {
   const { id, bucket } = expectedAccount(label);
   return actors.of(id, bucket);
+}
+
+/** What `farebox migrate` does after the schema. */
+async function upgrade(home: FixtureHome, deps: FirstLayoutDeps = home.deps()) {
+  const report = await upgradeFirstLayout(deps);
+  await fillUsage(home.database);
+  return report;
 }
 
 async function flush({ database }: FixtureHome, actors: AccountActors): Promise<void> {
@@ -143,14 +151,14 @@ async function expectNothingLost(home: FixtureHome): Promise<AccountActors> {
 describe.each([{ kept: true }, { kept: false }])("a home of the first layout, %o", ({ kept }) => {
   test("keeps every balance, charge, log row and hold of waiting mail", async () => {
     await using home = await openFixture({ kept });
-    const report = await upgradeFirstLayout(home.deps());
+    const report = await upgrade(home);
     expect(report).toMatchObject({ buckets: 64, mailHolds: 3 });
     await expectNothingLost(home);
     const left = await home.redis.keys("{b*}:*");
     const old = left.filter((name) => /:(meta|first-layout|journal|wallet|window)\b/.test(name));
     expect(old).toEqual([]);
     expect(left.filter((name) => name.includes(":holds:"))).toEqual(["{b12}:holds:mail"]);
-    expect(await upgradeFirstLayout(home.deps())).toMatchObject({ buckets: 0 });
+    expect(await upgrade(home)).toMatchObject({ buckets: 0 });
   });
 });
 
@@ -161,7 +169,7 @@ describe("the step from the first layout", () => {
     // Each run gets a little further than the one before.
     for (let allowed = 1; ; allowed += 1 + Math.floor(allowed / 6)) {
       try {
-        await upgradeFirstLayout(mortal(home.deps(), allowed));
+        await upgrade(home, mortal(home.deps(), allowed));
         break;
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
@@ -181,7 +189,7 @@ describe("the step from the first layout", () => {
       ),
     );
     expect(windows.length).toBeGreaterThan(10);
-    await upgradeFirstLayout(home.deps());
+    await upgrade(home);
     const build = expectedAccount("gateway-build");
     const place = { bucket: build.bucket, account: build.id };
     const day = await redis.getBuffer(limitKey(place, "recipients"));
@@ -205,7 +213,7 @@ describe("the step from the first layout", () => {
 
   test("lets an owner that comes back settle what was swept before", async () => {
     await using home = await openFixture({ kept: true });
-    await upgradeFirstLayout(home.deps());
+    await upgrade(home);
     const actors = actorsOf(home);
     const [terms] = Object.values(EXPECTED.ownersAway).map((away) => away.terms);
     const actor = actorOf(actors, "gateway-starter");
@@ -222,7 +230,7 @@ describe("the step from the first layout", () => {
 
   test("leaves an account that owed a payment suspended until an operator resumes it", async () => {
     await using home = await openFixture({ kept: false });
-    await upgradeFirstLayout(home.deps());
+    await upgrade(home);
     const actors = actorsOf(home);
     const { database } = home;
     const accounts = new Accounts({ database, random, keyPepper: EXPECTED.secrets.keyPepper });
