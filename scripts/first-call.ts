@@ -75,7 +75,8 @@ async function firstCall(): Promise<void> {
   say(`the first call is paid: ${response.headers.get("x-svc-cost-usd")} USD`);
 }
 
-const product = Bun.spawn(["npm", "start"], {
+// What npm start runs; npm itself would not wait for it when it is told to stop.
+const product = Bun.spawn(["node", "scripts/start.mjs"], {
   cwd: PROJECT,
   env: { ...process.env, FAREBOX_HOME: home.path, PORT: String(port) },
   stdin: "ignore",
