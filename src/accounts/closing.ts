@@ -1,4 +1,4 @@
-// Closing an account for good (SPEC 5.7).
+// Closing an account, which is permanent (SPEC 5.7).
 
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";

@@ -56,7 +56,7 @@ const remove: Command = {
 function noPerson(email: string): Answer {
   return {
     json: { email, found: false },
-    text: `Nobody has signed up with ${email}.`,
+    text: `No person has signed up with ${email}.`,
     failed: true,
   };
 }

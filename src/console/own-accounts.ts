@@ -88,7 +88,7 @@ const close = accountEndpoint({
   method: "POST",
   path: `${PATH}/{account}/close`,
   role: "owner",
-  summary: "Close the account for ever, and revoke its keys. Needs a recent password or code",
+  summary: "Close the account permanently, and revoke its keys. Needs a recent password or code",
   reply: Closed,
   examples: [],
   async run(context: AccountContext<OwnAccountsDeps>) {

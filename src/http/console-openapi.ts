@@ -6,7 +6,7 @@ import { ERRORS, OK } from "../core/errors.ts";
 import type { ConsoleEndpoint } from "./console-endpoint.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint-info.ts";
-import { examplesOf } from "./openapi-operation.ts";
+import { examplesOf, requestBodyOf } from "./openapi-operation.ts";
 import { type Json, SchemaWriter } from "./openapi-schema.ts";
 import { type TSchema, Type } from "./schema.ts";
 
@@ -83,7 +83,7 @@ export function consoleOpenApi(endpoints: readonly Documented[]): Json {
 }
 
 function operationOf(endpoint: Documented, writer: SchemaWriter): Json {
-  const { id, summary, description, access, body, role } = endpoint;
+  const { id, summary, description, access, role } = endpoint;
   const needs = role === null ? "" : `Needs the role \`${role}\` or a higher one.`;
   const text = [description?.replaceAll("\n", " ") ?? "", needs].filter((part) => part !== "");
   return {
@@ -93,18 +93,7 @@ function operationOf(endpoint: Documented, writer: SchemaWriter): Json {
     tags: [tagOf(endpoint)],
     security: access === "anybody" ? [] : [{ session: [] }],
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, writer)],
-    ...(body !== undefined && {
-      requestBody: {
-        required: true,
-        description: `At most ${body.bytesMax} bytes of JSON.`,
-        content: {
-          "application/json": {
-            schema: writer.write(body.schema),
-            examples: examplesOf(endpoint.examples, ({ body: value }) => value ?? {}),
-          },
-        },
-      },
-    }),
+    ...requestBodyOf(endpoint, writer),
     responses: { ...successOf(endpoint, writer), ...refusalsOf(endpoint) },
   };
 }

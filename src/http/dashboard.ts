@@ -83,7 +83,7 @@ function page({ page: html }: DashboardFiles, nonce: string): Response {
   });
 }
 
-/** The name of a file changes with its content, so it may be kept for good. */
+/** The name of a file changes with its content, so it may be cached without end. */
 function assetResponse({ type, plain, gzip, brotli }: DashboardAsset, accepts: string): Response {
   const headers: Record<string, string> = {
     ...COMMON,

@@ -3,7 +3,7 @@
 import { ERRORS, type ErrorCode, OK } from "../core/errors.ts";
 import { SERVICES } from "../core/services.ts";
 import { type DocumentedEndpoint, errorsOf } from "./endpoint-errors.ts";
-import type { Example, ParameterInfo } from "./endpoint-info.ts";
+import type { EndpointInfo, Example, ParameterInfo } from "./endpoint-info.ts";
 import type { Json, SchemaWriter } from "./openapi-schema.ts";
 
 const RETRYING: ReadonlySet<number> = new Set([
@@ -30,7 +30,7 @@ export function tagOf({ surface, service }: DocumentedEndpoint): string {
 }
 
 export function operationOf(endpoint: DocumentedEndpoint, writer: SchemaWriter): Json {
-  const { id, summary, description, access, surface, body } = endpoint;
+  const { id, summary, description, access, surface } = endpoint;
   return {
     operationId: id,
     summary,
@@ -40,21 +40,30 @@ export function operationOf(endpoint: DocumentedEndpoint, writer: SchemaWriter):
     ...(endpoint.parameters !== undefined && {
       parameters: endpoint.parameters.map((one) => parameterOf(one, writer)),
     }),
-    ...(body !== undefined && {
-      requestBody: {
-        required: true,
-        description: `At most ${body.bytesMax} bytes of JSON.`,
-        content: {
-          "application/json": {
-            schema: writer.write(body.schema),
-            examples: examplesOf(endpoint.examples, ({ body: value }) => value),
-          },
-        },
-      },
-    }),
+    ...requestBodyOf(endpoint, writer),
     responses: {
       ...successesOf(endpoint, writer),
       ...(surface !== null && errorResponsesOf(endpoint)),
+    },
+  };
+}
+
+/** The body that an operation takes; nothing if it takes none. */
+export function requestBodyOf(
+  { body, examples }: Pick<EndpointInfo, "body" | "examples">,
+  writer: SchemaWriter,
+): Json {
+  if (body === undefined) return {};
+  return {
+    requestBody: {
+      required: true,
+      description: `At most ${body.bytesMax} bytes of JSON.`,
+      content: {
+        "application/json": {
+          schema: writer.write(body.schema),
+          examples: examplesOf(examples, ({ body: value }) => value),
+        },
+      },
     },
   };
 }

@@ -31,8 +31,8 @@ export class BalanceNotices {
 
   /**
    * Accounts whose paid balance, held money included, is below `low` or `veryLow` percent of their
-   * last top-up. Each is told once of each until the next top-up, and no more of the higher one
-   * once it was told of the lower. One whose automatic top-up is under way is left out.
+   * last top-up. Each gets one mail for each of the two until its next top-up; after the mail for
+   * the lower one, the higher one is left out. So is an account with an automatic top-up under way.
    */
   async lowBalances(
     { low, veryLow }: { readonly low: number; readonly veryLow: number },

@@ -1,4 +1,4 @@
-// What an account used of late: its days, and its latest errors.
+// What an account used recently: its days, and its latest errors.
 
 import type { Database } from "./database.ts";
 

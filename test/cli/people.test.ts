@@ -33,7 +33,7 @@ test("person link is for people who exist, and needs the address of the dashboar
   expect((await cli("person", "link", "root@example.com")).out).toContain("within 15 minutes");
   const unknown = await cli("person", "link", "nobody@example.com");
   expect(unknown.code).toBe(1);
-  expect(unknown.err).toContain("Nobody has signed up with nobody@example.com");
+  expect(unknown.err).toContain("No person has signed up with nobody@example.com");
   expect((await cli("person", "link", "nobody")).err).toContain("no email address");
   const lost = await cliOf(world);
   expect((await lost("person", "link", "root@example.com")).err).toContain("CONSOLE_URL");

@@ -1,10 +1,11 @@
 // Sign-in by a code that is sent to the inbox.
 
-import { PinInput, TextInput } from "@mantine/core";
+import { PinInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { sendCode, signInByCode } from "../api/auth.ts";
 import { t } from "../texts.ts";
+import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useEnter, useField } from "./entry-form.tsx";
 import { Mailed } from "./mailed.tsx";
@@ -32,15 +33,7 @@ export function SignInByCode() {
     return (
       <EntryCard title={t.entry.byCode} about={t.entry.byCodeAbout} foot={foot}>
         <EntryForm action={t.entry.sendCode} run={ask}>
-          <TextInput
-            label={t.entry.email}
-            type="email"
-            autoComplete="username"
-            required
-            autoFocus
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-          />
+          <EmailInput value={email} change={setEmail} autoFocus />
         </EntryForm>
       </EntryCard>
     );

@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { RequestError } from "../api/client.ts";
 import { queryClient } from "../api/queries.ts";
 import { useChange } from "../parts/ask.tsx";
+import { Form } from "../parts/form.tsx";
 import { t } from "../texts.ts";
 
 interface EntryFormProps {
@@ -17,13 +18,7 @@ interface EntryFormProps {
 export function EntryForm({ action, run, children }: EntryFormProps) {
   const change = useChange(run);
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void change.start();
-      }}
-    >
+    <Form submit={change.start}>
       {children}
       {change.error !== null && (
         <p className="small danger" role="alert">
@@ -33,7 +28,7 @@ export function EntryForm({ action, run, children }: EntryFormProps) {
       <Button type="submit" fullWidth loading={change.busy}>
         {action}
       </Button>
-    </form>
+    </Form>
   );
 }
 
@@ -54,11 +49,10 @@ export function useField(name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The token of a mailed link: behind the `#`, which no server is sent, or in the query. */
+/** The token of a mailed link: behind the `#`, which no server is sent. */
 export function useToken(): string {
   const hash = useRouterState({ select: ({ location }) => location.hash });
-  const field = useField("token");
-  return new URLSearchParams(hash).get("token") ?? field;
+  return new URLSearchParams(hash).get("token") ?? "";
 }
 
 /** Goes on to where somebody wanted to go; only to pages of this dashboard. */

@@ -1,10 +1,10 @@
 // Asks for a mail that leads to a new password.
 
-import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { askForReset } from "../api/auth.ts";
 import { t } from "../texts.ts";
+import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm } from "./entry-form.tsx";
 import { Mailed } from "./mailed.tsx";
@@ -27,15 +27,7 @@ export function Forgot() {
   return (
     <EntryCard title={t.entry.forgot} about={t.entry.forgotAbout} foot={foot}>
       <EntryForm action={t.entry.sendLink} run={run}>
-        <TextInput
-          label={t.entry.email}
-          type="email"
-          autoComplete="username"
-          required
-          autoFocus
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
+        <EmailInput value={email} change={setEmail} autoFocus />
       </EntryForm>
     </EntryCard>
   );

@@ -1,10 +1,11 @@
 // Sign-in with e-mail and password.
 
-import { PasswordInput, TextInput } from "@mantine/core";
+import { PasswordInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { signIn } from "../api/auth.ts";
 import { t } from "../texts.ts";
+import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useEnter, useField } from "./entry-form.tsx";
 
@@ -31,16 +32,7 @@ export function SignIn() {
   return (
     <EntryCard title={t.entry.signIn} foot={foot}>
       <EntryForm action={t.entry.signIn} run={run}>
-        <TextInput
-          label={t.entry.email}
-          type="email"
-          name="email"
-          autoComplete="username"
-          required
-          autoFocus
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
+        <EmailInput value={email} change={setEmail} autoFocus />
         <PasswordInput
           label={t.entry.password}
           name="password"

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { signUp } from "../api/auth.ts";
 import { t } from "../texts.ts";
+import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useField } from "./entry-form.tsx";
 import { Mailed } from "./mailed.tsx";
@@ -40,15 +41,7 @@ export function SignUp() {
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <TextInput
-          label={t.entry.email}
-          type="email"
-          name="email"
-          autoComplete="username"
-          required
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
+        <EmailInput value={email} change={setEmail} />
         <PasswordInput
           label={t.entry.password}
           description={t.entry.passwordRule(PASSWORD_MIN)}

@@ -1,10 +1,10 @@
 // Who did what in this account.
 
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { activityQuery } from "../api/queries.ts";
 import { Loaded } from "../parts/loaded.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { t } from "../texts.ts";
 import { dayTime } from "../time.ts";
@@ -48,22 +48,7 @@ export function ActivityPanel({ account }: { readonly account: string }) {
               </div>
             )}
             <div className="row table-foot" data-end="">
-              <Button
-                size="xs"
-                variant="default"
-                disabled={before === undefined}
-                onClick={() => setBefore(undefined)}
-              >
-                {t.usage.newest}
-              </Button>
-              <Button
-                size="xs"
-                variant="default"
-                disabled={next === null}
-                onClick={() => setBefore(next ?? undefined)}
-              >
-                {t.usage.older}
-              </Button>
+              <Pager before={before} next={next} go={setBefore} />
             </div>
           </>
         )}

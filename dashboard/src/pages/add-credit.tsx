@@ -8,6 +8,7 @@ import { chargeCard, startCheckout } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
 import { moneyText, nanoOf, typedUsd, usdOf } from "../money.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
+import { Form } from "../parts/form.tsx";
 import { Money } from "../parts/money.tsx";
 import { Facts } from "../parts/panel.tsx";
 import { t } from "../texts.ts";
@@ -62,13 +63,7 @@ function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">)
     close();
   });
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (problem === null) void change.start();
-      }}
-    >
+    <Form submit={() => problem === null && change.start()}>
       <AmountField text={text} change={setText} problem={problem} billing={billing} />
       <Select
         label={t.billing.payWith}
@@ -100,7 +95,7 @@ function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">)
           {way === PAGE ? t.billing.toPage : t.billing.payNow}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,14 +1,14 @@
 // Closes an account: what it means, what is left, and a password that was just given.
 
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { closeAccount, prove } from "../api/people.ts";
 import { meQuery, overviewQuery, queryClient } from "../api/queries.ts";
 import { isZero, moneyText } from "../money.ts";
 import { Ask } from "../parts/ask.tsx";
+import { CurrentPassword } from "../parts/current-password.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { Username } from "../parts/username.tsx";
 import type { Account } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -69,13 +69,7 @@ function Confirm({ account, close }: ConfirmProps) {
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      <Username />
-      <PasswordInput
-        label={t.people.currentPassword}
-        autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-      />
+      <CurrentPassword value={password} change={setPassword} />
     </Ask>
   );
 }

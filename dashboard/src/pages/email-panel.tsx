@@ -1,13 +1,13 @@
 // The address that a person signs in with, and changing it.
 
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { MailedReply } from "../api/auth.ts";
 import { askForEmail, prove } from "../api/people.ts";
 import { Mailed } from "../entry/mailed.tsx";
 import { Ask } from "../parts/ask.tsx";
+import { CurrentPassword } from "../parts/current-password.tsx";
 import { Notice, Panel } from "../parts/panel.tsx";
-import { Username } from "../parts/username.tsx";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -52,13 +52,7 @@ export function EmailPanel() {
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
-        <Username />
-        <PasswordInput
-          label={t.people.currentPassword}
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
+        <CurrentPassword value={password} change={setPassword} />
       </Ask>
     </Panel>
   );

@@ -1,6 +1,6 @@
 // The ledger: every change of the balance with what it left, newest first, by time.
 
-import { Button, SegmentedControl } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -9,6 +9,7 @@ import { ledgerQuery } from "../api/queries.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { nameOf, t } from "../texts.ts";
 import { dayTime } from "../time.ts";
@@ -44,22 +45,7 @@ export function Ledger({ account }: { readonly account: string }) {
               <Entries entries={entries} account={account} />
             )}
             <div className="row table-foot" data-end="">
-              <Button
-                size="xs"
-                variant="default"
-                disabled={before === undefined}
-                onClick={() => setBefore(undefined)}
-              >
-                {t.usage.newest}
-              </Button>
-              <Button
-                size="xs"
-                variant="default"
-                disabled={next === null}
-                onClick={() => setBefore(next ?? undefined)}
-              >
-                {t.usage.older}
-              </Button>
+              <Pager before={before} next={next} go={setBefore} />
             </div>
           </>
         )}

@@ -9,6 +9,7 @@ import { typedUsd } from "../money.ts";
 import { newKeys } from "../new-keys.ts";
 import { Problem, useChange } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
+import { Form } from "../parts/form.tsx";
 import { Waiting } from "../parts/loaded.tsx";
 import { Notice } from "../parts/panel.tsx";
 import { type Account, useMe } from "../session.tsx";
@@ -79,13 +80,7 @@ function KeyForm({ account, reply, done, close }: KeyFormProps) {
     await outdateAccount(account.id);
   });
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isWrongLimit) void change.start();
-      }}
-    >
+    <Form submit={() => !isWrongLimit && change.start()}>
       <TextInput
         data-autofocus
         label={t.work.keys.name}
@@ -125,7 +120,7 @@ function KeyForm({ account, reply, done, close }: KeyFormProps) {
           {t.work.keys.create}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -8,6 +8,7 @@ import { outdateAccount } from "../api/queries.ts";
 import { Problem, useChange } from "../parts/ask.tsx";
 import { Cost, Hold } from "../parts/call-price.tsx";
 import { Code } from "../parts/code.tsx";
+import { Form } from "../parts/form.tsx";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { MAP_ACTIONS, type MapAction } from "./map-actions.ts";
@@ -37,13 +38,7 @@ function CallForm<T>({ account, call, action, children, show }: CallFormProps<T>
     }
   });
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void change.start();
-      }}
-    >
+    <Form submit={change.start}>
       {children}
       <Hold account={account} call={settled} />
       <Problem error={change.error} />
@@ -58,7 +53,7 @@ function CallForm<T>({ account, call, action, children, show }: CallFormProps<T>
           {show(answer.body)}
         </div>
       )}
-    </form>
+    </Form>
   );
 }
 

@@ -8,6 +8,7 @@ import { type ApiCall, streamChat } from "../api/playground.ts";
 import { modelsQuery, outdateAccount } from "../api/queries.ts";
 import { type Change, Problem, useChange } from "../parts/ask.tsx";
 import { Cost, Hold } from "../parts/call-price.tsx";
+import { Form } from "../parts/form.tsx";
 import type { Account } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -120,13 +121,7 @@ interface ChatFormProps {
 
 function ChatForm({ text, setText, change, stop, children }: ChatFormProps) {
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void change.start();
-      }}
-    >
+    <Form submit={change.start}>
       <Textarea
         label={t.playground.message}
         autosize
@@ -147,7 +142,7 @@ function ChatForm({ text, setText, change, stop, children }: ChatFormProps) {
           {t.playground.send}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

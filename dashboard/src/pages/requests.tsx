@@ -7,6 +7,7 @@ import { withQuery } from "../api/client.ts";
 import { ofAccount, requestsQuery } from "../api/queries.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { Empty, Loaded } from "../parts/loaded.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
 import { RequestTable } from "../parts/request-table.tsx";
 import { type Fields, useFields } from "../search-fields.ts";
@@ -107,22 +108,7 @@ function Pages({ fields, change, next, count }: PagesProps) {
     <div className="row table-foot" data-apart="">
       <span className="small dim">{t.usage.showing(count, next !== null)}</span>
       <div className="row">
-        <Button
-          size="xs"
-          variant="default"
-          disabled={fields.before === undefined}
-          onClick={() => change({ before: undefined })}
-        >
-          {t.usage.newest}
-        </Button>
-        <Button
-          size="xs"
-          variant="default"
-          disabled={next === null}
-          onClick={() => change({ before: next ?? undefined })}
-        >
-          {t.usage.older}
-        </Button>
+        <Pager before={fields.before} next={next} go={(before) => change({ before })} />
       </div>
     </div>
   );

@@ -8,8 +8,9 @@ import { changeName, renameAccount } from "../api/people.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
 import { PASSWORD_MIN } from "../entry/password-rule.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
+import { CurrentPassword } from "../parts/current-password.tsx";
+import { Form } from "../parts/form.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
-import { Username } from "../parts/username.tsx";
 import { mayAct, useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { ActivityPanel } from "./activity.tsx";
@@ -86,13 +87,7 @@ function OneField({ title, label, value, save, about }: OneFieldProps) {
   });
   return (
     <Panel title={title}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void change.start();
-        }}
-      >
+      <Form submit={change.start}>
         <TextInput
           label={label}
           required
@@ -113,7 +108,7 @@ function OneField({ title, label, value, save, about }: OneFieldProps) {
             {t.actions.save}
           </Button>
         </div>
-      </form>
+      </Form>
     </Panel>
   );
 }
@@ -130,21 +125,8 @@ function PasswordPanel() {
   });
   return (
     <Panel title={t.entry.password}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void change.start();
-        }}
-      >
-        <Username />
-        <PasswordInput
-          label={t.people.currentPassword}
-          autoComplete="current-password"
-          required
-          value={current}
-          onChange={(event) => setCurrent(event.currentTarget.value)}
-        />
+      <Form submit={change.start}>
+        <CurrentPassword value={current} change={setCurrent} required />
         <PasswordInput
           label={t.entry.newPassword}
           description={t.people.passwordEnds(PASSWORD_MIN)}
@@ -160,7 +142,7 @@ function PasswordPanel() {
             {t.people.changePassword}
           </Button>
         </div>
-      </form>
+      </Form>
     </Panel>
   );
 }

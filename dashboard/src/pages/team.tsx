@@ -16,6 +16,7 @@ import {
 import { meQuery, outdateAccount, queryClient, teamQuery } from "../api/queries.ts";
 import { Mailed } from "../entry/mailed.tsx";
 import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
+import { Form } from "../parts/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Facts, PageHead, Panel } from "../parts/panel.tsx";
 import { type Account, mayAct, type Role, useAccount } from "../session.tsx";
@@ -197,13 +198,7 @@ function Invite({ account }: { readonly account: Account }) {
     await outdateAccount(account.id);
   });
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void change.start();
-      }}
-    >
+    <Form submit={change.start}>
       <div className="row invite">
         <TextInput
           type="email"
@@ -225,7 +220,7 @@ function Invite({ account }: { readonly account: Account }) {
       </div>
       <Mailed mailed={mailed ?? null} />
       <Problem error={change.error} />
-    </form>
+    </Form>
   );
 }
 

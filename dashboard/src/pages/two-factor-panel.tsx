@@ -1,7 +1,7 @@
 // The second factor: turned on with a picture for the app and backup codes, turned off with the
 // password.
 
-import { Button, Modal, PasswordInput } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { renderSVG } from "uqr";
 import { beginTwoFactor, endTwoFactor, type NewTwoFactor, verifyTotp } from "../api/auth.ts";
@@ -9,8 +9,9 @@ import { meQuery, queryClient } from "../api/queries.ts";
 import { CodeInput } from "../entry/code.tsx";
 import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
+import { CurrentPassword } from "../parts/current-password.tsx";
+import { Form } from "../parts/form.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
-import { Username } from "../parts/username.tsx";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -52,14 +53,7 @@ export function TwoFactorPanel() {
         disabled={password === ""}
         calm={!isOn}
       >
-        <Username />
-        <PasswordInput
-          data-autofocus
-          label={t.people.currentPassword}
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
+        <CurrentPassword value={password} change={setPassword} isFirst />
       </Ask>
       <Modal
         opened={begun !== null}
@@ -89,13 +83,7 @@ function Setup({ begun, close }: SetupProps) {
   const secret = new URL(begun.totpURI).searchParams.get("secret") ?? "";
   const picture = `data:image/svg+xml,${encodeURIComponent(renderSVG(begun.totpURI))}`;
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void change.start();
-      }}
-    >
+    <Form submit={change.start}>
       <p className="small">{t.people.scan}</p>
       <img src={picture} alt={t.people.qr} width={180} height={180} className="picture" />
       <Code text={secret} label={t.people.secret} wrap />
@@ -112,6 +100,6 @@ function Setup({ begun, close }: SetupProps) {
           {t.people.turnOn}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -4,6 +4,7 @@ import { Button, Modal } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type ReactNode, useState } from "react";
 import { t } from "../texts.ts";
+import { Form } from "./form.tsx";
 
 interface AskProps {
   readonly opened: boolean;
@@ -28,13 +29,7 @@ export function Ask(props: AskProps) {
   });
   return (
     <Modal opened={opened} onClose={close} title={title}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void change.start();
-        }}
-      >
+      <Form submit={change.start}>
         {children}
         <Problem error={change.error} />
         <div className="row" data-end="">
@@ -50,7 +45,7 @@ export function Ask(props: AskProps) {
             {action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Modal>
   );
 }
