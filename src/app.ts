@@ -8,7 +8,7 @@ import type { Clock } from "./core/clock.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import type { SecretList } from "./core/secrets.ts";
-import { createClientInfo } from "./http/client-info.ts";
+import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { DashboardFiles } from "./http/dashboard-files.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
@@ -57,10 +57,8 @@ export interface AppDeps {
   /** Addresses and CIDR blocks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   readonly keyPeppers: SecretList;
-  /** What the log hashes client addresses with now. */
-  readonly ipHashSecret: () => string;
-  /** What they are hashed with where nothing is kept for long. */
-  readonly windowSecret: string;
+  /** What is stored about a caller's address. */
+  readonly clientInfo: (ip: string) => ClientInfo;
   /** The built pages of the dashboard; null if they were never built. */
   readonly dashboard: () => DashboardFiles | null;
   /** True if the page at /docs can send requests. */
@@ -155,6 +153,6 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     random: deps.random,
     keyPeppers: deps.keyPeppers,
     clientIp: createClientIp(deps.trustedProxies),
-    clientInfo: createClientInfo(deps),
+    clientInfo: deps.clientInfo,
   };
 }

@@ -16,6 +16,7 @@ import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { secretId } from "./core/secrets.ts";
+import { createClientInfo } from "./http/client-info.ts";
 import { openDashboard } from "./http/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
@@ -99,6 +100,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const [pepper] = ipHashPeppers;
   const ipHashSecrets = new IpHashSecrets({ database, pepper, random, now: clock.now, log });
   await ipHashSecrets.start();
+  const ipHashSecret = () => ipHashSecrets.current();
+  const clientInfo = createClientInfo({ ipHashSecret, windowSecret: pepper });
   const registry = createRegistry("api");
   const { queueRedisUrl } = config;
   const queue = config.payments === null ? null : openPaymentQueue(queueRedisUrl, log);
@@ -184,9 +187,9 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     pauses,
     console: config.console && {
       ...openPeople(config.console, {
-        ...{ database, random, now: clock.now, log, accounts },
+        ...{ database, random, now: clock.now, log, actors: accounts },
         ...{ mail: config.mail, payments: config.payments },
-        ...{ ipHashSecret: () => ipHashSecrets.current(), windowSecret: pepper },
+        clientInfo,
       }),
       ...openConsole({
         ...{ database, random, now: clock.now, log },
@@ -207,8 +210,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     trustedProxies: config.trustedProxies,
     keyPeppers,
-    ipHashSecret: () => ipHashSecrets.current(),
-    windowSecret: pepper,
+    clientInfo,
     dashboard: openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,
   });

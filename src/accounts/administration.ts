@@ -231,7 +231,7 @@ function stateAfter(account: AccountRow, event: AccountEvent): AccountChange | n
  * reported.
  */
 export async function apply(
-  deps: AdministrationDeps,
+  deps: Pick<AdministrationDeps, "actors" | "onDelayed">,
   { id, bucket }: AccountRef,
 ): Promise<boolean> {
   const wallet = deps.actors.of(id, bucket);

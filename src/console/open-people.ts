@@ -1,17 +1,9 @@
 // The part of the console's services that knows people, as the API process opens it.
 
+import { type AdministrationDeps, apply } from "../accounts/administration.ts";
 import type { Log } from "../core/log.ts";
-import { createClientInfo } from "../http/client-info.ts";
 import { Identity, type IdentityConfig, type IdentityServices } from "../identity/identity.ts";
-import type { AccountRef } from "../store/accounts.ts";
 import type { MeDeps } from "./me.ts";
-
-interface Actors {
-  of(
-    accountId: string,
-    bucket: number,
-  ): { configure(): Promise<unknown>; applyOperations(): Promise<unknown> };
-}
 
 interface PeopleConfig extends Omit<IdentityConfig, "service"> {
   readonly configuredOrigin: string | null;
@@ -19,12 +11,10 @@ interface PeopleConfig extends Omit<IdentityConfig, "service"> {
 
 type Installation = MeDeps["installation"];
 
-interface OpenPeopleDeps extends Omit<IdentityServices, "clientInfo" | "onOpened"> {
+interface OpenPeopleDeps extends Omit<IdentityServices, "onOpened"> {
   readonly mail: { readonly service: string; readonly relay: object | null };
   readonly payments: { readonly name: NonNullable<Installation["payments"]> } | null;
-  readonly accounts: Actors;
-  readonly ipHashSecret: () => string;
-  readonly windowSecret: string;
+  readonly actors: AdministrationDeps["actors"];
   readonly log: Log;
 }
 
@@ -32,14 +22,15 @@ type PeopleServices = Pick<MeDeps, "identity" | "installation" | "people" | "con
 
 export function openPeople(
   { configuredOrigin, ...config }: PeopleConfig,
-  { mail, payments, accounts, ipHashSecret, windowSecret, ...services }: OpenPeopleDeps,
+  { mail, payments, actors, ...services }: OpenPeopleDeps,
 ): PeopleServices {
+  const onDelayed = (account: string, error: unknown) =>
+    services.log.warn({ err: error, account }, "A new account is not in Redis yet");
   const identity = new Identity(
     { ...config, service: mail.service },
     {
       ...services,
-      clientInfo: createClientInfo({ ipHashSecret, windowSecret }),
-      onOpened: (account) => giveRedis(account, accounts, services.log),
+      onOpened: (account) => apply({ actors, onDelayed }, account),
     },
   );
   const installation = {
@@ -48,15 +39,4 @@ export function openPeople(
     mail_sink: mail.relay === null,
   };
   return { identity, installation, people: identity, consoleUrl: configuredOrigin };
-}
-
-/** Postgres has the account in any case, and the completer passes it on. */
-async function giveRedis({ id, bucket }: AccountRef, accounts: Actors, log: Log): Promise<void> {
-  const wallet = accounts.of(id, bucket);
-  try {
-    await wallet.configure();
-    await wallet.applyOperations();
-  } catch (error) {
-    log.warn({ err: error, account: id }, "A new account is not in Redis yet");
-  }
 }

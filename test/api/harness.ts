@@ -22,6 +22,7 @@ import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
 import { DAY_MS, FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../src/core/limits.ts";
 import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
+import { createClientInfo } from "../../src/http/client-info.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
 import { type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { TokenCounter } from "../../src/services/chat/token-counter.ts";
@@ -174,8 +175,7 @@ export class Harness implements AsyncDisposable {
       log,
       trustedProxies: [],
       keyPeppers: [PEPPER],
-      ipHashSecret: () => "ip secret of the tests",
-      windowSecret: "ip secret of the tests",
+      clientInfo: createClientInfo({ ipHashSecret: () => PEPPER, windowSecret: PEPPER }),
       dashboard: () => null,
       docsTryIt: false,
       ...(typeof options === "function" ? options(stores) : options),
