@@ -2,18 +2,12 @@
 // samples and to pass good ones, then it is held against the tree.
 
 import { describe, expect, test } from "bun:test";
-import {
-  foreignDatabaseImports,
-  importCycles,
-  neverImported,
-  wrongArrows,
-} from "./support/tidy-imports.ts";
+import { neverImported, wrongArrows } from "./support/tidy-imports.ts";
 import {
   badFileName,
   commentedOutCode,
-  longFile,
-  longFunction,
   longLine,
+  longLua,
   luaMoneyAsText,
   luaWithoutHead,
   outsideOwner,
@@ -135,23 +129,6 @@ describe("imports", () => {
     ],
   });
 
-  holdsTogether("imports have no cycle", importCycles, {
-    bad: [
-      [
-        ["src/core/a.ts", 'import { b } from "./b.ts";'],
-        ["src/core/b.ts", 'import "./c.ts";'],
-        ["src/core/c.ts", 'export { a } from "./a.ts";'],
-      ],
-    ],
-    good: [
-      importing("src/core/a.ts", "src/core/b.ts"),
-      [
-        ["src/core/a.ts", 'import { b } from "./b.ts";'],
-        ["src/core/b.ts", 'import type {\n  a,\n} from "./a.ts";'],
-      ],
-    ],
-  });
-
   const roots: Sample[] = [
     ["src/main.ts", 'import "./app.ts";'],
     ["workers/main.ts", ""],
@@ -174,20 +151,11 @@ describe("imports", () => {
       ],
     ],
   });
-
-  holdsTogether("the database is reached through the store", foreignDatabaseImports, {
-    bad: [
-      [["actors/a.ts", 'import postgres from "postgres";']],
-      [["src/calls/a.ts", 'import { eq } from "drizzle-orm";']],
-    ],
-    good: [[["src/store/a.ts", 'import { eq } from "drizzle-orm";']]],
-  });
 });
 
 describe("owners", () => {
   holds("single owners", outsideOwner, {
     bad: [
-      ["src/http/a.ts", "const home = process.env.HOME;"],
       ["actors/a.ts", "const t = Date.now();"],
       ["src/settings/config.ts", "const t = new Date();"],
       ["workers/a.ts", "const r = Math.random();"],
@@ -196,64 +164,32 @@ describe("owners", () => {
       ["src/calls/a.ts", 'run("SELECT id FROM accounts");'],
       ["workers/a.ts", "await sql`select 1`;"],
       ["actors/a.ts", 'run("INSERT INTO ledger VALUES (1)");'],
-      ["src/calls/a.ts", "const reply = await fetch(url);"],
-      ["src/account/a.ts", "return globalThis.fetch(url);"],
       ["src/account/a.ts", "set.status = 402;"],
       ["src/app.ts", "return new Response(null, { status: 404 });"],
       ["src/calls/a.ts", "if (reply.status >= 500) retry();"],
-      ["src/calls/a.ts", 'console.log("here");'],
-      ["src/calls/a.ts", "export default function a() {}"],
       ["test/api/a.test.ts", "await Bun.sleep(20);"],
       ["test/core/a.test.ts", "setTimeout(() => gone.abort(), 10);"],
     ],
     good: [
-      ["src/settings/config.ts", "const home = process.env.HOME;"],
       ["src/main.ts", "const deps = { now: Date.now, random: Math.random };"],
       ["actors/a.ts", "const t = deps.now(); // not Date.now()"],
       ["src/calls/a.ts", "const d = new Date(nowMs);"],
       ["src/store/a.ts", "await sql`select 1`;"],
       ["src/upstream/a.ts", "if ((await fetch(url)).status >= 500) fail();"],
-      ["src/main.ts", "Bun.serve({\n  fetch(request) {\n    return app.fetch(request);\n  },\n});"],
       ["src/http/a.ts", "return new Response(null, { status: 404 });"],
-      ["src/account/a.ts", 'const text = "status: 404, process.env, console.log";'],
-      ["src/cli/a.ts", "console.log(row);"],
+      ["src/account/a.ts", 'const text = "status: 404, Date.now";'],
       ["test/support/a.ts", "await Bun.sleep(5);"],
       ["test/api/a.test.ts", 'await eventually("it is sent", () => sent); // no Bun.sleep()'],
-      ["scripts/a.mjs", "const t = Date.now() + process.env.X;"],
+      ["scripts/a.mjs", "const t = Date.now();"],
     ],
   });
 });
 
-describe("sizes and names", () => {
-  const body = "  a();\n".repeat(69);
-  holds("functions are short", longFunction, {
-    bad: [
-      ["src/core/a.ts", `function a() {\n${body}}`],
-      ["src/core/a.ts", `const a = async (b: { c: 1 }) => {\n${body}};`],
-      ["dashboard/src/a.tsx", `function A() {\n  return <B c={d} />;\n${body}}`],
-      ["src/core/a.ts", `class A {\n  b({ c }: D): Promise<void> {\n${body}  }\n}`],
-      ["test/a.test.ts", `test("a", () => {\n${body}});`],
-    ],
+describe("lines and names", () => {
+  holds("Lua files are short", longLua, {
+    bad: [["actors/lua/a.lua", "a\n".repeat(301)]],
     good: [
-      ["src/core/a.ts", `function a() {\n${body.slice(7)}}`],
-      ["src/core/a.ts", `const a = {\n${"  a: 1,\n".repeat(80)}};`],
-      [
-        "dashboard/src/a.tsx",
-        `const a = (b: C) => {\n  return [<A b={b} />, <A b={b} />];\n};\n${body}`,
-      ],
-      ["src/core/a.ts", `class A {\n${"  a = 1;\n".repeat(80)}}`],
-      ["test/a.test.ts", `describe("a", () => {\n${body}});`],
-    ],
-  });
-  holds("files are short", longFile, {
-    bad: [
-      ["src/core/a.ts", "a\n".repeat(301)],
-      ["actors/lua/a.lua", "a\n".repeat(301)],
-      ["test/a.test.ts", "a\n".repeat(501)],
-    ],
-    good: [
-      ["src/core/a.ts", "a\n".repeat(300)],
-      ["test/a.test.ts", "a\n".repeat(500)],
+      ["actors/lua/a.lua", "a\n".repeat(300)],
       ["docs/a.md", "a\n".repeat(600)],
     ],
   });
@@ -274,8 +210,7 @@ describe("sizes and names", () => {
       ["src/core/index.ts", ""],
       ["src/core/utils.ts", ""],
       ["test/helpers.ts", ""],
-      ["src/core/camelCase.ts", ""],
-      ["src/core/snake_case.ts", ""],
+      ["actors/lua/settleLate.lua", ""],
     ],
     good: [
       ["actors/lua/settle_late.lua", ""],

@@ -79,7 +79,6 @@ const ENTRIES = [
 ];
 
 interface Import {
-  readonly specifier: string;
   /** True for `import type`, which does not exist at run time. */
   readonly typeOnly: boolean;
   /** The imported file, or null for a package or a file that is not checked. */
@@ -102,24 +101,6 @@ export function wrongArrows(files: readonly SourceFile[]): string[] {
   return complaints;
 }
 
-/** Import cycles, each reported once. Types may refer to each other. */
-export function importCycles(files: readonly SourceFile[]): string[] {
-  const graph = importGraph(files);
-  const finished = new Set<string>();
-  const complaints: string[] = [];
-  const visit = (path: string, trail: readonly string[]): void => {
-    const start = trail.indexOf(path);
-    if (start >= 0) complaints.push(`${[...trail.slice(start), path].join(" -> ")} is a cycle`);
-    if (start >= 0 || finished.has(path)) return;
-    for (const { target, typeOnly } of graph.get(path) ?? []) {
-      if (target !== null && !typeOnly) visit(target, [...trail, path]);
-    }
-    finished.add(path);
-  };
-  for (const path of graph.keys()) visit(path, []);
-  return complaints;
-}
-
 /** Files that no entry point imports, directly or indirectly. */
 export function neverImported(files: readonly SourceFile[]): string[] {
   const graph = importGraph(files);
@@ -135,16 +116,6 @@ export function neverImported(files: readonly SourceFile[]): string[] {
     .filter((file) => isScript(file) || file.path.endsWith(".lua"))
     .filter(({ path }) => !reached.has(path) && !/\.d\.m?ts$/.test(path))
     .map(({ path }) => `${path} is never imported`);
-}
-
-/** Packages and files of Postgres that only src/store may import. */
-export function foreignDatabaseImports(files: readonly SourceFile[]): string[] {
-  return [...importGraph(files)].flatMap(([path, imports]) => {
-    if (!/^(src|actors|workers)\//.test(path) || path.startsWith("src/store/")) return [];
-    return imports
-      .filter(({ specifier }) => /^(postgres|drizzle-orm)(\/|$)/.test(specifier))
-      .map(({ specifier }) => `${path} imports '${specifier}', which only src/store may use`);
-  });
 }
 
 function layerOf(path: string): Layer | null {
@@ -188,7 +159,7 @@ function importGraph(files: readonly SourceFile[]): Map<string, readonly Import[
       file.path,
       imports.map(([, type, specifier = ""]) => {
         const target = resolve(file.path, specifier, known);
-        return { specifier, target, typeOnly: type !== undefined };
+        return { target, typeOnly: type !== undefined };
       }),
     );
   }

@@ -1,12 +1,11 @@
-// Checks single files: sizes, names, comments, and code that only one file may contain.
+// Checks single files for what biome.json cannot say: names, lines, comments, Lua, and code that
+// only one file may contain.
 
 import { isScript, lineAt, type SourceFile, viewOf } from "./tidy-source.ts";
 
 type Rule = (file: SourceFile) => string[];
 
-const FUNCTION_LINES_MAX = 70;
-const FILE_LINES_MAX = 300;
-const TEST_LINES_MAX = 500;
+const LUA_LINES_MAX = 300;
 const COLUMNS_MAX = 100;
 const PROSE_COLUMNS_MAX = 120;
 
@@ -24,12 +23,6 @@ const PRODUCT = /^(src|actors|workers)\//;
 const ROOTS = /^(src\/main|workers\/main|src\/cli\/main)\.ts$/;
 
 const OWNED: readonly Owned[] = [
-  {
-    pattern: /\b(?:process\.env|Bun\.env|import\.meta\.env)\b/g,
-    within: PRODUCT,
-    owners: /^src\/settings\/config\.ts$/,
-    message: "only src/settings/config.ts reads the environment",
-  },
   {
     pattern: anyOf(
       /\b(?:Date|performance)\.now\b/,
@@ -55,13 +48,6 @@ const OWNED: readonly Owned[] = [
     view: "uncommented",
   },
   {
-    // The definition of a method named fetch, as servers have it, is not an outgoing request.
-    pattern: /(?<![.\w])(?:globalThis\.)?fetch\((?![^()\n]*\)\s*(?::[^\n]*)?\{\s*$)/gm,
-    within: PRODUCT,
-    owners: /^src\/(?:(?:services\/\w+|payments)\/providers|upstream)\//,
-    message: "outgoing requests belong into the providers folder of a service",
-  },
-  {
     pattern: /\bstatus(?:Code)?\s*(?::|=|[=!]==?|[<>]=?)\s*[1-5]\d\d\b/g,
     within: PRODUCT,
     // A provider reads the status of its upstream.
@@ -70,23 +56,11 @@ const OWNED: readonly Owned[] = [
     message: "status numbers belong into src/core/errors.ts and src/http",
   },
   {
-    pattern: /\bconsole\.\w+/g,
-    within: PRODUCT,
-    owners: /^src\/cli\//,
-    message: "use the logger",
-  },
-  {
     pattern: /\b(?:Bun\.sleep|setTimeout)\(/g,
     within: /^test\/.*\.test\.ts$/,
     // These watch processes over time.
     owners: /^test\/(?:actors|chaos|model)\/|^test\/workers\/sweep/,
     message: "wait for the condition (test/support/eventually.ts) or pass the time in",
-  },
-  {
-    pattern: /\bexport default\b/g,
-    within: /^[^/]+\//,
-    owners: /^$/,
-    message: "export by name",
   },
 ];
 
@@ -100,12 +74,11 @@ export const outsideOwner: Rule = (file) => {
   );
 };
 
-/** Files with too many lines. */
-export const longFile: Rule = ({ path, text }) => {
-  if (path.endsWith(".md")) return [];
+/** Lua files with too many lines. */
+export const longLua: Rule = ({ path, text }) => {
+  if (!path.endsWith(".lua")) return [];
   const lines = text.trimEnd().split("\n").length;
-  const most = path.startsWith("test/") ? TEST_LINES_MAX : FILE_LINES_MAX;
-  return lines > most ? [`${path} has ${lines} lines; at most ${most}`] : [];
+  return lines > LUA_LINES_MAX ? [`${path} has ${lines} lines; at most ${LUA_LINES_MAX}`] : [];
 };
 
 /** Lines that are too long. In Markdown, tables, links and code may be longer. */
@@ -121,54 +94,14 @@ export const longLine: Rule = ({ path, text }) => {
   });
 };
 
-/** Functions with too many lines. A `describe` does not count as a function. */
-export const longFunction: Rule = (file) => {
-  if (!isScript(file)) return [];
-  const { code } = viewOf(file);
-  const open: number[] = [];
-  const complaints: string[] = [];
-  for (let at = 0; at < code.length; at += 1) {
-    if (code[at] === "{") open.push(at);
-    if (code[at] !== "}") continue;
-    const start = open.pop();
-    if (start === undefined || !isFunctionBody(code, start)) continue;
-    const first = lineAt(code, start);
-    const lines = lineAt(code, at) - first + 1;
-    if (lines <= FUNCTION_LINES_MAX) continue;
-    complaints.push(`${file.path}:${first} has a function of ${lines} lines; at most 70`);
-  }
-  return complaints;
-};
-
-function isFunctionBody(code: string, brace: number): boolean {
-  const before = code.slice(0, brace).trimEnd();
-  if (before.endsWith("=>")) return !/\bdescribe(?:\.\w+)*\([^;]*$/.test(lastLine(before));
-  const end = /\)(?:\s*:[^;{}()=]*)?$/.exec(before);
-  if (end === null) return false;
-  let depth = 0;
-  for (let at = end.index; at >= 0; at -= 1) {
-    if (before[at] === ")") depth += 1;
-    if (before[at] === "(") depth -= 1;
-    if (depth > 0) continue;
-    return !/\b(?:if|for|while|switch|catch|await)\s*$/.test(before.slice(0, at));
-  }
-  return false;
-}
-
-function lastLine(text: string): string {
-  return text.slice(text.lastIndexOf("\n") + 1);
-}
-
-/** File names that are meaningless or not in kebab-case. */
+/** File names that say nothing, and Lua files that are not in snake_case. */
 export const badFileName: Rule = ({ path }) => {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  if (path.endsWith(".md")) return [];
-  if (/^(?:index|utils?|helpers?|common|misc|manager)\./.test(name)) {
+  if (/^(?:index|utils?|helpers?|common|misc|manager)\.(?!md$)/.test(name)) {
     return [`${path} should be named after what it exports`];
   }
-  // Lua code and Lua files use snake_case.
-  const pattern = name.endsWith(".lua") ? /^[a-z0-9_]+\.lua$/ : /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
-  return pattern.test(name) ? [] : [`${path} is not in kebab-case`];
+  const isLua = name.endsWith(".lua");
+  return isLua && !/^[a-z0-9_]+\.lua$/.test(name) ? [`${path} is not in snake_case`] : [];
 };
 
 /** Markers of unfinished work that name no issue. */
