@@ -43,17 +43,24 @@ export function preparedPython(): Found<string> {
   return existsSync(complete) ? python : { missing: "'npm run clients' did not install it yet" };
 }
 
-/** Builds a Go module of the project to a program, and answers its path. */
-export async function prepareGo(module: string): Promise<Found<string>> {
+/** The Go of this machine, if it is new enough. */
+export async function findGo(): Promise<Found<string>> {
   const version = await outputOf(["go", "env", "GOVERSION"]);
   if (version === null) return { missing: "there is no go" };
   if (isOlder(version, OLDEST_GO)) {
     return { missing: `${version} is older than ${OLDEST_GO.join(".")}` };
   }
+  return "go";
+}
+
+/** Builds a Go module of the project to a program, and answers its path. */
+export async function prepareGo(module: string): Promise<Found<string>> {
+  const go = await findGo();
+  if (typeof go !== "string") return go;
   const program = goProgram(module);
   // Unoptimised: it is run once, and most of the time goes into compiling the SDK.
   const options = ["-trimpath", "-gcflags=all=-N -l", "-o", program];
-  await must(["go", "build", "-C", join(PROJECT, module), ...options, "."]);
+  await must([go, "build", "-C", join(PROJECT, module), ...options, "."]);
   return program;
 }
 
@@ -110,13 +117,17 @@ async function outputOf(command: readonly string[]): Promise<string | null> {
   return (await child.exited) === 0 ? text : null;
 }
 
-/** Runs a command, which must succeed; what it printed stands in the error. */
-async function must(command: readonly string[]): Promise<void> {
-  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
+/** Runs a command, which must succeed, and answers what it printed. */
+export async function must(
+  command: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const options = { stdout: "pipe", stderr: "pipe", env: { ...process.env, ...env } } as const;
+  const child = Bun.spawn([...command], options);
   const [out, problems] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  if ((await child.exited) === 0) return;
+  if ((await child.exited) === 0) return out;
   throw new Error(`'${command.join(" ")}' failed:\n${out}${problems}`);
 }

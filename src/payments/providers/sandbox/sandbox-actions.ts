@@ -11,6 +11,15 @@ type Fields = Readonly<Record<string, unknown>>;
 const CURRENCY = "usd";
 const API_VERSION = "2026-10-28.endive";
 
+/** Nobody defends a payment of the sandbox. */
+const NO_EVIDENCE = {
+  due_by: null,
+  enhanced_eligibility: {},
+  has_evidence: false,
+  past_due: false,
+  submission_count: 0,
+} as const;
+
 export class SandboxActions {
   constructor(
     readonly store: SandboxStore,
@@ -34,8 +43,10 @@ export class SandboxActions {
 
   create(kind: string, prefix: string, fields: Fields): SandboxObject {
     const id = this.store.newId(prefix);
-    const created = this.store.nowSeconds;
-    return this.store.put({ id, object: kind, created, livemode: false, ...fields });
+    // Stripe tells neither of all objects.
+    const created = kind === "tax.calculation" ? {} : { created: this.store.nowSeconds };
+    const mode = kind === "refund" ? {} : { livemode: false };
+    return this.store.put({ id, object: kind, ...created, ...mode, ...fields });
   }
 
   /** A payment, not confirmed yet. */
@@ -162,7 +173,9 @@ export class SandboxActions {
       balance_transactions: [],
       charge: charge.id,
       currency: CURRENCY,
-      evidence: {},
+      enhanced_eligibility_types: [],
+      evidence: { enhanced_evidence: {} },
+      evidence_details: NO_EVIDENCE,
       is_charge_refundable: status.startsWith("warning_"),
       metadata: {},
       payment_intent: intentId,
@@ -208,9 +221,7 @@ export class SandboxActions {
     if (typeof session.payment_intent === "string") {
       return this.get(session.payment_intent, "payment_intent");
     }
-    const { setup_future_usage = null, metadata = {} } = {
-      ...(session.payment_intent_data as Fields | undefined),
-    };
+    const { setup_future_usage = null, metadata = {} } = this.store.termsOf(session.id);
     const intent = this.createIntent({
       amount: Number(session.amount_total),
       customer: session.customer,
@@ -250,6 +261,7 @@ export class SandboxActions {
       amount: intent.amount,
       amount_captured: decline === null ? intent.amount : 0,
       amount_refunded: 0,
+      billing_details: {},
       captured: decline === null,
       currency: CURRENCY,
       customer: intent.customer,

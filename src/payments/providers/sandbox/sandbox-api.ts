@@ -21,6 +21,15 @@ export interface ApiAnswer {
 type Params = { readonly [name: string]: string | Params };
 type Handler = (actions: SandboxActions, id: string, params: Params) => SandboxObject | object;
 
+/** Where the objects of a kind are listed. */
+const LISTS: Readonly<Record<string, string>> = {
+  payment_intent: "payment_intents",
+  refund: "refunds",
+  dispute: "disputes",
+  "radar.early_fraud_warning": "radar/early_fraud_warnings",
+  event: "events",
+};
+
 const LIST_MAX = 100;
 const LIST_DEFAULT = 10;
 
@@ -128,25 +137,40 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
     line_items: { object: "list", data: lines.map(lineItem), has_more: false, url: "" },
     client_reference_id: text(params, "client_reference_id"),
     currency: "usd",
+    custom_fields: [],
     custom_text: group(params, "custom_text"),
     customer: required(params, "customer"),
     expires_at: expires === null ? actions.store.nowSeconds + 86_400 : Number(expires),
     metadata: group(params, "metadata"),
     mode: "payment",
     payment_intent: null,
-    payment_intent_data: group(params, "payment_intent_data"),
     payment_method_types: ["card"],
     payment_status: "unpaid",
+    shipping_options: [],
     status: "open",
     success_url: required(params, "success_url"),
     cancel_url: text(params, "cancel_url"),
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: tax },
   });
+  actions.store.setTerms(session.id, group(params, "payment_intent_data"));
   return actions.store.change(session.id, { url: `/pay/${session.id}` });
 }
 
-function lineItem({ name, amount }: { readonly name: string; readonly amount: number }) {
-  return { object: "item", amount_subtotal: amount, description: name, quantity: 1 };
+function lineItem(
+  { name, amount }: { readonly name: string; readonly amount: number },
+  at: number,
+) {
+  return {
+    id: `li_sandbox_${at + 1}`,
+    object: "item",
+    amount_discount: 0,
+    amount_subtotal: amount,
+    amount_tax: 0,
+    amount_total: amount,
+    currency: "usd",
+    description: name,
+    quantity: 1,
+  };
 }
 
 /** The same everywhere. */
@@ -166,6 +190,9 @@ function calculateTax(actions: SandboxActions, params: Params): SandboxObject {
     amount_total: cents + taxOn(cents),
     currency: "usd",
     customer: text(params, "customer"),
+    customer_details: { tax_ids: [], taxability_override: "none" },
+    tax_breakdown: [],
+    tax_date: actions.store.nowSeconds,
     tax_amount_exclusive: taxOn(cents),
     tax_amount_inclusive: 0,
   });
@@ -202,12 +229,13 @@ function listed(actions: SandboxActions, kind: string, params: Params): object {
   const all = actions.store
     .list(kind)
     .filter((object) => wanted.every((field) => object[field] === text(params, field)))
-    .filter(({ created }) => created >= since);
+    .filter(({ created = 0 }) => created >= since);
   const after = text(params, "starting_after");
   const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
   const limit = Math.min(Number(text(params, "limit") ?? LIST_DEFAULT), LIST_MAX);
   const data = all.slice(start, start + limit);
-  return { object: "list", url: "", data, has_more: all.length > start + limit };
+  const url = `/v1/${LISTS[kind] ?? kind}`;
+  return { object: "list", url, data, has_more: all.length > start + limit };
 }
 
 /** Form fields such as `metadata[a]` as nested objects. */

@@ -9,7 +9,8 @@ import { newSuffix } from "../../../core/ids.ts";
 export interface SandboxObject {
   readonly id: string;
   readonly object: string;
-  readonly created: number;
+  /** Missing where Stripe does not tell it. */
+  readonly created?: number;
   readonly [field: string]: unknown;
 }
 
@@ -24,6 +25,8 @@ interface State {
   readonly objects: Record<string, SandboxObject>;
   /** How a saved card behaves when it is charged, by its id. */
   readonly behaviours: Record<string, string>;
+  /** What was asked of an object and is no part of it, by its id. */
+  readonly terms: Record<string, Readonly<Record<string, unknown>>>;
   readonly answers: Record<string, KeptAnswer>;
   /** Ids of events that wait for the webhook. */
   undelivered: string[];
@@ -39,7 +42,7 @@ export class SandboxStore {
   readonly #state: State;
 
   constructor(readonly options: SandboxStoreOptions) {
-    const empty = { objects: {}, behaviours: {}, answers: {}, undelivered: [] };
+    const empty = { objects: {}, behaviours: {}, terms: {}, answers: {}, undelivered: [] };
     const { file } = options;
     this.#state =
       file !== null && existsSync(file) ? { ...empty, ...readState(file) } : { ...empty };
@@ -81,6 +84,14 @@ export class SandboxStore {
 
   setBehaviour(card: string, behaviour: string): void {
     this.#state.behaviours[card] = behaviour;
+  }
+
+  termsOf(id: string): Readonly<Record<string, unknown>> {
+    return this.#state.terms[id] ?? {};
+  }
+
+  setTerms(id: string, terms: Readonly<Record<string, unknown>>): void {
+    this.#state.terms[id] = terms;
   }
 
   answerTo(key: string): KeptAnswer | null {

@@ -1,0 +1,45 @@
+// What the contract with Stripe is held to: each call of Stripe's library in our code, and what may
+// differ from Stripe's OpenAPI document, with the reason.
+
+/** Each call of the library that our code makes, and the endpoint that it goes to. */
+export const CALLS: Readonly<Record<string, string>> = {
+  "charges.retrieve": "GET /v1/charges/{charge}",
+  "checkout.sessions.create": "POST /v1/checkout/sessions",
+  "checkout.sessions.retrieve": "GET /v1/checkout/sessions/{session}",
+  "customers.create": "POST /v1/customers",
+  "disputes.list": "GET /v1/disputes",
+  "disputes.retrieve": "GET /v1/disputes/{dispute}",
+  "events.list": "GET /v1/events",
+  "paymentIntents.confirm": "POST /v1/payment_intents/{intent}/confirm",
+  "paymentIntents.create": "POST /v1/payment_intents",
+  "paymentIntents.list": "GET /v1/payment_intents",
+  "paymentIntents.retrieve": "GET /v1/payment_intents/{intent}",
+  "paymentMethods.detach": "POST /v1/payment_methods/{payment_method}/detach",
+  "radar.earlyFraudWarnings.list": "GET /v1/radar/early_fraud_warnings",
+  "radar.earlyFraudWarnings.retrieve": "GET /v1/radar/early_fraud_warnings/{early_fraud_warning}",
+  "refunds.create": "POST /v1/refunds",
+  "refunds.retrieve": "GET /v1/refunds/{refund}",
+  "refunds.list": "GET /v1/refunds",
+  "tax.calculations.create": "POST /v1/tax/calculations",
+};
+
+export interface KnownDifference {
+  readonly endpoint: string;
+  /** The parameter that the document does not know. */
+  readonly parameter: string;
+  readonly reason: string;
+}
+
+/** Parameters that are newer than the document; a newer document must make this list shorter. */
+export const NEWER_PARAMETERS: readonly KnownDifference[] = [
+  {
+    endpoint: "POST /v1/checkout/sessions",
+    parameter: "allowed_payment_method_types",
+    reason:
+      "our Stripe library speaks 2026-10-28.endive, where it replaced payment_method_types; the " +
+      "document is of 2026-08-26.dahlia",
+  },
+];
+
+/** Fields of the sandbox that the document does not have. There are none, and none may come. */
+export const NEWER_FIELDS: readonly string[] = [];
