@@ -10,6 +10,7 @@ export default defineConfig({
     "./src/store/people-schema.ts",
     "./src/store/outbox-schema.ts",
     "./src/store/usage-schema.ts",
+    "./src/store/operator-schema.ts",
   ],
   out: "./migrations",
 });

@@ -9,7 +9,8 @@ import { consoleOpenApi } from "../src/http/console-openapi.ts";
 import { documentOf } from "../src/http/documentation.ts";
 import type { DocumentedEndpoint } from "../src/http/endpoint-errors.ts";
 import { fieldGroups } from "../src/http/schema-fields.ts";
-import { CONSOLE, DOCUMENTED, PROGRAM } from "../src/routes.ts";
+import { OPERATOR_HEAD } from "../src/operator/operator-endpoints.ts";
+import { CONSOLE, DOCUMENTED, OPERATOR, PROGRAM } from "../src/routes.ts";
 import { MailBody } from "../src/services/mail/mail-contract.ts";
 import { SearchBody } from "../src/services/search/search-schema.ts";
 import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
@@ -46,6 +47,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/payments.md", "account states", accountStateTable],
   ["docs/people.md", "settings of the console", () => settingsTable(CONSOLE_VARIABLES)],
   ["docs/people.md", "console errors", consoleErrorTable],
+  ["docs/operators.md", "operator endpoints", operatorTable],
   ["docs/people.md", "console endpoints", consoleTable],
   ["docs/search.md", "fields", () => fieldTable(SearchBody)],
   ["docs/mail.md", "fields", () => fieldTable(MailBody)],
@@ -57,6 +59,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ["docs/openapi.json", toJson(documentOf("gateway", DOCUMENTED))],
     ["docs/openapi-application.json", toJson(documentOf("application", DOCUMENTED))],
     ["docs/openapi-console.json", toJson(consoleOpenApi(CONSOLE))],
+    ["docs/openapi-operator.json", toJson(consoleOpenApi(OPERATOR, OPERATOR_HEAD))],
     ["docs/farebox.config.schema.json", toJson(catalogueJsonSchema())],
     [".env.example", environmentExample()],
   ]);
@@ -100,6 +103,14 @@ function consoleErrorTable(): string {
     when,
   ]);
   return table(["status", "code", "when"], rows);
+}
+
+function operatorTable(): string {
+  const rows = OPERATOR.map(({ method, path, summary }) => [
+    `\`${method} ${path}\``,
+    summary.charAt(0).toLowerCase() + summary.slice(1),
+  ]);
+  return table(["endpoint", "what"], rows);
 }
 
 function consoleTable(): string {

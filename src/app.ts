@@ -16,6 +16,7 @@ import type { AnonymousWindow, KeyDirectory, RawRequest } from "./http/frame.ts"
 import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
+import type { OperatorDeps } from "./operator/deps.ts";
 import type { WebhookServices } from "./payments/webhook-endpoint.ts";
 import {
   APPLICATION,
@@ -23,6 +24,7 @@ import {
   type ConsoleDeps,
   GATEWAY,
   type GatewayDeps,
+  OPERATOR,
   PROGRAM,
 } from "./routes.ts";
 import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
@@ -66,7 +68,10 @@ export interface AppDeps {
 }
 
 /** What the console needs besides what every surface needs. */
-export type ConsoleServices = Omit<ConsoleDeps, keyof GatewayDeps | "clock" | "log" | "callApi">;
+export type ConsoleServices = Omit<
+  ConsoleDeps & OperatorDeps,
+  keyof GatewayDeps | "clock" | "log" | "callApi" | "noSuchPath"
+>;
 
 /** The base path of the Application API (SPEC 9.1). */
 const APPLICATION_PATHS = "/api/";
@@ -83,17 +88,17 @@ export function createApp(deps: AppDeps) {
     // A host may be as short as "x".
     handler: { standardHostname: false },
   });
-  app.onError(({ code, error, request, server }) => {
-    const path = pathOf(request.url);
+  const noSuchPath = (raw: RawRequest, error?: unknown) => {
+    const path = pathOf(raw.request.url);
     const isApplication = path.startsWith(APPLICATION_PATHS);
     const console = deps.console === null ? [] : CONSOLE;
     const routes = isApplication ? APPLICATION : [...GATEWAY, ...PROGRAM, ...console];
-    return unrouted(
-      isApplication ? application : gateway,
-      { request, server },
-      code === "NOT_FOUND" ? noEndpoint(routes, request.method, path) : error,
-    );
-  });
+    const missing = noEndpoint(routes, raw.request.method, path);
+    return unrouted(isApplication ? application : gateway, raw, error ?? missing);
+  };
+  app.onError(({ code, error, request, server }) =>
+    noSuchPath({ request, server }, code === "NOT_FOUND" ? undefined : error),
+  );
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
   for (const one of PROGRAM) addRoute(app, one, (raw) => one.answer(deps, raw));
@@ -102,6 +107,8 @@ export function createApp(deps: AppDeps) {
     const callApi = apiCaller(shared);
     const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi };
     for (const one of CONSOLE) addRoute(app, one, (raw) => one.answer(people, raw));
+    const operators: OperatorDeps = { ...people, ...deps.console, noSuchPath };
+    for (const one of OPERATOR) addRoute(app, one, (raw) => one.answer(operators, raw));
   }
   return app;
 }

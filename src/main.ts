@@ -21,6 +21,7 @@ import { openDashboard } from "./http/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
+import { openOperators } from "./operator/open-operators.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
 import { openPaymentQueue, topUpListener } from "./payments/top-up-listener.ts";
 import { topUpCounter } from "./payments/top-up-metrics.ts";
@@ -50,6 +51,7 @@ import { parseRedisUrl, WrongRedisUrl } from "./store/redis-url.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
+import { UpstreamBoard } from "./upstream/upstream-board.ts";
 
 const METRICS_PORT = 9464;
 /** A call that needs Postgres is refused if Postgres does not answer within this time. */
@@ -135,7 +137,9 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     clock,
     log,
   });
+  const board = new UpstreamBoard();
   const upstreams = {
+    board,
     catalogue: () => catalogue.current(),
     fetch,
     now: clock.now,
@@ -197,6 +201,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
         ...{ payments: config.payments, service: config.mail.service },
         onEnded: topUpCounter(registry),
       }),
+      ...{ switches: pauses, upstreams: board },
+      operators: openOperators(config.console),
     },
     checks: {
       process: () => drain.check(),

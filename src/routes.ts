@@ -37,6 +37,8 @@ import {
 } from "./http/documentation.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
+import type { OperatorDeps } from "./operator/deps.ts";
+import { OPERATOR_ENDPOINTS } from "./operator/operator-endpoints.ts";
 import { stripeWebhook, type WebhookDeps } from "./payments/webhook-endpoint.ts";
 import type { ChatDeps } from "./services/chat/answer-chat.ts";
 import { chat } from "./services/chat/chat-endpoint.ts";
@@ -101,6 +103,9 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   receipt,
   ledger,
 ];
+
+/** The operators' own API; to everybody else it is not there. */
+export const OPERATOR: readonly ConsoleEndpoint<OperatorDeps>[] = OPERATOR_ENDPOINTS;
 
 const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];
 

@@ -113,7 +113,7 @@ export async function createKey(
 export async function grantFree(deps: AdministrationDeps, accountId: string): Promise<Done> {
   const account = await findAccount(deps, accountId);
   const { database } = deps.accounts.deps;
-  const result = await grantFreeCredit(database, account, new Date(deps.now()));
+  const result = await grantFreeCredit(database, account, new Date(deps.now()), deps.also);
   if (result === "granted") return { id: account.id, applied: await apply(deps, account) };
   if (result === "closed") throw closed(account);
   throw new AdministrationError(

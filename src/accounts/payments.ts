@@ -56,7 +56,7 @@ export async function recordPayment(
   payment: NewPayment,
 ): Promise<Recorded> {
   const account = await findAccount(deps, accountId);
-  const stored = await explained(account, deps.payments.record(account, payment));
+  const stored = await explained(account, deps.payments.record(account, payment, deps.also));
   return { id: stored.id, payment: stored, applied: await apply(deps, account) };
 }
 
@@ -125,7 +125,7 @@ async function adjust(
   adjustment: Adjustment,
 ): Promise<Adjusted> {
   const account = await findAccount(deps, accountId);
-  const operation = await explained(account, deps.accounts.adjust(account, adjustment));
+  const operation = await explained(account, deps.accounts.adjust(account, adjustment, deps.also));
   return { id: account.id, operation, applied: await apply(deps, account) };
 }
 
@@ -137,11 +137,16 @@ async function change(
 ): Promise<Changed> {
   const changed = await explained(
     { id: paymentId },
-    deps.payments.change(paymentId, terms, (payment) => {
-      refuseUnpaid(payment);
-      if (terms.actor === OPERATOR) refuseProviders(payment);
-      return decide(payment);
-    }),
+    deps.payments.change(
+      paymentId,
+      terms,
+      (payment) => {
+        refuseUnpaid(payment);
+        if (terms.actor === OPERATOR) refuseProviders(payment);
+        return decide(payment);
+      },
+      deps.also,
+    ),
   );
   if (changed === null) {
     throw new AdministrationError("not_found", `There is no payment ${paymentId}`);

@@ -46,28 +46,33 @@ export const billing = accountEndpoint({
   description: `Of top-ups and payments the newest ${ROWS_MAX}.`,
   reply: Billing,
   examples: [{ summary: "An account with a saved card", reply: BILLING_EXAMPLE }],
-  async run({ deps, account }: AccountContext<BillingDeps>) {
-    const { administration, wallets, cashier } = deps;
-    const stores = administration.accounts.deps;
-    const summary = await readAccountSummary(wallets, account);
-    const { now } = summary;
-    const topUps = await new TopUps(stores).list(account.number);
-    const payments = await administration.payments.list(account);
-    const facts = await topUpFacts(stores, account.number, now);
-    return {
-      as_of: { at: now.toISOString(), behind_seconds: 0 },
-      balance: balanceJson(summary),
-      provider: cashier?.provider.name ?? null,
-      caps: capsJson(facts, now.getTime()),
-      fee: cashier === null ? null : feeJson(cashier.terms),
-      bonus: cashier === null ? null : bonusJson(cashier.terms, facts),
-      consent: { version: CONSENT_VERSION, text: consentText(CONSENT_VERSION) },
-      top_ups: topUps.slice(0, ROWS_MAX).map(topUpJson),
-      payments: payments.toReversed().slice(0, ROWS_MAX).map(paymentJson),
-      ...(await cardsOf(cashier, account)),
-    } satisfies BillingReply;
-  },
+  run: ({ deps, account }: AccountContext<BillingDeps>) => billingReply(deps, account),
 });
+
+/** Reads what an account has, and how it was and can be paid. */
+export async function billingReply(
+  { administration, wallets, cashier }: Omit<BillingDeps, keyof ConsoleFrameDeps>,
+  account: AccountRow,
+): Promise<BillingReply> {
+  const stores = administration.accounts.deps;
+  const summary = await readAccountSummary(wallets, account);
+  const { now } = summary;
+  const topUps = await new TopUps(stores).list(account.number);
+  const payments = await administration.payments.list(account);
+  const facts = await topUpFacts(stores, account.number, now);
+  return {
+    as_of: { at: now.toISOString(), behind_seconds: 0 },
+    balance: balanceJson(summary),
+    provider: cashier?.provider.name ?? null,
+    caps: capsJson(facts, now.getTime()),
+    fee: cashier === null ? null : feeJson(cashier.terms),
+    bonus: cashier === null ? null : bonusJson(cashier.terms, facts),
+    consent: { version: CONSENT_VERSION, text: consentText(CONSENT_VERSION) },
+    top_ups: topUps.slice(0, ROWS_MAX).map(topUpJson),
+    payments: payments.toReversed().slice(0, ROWS_MAX).map(paymentJson),
+    ...(await cardsOf(cashier, account)),
+  };
+}
 
 /** The cards that can be charged, and the automatic top-up. */
 export async function cardsOf(

@@ -64,20 +64,26 @@ export const listKeys = accountEndpoint({
   summary: "List the keys of an account",
   reply: Keys,
   examples: [{ summary: "One key", reply: KEYS_EXAMPLE }],
-  async run({ deps, account }: Context) {
-    const keys = await deps.administration.accounts.listKeys(account);
-    const summary = await readKeys(deps, account, keys);
-    return {
-      prefix: KEY_PREFIXES[account.surface],
-      scopes: scopesOfSurface(account.surface).map((scope) => ({
-        scope,
-        title: titleOf(account.surface, scope),
-        in_tier: summary.tier.services.includes(scope),
-      })),
-      keys: keys.map((key) => keyJson(key, summary)),
-    } satisfies KeysReply;
-  },
+  run: ({ deps, account }: Context) => keysReply(deps, account),
 });
+
+/** Reads the keys of an account, and what they spent this month. */
+export async function keysReply(
+  deps: Pick<KeysDeps, "administration" | "wallets">,
+  account: AccountRow,
+): Promise<KeysReply> {
+  const keys = await deps.administration.accounts.listKeys(account);
+  const summary = await readKeys(deps, account, keys);
+  return {
+    prefix: KEY_PREFIXES[account.surface],
+    scopes: scopesOfSurface(account.surface).map((scope) => ({
+      scope,
+      title: titleOf(account.surface, scope),
+      in_tier: summary.tier.services.includes(scope),
+    })),
+    keys: keys.map((key) => keyJson(key, summary)),
+  };
+}
 
 export const createConsoleKey = accountEndpoint({
   id: "createKey",
@@ -173,7 +179,11 @@ function titleOf(surface: Surface, scope: Scope): string {
   return service === undefined ? scope : SERVICES[service].title;
 }
 
-async function readKeys({ wallets }: KeysDeps, account: AccountRow, keys: readonly KeyRow[]) {
+async function readKeys(
+  { wallets }: Pick<KeysDeps, "wallets">,
+  account: AccountRow,
+  keys: readonly KeyRow[],
+) {
   return await readAccountSummary(
     wallets,
     account,

@@ -15,7 +15,9 @@ import {
 import { jsonBody } from "../http/json-body.ts";
 import { countAttempt } from "../identity/attempt-limits.ts";
 import { emailOf } from "../identity/email-field.ts";
+import type { AccountRow } from "../store/accounts.ts";
 import { listActivity } from "../store/activity.ts";
+import type { Database } from "../store/database.ts";
 import {
   acceptInvitation,
   addInvitation,
@@ -55,31 +57,40 @@ const team = accountEndpoint({
   summary: "List the people of an account and open invitations",
   reply: Team,
   examples: [{ summary: "Two people", reply: TEAM_EXAMPLE }],
-  async run({ deps, account, person }: Context) {
+  run: ({ deps, account, person }: Context) => {
     const { database, now } = deps.identity.services;
-    const [members, invitations] = await Promise.all([
-      listMembers(database, account),
-      listInvitations(database, account, new Date(now())),
-    ]);
-    return {
-      members: members.map((member) => ({
-        person_id: member.personId,
-        email: member.email,
-        name: member.name,
-        role: member.role,
-        is_you: member.personId === person.personId,
-        joined_at: member.joinedAt.toISOString(),
-      })),
-      invitations: invitations.map((one) => ({
-        id: one.id,
-        email: one.email,
-        role: one.role,
-        invited_by: one.invitedBy,
-        expires_at: one.expiresAt.toISOString(),
-      })),
-    } satisfies TeamReply;
+    return teamReply(database, account, { now: new Date(now()), personId: person.personId });
   },
 });
+
+/** Reads who belongs to an account; `personId` is the reader. */
+export async function teamReply(
+  database: Database,
+  account: AccountRow,
+  { now, personId }: { readonly now: Date; readonly personId: string },
+): Promise<TeamReply> {
+  const [members, invitations] = await Promise.all([
+    listMembers(database, account),
+    listInvitations(database, account, now),
+  ]);
+  return {
+    members: members.map((member) => ({
+      person_id: member.personId,
+      email: member.email,
+      name: member.name,
+      role: member.role,
+      is_you: member.personId === personId,
+      joined_at: member.joinedAt.toISOString(),
+    })),
+    invitations: invitations.map((one) => ({
+      id: one.id,
+      email: one.email,
+      role: one.role,
+      invited_by: one.invitedBy,
+      expires_at: one.expiresAt.toISOString(),
+    })),
+  };
+}
 
 const invite = accountEndpoint({
   id: "invite",
@@ -236,17 +247,25 @@ const activity = accountEndpoint({
   query: queryOf(ActivityQuery),
   reply: Activity,
   examples: [{ summary: "A new key", reply: ACTIVITY_EXAMPLE }],
-  async run({ deps, account }: Context, { before }: { readonly before?: string | null }) {
-    const page = await listActivity(deps.identity.services.database, account.number, from(before));
-    return {
-      entries: page.entries.map(({ at, actor, action, about, country }) => ({
-        at: at.toISOString(),
-        ...{ actor, action, about, country },
-      })),
-      next: page.next === null ? null : String(page.next),
-    } satisfies ActivityReply;
-  },
+  run: ({ deps, account }: Context, { before }: { readonly before?: string | null }) =>
+    activityReply(deps.identity.services.database, account, before),
 });
+
+/** Reads a page of what people did to an account. @throws ApiError that names the field */
+export async function activityReply(
+  database: Database,
+  account: AccountRow,
+  before: string | null | undefined,
+): Promise<ActivityReply> {
+  const page = await listActivity(database, account.number, from(before));
+  return {
+    entries: page.entries.map(({ at, actor, action, about, country }) => ({
+      at: at.toISOString(),
+      ...{ actor, action, about, country },
+    })),
+    next: page.next === null ? null : String(page.next),
+  };
+}
 
 function from(before: string | null | undefined): number | null {
   if (before === null || before === undefined) return null;

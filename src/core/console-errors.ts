@@ -19,6 +19,11 @@ export const CONSOLE_ERRORS = {
     status: 404,
     when: "there is no such account, or the person does not belong to it",
   },
+  operator_address: {
+    status: 403,
+    when: "operators may not come from this address (`OPERATOR_ALLOWED_IPS`)",
+  },
+  second_factor_required: { status: 403, when: "an operator has no second factor yet" },
   role_required: { status: 403, when: "the person's role does not include this" },
   sign_in_again: {
     status: 403,

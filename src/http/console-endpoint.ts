@@ -53,9 +53,9 @@ export interface AccountContext<Deps> extends PersonContext<Deps>, Membership {}
 /** JSON, or a response of another kind, such as a CSV file. */
 export type ConsoleAnswer = object | Response;
 
-type ConsoleInfo = Omit<EndpointInfo, "surface" | "service" | "errors" | "body">;
+export type ConsoleInfo = Omit<EndpointInfo, "surface" | "service" | "errors" | "body">;
 
-interface ConsoleInput<Input> {
+export interface ConsoleInput<Input> {
   /** The schema of the query; its fields are strings. */
   readonly query?: { readonly schema: TSchema; readonly check: (value: unknown) => Input };
   readonly body?: JsonBody<Input>;
@@ -83,7 +83,8 @@ export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
   readonly query?: { readonly schema: TSchema };
 }
 
-const NONE = { surface: null, service: null, errors: [], isBilled: false } as const;
+/** What no endpoint of people has. */
+export const NONE = { surface: null, service: null, errors: [], isBilled: false } as const;
 
 /** Defines an endpoint that needs no session; a change must still come from a page of ours. */
 export function visitorEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
@@ -96,7 +97,7 @@ export function visitorEndpoint<Deps extends ConsoleFrameDeps, Input = undefined
     access: "anybody",
     role: null,
     answer: (deps, raw) =>
-      answer(deps, raw, async (context) => await run(context, await readInput(context, info))),
+      answerPage(deps, raw, async (context) => await run(context, await readInput(context, info))),
   };
 }
 
@@ -111,7 +112,7 @@ export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>
     access: "session",
     role: null,
     answer: (deps, raw) =>
-      answer(deps, raw, async (visitor) => {
+      answerPage(deps, raw, async (visitor) => {
         const context = await signedIn(visitor);
         return await run(context, await readInput(context, info));
       }),
@@ -129,7 +130,7 @@ export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined
     access: "session",
     role,
     answer: (deps, raw) =>
-      answer(deps, raw, async (visitor) => {
+      answerPage(deps, raw, async (visitor) => {
         const context = await signedIn(visitor);
         const membership = await memberOf(context, role);
         return await run({ ...context, ...membership }, await readInput(context, info));
@@ -160,7 +161,8 @@ export function requireProof(
   throw new ConsoleError("sign_in_again", "Enter your password again to do this");
 }
 
-async function answer<Deps extends ConsoleFrameDeps>(
+/** Runs one request of a page, and shapes its reply or its refusal. */
+export async function answerPage<Deps extends ConsoleFrameDeps>(
   deps: Deps,
   { request, server, params = {} }: RawRequest,
   run: (context: VisitorContext<Deps>) => Promise<ConsoleAnswer>,
@@ -211,7 +213,8 @@ async function memberOf(
   );
 }
 
-async function readInput<Input>(
+/** What a request carries, checked. */
+export async function readInput<Input>(
   { deps, request }: VisitorContext<ConsoleFrameDeps>,
   { body, query }: ConsoleInput<Input>,
 ): Promise<Input> {

@@ -42,8 +42,31 @@ export function consoleDocument<Deps>(
   });
 }
 
+/** What a document says of itself. */
+export interface DocumentHead {
+  readonly title: string;
+  readonly description: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+}
+
+const CONSOLE_HEAD: DocumentHead = {
+  title: "Farebox Console API",
+  description:
+    "What the dashboard asks. It is for people with a session, not for programs with a key; " +
+    "what changes something must come from a page of the console. Amounts are decimal text, " +
+    "exact to the nano-dollar.",
+  tags: [
+    { name: "Signing in", description: "Open to anybody, and counted by address and inbox." },
+    { name: "Person", description: "Of whoever is signed in." },
+    { name: "Account", description: "Of one account, for its members by role." },
+  ],
+};
+
 /** The document of these endpoints. */
-export function consoleOpenApi(endpoints: readonly Documented[]): Json {
+export function consoleOpenApi(
+  endpoints: readonly Documented[],
+  { title, description, tags }: DocumentHead = CONSOLE_HEAD,
+): Json {
   const writer = new SchemaWriter();
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
   const paths = [...byPath].map(([path, all]) => {
@@ -53,20 +76,13 @@ export function consoleOpenApi(endpoints: readonly Documented[]): Json {
   return {
     openapi: "3.1.0",
     info: {
-      title: "Farebox Console API",
+      title,
       version: project.version,
-      description:
-        "What the dashboard asks. It is for people with a session, not for programs with a key; " +
-        "what changes something must come from a page of the console. Amounts are decimal text, " +
-        "exact to the nano-dollar.",
+      description,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "This installation" }],
-    tags: [
-      { name: "Signing in", description: "Open to anybody, and counted by address and inbox." },
-      { name: "Person", description: "Of whoever is signed in." },
-      { name: "Account", description: "Of one account, for its members by role." },
-    ],
+    tags: [...tags],
     paths: Object.fromEntries(paths),
     components: {
       schemas: { Error: errorSchema(), ...writer.components },
@@ -100,6 +116,7 @@ function operationOf(endpoint: Documented, writer: SchemaWriter): Json {
 
 function tagOf({ access, role }: Documented): string {
   if (access === "anybody") return "Signing in";
+  if (access === "operator") return "Operator";
   return role === null ? "Person" : "Account";
 }
 
@@ -144,6 +161,7 @@ function refusalsOf({ method, access, role, body, query }: Documented): Json {
   const own: ConsoleErrorCode[] = [];
   if (method === "POST") own.push("foreign_origin", "json_required");
   if (access === "session") own.push("not_signed_in");
+  if (access === "operator") own.push("operator_address", "second_factor_required");
   if (role !== null) own.push("account_not_found", "role_required");
   const rows: Refusal[] = own.map((code) => ({ code, ...CONSOLE_ERRORS[code] }));
   const codes = body !== undefined ? BODY_ERRORS : query !== undefined ? [BODY_ERRORS[1]] : [];

@@ -65,8 +65,11 @@ export interface EndpointInfo {
   readonly mistakenFor?: readonly string[];
 }
 
-/** Who may call: a key with the scope of the service, any valid key, a person, or anybody. */
-export type Access = "scope" | "key" | "session" | "anybody";
+/**
+ * Who may call: a key with the scope of the service, any valid key, a person, an operator, or
+ * anybody.
+ */
+export type Access = "scope" | "key" | "session" | "operator" | "anybody";
 
 /** An endpoint, ready for routing. */
 export interface Endpoint<Deps> extends EndpointInfo {

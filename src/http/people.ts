@@ -9,6 +9,8 @@ export interface SignedIn {
   readonly email: string;
   readonly name: string;
   readonly isOperator: boolean;
+  /** Whether signing in asks this person for a second factor. */
+  readonly hasTwoFactor: boolean;
   readonly sessionId: string;
   /** When this session last proved who it is, by a password, a code or a link. */
   readonly provedAtMs: number;

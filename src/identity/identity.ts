@@ -104,6 +104,7 @@ export class Identity implements People, AttemptLimitsDeps {
       email: user.email,
       name: user.name,
       isOperator: user.isOperator === true,
+      hasTwoFactor: user.twoFactorEnabled === true,
       sessionId: session.id,
       provedAtMs: (session.provedAt ?? session.createdAt).getTime(),
     };

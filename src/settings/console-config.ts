@@ -15,6 +15,8 @@ export interface ConsoleConfig {
   readonly showsMails: boolean;
   /** Whether a network gets free credit by sign-up once. */
   readonly countsNetworks: boolean;
+  /** Addresses and CIDR blocks of operators; none stands for every address. */
+  readonly operatorAddresses: readonly string[];
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1", "[::1]"]);
@@ -49,5 +51,6 @@ export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
     configuredOrigin: url?.origin ?? null,
     showsMails,
     countsNetworks: values.FREE_CREDIT_PER_NETWORK === "once",
+    operatorAddresses: values.OPERATOR_ALLOWED_IPS,
   });
 }

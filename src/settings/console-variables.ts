@@ -1,7 +1,7 @@
 // The environment variables of the console, which people sign in to.
 
 import type { Variables } from "./environment.ts";
-import { flag, oneOf, secretList, webAddress } from "./variable-kinds.ts";
+import { addresses, flag, oneOf, secretList, webAddress } from "./variable-kinds.ts";
 
 /** What the console needs. */
 export const CONSOLE_VARIABLES = {
@@ -29,5 +29,13 @@ export const CONSOLE_VARIABLES = {
     kind: oneOf(["once", "unlimited"]),
     default: "once",
     about: "whether people of one network (/24, IPv6 /48) get free credit by sign-up once",
+  },
+  OPERATOR_ALLOWED_IPS: {
+    kind: addresses,
+    default: "",
+    shown: "every address",
+    about:
+      "addresses and CIDR blocks, joined with commas, from which operators may use their console " +
+      "at `/operator`",
   },
 } as const satisfies Variables;

@@ -232,7 +232,11 @@ export class Accounts {
    * the operation booked then. A closed account accepts an adjustment only if it takes credit away.
    * @throws AccountClosed, BalanceTooLarge, ReferenceReused
    */
-  async adjust(account: AccountRow, adjustment: Adjustment): Promise<OperationRow> {
+  async adjust(
+    account: AccountRow,
+    adjustment: Adjustment,
+    also?: AlsoInTransaction,
+  ): Promise<OperationRow> {
     const { number } = account;
     const { kind, amount, reference } = adjustment;
     return await this.deps.database.db.transaction(async (tx) => {
@@ -246,7 +250,10 @@ export class Accounts {
         refuseClosed(locked);
         await refuseTooLarge(tx, number, { credit: amount });
       }
-      return await bookOperation(tx, number, { ...adjustment, balance: "paid", actor: "operator" });
+      const terms = { ...adjustment, balance: "paid", actor: "operator" } as const;
+      const booked = await bookOperation(tx, number, terms);
+      await also?.(tx, number);
+      return booked;
     });
   }
 }

@@ -4,7 +4,7 @@ import { and, eq } from "drizzle-orm";
 import { bucketOf, newId, type RandomBytes } from "../core/ids.ts";
 import { DAY_MS, FREE_CREDIT, FREE_CREDIT_DAYS } from "../core/limits.ts";
 import { accounts, operations } from "./account-schema.ts";
-import type { AccountRow, NewAccount } from "./accounts.ts";
+import type { AccountRow, AlsoInTransaction, NewAccount } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { bookOperation, lockAccount, type Transaction } from "./operations.ts";
 
@@ -51,6 +51,7 @@ export async function grantFreeCredit(
   { db }: Database,
   { number }: Pick<AccountRow, "number">,
   now: Date,
+  also?: AlsoInTransaction,
 ): Promise<"granted" | "had_some" | "closed" | "application"> {
   return await db.transaction(async (tx) => {
     const account = await lockAccount(tx, number);
@@ -66,6 +67,7 @@ export async function grantFreeCredit(
     if (account.signUpGrant !== null) {
       await tx.update(accounts).set({ signUpGrant: "granted" }).where(eq(accounts.number, number));
     }
+    await also?.(tx, number);
     return "granted";
   });
 }

@@ -63,8 +63,12 @@ export class Pauses {
 
   /** Everything that is paused, read from Postgres. */
   async list(): Promise<string[]> {
-    const rows = await this.deps.database.db.select().from(pauses).orderBy(asc(pauses.target));
-    return rows.map((row) => row.target);
+    return (await this.rows()).map((row) => row.target);
+  }
+
+  /** Everything that is paused, and since when. */
+  async rows(): Promise<{ readonly target: string; readonly since: Date }[]> {
+    return await this.deps.database.db.select().from(pauses).orderBy(asc(pauses.target));
   }
 
   /** Pauses a target on every process. False if it was paused already. */

@@ -13,7 +13,13 @@ import {
   takenBackOf,
 } from "../core/payment-credit.ts";
 import { accounts, payments } from "./account-schema.ts";
-import { type AccountRef, type AccountRow, hasOpenDispute, refuseClosed } from "./accounts.ts";
+import {
+  type AccountRef,
+  type AccountRow,
+  type AlsoInTransaction,
+  hasOpenDispute,
+  refuseClosed,
+} from "./accounts.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
 import {
@@ -107,10 +113,16 @@ export class Payments {
    * payment of an operator; one that a provider took is booked, for its money is here.
    * @throws AccountClosed, BalanceTooLarge, ReferenceReused
    */
-  async record(account: Pick<AccountRow, "number">, payment: NewPayment): Promise<Payment> {
+  async record(
+    account: Pick<AccountRow, "number">,
+    payment: NewPayment,
+    also?: AlsoInTransaction,
+  ): Promise<Payment> {
     const { database, random } = this.deps;
     return await database.db.transaction(async (tx) => {
-      return await recordPaymentIn(tx, random, account.number, payment);
+      const stored = await recordPaymentIn(tx, random, account.number, payment);
+      await also?.(tx, account.number);
+      return stored;
     });
   }
 
@@ -124,8 +136,13 @@ export class Payments {
     id: string,
     terms: ChangeTerms,
     decide: (payment: Payment) => PaymentChange | null,
+    also?: AlsoInTransaction,
   ): Promise<ChangedPayment | null> {
-    return await this.deps.database.db.transaction((tx) => changePaymentIn(tx, id, terms, decide));
+    return await this.deps.database.db.transaction(async (tx) => {
+      const changed = await changePaymentIn(tx, id, terms, decide);
+      if (changed !== null) await also?.(tx, changed.payment.account);
+      return changed;
+    });
   }
 }
 

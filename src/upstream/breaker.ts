@@ -36,6 +36,11 @@ export class Breaker {
     return !this.#isOpen || !(this.#isProbing || this.monotonicMs() < this.#opensUntilMs);
   }
 
+  /** Failures since the last success. */
+  get failures(): number {
+    return this.#failures;
+  }
+
   /** Begins a request of an account; null while the server is given up. */
   begin(account: string): Attempt | null {
     if (!this.isPassable) return null;

@@ -8,6 +8,7 @@ import type { Log } from "../core/log.ts";
 import { type Attempt, type AttemptResult, Breaker } from "./breaker.ts";
 import { RouteFailure } from "./route-failure.ts";
 import { Slots } from "./slots.ts";
+import type { BoardMember, ServerView } from "./upstream-board.ts";
 
 /** The part of a server that matters for choosing one. */
 export interface Server {
@@ -45,6 +46,12 @@ export interface Question<Candidate extends { readonly server: Server }, Result>
   readonly message: string;
 }
 
+interface KnownBreaker {
+  readonly server: string;
+  readonly subject: string;
+  readonly breaker: Breaker;
+}
+
 interface Failure {
   readonly attempt: Attempt;
   readonly outcome: "failed" | "unreachable";
@@ -61,9 +68,9 @@ export const SERVERS_MAX = 1_024;
 export const BREAKERS_MAX = 4_096;
 
 /** Finds a server that answers. Keeps track of which are full, and which are given up for now. */
-export class Fallback {
+export class Fallback implements BoardMember {
   readonly #deps: FallbackDeps;
-  readonly #breakers = new LRUCache<string, Breaker>({ max: BREAKERS_MAX });
+  readonly #breakers = new LRUCache<string, KnownBreaker>({ max: BREAKERS_MAX });
   readonly #slots = new LRUCache<string, Slots>({ max: SERVERS_MAX });
 
   constructor(deps: FallbackDeps) {
@@ -120,6 +127,14 @@ export class Fallback {
     return this.#breakerOf(server, subject).isPassable && this.#slotsOf(server).isFreeFor(account);
   }
 
+  /** How each server does that was asked something. */
+  views(): ServerView[] {
+    return [...this.#breakers.values()].map(({ server, subject, breaker }) => {
+      const { isPassable, failures } = breaker;
+      return { server, subject, isPassable, failures };
+    });
+  }
+
   /** Sends the request to a server with a slot already taken; null if another server may serve. */
   async #ask<Candidate extends { readonly server: Server }, Result>(
     question: Question<Candidate, Result>,
@@ -161,7 +176,11 @@ export class Fallback {
 
   #breakerOf(server: Server, subject: string): Breaker {
     const name = `${server.name} ${server.baseUrl} ${subject}`;
-    return entryOf(this.#breakers, name, () => new Breaker(() => this.#deps.clock.monotonicMs()));
+    const { breaker } = entryOf(this.#breakers, name, () => ({
+      ...{ server: server.name, subject },
+      breaker: new Breaker(() => this.#deps.clock.monotonicMs()),
+    }));
+    return breaker;
   }
 
   #slotsOf(server: Server): Slots {

@@ -8,6 +8,8 @@ import type { ConsoleEndpoint } from "../../src/http/console-endpoint.ts";
 import type { People, SignedIn } from "../../src/http/people.ts";
 import { fits } from "../../src/http/unknown-route.ts";
 import { CONSOLE } from "../../src/routes.ts";
+import { Pauses } from "../../src/store/pauses.ts";
+import { UpstreamBoard } from "../../src/upstream/upstream-board.ts";
 import { Harness, type HarnessStores, PEPPER, type TestAccount } from "../api/harness.ts";
 import { identityOf } from "../identity/identity-of.ts";
 import { misfit } from "../support/contract.ts";
@@ -16,8 +18,11 @@ import { random, silent } from "../support/world.ts";
 /** Nobody sends the mail of these tests: each waits for that so long. */
 const MAIL_WAIT_MS = 100;
 
-/** Belongs to no account. */
-export type Somebody = Role | "stranger";
+/** Strangers and operators belong to no account. */
+export type Somebody = Role | "stranger" | "operator" | "operator_without_factor";
+
+/** Operators may not come from here. */
+export const FOREIGN_ADDRESS = "203.0.113.9";
 
 export interface Told<Body> {
   readonly status: number;
@@ -48,7 +53,8 @@ function personOf(name: string): SignedIn {
     personId: name,
     email: `${name}@example.com`,
     name,
-    isOperator: false,
+    isOperator: name.startsWith("operator"),
+    hasTwoFactor: name === "operator",
     sessionId: `session_${name}`,
     provedAtMs: 0,
   };
@@ -141,5 +147,10 @@ export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people
   const opened = openConsole({ ...parts, payments: null, service: "Farebox" });
   const installation = { base_url: "http://127.0.0.1", payments: null, mail_sink: true } as const;
   const identity = identityOf(stores);
-  return { consoleUrl: null, identity, installation, ...opened };
+  return {
+    ...{ consoleUrl: null, identity, installation, ...opened },
+    operators: { mayComeFrom: (ip) => ip !== FOREIGN_ADDRESS },
+    switches: new Pauses({ database, log: silent }),
+    upstreams: new UpstreamBoard(),
+  };
 }

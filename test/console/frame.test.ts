@@ -8,6 +8,7 @@ const PERSON: SignedIn = {
   email: "ada@example.com",
   name: "Ada",
   isOperator: false,
+  hasTwoFactor: false,
   sessionId: "session_1",
   provedAtMs: 0,
 };

@@ -6,7 +6,12 @@ import { createConfig, lint } from "@redocly/openapi-core";
 
 const DOCS = join(import.meta.dir, "../../docs");
 
-for (const file of ["openapi.json", "openapi-application.json", "openapi-console.json"]) {
+for (const file of [
+  "openapi.json",
+  "openapi-application.json",
+  "openapi-console.json",
+  "openapi-operator.json",
+]) {
   test(`docs/${file} passes the linter`, async () => {
     const config = await createConfig({
       extends: ["recommended"],

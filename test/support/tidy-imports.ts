@@ -6,6 +6,7 @@ import { isScript, type SourceFile, viewOf } from "./tidy-source.ts";
 type Layer =
   | "main"
   | "app"
+  | "operator"
   | "surface"
   | "domain"
   | "http"
@@ -24,6 +25,7 @@ type Layer =
 const LAYERS: readonly (readonly [RegExp, Layer])[] = [
   [/^src\/main\.ts$/, "main"],
   [/^src\/(app|routes)\.ts$/, "app"],
+  [/^src\/operator\//, "operator"],
   [/^src\/(account|application|console)\//, "surface"],
   [/^src\/(services\/[^/]+|payments|identity|accounts)\//, "domain"],
   [/^src\/(http|calls|upstream|store|core|settings|cli)\//, "core"],
@@ -39,8 +41,10 @@ const BELOW_SURFACE = ["domain", "http", "calls", ...FLOOR] as const;
 
 /** What each layer may import besides itself. */
 const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
-  main: ["app", "surface", "settings", ...BELOW_SURFACE],
-  app: ["surface", "settings", ...BELOW_SURFACE],
+  main: ["app", "operator", "surface", "settings", ...BELOW_SURFACE],
+  app: ["operator", "surface", "settings", ...BELOW_SURFACE],
+  // Operators see of an account what its people see, in the same words.
+  operator: ["surface", ...BELOW_SURFACE],
   surface: BELOW_SURFACE,
   domain: ["http", "calls", ...FLOOR],
   http: ["calls", "actors", "store", "core"],
@@ -51,7 +55,7 @@ const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
   core: [],
   // A service defines the schema of its own settings.
   settings: ["domain", "core"],
-  cli: ["surface", "settings", "workers", ...BELOW_SURFACE],
+  cli: ["operator", "surface", "settings", "workers", ...BELOW_SURFACE],
   workers: ["settings", ...BELOW_SURFACE],
   pages: [],
 };
@@ -68,7 +72,7 @@ const APART: Partial<Record<Layer, RegExp>> = {
  */
 const TYPES_ONLY: Partial<Record<Layer, readonly Layer[]>> = {
   actors: ["store"],
-  pages: ["surface"],
+  pages: ["operator", "surface"],
 };
 
 const ENTRIES = [

@@ -6,6 +6,7 @@ import type { Log } from "../../../core/log.ts";
 import type { AttemptResult } from "../../../upstream/breaker.ts";
 import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
+import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
 import { withAcceptedExtras } from "../chat-extras.ts";
@@ -28,6 +29,8 @@ export interface ChatProviderDeps {
   readonly fetch: Fetch;
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
+  /** Shows operators how the servers do. */
+  readonly board?: UpstreamBoard;
 }
 
 type ReportResult = (result: AttemptResult) => void;
@@ -40,6 +43,7 @@ interface ServedRoute {
 /** A provider for all models of the catalogue. */
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
+  deps.board?.add("chat", fallback);
   const ask = <Result>(
     model: ModelEntry,
     { account, signal, runRequest = (request) => request() }: ChatOptions,

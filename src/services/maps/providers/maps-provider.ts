@@ -4,6 +4,7 @@
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import { Fallback, type FallbackDeps, type Server } from "../../../upstream/fallback.ts";
+import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
 import { EMBEDDED, type MapsConfig, type MapsServer } from "../servers.ts";
@@ -25,6 +26,8 @@ export interface MapsProviderDeps {
   readonly fetch: Fetch;
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
+  /** Shows operators how the servers do. */
+  readonly board?: UpstreamBoard;
 }
 
 interface Candidate<A extends MapsAction> {
@@ -37,6 +40,7 @@ const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: 2
 
 export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
   const fallback = new Fallback(deps);
+  deps.board?.add("maps", fallback);
   // A configured server stays the same object until the file is read again.
   const connected = new WeakMap<MapsServer, Services>();
 

@@ -4,6 +4,7 @@
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
+import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { SearchKind, SearchServer } from "../search-catalogue.ts";
 import { brave } from "./brave.ts";
@@ -40,6 +41,8 @@ export interface SearchProviderDeps {
   readonly now: () => number;
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
+  /** Shows operators how the servers do. */
+  readonly board?: UpstreamBoard;
 }
 
 const KINDS: Readonly<Record<Exclude<SearchKind, "embedded">, ServiceKind>> = {
@@ -54,6 +57,7 @@ const RETRY_SECONDS = 2;
 
 export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
   const fallback = new Fallback(deps);
+  deps.board?.add("search", fallback);
   const { embedded, servers } = deps;
   const lacksOf = ({ kind }: SearchServer, request: SearchRequest) =>
     (kind === "embedded" ? embedded : KINDS[kind]).lacks(request);

@@ -1,0 +1,252 @@
+// What operators do to an account. Each goes through the use case that the command line uses.
+
+import { changeAccount, grantFree } from "../accounts/administration.ts";
+import { closeAccount } from "../accounts/closing.ts";
+import { adjustBalance, forgiveOwed, recordPayment, refundPayment } from "../accounts/payments.ts";
+import { readField } from "../console/read-fields.ts";
+import { dollars } from "../core/audit-finding.ts";
+import { AdministrationError } from "../core/errors.ts";
+import { positiveAmountFrom } from "../core/field-rules.ts";
+import { type NanoUsd, subtract, usd, ZERO } from "../core/money.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import type { Checked, TSchema } from "../http/schema.ts";
+import { refundTopUp } from "../payments/refund.ts";
+import type { AccountRow } from "../store/accounts.ts";
+import { MANUAL, type Payment } from "../store/payments.ts";
+import { actOnce, actOutside, type Deed } from "./act.ts";
+import {
+  ACTION_EXAMPLE,
+  Action,
+  type ActionReply,
+  AmountBody,
+  ASK_EXAMPLE,
+  AskBody,
+  ContractBody,
+  PlanBody,
+  RefundBody,
+} from "./action-schema.ts";
+import { ACCOUNT_PATH, accountOf, BODY_BYTES_MAX, type Context } from "./deps.ts";
+
+/** The part of the reference of an operation that says where it comes from. */
+const REFERENCE = "console:";
+
+interface ActionDefinition<S extends TSchema> {
+  readonly id: string;
+  /** The last part of the path. */
+  readonly name: string;
+  readonly summary: string;
+  readonly body: S;
+  /** Fields of the example besides `id` and `reason`. */
+  readonly example?: object;
+  readonly run: (context: Context, account: AccountRow, input: Checked<S>) => Promise<ActionReply>;
+}
+
+function accountAction<S extends TSchema>(definition: ActionDefinition<S>) {
+  const { id, name, summary, body, example = {}, run } = definition;
+  return operatorEndpoint({
+    id,
+    method: "POST",
+    path: `${ACCOUNT_PATH}/${name}`,
+    summary,
+    body: jsonBody(body, { bytesMax: BODY_BYTES_MAX }),
+    reply: Action,
+    examples: [{ summary: "Done", body: { ...ASK_EXAMPLE, ...example }, reply: ACTION_EXAMPLE }],
+    run: async (context: Context, input: Checked<S>) =>
+      await run(context, await accountOf(context), input),
+  });
+}
+
+function deedOn({ number }: AccountRow, action: string, about: string): Deed {
+  return { action, account: number, subject: null, about };
+}
+
+const credit = accountAction({
+  id: "creditAccount",
+  name: "credit",
+  summary: "Record a payment that came in another way, and credit it; it counts for the tier",
+  body: AmountBody,
+  example: { amount_usd: "25" },
+  run(context, account, input) {
+    const amount = readField("amount_usd", () => positiveAmountFrom(input.amount_usd));
+    const deed = deedOn(account, "credit", `${dollars(amount)} credited as a payment`);
+    return actOnce(context, deed, input, (also) => {
+      const { administration } = context.deps;
+      const paidAt = new Date(administration.now());
+      const payment = { amount, paidAt, ref: `${REFERENCE}${input.id}` };
+      return recordPayment({ ...administration, also }, account.id, payment);
+    });
+  },
+});
+
+const adjust = accountAction({
+  id: "adjustAccount",
+  name: "adjust",
+  summary: "Add to the paid balance, or take from it what is there; it counts for no tier",
+  body: AmountBody,
+  example: { amount_usd: "-1.5" },
+  run(context, account, input) {
+    const amount = readField("amount_usd", () => signedAmount(input.amount_usd));
+    const words =
+      amount > ZERO
+        ? `${dollars(amount)} added to the paid balance`
+        : `up to ${dollars(subtract(ZERO, amount))} taken from the paid balance`;
+    return actOnce(context, deedOn(account, "adjust", words), input, (also) =>
+      adjustBalance({ ...context.deps.administration, also }, account.id, {
+        ...{ amount, reason: input.reason, reference: `${REFERENCE}${input.id}` },
+      }),
+    );
+  },
+});
+
+function signedAmount(text: string): NanoUsd {
+  const amount = usd(text);
+  if (amount !== ZERO) return amount;
+  throw new RangeError("must not be zero");
+}
+
+const forgive = accountAction({
+  id: "forgiveOwed",
+  name: "forgive",
+  summary: "Forgive up to an amount of what the account owes for reversed payments",
+  body: AmountBody,
+  example: { amount_usd: "3" },
+  run(context, account, input) {
+    const amount = readField("amount_usd", () => positiveAmountFrom(input.amount_usd));
+    const deed = deedOn(account, "forgive", `up to ${dollars(amount)} of what is owed forgiven`);
+    return actOnce(context, deed, input, (also) =>
+      forgiveOwed({ ...context.deps.administration, also }, account.id, {
+        ...{ amount, reason: input.reason, reference: `${REFERENCE}${input.id}` },
+      }),
+    );
+  },
+});
+
+const refund = accountAction({
+  id: "refundPayment",
+  name: "refund",
+  summary: "Refund a payment, or a part of it; its credit is taken back",
+  body: RefundBody,
+  example: { payment: "pay_7n42DGM5Tflk9n8mt7Fhc7", amount_usd: "5" },
+  async run(context, account, input) {
+    const { amount_usd: text } = input;
+    const amount = text == null ? null : readField("amount_usd", () => positiveAmountFrom(text));
+    const { administration } = context.deps;
+    const payments = await administration.payments.list(account);
+    const payment = payments.find(({ id }) => id === input.payment);
+    if (payment === undefined) throw noPayment(account, input.payment);
+    const words = amount === null ? "all that is left" : dollars(amount);
+    const deed = {
+      ...deedOn(account, "refund", `${words} of ${payment.id} refunded`),
+      subject: payment.id,
+    };
+    if (payment.provider !== MANUAL) return await refundAtProvider(context, payment, deed, input);
+    const reference = `${REFERENCE}${input.id}`;
+    return await actOnce(context, deed, input, (also) =>
+      refundPayment({ ...administration, also }, payment.id, { amount, reference }),
+    );
+  },
+});
+
+/** The provider refunds once for each id; what it says of the payment then takes the credit. */
+async function refundAtProvider(
+  context: Context,
+  payment: Payment,
+  deed: Deed,
+  input: RefundBody,
+): Promise<ActionReply> {
+  const { cashier } = context.deps;
+  if (cashier === null) {
+    throw new AdministrationError(
+      "no_payment_provider",
+      `The payment ${payment.id} is one of ${payment.provider}, which is not configured`,
+    );
+  }
+  const topUps = await cashier.topUps.list(payment.account);
+  const topUp = topUps.find(({ payment: number }) => number === payment.number);
+  if (topUp === undefined) {
+    throw new AdministrationError("not_found", `The payment ${payment.id} has no top-up`);
+  }
+  const amount = input.amount_usd == null ? null : positiveAmountFrom(input.amount_usd);
+  return await actOutside(context, deed, input, async () => {
+    const { concern } = await refundTopUp(cashier, topUp.id, { amount, reference: input.id });
+    return `The provider says: ${concern ?? "nothing is refunded yet"}`;
+  });
+}
+
+function noPayment({ id }: AccountRow, payment: string): AdministrationError {
+  return new AdministrationError("not_found", `The account ${id} has no payment ${payment}`);
+}
+
+const DONE = { suspend: "suspended", resume: "resumed" } as const;
+
+const suspend = stateAction("suspend", "Suspend the account: every call is refused, the keys stay");
+const resume = stateAction("resume", "Resume an account that an operator suspended");
+
+function stateAction(kind: keyof typeof DONE, summary: string) {
+  return accountAction({
+    id: `${kind}Account`,
+    name: kind,
+    summary,
+    body: AskBody,
+    run: (context, account, input) =>
+      actOnce(context, deedOn(account, kind, DONE[kind]), input, (also) =>
+        changeAccount({ ...context.deps.administration, also }, account.id, { kind }),
+      ),
+  });
+}
+
+const close = accountAction({
+  id: "closeAccountForGood",
+  name: "close",
+  summary: "Close the account permanently, and revoke its keys",
+  body: AskBody,
+  run: (context, account, input) =>
+    actOnce(context, deedOn(account, "close", "closed for good"), input, (also) => {
+      const { administration, wallets } = context.deps;
+      return closeAccount({ ...administration, wallets, also }, account.id);
+    }),
+});
+
+const grant = accountAction({
+  id: "grantFreeCredit",
+  name: "grant-free",
+  summary: "Give a Gateway account the free credit that it did not get by signing up",
+  body: AskBody,
+  run: (context, account, input) =>
+    actOnce(context, deedOn(account, "grant_free", "free credit granted"), input, (also) =>
+      grantFree({ ...context.deps.administration, also }, account.id),
+    ),
+});
+
+const plan = accountAction({
+  id: "setPlan",
+  name: "plan",
+  summary: "Set the plan of an application account",
+  body: PlanBody,
+  example: { plan: "pro" },
+  run: (context, account, input) =>
+    actOnce(context, deedOn(account, "plan", `plan ${input.plan}`), input, (also) =>
+      changeAccount({ ...context.deps.administration, also }, account.id, {
+        ...{ kind: "plan", plan: input.plan },
+      }),
+    ),
+});
+
+const contract = accountAction({
+  id: "setContract",
+  name: "contract",
+  summary: "Give a Gateway account the Enterprise contract, or take it away",
+  body: ContractBody,
+  example: { contract: "enterprise" },
+  run: (context, account, input) =>
+    actOnce(context, deedOn(account, "contract", `contract ${input.contract}`), input, (also) =>
+      changeAccount({ ...context.deps.administration, also }, account.id, {
+        ...{ kind: "contract", contract: input.contract === "none" ? null : input.contract },
+      }),
+    ),
+});
+
+export const ACCOUNT_ACTIONS = [
+  ...[credit, adjust, forgive, refund, suspend, resume, close, grant, plan, contract],
+] as const;

@@ -1,0 +1,124 @@
+// Everything that an operator changes goes through here: it is done once for each id that the page
+// gives, and leaves a line that says who did what and why.
+
+import { actorOf } from "../console/noted.ts";
+import { AdministrationError, toApiError } from "../core/errors.ts";
+import type { AlsoInTransaction } from "../store/accounts.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type Doing,
+  endAction,
+  findAction,
+  type OperatorAction,
+  recordAction,
+  recordActionIn,
+  type TrailEntry,
+} from "../store/operator-actions.ts";
+import type { ActionReply } from "./action-schema.ts";
+import type { Context } from "./deps.ts";
+import { trailJson } from "./trail-json.ts";
+
+/** What is done, without the words of the request that asks for it. */
+export type Deed = Pick<OperatorAction, "action" | "account" | "subject" | "about">;
+
+/** The request's own id, and why it is done. */
+export type Ask = Pick<OperatorAction, "id" | "reason">;
+
+/** The id was taken meanwhile: the change of this request is rolled back. */
+class TakenMeanwhile extends Error {}
+
+/**
+ * Makes a change whose transaction runs `also`, once. The line is written in that transaction; if
+ * there was nothing to change, the line says so.
+ * @throws AdministrationError
+ */
+export async function actOnce(
+  context: Context,
+  deed: Deed,
+  ask: Ask,
+  change: (also: AlsoInTransaction) => Promise<{ readonly applied: boolean }>,
+): Promise<ActionReply> {
+  const { database, action, doing } = prepared(context, deed, ask);
+  const before = await findAction(database, action.id);
+  if (before !== null) return repeated(before, action);
+  let applied: boolean;
+  try {
+    ({ applied } = await change(async (tx) => {
+      if (!(await recordActionIn(tx, action, doing, "done"))) throw new TakenMeanwhile();
+    }));
+  } catch (error) {
+    if (!(error instanceof TakenMeanwhile)) throw error;
+    return repeated(await found(database, action.id), action);
+  }
+  // Where nothing had to be changed, no transaction wrote the line.
+  await recordAction(database, action, doing, "unchanged");
+  const entry = await found(database, action.id);
+  if (!isSame(entry, action)) throw reused(entry);
+  return { done: trailJson(entry), repeated: false, applied };
+}
+
+/**
+ * Does something outside of a transaction, such as asking a payment provider. The line is written
+ * before, and then says how it ended. `work` must do no harm if it runs again: a request whose
+ * process died, or that failed, runs it again under the same id.
+ * @throws AdministrationError
+ */
+export async function actOutside(
+  context: Context,
+  deed: Deed,
+  ask: Ask,
+  work: () => Promise<string | null>,
+): Promise<ActionReply> {
+  const { database, action, doing } = prepared(context, deed, ask);
+  if (!(await recordAction(database, action, doing, "begun"))) {
+    const before = await found(database, action.id);
+    if (before.outcome === "done" || !isSame(before, action)) return repeated(before, action);
+  }
+  let detail: string | null;
+  try {
+    detail = await work();
+  } catch (error) {
+    const { message } = error instanceof AdministrationError ? error : toApiError(error);
+    await endAction(database, action.id, "failed", message);
+    throw error;
+  }
+  await endAction(database, action.id, "done", detail);
+  const entry = await found(database, action.id);
+  return { done: trailJson(entry), repeated: false, applied: true };
+}
+
+function prepared(context: Context, deed: Deed, { id, reason }: Ask) {
+  const { deps, person } = context;
+  const { database } = deps.administration.accounts.deps;
+  const action: OperatorAction = { ...deed, id, reason: reason.trim() };
+  const actor = { ...actorOf(context), personId: person.personId };
+  const doing: Doing = { actor, now: new Date(deps.clock.now()) };
+  return { database, action, doing };
+}
+
+function repeated(entry: TrailEntry, action: OperatorAction): ActionReply {
+  if (!isSame(entry, action)) throw reused(entry);
+  return { done: trailJson(entry), repeated: true, applied: null };
+}
+
+function isSame(entry: TrailEntry, { action, account, subject, about }: OperatorAction): boolean {
+  return (
+    entry.action === action &&
+    entry.account === account &&
+    entry.subject === subject &&
+    entry.about === about
+  );
+}
+
+function reused({ id, action, about }: TrailEntry): AdministrationError {
+  return new AdministrationError(
+    "reference_reused",
+    `The id '${id}' belongs to another action: ${action}, ${about}`,
+  );
+}
+
+async function found(database: Database, id: string): Promise<TrailEntry> {
+  const entry = await findAction(database, id);
+  if (entry === null) throw new Error(`The action ${id} is gone`);
+  return entry;
+}

@@ -1,0 +1,42 @@
+// The endpoints of operators, in the order of the documentation, and that documentation.
+
+import type { ConsoleEndpoint } from "../http/console-endpoint.ts";
+import { consoleOpenApi, type DocumentHead } from "../http/console-openapi.ts";
+import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import { Type } from "../http/schema.ts";
+import { ACCOUNT_ACTIONS } from "./account-actions.ts";
+import { ACCOUNT_READINGS } from "./accounts.ts";
+import { OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
+import { TRAIL_ENDPOINTS } from "./trail.ts";
+
+/** What the document says of itself. */
+export const OPERATOR_HEAD: DocumentHead = {
+  title: "Farebox Operator API",
+  description:
+    "What the operators' console asks. It is for people who are operators, with a second factor, " +
+    "from an allowed address; to everybody else these paths do not exist. Every change carries " +
+    "an id, under which it is made once, and a reason. Amounts are decimal text, exact to the " +
+    "nano-dollar.",
+  tags: [{ name: "Operator", description: "For operators alone." }],
+};
+
+const ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
+  ...ACCOUNT_READINGS,
+  ...ACCOUNT_ACTIONS,
+  ...TRAIL_ENDPOINTS,
+];
+
+const document = operatorEndpoint({
+  id: "operatorDocument",
+  method: "GET",
+  path: `${OPERATOR_PATH}/openapi.json`,
+  summary: "The OpenAPI 3.1 document of the operators' own API",
+  reply: Type.Unknown(),
+  examples: [],
+  run: () => Promise.resolve(consoleOpenApi(ENDPOINTS, OPERATOR_HEAD)),
+});
+
+export const OPERATOR_ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
+  ...ENDPOINTS,
+  document,
+];
