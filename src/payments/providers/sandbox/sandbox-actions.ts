@@ -2,23 +2,16 @@
 // events that Stripe sends for it.
 
 import { METADATA } from "../stripe-objects.ts";
-import { SandboxRefusal } from "./sandbox-refusal.ts";
+import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject, SandboxStore } from "./sandbox-store.ts";
 import { declineOf, TEST_CARDS, type TestCard } from "./test-cards.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const CURRENCY = "usd";
-const API_VERSION = "2026-10-28.endive";
-
 /** Nobody defends a payment of the sandbox. */
-const NO_EVIDENCE = {
-  due_by: null,
-  enhanced_eligibility: {},
-  has_evidence: false,
-  past_due: false,
-  submission_count: 0,
-} as const;
+const NO_EVIDENCE = { due_by: null, has_evidence: false, past_due: false, submission_count: 0 };
+const API_VERSION = "2026-10-28.endive";
 
 export class SandboxActions {
   constructor(
@@ -175,7 +168,7 @@ export class SandboxActions {
       currency: CURRENCY,
       enhanced_eligibility_types: [],
       evidence: { enhanced_evidence: {} },
-      evidence_details: NO_EVIDENCE,
+      evidence_details: { enhanced_eligibility: {}, ...NO_EVIDENCE },
       is_charge_refundable: status.startsWith("warning_"),
       metadata: {},
       payment_intent: intentId,
@@ -300,8 +293,4 @@ export class SandboxActions {
     });
     this.onEvent(event);
   }
-}
-
-function refusal(message: string): SandboxRefusal {
-  return new SandboxRefusal({ type: "invalid_request_error", message });
 }

@@ -14,3 +14,8 @@ export class SandboxRefusal extends Error {
     super(error.message);
   }
 }
+
+/** Says that what was asked for cannot be done now. */
+export function refusal(message: string): SandboxRefusal {
+  return new SandboxRefusal({ type: "invalid_request_error", message });
+}
