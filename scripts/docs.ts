@@ -6,7 +6,7 @@ import { generatedDocs, PROJECT } from "./generated-docs.ts";
 const files = await generatedDocs();
 for (const [path, text] of files) await Bun.write(join(PROJECT, path), text);
 
-// Formatted as `npm run ok` expects it.
+// As the formatter lays it out, which `npm run ok` checks.
 const biome = join(PROJECT, "node_modules", ".bin", "biome");
 const command = [biome, "format", "--write", "--files-ignore-unknown=true", ...files.keys()];
 const format = Bun.spawnSync(command, { cwd: PROJECT });

@@ -1,4 +1,4 @@
-// Helps to generate pages in Markdown.
+// What generated pages are made of.
 
 /** A table; biome aligns its columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -7,7 +7,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return line(head) + line(head.map(() => "---")) + rows.map(line).join("");
 }
 
-/** Replaces one generated part of a page. */
+/** The page with one of its generated parts made anew. */
 export function withPart(page: string, name: string, text: string): string {
   const begin = `<!-- made by npm run docs: ${name} -->\n`;
   const end = `<!-- end of ${name} -->\n`;

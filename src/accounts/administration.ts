@@ -56,7 +56,7 @@ export type AccountAction =
 
 /** A new account with its wallet. */
 export async function createAccount(deps: AdministrationDeps, account: NewAccount): Promise<Done> {
-  const accountRef = await deps.accounts.create(account, new Date(deps.now()));
+  const accountRef = await deps.accounts.create(account, new Date(deps.now()), deps.also);
   return { id: accountRef.id, applied: await apply(deps, accountRef) };
 }
 

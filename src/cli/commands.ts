@@ -5,6 +5,7 @@ import { auditCommands } from "./audit-command.ts";
 import { type Command, parseArguments, UsageError } from "./command.ts";
 import { doctorCommands } from "./doctor-command.ts";
 import { commandHelp, overview } from "./help.ts";
+import { importCommands } from "./import-commands.ts";
 import { indexCommands } from "./index-commands.ts";
 import { journalCommands } from "./journal-commands.ts";
 import { keyCommands } from "./key-commands.ts";
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   ...peopleCommands,
   ...serviceCommands,
   ...indexCommands,
+  ...importCommands,
   ...mailCommands,
   ...logCommands,
   ...usageCommands,

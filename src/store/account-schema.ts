@@ -195,3 +195,23 @@ export const operations = pgTable(
     check("operations_free", sql`${table.balance} = 'paid' OR ${table.kind} = 'credit'`),
   ],
 );
+
+/** What became of the users, teams and keys of another product (src/store/imports.ts). */
+export const imported = pgTable(
+  "imported",
+  {
+    /** The name of the import: the product, unless the operator chose another. */
+    source: text("source").notNull(),
+    /** `user:7`, `team:…` or `key:…` there. */
+    origin: text("origin").notNull(),
+    account: number("account")
+      .notNull()
+      .references(() => accounts.number),
+    /** The id of the key that was issued; null for an account. */
+    key: text("key"),
+    /** False until an account has its credit and its state. */
+    complete: boolean("complete").notNull().default(false),
+    at: at("at").notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.origin] })],
+);

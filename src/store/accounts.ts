@@ -86,6 +86,8 @@ export interface NewAccount {
   readonly name?: string | null;
   /** By default the domain of `email`. */
   readonly mailDomain?: string | null;
+  /** False for a Gateway account that begins without the free credit of SPEC 3.3. */
+  readonly freeCredit?: boolean;
 }
 
 /** A change of the balance, or of the amount owed, by an operator. */
@@ -98,8 +100,21 @@ export interface Adjustment {
   readonly reference: string | null;
 }
 
-/** Work in the transaction of a change, such as the line that says who made it. */
-export type AlsoInTransaction = (tx: Transaction, account: number) => Promise<void>;
+/** A key with its secret, while it is made. */
+export interface IssuedKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/**
+ * Work in the transaction of a change, such as the line that says who made it; `key` is the one
+ * that the change makes.
+ */
+export type AlsoInTransaction = (
+  tx: Transaction,
+  account: number,
+  key?: IssuedKey,
+) => Promise<void>;
 
 /** The account is closed permanently: it accepts no key, no credit and no change. */
 export class AccountClosed extends Error {
@@ -116,11 +131,13 @@ export interface AccountsDeps {
 export class Accounts {
   constructor(readonly deps: AccountsDeps) {}
 
-  /** Creates an account. A Gateway account gets the free credit of SPEC 3.3. */
-  async create(account: NewAccount, now: Date): Promise<AccountRef> {
+  /** Creates an account. A Gateway account gets the free credit of SPEC 3.3, unless told not to. */
+  async create(account: NewAccount, now: Date, also?: AlsoInTransaction): Promise<AccountRef> {
+    const { surface, freeCredit = true } = account;
     return await this.deps.database.db.transaction(async (tx) => {
       const row = await insertAccount(tx, account, { random: this.deps.random, now });
-      if (account.surface === "gateway") await bookFreeCredit(tx, row.number, { now });
+      if (surface === "gateway" && freeCredit) await bookFreeCredit(tx, row.number, { now });
+      await also?.(tx, row.number);
       return { id: row.id, bucket: row.bucket };
     });
   }
@@ -182,11 +199,7 @@ export class Accounts {
    * Creates a key. The secret is returned once and stored nowhere.
    * @throws AccountClosed
    */
-  async createKey(
-    account: AccountRow,
-    key: NewKey,
-    also?: AlsoInTransaction,
-  ): Promise<{ id: string; secret: string }> {
+  async createKey(account: AccountRow, key: NewKey, also?: AlsoInTransaction): Promise<IssuedKey> {
     const id = newId("key", this.deps.random);
     const secret = newKey(account.surface, this.deps.random);
     await this.deps.database.db.transaction(async (tx) => {
@@ -202,7 +215,7 @@ export class Accounts {
         ipAllowlist: [...key.ipAllowlist],
         lastFour: secret.slice(-4),
       });
-      await also?.(tx, account.number);
+      await also?.(tx, account.number, { id, secret });
     });
     return { id, secret };
   }

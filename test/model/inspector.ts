@@ -1,5 +1,5 @@
-// Compares an account in Redis with its model after every command: balances, debts, months,
-// windows, holds, leases, and every new journal entry.
+// Compares what Redis holds of an account with its model, and reads the journal as it grows:
+// balances, debts, months, windows, holds, leases and every entry, after every command.
 
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
 import type { StreamEntry } from "../../actors/journal.ts";
@@ -11,15 +11,15 @@ import type { ModelEvent } from "./model-types.ts";
 import { ModelWindow, WINDOW_SECONDS } from "./model-window.ts";
 import { monthBefore, type WalletModel } from "./wallet-model.ts";
 
-/** More entries than one command can write. */
+/** More than one command can write. */
 const ENTRIES_MAX = 1_000;
-/** No tier of the model's accounts allows more requests a minute. */
+/** No tier of the model's accounts lets more through. */
 const LARGEST_LIMIT = 300;
-/** Entries that change no money and have no ledger row. */
+/** They have neither money nor a place in the ledger. */
 const UNMODELLED: ReadonlySet<string> = new Set(["refused", "summary"]);
 
 export class Inspector {
-  /** Up to where the journal was read; epoch 0 comes before every real one. */
+  /** How far the journal was read; of an epoch before all others until it was read at all. */
   #place = { epoch: 0, entry: 0 };
 
   constructor(
@@ -29,7 +29,7 @@ export class Inspector {
     readonly now: () => number,
   ) {}
 
-  /** All holds of the account, and the verdict that a sweep must give on each now. */
+  /** All holds of the account, and what a sweep must say of each now. */
   async holdsToSweep() {
     const { bucket, holds } = await this.#inspect();
     return holds.map(({ request, owner, leaseMs, record }) => {
@@ -39,7 +39,7 @@ export class Inspector {
     });
   }
 
-  /** Throws if Redis and the model differ. */
+  /** Throws the first differences. */
   async compare(after: string): Promise<void> {
     const read = await this.#inspect();
     const epoch = read.bucket?.epoch ?? 0;
@@ -86,7 +86,7 @@ export class Inspector {
     );
   }
 
-  /** Of a key's state from an older epoch only the window counts. No state: nothing was counted. */
+  /** A state of an older epoch is void but for its window; without one nothing was counted. */
   #keyFaults(key: number, state: KeyState | undefined, epoch: number): string[] {
     const window = this.model.windows[key] ?? new ModelWindow();
     const counted = windowFaults(window, state?.window ?? null, this.now());
@@ -129,7 +129,7 @@ export class Inspector {
 
   #journalFaults(tail: readonly StreamEntry[], epoch: number): string[] {
     if (epoch !== this.#place.epoch) {
-      // Entries from before this account may be trimmed from the stream; later ones must be there.
+      // What was in Postgres for long before this account may be trimmed; nothing after it is.
       const isFirst = this.#place.epoch === 0;
       const first = tail.find(({ entry }) => entry?.epoch === epoch);
       this.#place = { epoch, entry: isFirst ? (first?.number ?? 0) : 0 };
@@ -137,7 +137,7 @@ export class Inspector {
     const faults: string[] = [];
     for (const { number, entry, fault } of tail) {
       if (entry === null) return [`entry ${number} cannot be read: ${fault}`];
-      // Entries of another epoch are void; entries of other accounts do not count.
+      // Another epoch's entries are void, and those of accounts before this one are not its own.
       if (entry.epoch !== epoch || number < this.#place.entry) continue;
       if (number !== this.#place.entry) return [`entry ${number} is a gap`];
       this.#place = { epoch, entry: number + 1 };
@@ -166,7 +166,7 @@ export class Inspector {
 
 const NOTHING_SPENT = { spent: 0n, held: 0n, previousSpent: 0n, previousHeld: 0n };
 
-/** The fields that differ from the expected ones. */
+/** The fields that differ from what is expected of them. */
 function differences<Expected extends object>(
   found: { readonly [Field in keyof Expected]?: unknown },
   expected: Expected,
@@ -177,7 +177,7 @@ function differences<Expected extends object>(
   });
 }
 
-/** Each second that still counts must have the same number in the record and in the model. */
+/** A record counts each second that still counts as the model does. */
 function windowFaults(model: ModelWindow, record: WindowRecord | null, nowMs: number): string[] {
   if (record === null) return model.countedAt(nowMs) === 0 ? [] : ["a window is gone"];
   const { lastSecond, total, counts } = record;

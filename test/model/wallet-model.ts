@@ -1,4 +1,4 @@
-// The expected wallet, in BigInt and without Redis: a ledger, and holds on top of it.
+// What a wallet must be, in BigInt and without Redis: a ledger, and holds on top of it.
 
 import type { JournalType, Operation } from "../../src/core/journal.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../../src/core/limits.ts";
@@ -29,33 +29,34 @@ export function monthBefore(month: number): number {
 }
 
 export class WalletModel {
-  /** The ledger as Redis has written it; its balances include what is held. */
+  /** What Redis says was written; the balances include what is held. */
   ledger = new ModelLedger();
-  /** The part that Postgres has. */
+  /** What Postgres has of it. */
   repository = new ModelLedger();
-  /** True if the wallet is in Redis. */
+  /** Whether Redis has the wallet. */
   here = false;
   isSuspended = false;
   freeExpiresMs = 0;
   usedMs = 0;
-  /** The latest month that the wallet counts; it keeps this one and the one before. */
+  /** The latest month that the wallet counts; it knows this one and the one before. */
   month = 0;
   /** Every operation that is committed in Postgres. */
   readonly operations: Operation[];
   /** The last month whose allowance was granted. */
   allowanceMonth = 0;
   /**
-   * When the present free credit was granted. A hold from before does not return its free part.
+   * When the free credit began that is in the balance; what is older and held does not come
+   * back.
    */
   freeSinceMs = 0;
   readonly holds = new Map<string, ModelHold>();
   /** When the lease of each process ends. */
   readonly leases = new Map<string, number>();
-  /** Every admitted call whose owner is alive, whatever became of its hold. */
+  /** Every call that was admitted and whose owner lives, whatever became of its hold. */
   readonly calls = new Map<string, ModelHold>();
   readonly windows = [new ModelWindow(), new ModelWindow()];
   accountWindow = new ModelWindow();
-  /** Journal entries that are not compared yet. */
+  /** Journal entries that were not compared yet. */
   events: ModelEvent[] = [];
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #answers = new Map<string, Charge>();
@@ -83,7 +84,7 @@ export class WalletModel {
     return this.ledger.free - this.heldFree;
   }
 
-  /** The credit that is neither spent nor held. */
+  /** What is neither spent nor held. */
   get left(): bigint {
     return this.paidAvailable + this.freeAvailable;
   }
@@ -107,13 +108,13 @@ export class WalletModel {
     return this.ledger.spentIn(month, key);
   }
 
-  /** The spent and held amounts of a month, if the wallet still counts that month. */
+  /** What a month has spent and holds, as far as the wallet still counts it. */
   used(month: number, key: number | null): bigint {
     const isCounted = month >= monthBefore(this.month);
     return isCounted ? this.spent(month, key) + this.held(month, key) : 0n;
   }
 
-  /** When a hold may be swept; null if its owner has no lease. */
+  /** When a hold may be swept; null where its owner has no lease. */
   endOf({ owner, deadlineMs }: ModelHold): number | null {
     return deadlineMs ?? this.leases.get(owner) ?? null;
   }
@@ -129,11 +130,11 @@ export class WalletModel {
     return this.terms.ownCap === null ? monthlyCap : least(monthlyCap, this.terms.ownCap);
   }
 
-  /** Redis is asked for the wallet, which is hydrated if it is missing. */
+  /** Redis is asked for the wallet: it is built where it is not there. */
   touch(): void {
     if (this.here) return;
     this.here = true;
-    // If the clock went back, the months that Postgres knows still count.
+    // A clock that went back does not take the months back that Postgres knows.
     const months = [...this.ledger.spent.keys()].map((field) => Number(field.slice(0, 6)));
     this.month = Math.max(monthOf(this.now()), ...months);
     this.usedMs = 0;
@@ -142,12 +143,12 @@ export class WalletModel {
     for (const operation of this.operations.slice(0, this.ledger.operations)) {
       this.#extendFree(operation);
     }
-    // What was held is available again; it first pays what is owed.
+    // What was held is available again, and pays first what is owed.
     this.#repay();
     this.#applyCommitted();
   }
 
-  /** Commits operations in Postgres, before Redis knows them. */
+  /** Commits operations in Postgres; Redis does not know them yet. */
   commit(operations: readonly NewOperation[], createdAtMs: number): Operation[] {
     const numbered = operations.map((operation, index) => ({
       ...operation,
@@ -163,7 +164,7 @@ export class WalletModel {
     this.#applyCommitted();
   }
 
-  /** Grants the allowance of the Free plan, once a month. */
+  /** The Free plan's allowance, once a month. */
   grant(nowMs: number): void {
     const month = monthOf(nowMs);
     if (this.terms.plan !== "free" || this.isSuspended || this.allowanceMonth >= month) return;
@@ -221,13 +222,13 @@ export class WalletModel {
     return answer;
   }
 
-  /** The holds whose lease or deadline has ended. */
+  /** The holds whose lease or deadline is over. */
   ended(nowMs: number): string[] {
     const over = [...this.holds.values()].filter((hold) => (this.endOf(hold) ?? 0) <= nowMs);
     return over.map(({ id }) => id);
   }
 
-  /** Sweeps every hold whose time has ended, in the order in which Redis lists them. */
+  /** The sweep of every hold that ended, in the order in which Redis lists them. */
   sweep(nowMs: number, order = this.ended(nowMs)): void {
     for (const id of order) {
       const hold = this.holds.get(id);
@@ -238,7 +239,7 @@ export class WalletModel {
     this.forgetOwners(nowMs);
   }
 
-  /** Renews a lease with the checkpoints of its streams. Returns the ids that have no hold. */
+  /** A process renews its lease, with the checkpoints of its streams; the ids without a hold. */
   renew(owner: string, streamed: ReadonlyMap<string, bigint>, nowMs: number): string[] {
     const lost: string[] = [];
     for (const [id, cost] of streamed) {
@@ -254,7 +255,7 @@ export class WalletModel {
     return lost;
   }
 
-  /** Removes the leases of processes that are gone and have no hold left. */
+  /** Leases of processes that are gone go once nothing is left of what they held. */
   forgetOwners(nowMs: number): void {
     const owners = new Set([...this.holds.values()].map(({ owner }) => owner));
     for (const [owner, endMs] of this.leases) {
@@ -262,7 +263,7 @@ export class WalletModel {
     }
   }
 
-  /** Extends the deadlines of holds that belong to no process. */
+  /** Puts off the deadlines of what belongs to no process. */
   extend(nowMs: number, forMs: number): void {
     for (const hold of this.holds.values()) {
       if (hold.deadlineMs !== null) hold.deadlineMs = nowMs + forMs;
@@ -278,7 +279,7 @@ export class WalletModel {
     this.repository = this.ledger.copy();
   }
 
-  /** Evicts the wallet if it is idle and Postgres has all of it; true if it did. */
+  /** Whether an eviction finds the wallet idle and all of it in Postgres. */
   evict(nowMs: number): boolean {
     const goes =
       this.holds.size === 0 && this.repository.seq === this.ledger.seq && nowMs >= this.usedMs;
@@ -286,7 +287,7 @@ export class WalletModel {
     return goes;
   }
 
-  /** An evicted wallet, even a void one, takes along the windows of keys that count nothing. */
+  /** With a wallet, a void one too, go the windows of its keys that count nothing any more. */
   forgetWindows(nowMs: number): void {
     for (const [key, window] of this.windows.entries()) {
       window.moveTo(nowMs);
@@ -294,7 +295,7 @@ export class WalletModel {
     }
   }
 
-  /** Rebuilds the wallet from Postgres. Holds and results of sweeps are void; leases stay. */
+  /** Redis is put back to the ledger: holds are void, and what was swept is. Leases stay. */
   rebuild(): void {
     this.ledger = this.repository.copy();
     this.here = false;
@@ -303,7 +304,7 @@ export class WalletModel {
     this.#tombstones.clear();
   }
 
-  /** Redis has lost the bucket, including its stored replies. */
+  /** Redis lost the bucket: even what it answered before is forgotten. */
   lose(): void {
     this.rebuild();
     this.leases.clear();
@@ -312,7 +313,7 @@ export class WalletModel {
     this.accountWindow = new ModelWindow();
   }
 
-  /** The code that refuses a call before its window is checked. */
+  /** What refuses a call before its window is looked at. */
   #outranking({ refusal }: ModelCall): string | null {
     if (this.isSuspended) return "account_inactive";
     if (this.ledger.owed > 0n) return "payment_required";
@@ -324,7 +325,7 @@ export class WalletModel {
     return stream ? "too_many_streams" : "rate_limit_exceeded";
   }
 
-  /** The most that a call may hold, and the code that refuses it if that is too little. */
+  /** What a call may hold, and why that is too little for it. */
   #funds(call: ModelCall, nowMs: number) {
     const { bound, key } = call;
     const month = this.#monthAt(nowMs);
@@ -340,13 +341,13 @@ export class WalletModel {
     return { free, refusal, spendable: atLeastZero(least(money, room, budgetRoom ?? money)) };
   }
 
-  /** If the clock went back by months, the last month seen counts. */
+  /** A clock that went back by months stays in the last month seen. */
   #monthAt(nowMs: number): number {
     const month = monthOf(nowMs);
     return month < monthBefore(this.month) ? this.month : month;
   }
 
-  /** What is left of a limit on the month's spending; open holds count as spent. */
+  /** What a limit on the month's spending leaves; open holds count. */
   #room(month: number, key: number | null, limit: bigint): bigint {
     return limit - this.used(month, key);
   }
@@ -370,7 +371,7 @@ export class WalletModel {
     return hold;
   }
 
-  /** The first admission of a process in a bucket makes its lease; later ones extend it. */
+  /** The first admission of a process in a bucket brings its lease; later ones keep it long. */
   #keepLease(owner: string, nowMs: number): void {
     if ((this.leases.get(owner) ?? 0) >= nowMs + LEASE_MS / 2) return;
     this.leases.set(owner, nowMs + LEASE_MS);
@@ -427,7 +428,7 @@ export class WalletModel {
     const writtenOff = atLeastZero(cost - charged - total);
     const held = hold.paid + hold.free;
     this.#emit("late", hold.id, { held, writtenOff, overrun: 0n }, total !== 0n);
-    // Only one repayment may carry the id of a call: that of the sweep.
+    // Of one call only one repayment bears the name: that of the sweep.
     this.#repay();
     return {
       charged: charged + total,
@@ -437,7 +438,7 @@ export class WalletModel {
     };
   }
 
-  /** The most that a late settlement takes: what is available, within cap and budget. */
+  /** What a late settlement still takes: what is there, and what cap and budget allow. */
   #takeLate({ hold, chargedFree }: Tombstone, missing: bigint, nowMs: number) {
     const { month, cap, budget, key } = hold;
     const keyRoom = budget === null ? missing : this.#room(month, key, budget);
@@ -447,7 +448,7 @@ export class WalletModel {
     return { free, paid: least(room - free, this.paidAvailable) };
   }
 
-  /** Returns what the sweep charged above the cost of the call, paid credit first. */
+  /** The sweep charged more than the call cost: paid credit comes back first. */
   #giveBack({ charged, chargedFree }: Tombstone, surplus: bigint) {
     const paid = least(surplus, charged - chargedFree);
     return { paid: -paid, free: paid - surplus };

@@ -1,0 +1,207 @@
+// `farebox import`: accounts, balances, keys and models of another product. docs/migrating.md has
+// what becomes of what.
+
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { planLiteLlm } from "../accounts/imports/litellm-plan.ts";
+import { unsealWith } from "../accounts/imports/litellm-secrets.ts";
+import { planOneApi } from "../accounts/imports/one-api-plan.ts";
+import type { ImportPlan, PlanTerms } from "../accounts/imports/plan.ts";
+import { type ImportCounts, previewImport, runImport } from "../accounts/imports/run-import.ts";
+import { AdministrationError } from "../core/errors.ts";
+import { type NanoUsd, toJsonNumber } from "../core/money.ts";
+import type { Scope } from "../core/services.ts";
+import {
+  ForeignDatabaseError,
+  type ForeignTables,
+  readForeignDatabase,
+} from "../store/foreign-database.ts";
+import { ImportedMeanwhile, importedFrom } from "../store/imports.ts";
+import { readLiteLlm } from "../store/litellm-source.ts";
+import { readOneApi } from "../store/one-api-source.ts";
+import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "./command.ts";
+import { openKeyFile, replace } from "./key-file.ts";
+import { dollars } from "./print.ts";
+import type { Stores } from "./stores.ts";
+import { nameOf, scopesOf } from "./values.ts";
+
+const FOLDER = "farebox-import";
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o644;
+const CONTEXT_LENGTH = "128000";
+
+const OPTIONS = {
+  from: {
+    value: "URL",
+    help: "its database: postgres://…, mysql://…, or the path of a SQLite file",
+    required: true,
+  },
+  out: { value: "FOLDER", help: `where keys, models and notes are written (${FOLDER})` },
+  name: { value: "N", help: "the name of this import; each database needs its own" },
+  scopes: { value: "a,b", help: "the scopes of the new keys (models)" },
+  "context-length": {
+    value: "TOKENS",
+    help: `for models of which it is not known (${CONTEXT_LENGTH})`,
+  },
+  "dry-run": { value: null, help: "only say what would be done; nothing is written" },
+} satisfies Record<string, OptionSpec>;
+
+/** What the options of both commands say. */
+interface Terms {
+  readonly from: string;
+  readonly folder: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly isDryRun: boolean;
+  readonly plan: PlanTerms;
+}
+
+type ReadPlan = (tables: ForeignTables, terms: PlanTerms) => Promise<ImportPlan>;
+
+const liteLlm: Command = {
+  name: "import litellm",
+  positionals: [],
+  summary: "Import accounts, balances, keys and models of a LiteLLM proxy; theirs stay as they are",
+  options: {
+    ...OPTIONS,
+    "salt-key-file": {
+      value: "FILE",
+      help: "a file with its LITELLM_SALT_KEY, or else master key: its models are sealed",
+    },
+  },
+  prepare(input) {
+    const terms = termsOf(input, "litellm");
+    const saltFile = input.values.get("salt-key-file") ?? null;
+    return async (stores) => {
+      const salt = saltFile === null ? null : (await readFile(saltFile, "utf8")).trim();
+      const unseal = salt === null ? null : unsealWith(salt);
+      return await importAll(stores, terms, async (tables, plan) =>
+        planLiteLlm(await readLiteLlm(tables), { ...plan, unseal }),
+      );
+    };
+  },
+};
+
+const oneApi: Command = {
+  name: "import one-api",
+  positionals: [],
+  summary: "Import accounts, balances, keys and models of a one-api or new-api; theirs stay as is",
+  options: OPTIONS,
+  prepare(input) {
+    const terms = termsOf(input, "one-api");
+    return async (stores) =>
+      await importAll(stores, terms, async (tables, plan) =>
+        planOneApi(await readOneApi(tables), plan),
+      );
+  },
+};
+
+export const importCommands: readonly Command[] = [liteLlm, oneApi];
+
+function termsOf(input: Input, product: string): Terms {
+  const { values, nowMs } = input;
+  const length = values.get("context-length") ?? CONTEXT_LENGTH;
+  if (!/^\d{3,9}$/.test(length) || Number(length) < 256 || Number(length) > 100_000_000) {
+    throw new UsageError(
+      `--context-length must be a whole number from 256 to 100000000, but is '${length}'`,
+    );
+  }
+  return {
+    from: values.get("from") ?? "",
+    folder: values.get("out") ?? FOLDER,
+    name: nameOf(input, "name", product),
+    scopes: values.has("scopes") ? scopesOf(input, "scopes") : ["models"],
+    isDryRun: values.has("dry-run"),
+    plan: { nowMs, contextLength: Number(length) },
+  };
+}
+
+async function importAll(stores: Stores, terms: Terms, readPlan: ReadPlan): Promise<Answer> {
+  const plan = await explained(
+    readForeignDatabase(terms.from, (tables) => readPlan(tables, terms.plan)),
+  );
+  if (terms.isDryRun) {
+    const counts = await previewImport(
+      { administration: stores.administration, source: terms.name },
+      plan,
+    );
+    return answer({ plan, counts, notes: plan.notes, terms });
+  }
+  const { folder } = terms;
+  await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+  await replace(join(folder, "models.json"), modelsText(plan), FILE_MODE);
+  const { counts, notes } = await explained(runInto(stores, terms, plan));
+  const all = [...plan.notes, ...notes];
+  await replace(join(folder, "notes.txt"), all.map((note) => `${note}\n`).join(""));
+  return answer({ plan, counts, notes: all, terms });
+}
+
+async function runInto({ administration, database }: Stores, terms: Terms, plan: ImportPlan) {
+  const { folder, name: source, scopes } = terms;
+  const earlier = [...(await importedFrom(database, source)).values()];
+  const keyIds = new Set(earlier.flatMap(({ keyId }) => keyId ?? []));
+  await using file = await openKeyFile(join(folder, "keys.csv"), keyIds);
+  return await runImport(
+    {
+      ...{ administration, source, scopes },
+      keep: async ({ name, email }, { name: oldName, lastFour }, { id, secret, accountId }) =>
+        await file.append({
+          ...{ keyId: id, newKey: secret, account: accountId, holder: name, email },
+          ...{ oldName, oldEnd: lastFour },
+        }),
+    },
+    plan,
+  );
+}
+
+/** The models in the form of the configuration file, and above them what they lack. */
+function modelsText({ product, catalogue, notes }: ImportPlan): string {
+  const about = notes.filter((note) => /^(model|provider|channel) /.test(note));
+  const head = [`Models of ${product}. Look through them before you use this file.`, ...about];
+  const comments = head.map((line) => `// ${line.replaceAll(/\p{Cc}+/gu, " ")}\n`).join("");
+  return `${comments}${JSON.stringify(catalogue, null, 2)}\n`;
+}
+
+interface Outcome {
+  readonly plan: ImportPlan;
+  readonly counts: Readonly<ImportCounts>;
+  readonly notes: readonly string[];
+  readonly terms: Terms;
+}
+
+function answer({ plan, counts, notes, terms }: Outcome): Answer {
+  const { accountsCreated, accountsKnown, keysIssued, keysKnown, credited } = counts;
+  const models = plan.catalogue.models.length;
+  const providers = Object.keys(plan.catalogue.providers).length;
+  const { isDryRun, folder } = terms;
+  const did = isDryRun ? "Would create" : "Created";
+  const files = isDryRun
+    ? "Nothing was written."
+    : `Written: ${join(folder, "keys.csv")} (secret), models.json, notes.txt.`;
+  return {
+    json: {
+      ...{ dry_run: isDryRun, product: plan.product, name: terms.name },
+      ...{ accounts_created: accountsCreated, accounts_known: accountsKnown },
+      ...{ keys_issued: keysIssued, keys_known: keysKnown },
+      ...{ credited_usd: toJsonNumber(credited as NanoUsd), providers, models, notes },
+    },
+    text: [
+      `${did} ${accountsCreated} accounts (${accountsKnown} were here), credited ` +
+        `${dollars(credited)}, issued ${keysIssued} keys (${keysKnown} were), ` +
+        `${models} models of ${providers} providers. ${files}`,
+      ...notes.map((note) => `- ${note}`),
+    ].join("\n"),
+  };
+}
+
+/** The result; what the other database or another import is to blame for is told in words. */
+async function explained<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError || error instanceof ImportedMeanwhile) {
+      throw new AdministrationError("wrong_state", error.message);
+    }
+    throw error;
+  }
+}
