@@ -21,7 +21,9 @@ export interface Place {
 
 export type Started = Program & { readonly target: Target };
 
-const PORTKEY = join(import.meta.dir, "node_modules/@portkey-ai/gateway");
+/** A folder of its own, so that the benchmark's imports do not find another program's packages. */
+const PORTKEY_PROJECT = join(import.meta.dir, "portkey");
+const PORTKEY = join(PORTKEY_PROJECT, "node_modules/@portkey-ai/gateway");
 
 /** Starts the upstream of all targets. */
 export async function startUpstream(logFolder: string): Promise<Program & { url: string }> {
@@ -75,17 +77,17 @@ export async function startPortkey({ logFolder, upstreamUrl }: Place): Promise<S
   return { ...program, target: { name: "portkey", url, callers: [caller], pid: program.pid } };
 }
 
-/** Installs the packages of bench/package-lock.json, unless they are installed. */
+/** Installs the packages of bench/portkey, unless they are installed. */
 function installPortkey(): void {
-  const wanted = readVersion(join(import.meta.dir, "package.json"));
+  const wanted = readVersion(join(PORTKEY_PROJECT, "package.json"));
   if (existsSync(PORTKEY) && readVersion(join(PORTKEY, "package.json")) === wanted) return;
   console.error("Installing Portkey's gateway for the comparison; this takes a moment.");
   const npm = Bun.spawnSync(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
-    cwd: import.meta.dir,
+    cwd: PORTKEY_PROJECT,
     stdout: "ignore",
     stderr: "inherit",
   });
-  if (npm.exitCode !== 0) throw new Error(`'npm ci' in bench/ failed: exit ${npm.exitCode}`);
+  if (npm.exitCode !== 0) throw new Error(`'npm ci' in bench/portkey failed: exit ${npm.exitCode}`);
 }
 
 function readVersion(file: string): string | undefined {

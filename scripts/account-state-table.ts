@@ -1,4 +1,4 @@
-// The table of the states of an account, as the documentation has it.
+// The table of account states for the documentation.
 
 import {
   ACCOUNT_EVENTS,
@@ -10,7 +10,7 @@ import {
 } from "../src/core/account-states.ts";
 import { table } from "./markdown.ts";
 
-/** One row for each state and what changes it. */
+/** One row for each state and each change out of it. */
 export function accountStateTable(): string {
   const rows = (Object.keys(STANDINGS) as Standing[]).flatMap((standing) =>
     (Object.keys(ACCOUNT_EVENTS) as AccountEvent[]).flatMap((event) => {

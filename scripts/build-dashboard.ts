@@ -1,6 +1,6 @@
 // Builds the dashboard's pages with Bun's bundler into the data folder, where the servers find
-// them: hashed files with their compressed forms, and the HTML page. Run by `npm start` and
-// `npm test`; nothing is done where the built pages fit the sources.
+// them: files named by their hash, with compressed copies, and the HTML page. Run by `npm start`
+// and `npm test`; nothing is done if the pages are up to date.
 
 import { createHash } from "node:crypto";
 import {
@@ -25,7 +25,7 @@ const ASSETS = `${DASHBOARD_PATH}/assets/`;
 const FONT = "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2";
 const COMPRESSED = /\.(?:js|css|svg)$/;
 
-/** What a build is made of, in a few letters: other sources give other letters. */
+/** A short hash of everything that a build is made of. */
 export function dashboardVersion(): string {
   const hash = createHash("sha256").update(Bun.version);
   hash.update(JSON.stringify([project.dependencies, readFileSync(import.meta.path, "utf8")]));
@@ -37,13 +37,13 @@ export function dashboardVersion(): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** True if the folder has pages of these sources. */
+/** True if the folder has the pages of the present sources. */
 export function isDashboardBuilt(directory: string): boolean {
   const file = join(directory, DASHBOARD_FOLDER, "version");
   return existsSync(file) && readFileSync(file, "utf8") === dashboardVersion();
 }
 
-/** Builds the pages if they are missing or stale. Others see the old folder or the new one. */
+/** Builds the pages if they are missing or stale. Other processes see a complete folder. */
 export async function buildDashboard(directory: string): Promise<void> {
   if (isDashboardBuilt(directory)) return;
   mkdirSync(directory, { recursive: true });
@@ -55,7 +55,7 @@ export async function buildDashboard(directory: string): Promise<void> {
     try {
       renameSync(draft, place);
     } catch (error) {
-      // Another process was faster; its pages are of the same sources.
+      // Another process has just built the same pages.
       if (!isDashboardBuilt(directory)) throw error;
     }
   } finally {
@@ -110,7 +110,7 @@ function addHashed(folder: string, file: string): string {
   return `${name}-${hash}${ext}`;
 }
 
-/** The files that a script needs before it runs, besides itself. */
+/** The other files that a script needs before it can run. */
 export function staticImports(folder: string, script: string): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {

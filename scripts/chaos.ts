@@ -1,5 +1,5 @@
-// `bun run chaos [--quick]`: kills processes and stores under load, sends requests with faults, and
-// proves the books after each kind.
+// `bun run chaos [--quick]`: kills processes and stores under load, injects faults, and audits the
+// books after each kind.
 
 import { parseArgs } from "node:util";
 import { KINDS, type KindName, runChaos } from "../test/chaos/kinds.ts";

@@ -1,5 +1,5 @@
-// `bun run clients`: clients that others wrote, unchanged, against both surfaces of a started
-// product. It ends with a table of clients and checks.
+// `bun run clients`: runs other people's clients, unchanged, against both surfaces of a started
+// Farebox. It ends with a table of clients and checks.
 
 import { parseArgs } from "node:util";
 import { CLIENT_NAMES, runClients } from "../test/clients/run-clients.ts";

@@ -3,8 +3,8 @@
 import { LOOPBACK } from "./sandbox.mjs";
 
 /**
- * Settings of the console: none where others could reach it under an address that nobody named.
- * While no mail is delivered, people on this machine see in the answers what they were mailed.
+ * The settings of the console. None if other machines could reach it and no public address is set.
+ * While no mail is delivered, people on this machine see in the replies what was mailed to them.
  * @param {NodeJS.ProcessEnv} given
  * @param {{ SESSION_SECRET?: string }} kept
  * @returns {NodeJS.ProcessEnv}

@@ -1,5 +1,5 @@
-// The image's entry: `api`, `worker`, or a command of the command-line tool. The process replaces
-// nothing and starts no child, so signals reach it directly.
+// The entry point of the image: `api`, `worker`, or a command of the command-line tool. It starts
+// no child process, so signals reach it directly.
 
 import process from "node:process";
 

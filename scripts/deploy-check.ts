@@ -1,5 +1,5 @@
-// `npm run deploy:check`: holds the files of deploy/ against the tools that know them, as far as
-// they are installed. What could not be checked is said; with CI set that is a failure.
+// `npm run deploy:check`: checks the files of deploy/ with the tools made for them, if these are
+// installed. It says what could not be checked; with CI set, that is a failure.
 
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ interface Check {
   readonly what: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** Succeeds where the program can do what is asked; by default it only has to exist. */
+  /** A command that succeeds if the program can do the check; by default it only has to exist. */
   readonly probe?: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import { generatedDocs, PROJECT } from "./generated-docs.ts";
 const files = await generatedDocs();
 for (const [path, text] of files) await Bun.write(join(PROJECT, path), text);
 
-// As the formatter lays it out, which `npm run ok` checks.
+// Formatted as `npm run ok` expects it.
 const biome = join(PROJECT, "node_modules", ".bin", "biome");
 const command = [biome, "format", "--write", "--files-ignore-unknown=true", ...files.keys()];
 const format = Bun.spawnSync(command, { cwd: PROJECT });

@@ -1,4 +1,4 @@
-// The table of environment variables, as the documentation and .env.example have it.
+// The table of environment variables, for the documentation and .env.example.
 
 import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import type { Variable, Variables } from "../src/settings/environment.ts";
@@ -35,7 +35,7 @@ export function settingsTable(variables: Variables): string {
   return table(["variable", "default", "what it sets"], rows);
 }
 
-/** A file of settings in which nothing is set. */
+/** A file with all settings, none of them set. */
 export function environmentExample(): string {
   const groups = GROUPS.map(([title, variables]) => {
     const settings = Object.entries(variables).map(exampleOf);
@@ -63,7 +63,7 @@ function defaultOf({ default: value, shown }: Variable): string {
   return /^\d+$/.test(value) ? value : `\`${value}\``;
 }
 
-/** Markdown without its links and code marks. */
+/** The text of Markdown without links and code marks. */
 function plain(markdown: string): string {
   return markdown.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll("`", "");
 }

@@ -18,7 +18,7 @@ import { exitCodeOf } from "./processes.mjs";
 import { namesProvider } from "./sandbox.mjs";
 
 /**
- * Processes that run until they are stopped, with the settings of the environment alone.
+ * Processes that run until they are stopped. They read their settings only from the environment.
  * @type {Record<string, string>}
  */
 const PROCESSES = { api: "src/main.ts", worker: "workers/main.ts" };
@@ -29,7 +29,7 @@ main().catch((error) => {
 });
 
 async function main() {
-  // Only the tool may write to stdout, because its callers parse it as JSON.
+  // Only the tool writes to stdout, because callers parse its output as JSON.
   await ensurePackages({ dev: false, progress: (line) => console.error(line) });
   const bun = ensureBun();
   const args = process.argv.slice(2);
@@ -60,7 +60,7 @@ function spawnProgram(bun, [name = "", ...rest]) {
   if (rest.length > 0) {
     throw new Error(`'farebox ${name}' takes no arguments: its settings are environment variables`);
   }
-  // Bun's own bound of 256 would let one upstream that hangs stop all others.
+  // With Bun's default of 256 requests, one hanging upstream could block all others.
   const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: "20000", ...process.env };
   return spawn(bun, [join(PROJECT, file)], { cwd, env, stdio: "inherit" });
 }

@@ -19,7 +19,7 @@ function say(what: string): void {
   console.log(`${((performance.now() - startedMs) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
 }
 
-/** Sends what a page of the dashboard would, with its cookies. */
+/** Sends the request that a page of the dashboard would send, with its cookies. */
 async function ask(path: string, body?: object): Promise<Record<string, unknown>> {
   const response = await fetch(`${origin}${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -75,7 +75,7 @@ async function firstCall(): Promise<void> {
   say(`the first call is paid: ${response.headers.get("x-svc-cost-usd")} USD`);
 }
 
-// What npm start runs; npm itself would not wait for it when it is told to stop.
+// The program that `npm start` runs; npm itself would not wait for it to stop.
 const product = Bun.spawn(["node", "scripts/start.mjs"], {
   cwd: PROJECT,
   env: { ...process.env, FAREBOX_HOME: home.path, PORT: String(port) },

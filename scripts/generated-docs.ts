@@ -1,5 +1,5 @@
-// Every file, and part of a file, that is made from the code. `npm run docs` writes them, and a
-// test compares them with what is stored.
+// Every file, or part of a file, that is generated from the code. `npm run docs` writes them; a
+// test compares them with the stored ones.
 
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
@@ -30,7 +30,7 @@ import { memoryTable } from "./memory-table.ts";
 
 export const PROJECT = join(import.meta.dir, "..");
 
-/** Made parts of pages that are written by hand. */
+/** Generated parts of pages that are written by hand. */
 const PARTS: readonly (readonly [page: string, name: string, text: () => string])[] = [
   ["README.md", "endpoints", endpointTable],
   [

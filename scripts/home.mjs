@@ -1,7 +1,7 @@
 // FAREBOX_HOME: where an installation keeps its data, and the small files that describe it.
 //
 //   redis/ postgres/   stores          redis.json postgres.json   port, password, process
-//   data/              data files      secrets.json               what must never be lost
+//   data/              data files      secrets.json               secrets; must never be lost
 //   logs/              output          demo.json                  the first key
 //   sandbox.json       payments of the sandbox
 //   runtime.json servers.json lock.json   while it runs
@@ -62,8 +62,8 @@ const STORE_SETTINGS = ["REDIS_URL", "DATABASE_URL"];
 const FROM_FILES = [...STORE_SETTINGS, "KEY_PEPPER", "IP_HASH_SECRET", "SESSION_SECRET"];
 
 /**
- * The environment, in which what NAME_FILE names a file of is NAME's value, as in
- * src/settings/environment.ts; where both are set the servers say that it is wrong.
+ * The environment, with NAME read from the file that NAME_FILE names, as
+ * src/settings/environment.ts does. If both are set, the servers refuse to start and say so.
  * @returns {NodeJS.ProcessEnv}
  */
 export function environment() {
@@ -78,7 +78,7 @@ export function environment() {
 }
 
 /**
- * Makes the home and its log folder, closed to other users.
+ * Creates the home and its log folder. Other users cannot read them.
  * @param {string} home
  */
 export function makeHome(home) {
@@ -99,7 +99,7 @@ export function readJson(file) {
 }
 
 /**
- * Replaces a file as a whole, readable by its owner alone.
+ * Writes a file atomically; only its owner can read it.
  * @param {string} file
  * @param {unknown} value
  */
@@ -113,9 +113,10 @@ export function writeJson(file, value) {
 }
 
 /**
- * The secrets of an installation as environment variables; those that the environment sets win.
- * Only a home without data is given new ones: with others, every API key of the data would be dead.
- * The secret of sessions is added to any home: with a new one, people only sign in again.
+ * The secrets of an installation as environment variables; those of the environment take
+ * precedence. New ones are made only for a home without data: with another pepper every existing
+ * API key would stop working. A session secret is added to any home: with a new one, people only
+ * sign in again.
  * @param {string} home
  * @param {{ make: boolean }} options whether to make secrets that are missing
  * @returns {Secrets}
@@ -159,7 +160,7 @@ function missingSecrets(home, file) {
 }
 
 /**
- * Whether an earlier start left a store here.
+ * True if an earlier start created a store here.
  * @param {string} home
  */
 function hasData(home) {
@@ -167,7 +168,7 @@ function hasData(home) {
 }
 
 /**
- * Tells whether two programs hold the same secrets without showing them.
+ * Identifies the secrets without revealing them, to tell whether two programs have the same ones.
  * @param {Secrets} held
  */
 export function fingerprint(held) {
@@ -181,7 +182,7 @@ export function secret() {
 }
 
 /**
- * The file of a child's output.
+ * The file that a child's output is written to.
  * @param {string} home
  * @param {string} name
  */
@@ -190,7 +191,7 @@ export function logFile(home, name) {
 }
 
 /**
- * Takes the home for this process, or says which live process has it.
+ * Locks the home for this process, or tells which running process has locked it.
  * @param {string} home
  * @returns {{ pid: number } | null} the owner, or null when it is now ours
  */
@@ -212,7 +213,7 @@ export function lockHome(home) {
 }
 
 /**
- * A hard link appears at once with its content, and only one of two processes gets it.
+ * A hard link appears together with its content, and only one of two processes can create it.
  * @param {string} from
  * @param {string} to
  */
@@ -248,7 +249,7 @@ export function writeRuntime(home, facts) {
 }
 
 /**
- * What the running Farebox of this home wrote, or null when none runs.
+ * What the running Farebox of this home has written; null if none runs.
  * @param {string} home
  * @returns {Runtime | null}
  */

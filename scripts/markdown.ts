@@ -1,4 +1,4 @@
-// What generated pages are made of.
+// Helps to generate pages in Markdown.
 
 /** A table; biome aligns its columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -7,7 +7,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return line(head) + line(head.map(() => "---")) + rows.map(line).join("");
 }
 
-/** The page with one of its generated parts made anew. */
+/** Replaces one generated part of a page. */
 export function withPart(page: string, name: string, text: string): string {
   const begin = `<!-- made by npm run docs: ${name} -->\n`;
   const end = `<!-- end of ${name} -->\n`;

@@ -1,4 +1,4 @@
-// The table of everything that a process remembers from one request to the next, for
+// The table of everything that a process keeps in memory from one request to the next, for
 // docs/operating.md. Its bounds are the constants of the code; a test finds what is missing here.
 
 import { ACTORS_MAX } from "../actors/account-actors.ts";
@@ -26,16 +26,16 @@ import { WAITING_A_SLOT } from "../src/upstream/slots.ts";
 import { FAILED_JOBS_KEPT } from "../workers/scheduled-job.ts";
 import { table } from "./markdown.ts";
 
-/** One thing that is remembered. */
+/** One collection in memory. */
 export interface Remembered {
-  /** Where, as `file field`. */
+  /** Its place in the code, as `file field`. */
   readonly holders: readonly string[];
   readonly what: string;
   readonly most: string;
-  /** The number of them and the bytes of each, where they are worth counting. */
+  /** The maximum number of entries and the bytes of each, if they matter. */
   readonly count?: number;
   readonly bytes?: number;
-  /** What happens at the bound; nothing where there can be no more. */
+  /** What happens at the maximum; missing if it cannot be reached. */
   readonly beyond?: string;
 }
 
@@ -270,7 +270,7 @@ export const REMEMBERED: readonly Remembered[] = [
   },
 ];
 
-/** How the table says what is in Redis and not in a process. */
+/** What the table says of collections in Redis. */
 const IN_REDIS: readonly (readonly string[])[] = [
   [
     "in Redis: failed runs of a scheduled job",

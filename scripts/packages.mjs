@@ -1,4 +1,4 @@
-// What `npm ci` brings: the packages and, as one of them, Bun.
+// Installs the packages with `npm ci`; Bun is one of them.
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { PROJECT, readJson } from "./home.mjs";
 import { run } from "./processes.mjs";
 
 /**
- * Runs `npm ci` when a package of the lockfile is missing or is another version.
+ * Runs `npm ci` if a package of the lockfile is missing or has another version.
  * @param {{ dev: boolean, progress: (line: string) => void }} options
  */
 export async function ensurePackages({ dev, progress }) {
@@ -36,8 +36,8 @@ function missingPackages(dev) {
 }
 
 /**
- * The Bun of the project. Its package downloads nothing, but its install script puts the program in
- * place; where npm was told to run no scripts, it is run here.
+ * The path of the project's Bun. The install script of its package puts the program in place; if
+ * npm was told to run no scripts, it is run here.
  * @returns {string} the path of the program
  */
 export function ensureBun() {

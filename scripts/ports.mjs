@@ -5,7 +5,7 @@ import { isPortFree } from "./processes.mjs";
 const PORT_DEFAULT = 8080;
 
 /**
- * The port of the API: the given one, else the default or the next one that is free.
+ * The port of the API: the given one; otherwise the default one, or the next free one after it.
  * @param {(line: string) => void} say
  */
 export async function choosePort(say) {
@@ -27,7 +27,7 @@ export async function choosePort(say) {
 }
 
 /**
- * The port of the sandbox of payments: the next one after the API's that is free.
+ * The port of the payment sandbox: the next free one after the API's.
  * @param {number} apiPort
  */
 export async function chooseSandboxPort(apiPort) {
@@ -37,7 +37,7 @@ export async function chooseSandboxPort(apiPort) {
   throw new Error(`No port after ${apiPort} is free for the sandbox of payments.`);
 }
 
-/** Where the metrics of both servers are. Without a given port they choose themselves. */
+/** The metrics ports of both servers. Without a given port they choose their own. */
 export async function chooseMetricsPorts() {
   const given = process.env.METRICS_PORT;
   if (!given || given === "0") return { api: given, worker: given };

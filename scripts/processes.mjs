@@ -1,4 +1,4 @@
-// Child processes on a leash, and the question whether a process of an earlier run still lives.
+// Starts child processes that cannot outlive this one, and recognises those of earlier runs.
 
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * A process as a file can remember it. A pid alone is not enough: another process may carry it by
- * now, after a reboot or in the next run of a container.
+ * Identifies a process across runs. A pid alone is not enough: after a reboot, or in the next run
+ * of a container, another process may have it.
  * @typedef {{ pid: number, born: string }} ProcessRecord
  *
  * @typedef {{ code: number | null, signal: NodeJS.Signals | null }} Exit
@@ -32,16 +32,15 @@ import { join } from "node:path";
  */
 
 /**
- * The leash: a shell that becomes the command, with a small process beside it that waits for the
- * end of our pipe. However the launcher ends, even by kill -9, the pipe closes and the command is
- * told.
+ * A shell that is replaced by the command, with a watcher beside it that reads from a pipe of ours.
+ * However the launcher ends, even by kill -9, the pipe closes and the watcher stops the command.
  */
 const LEASH = `exec 3<&0 </dev/null
 signal=$1; shift
 ( { read -r end <&3; kill -s "$signal" $$; } >/dev/null 2>&1 & )
 exec "$@" 3<&-`;
 
-/** Removes a folder once the launcher is gone, after the leashed processes had time to end. */
+/** Removes a folder once the launcher is gone, after its child processes had time to end. */
 const JANITOR = `read -r end; sleep 2; rm -rf -- "$1" || { sleep 5; rm -rf -- "$1"; }`;
 
 /**
@@ -99,7 +98,7 @@ async function end(child, exited, signal, timeoutMs) {
 }
 
 /**
- * When a process was born, in a form that no other process of any run shares; null when it is gone.
+ * When a process started, in a form that no other process of any run has; null if it is gone.
  * @param {number} pid
  * @returns {string | null}
  */
@@ -118,7 +117,7 @@ export function bornOf(pid) {
 function bornOnLinux(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command name may hold spaces and brackets; the fields behind its last ")" do not.
+    // The command name may contain spaces and brackets; the fields after its last ")" do not.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return null;
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -137,7 +136,7 @@ export function isAlive(record) {
 }
 
 /**
- * Stops a process that an earlier run left behind, and only if it is really that one.
+ * Stops a process that an earlier run left running. A process that only has its pid is left alone.
  * @param {Partial<ProcessRecord> | null | undefined} record
  * @param {NodeJS.Signals} signal
  * @returns {Promise<boolean>} whether there was one
@@ -222,7 +221,7 @@ export async function freePort(preferred) {
 }
 
 /**
- * A temporary folder that goes away with this process, however that ends.
+ * A temporary folder that is removed when this process ends, however it ends.
  * @param {string} prefix
  * @returns {{ path: string, remove: () => void }}
  */

@@ -1,5 +1,5 @@
-// How much memory the private Redis may use. Without a limit a Redis that grows takes the machine
-// with it; with one it refuses new calls and goes on ending open ones.
+// How much memory the private Redis may use. Without a limit, a growing Redis could exhaust the
+// machine. At its limit it refuses new calls but still settles open ones.
 
 import { totalmem } from "node:os";
 
@@ -9,7 +9,7 @@ const UNITS = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 const BYTES_MIN = 32 * 1024 ** 2;
 
 /**
- * The limit in bytes: what FAREBOX_REDIS_MEMORY says, a part of this machine's memory or an amount.
+ * The limit in bytes, from FAREBOX_REDIS_MEMORY: a share of this machine's memory, or an amount.
  * @param {string | undefined} setting
  * @param {number} [memory] what there is
  * @returns {number}
@@ -34,7 +34,7 @@ export function redisMemory(setting, memory = availableMemory()) {
   );
 }
 
-/** The memory of this machine, or of its cgroup where that is less. */
+/** The memory of this machine, or of its cgroup if that is less. */
 function availableMemory() {
   const machine = totalmem();
   // 0 or more than there is: no limit.

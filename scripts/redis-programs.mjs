@@ -1,4 +1,4 @@
-// Where redis-server is, or how it is installed. Valkey has the same interface and will do, too.
+// Finds redis-server, or installs it. Valkey has the same interface and works too.
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -9,7 +9,7 @@ import { run } from "./processes.mjs";
 
 const MAJOR_MIN = 7;
 
-/** How each package manager installs it; `user` marks the one that works without root. */
+/** How each package manager installs Redis; `user` marks the one that works without root. */
 const INSTALLERS = [
   {
     program: "apt-get",
@@ -25,7 +25,7 @@ const INSTALLERS = [
 ];
 
 /**
- * The Redis of this machine; installs one when there is none.
+ * The Redis of this machine; installs one if there is none.
  * @param {(line: string) => void} progress
  * @returns {Promise<Found>}
  */
@@ -39,7 +39,7 @@ export async function ensureRedis(progress) {
 }
 
 /**
- * The first that is new enough, else the first.
+ * The first program that is new enough; otherwise the first.
  * @returns {Found | null}
  */
 function findRedis() {

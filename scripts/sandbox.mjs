@@ -1,4 +1,4 @@
-// Where the sandbox of payments runs under `npm start`, and how the other processes find it.
+// Where the payment sandbox runs under `npm start`, and how the other processes find it.
 
 import { join } from "node:path";
 import { secret } from "./home.mjs";
@@ -14,7 +14,7 @@ export const LOOPBACK = ["", "127.0.0.1", "localhost", "::1"];
  */
 
 /**
- * Whether an environment names a payment provider.
+ * True if an environment names a payment provider.
  * @param {NodeJS.ProcessEnv} env
  */
 export function namesProvider(env) {

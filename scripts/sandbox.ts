@@ -1,4 +1,4 @@
-// The sandbox of payments as a process; `npm start` runs it where no payment provider is named.
+// Runs the payment sandbox as a process; `npm start` does so if no payment provider is set.
 
 import { startSandbox } from "../src/payments/providers/sandbox/sandbox-server.ts";
 import { createLog } from "../src/settings/create-log.ts";

@@ -1,4 +1,4 @@
-// The two stores that Farebox stands on: given ones, or private ones below a home.
+// The two stores of Farebox: given ones, or private ones in a home.
 
 import { startPostgres } from "./postgres.mjs";
 import { startRedis } from "./redis.mjs";
@@ -20,7 +20,7 @@ import { startRedis } from "./redis.mjs";
  */
 
 /**
- * Starts whichever of the two is not given. When one fails, neither runs on.
+ * Starts the stores that are not given. If one fails, the other is stopped.
  * @param {object} options
  * @param {string} options.home
  * @param {string} [options.redisUrl]

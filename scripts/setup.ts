@@ -1,4 +1,4 @@
-// Prepares the stores before the servers start: migrates, makes room in the request log, and makes
+// Prepares the stores before the servers start: migrates, creates partitions, and creates
 // the demonstration account once. Run by `npm start`.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ interface Demo {
   readonly base_url: string;
   readonly key: string;
   readonly account: string;
-  /** Signs the owner of the account in, once; null without a console. */
+  /** A link that signs in the owner of the account, once; null without a console. */
   readonly sign_in_link: string | null;
 }
 
@@ -60,7 +60,7 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
   }
 }
 
-/** All processes of a home are started together, so none of an earlier release is left. */
+/** All processes of a home start together, so none of an earlier release is running. */
 async function finishLayout(redis: RedisClient): Promise<void> {
   try {
     await raiseLayouts(redis);
@@ -105,7 +105,7 @@ async function openDemo(
   return { base_url: baseUrl, key: key.key, account: account.id };
 }
 
-/** Makes the person who owns the demonstration account, and a link to sign in with. */
+/** Creates the person who owns the demonstration account, and a link to sign in. */
 async function openOwner(database: Database, accountId: string, baseUrl: string) {
   const origin = process.env.CONSOLE_URL || baseUrl;
   if (!process.env.SESSION_SECRET) return null;

@@ -1,4 +1,4 @@
-// `bun run soak`: a product under a steady load, whose memory and stores must not grow.
+// `bun run soak`: runs Farebox under a steady load and checks that memory and stores do not grow.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { anySeed } from "../test/chaos/random.ts";
 import { soak } from "../test/soak/soak.ts";
 
-/** A shorter run shows only that everything works: what warms up would count as growth. */
+/** In a shorter run, warming up would look like growth, so it only shows that all works. */
 const JUDGED_MINUTES_MIN = 20;
 
 const HELP = `bun run soak [options]

@@ -41,12 +41,12 @@ const DRAIN_MS = 30_000;
 const home = homeFolder();
 const showLogs = process.argv.includes("--logs") || process.env.FAREBOX_LOGS === "1";
 
-/** What to stop, in groups: the last group that was started is the first to be stopped. */
+/** What to stop, in groups: the group that was started last is stopped first. */
 const groups = /** @type {Pick<Child, "stop">[][]} */ ([]);
 /** @type {Promise<import("./services.mjs").Stores> | null} */
 let storesStarting = null;
 let locked = false;
-/** Once everything ran, what dies is started again; before that it is a fault of the start. */
+/** True once everything has run: from then on, a process that dies is started again. */
 let ready = false;
 let stopping = false;
 
@@ -90,7 +90,7 @@ async function main() {
     ...kept,
     ...consoleSettings(given, kept),
     ...sandbox?.env,
-    // Bun's own bound of 256 would let one upstream that hangs stop all others.
+    // With Bun's default of 256 requests, one hanging upstream could block all others.
     BUN_CONFIG_MAX_HTTP_REQUESTS: given.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
     // Ctrl-C should not take a minute.
     DRAIN_SECONDS: given.DRAIN_SECONDS ?? "20",
@@ -134,7 +134,7 @@ async function stopOldServers() {
 }
 
 /**
- * Migrates and makes the demonstration account once; scripts/setup.ts writes it to demo.json.
+ * Migrates, and creates the demonstration account once; scripts/setup.ts writes it to demo.json.
  * @param {string} bun
  * @param {NodeJS.ProcessEnv} env
  * @param {string} baseUrl
@@ -153,7 +153,7 @@ async function setUp(bun, env, baseUrl) {
   groups.push([child]);
   const exit = await child.exited;
   const said = lastWords(output);
-  // It prints the key, which belongs into no log.
+  // It prints the key, which must not be in any log.
   rmSync(output, { force: true });
   const demo = readJson(FAREBOX_DEMO_FILE);
   if (exit.code === 0 && demo?.key) return demo;
@@ -161,7 +161,7 @@ async function setUp(bun, env, baseUrl) {
 }
 
 /**
- * Builds what ships as data, where it is missing; it says so itself.
+ * Builds the data files and the dashboard if they are missing, and prints what it builds.
  * @param {string} bun
  * @param {NodeJS.ProcessEnv} env
  */
@@ -208,7 +208,7 @@ function startServers({ bun, env, metricsPorts, sandbox }, stores) {
     keepRunning({
       name,
       child: start(name, script, own),
-      // A server that finds a store away at its start ends again, which would count as a death.
+      // A server that cannot reach a store when it starts would end at once and count as a death.
       start: async (signal) => {
         await Promise.race([Promise.all(stores.map((store) => store.running())), aborted(signal)]);
         if (signal.aborted) throw new Error("everything is being stopped");
@@ -237,7 +237,7 @@ function giveUp(exit, why) {
 }
 
 /**
- * Takes responsibility for what was started: it is stopped at the end.
+ * Remembers what was started, so that it is stopped at the end.
  * @param {Supervised[]} started
  * @returns {boolean} false when everything is being stopped already
  */
@@ -265,8 +265,8 @@ async function untilReady(baseUrl) {
 }
 
 /**
- * Ends everything, once: the servers first, so that they can settle what is under way, then the
- * stores. Later calls change nothing.
+ * Stops everything, once: first the servers, so that they can settle open calls, then the stores.
+ * Later calls do nothing.
  * @param {number} exitCode
  * @param {string} message
  */

@@ -1,5 +1,5 @@
-// Keeps a process of `npm start` running: one that dies is started again, at growing intervals, and
-// one that dies again and again is given up.
+// Keeps a process of `npm start` running: if it dies, it is started again after a growing delay; if
+// it keeps dying, it is given up.
 
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -23,7 +23,7 @@ import { setTimeout as delay } from "node:timers/promises";
  * @property {(ms: number, signal: AbortSignal) => Promise<void>} [pause] resolves also when stopped
  */
 
-/** So many deaths within the time are too many. */
+/** A process that dies this often within this time is given up. */
 export const DEATHS_MAX = 5;
 const WITHIN_MS = 60_000;
 const PAUSE_MS_MIN = 250;

@@ -25,7 +25,7 @@ import { startStores } from "./services.mjs";
  * @typedef {Settings & { redisUrl: string, databaseUrl: string, dataDirectory: string }} Lane
  */
 
-/** Files that are built from data once, and again when their sources change; `npm ci` removes it. */
+/** Data files, built once and again when their sources change; `npm ci` removes the folder. */
 const DATA = join(PROJECT, "node_modules", ".cache", "farebox", "data");
 const LANES_MAX = 4;
 /** A test that hangs ends; a busy machine is no reason to fail. */

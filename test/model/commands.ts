@@ -1,9 +1,10 @@
-// What may happen to a wallet, as data: a run is a list of these, and the same list runs alike.
+// What can happen to a wallet, as data. A run is a list of commands; the same list always runs
+// alike.
 
 import fc from "fast-check";
 import type { PaymentCommand } from "./model-payments.ts";
 
-/** Changes of a balance come with whether the process dies between Postgres and Redis. */
+/** A change of a balance also says whether the process dies between Postgres and Redis. */
 export type OperationCommand = PaymentCommand & { readonly dies: boolean };
 
 export type Command =
@@ -15,20 +16,20 @@ export type Command =
       readonly freeEligible: boolean;
       readonly stream: boolean;
       readonly tentative: boolean;
-      /** Taken for an owner that is no process, with a deadline of its own. */
+      /** The hold belongs to no process and has a deadline of its own, as queued mail does. */
       readonly detached: boolean;
       readonly refusal: "none" | "invalid_json" | "insufficient_scope";
     }
   | { readonly do: "settle"; readonly pick: number; readonly permille: number }
   | { readonly do: "stream"; readonly pick: number; readonly permille: number }
-  /** Streams a part, renews the lease, and is not heard of until the sweep has settled it. */
+  /** Streams a part, renews its lease, then is silent until the sweep has settled its hold. */
   | { readonly do: "vanish"; readonly pick: number; readonly permille: number }
-  /** Puts off the deadlines of all holds that belong to no process. */
+  /** Extends the deadlines of all holds that belong to no process. */
   | { readonly do: "extend" }
   | { readonly do: "renew"; readonly process: number }
   | { readonly do: "crash"; readonly process: number }
   | { readonly do: "sweep" }
-  /** Takes away the leases of processes that are gone and hold nothing. */
+  /** Removes the leases of processes that are gone and have no hold. */
   | { readonly do: "forget" }
   | { readonly do: "clock"; readonly ms: number }
   | { readonly do: "edge"; readonly of: "month" | "free"; readonly ms: number }
@@ -43,7 +44,7 @@ export type Command =
   | { readonly do: "view"; readonly process: number }
   | { readonly do: "resend" };
 
-/** A list of commands and the kind of account that it runs on. */
+/** A list of commands, and the kind of account that they run on. */
 export interface Run {
   readonly kind: number;
   readonly commands: readonly Command[];
@@ -172,7 +173,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { arbitrary: plain("resend"), weight: 60 },
 );
 
-/** Runs of commands; the same seed gives the same runs. In one of four time hardly passes. */
+/** Runs of commands; the same seed gives the same runs. In one of four, time hardly passes. */
 export function randomRuns(seed: number, runs: number, length: number): Run[] {
   const run = fc.array(command, { minLength: length, maxLength: length });
   const passes = ({ do: name }: Command) => ["clock", "edge", "vanish"].includes(name);

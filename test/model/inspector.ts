@@ -1,5 +1,5 @@
-// Compares what Redis holds of an account with its model, and reads the journal as it grows:
-// balances, debts, months, windows, holds, leases and every entry, after every command.
+// Compares an account in Redis with its model after every command: balances, debts, months,
+// windows, holds, leases, and every new journal entry.
 
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
 import type { StreamEntry } from "../../actors/journal.ts";
@@ -11,15 +11,15 @@ import type { ModelEvent } from "./model-types.ts";
 import { ModelWindow, WINDOW_SECONDS } from "./model-window.ts";
 import { monthBefore, type WalletModel } from "./wallet-model.ts";
 
-/** More than one command can write. */
+/** More entries than one command can write. */
 const ENTRIES_MAX = 1_000;
-/** No tier of the model's accounts lets more through. */
+/** No tier of the model's accounts allows more requests a minute. */
 const LARGEST_LIMIT = 300;
-/** They have neither money nor a place in the ledger. */
+/** Entries that change no money and have no ledger row. */
 const UNMODELLED: ReadonlySet<string> = new Set(["refused", "summary"]);
 
 export class Inspector {
-  /** How far the journal was read; of an epoch before all others until it was read at all. */
+  /** Up to where the journal was read; epoch 0 comes before every real one. */
   #place = { epoch: 0, entry: 0 };
 
   constructor(
@@ -29,7 +29,7 @@ export class Inspector {
     readonly now: () => number,
   ) {}
 
-  /** All holds of the account, and what a sweep must say of each now. */
+  /** All holds of the account, and the verdict that a sweep must give on each now. */
   async holdsToSweep() {
     const { bucket, holds } = await this.#inspect();
     return holds.map(({ request, owner, leaseMs, record }) => {
@@ -39,7 +39,7 @@ export class Inspector {
     });
   }
 
-  /** Throws the first differences. */
+  /** Throws if Redis and the model differ. */
   async compare(after: string): Promise<void> {
     const read = await this.#inspect();
     const epoch = read.bucket?.epoch ?? 0;
@@ -86,7 +86,7 @@ export class Inspector {
     );
   }
 
-  /** A state of an older epoch is void but for its window; without one nothing was counted. */
+  /** Of a key's state from an older epoch only the window counts. No state: nothing was counted. */
   #keyFaults(key: number, state: KeyState | undefined, epoch: number): string[] {
     const window = this.model.windows[key] ?? new ModelWindow();
     const counted = windowFaults(window, state?.window ?? null, this.now());
@@ -129,7 +129,7 @@ export class Inspector {
 
   #journalFaults(tail: readonly StreamEntry[], epoch: number): string[] {
     if (epoch !== this.#place.epoch) {
-      // What was in Postgres for long before this account may be trimmed; nothing after it is.
+      // Entries from before this account may be trimmed from the stream; later ones must be there.
       const isFirst = this.#place.epoch === 0;
       const first = tail.find(({ entry }) => entry?.epoch === epoch);
       this.#place = { epoch, entry: isFirst ? (first?.number ?? 0) : 0 };
@@ -137,7 +137,7 @@ export class Inspector {
     const faults: string[] = [];
     for (const { number, entry, fault } of tail) {
       if (entry === null) return [`entry ${number} cannot be read: ${fault}`];
-      // Another epoch's entries are void, and those of accounts before this one are not its own.
+      // Entries of another epoch are void; entries of other accounts do not count.
       if (entry.epoch !== epoch || number < this.#place.entry) continue;
       if (number !== this.#place.entry) return [`entry ${number} is a gap`];
       this.#place = { epoch, entry: number + 1 };
@@ -166,7 +166,7 @@ export class Inspector {
 
 const NOTHING_SPENT = { spent: 0n, held: 0n, previousSpent: 0n, previousHeld: 0n };
 
-/** The fields that differ from what is expected of them. */
+/** The fields that differ from the expected ones. */
 function differences<Expected extends object>(
   found: { readonly [Field in keyof Expected]?: unknown },
   expected: Expected,
@@ -177,7 +177,7 @@ function differences<Expected extends object>(
   });
 }
 
-/** A record counts each second that still counts as the model does. */
+/** Each second that still counts must have the same number in the record and in the model. */
 function windowFaults(model: ModelWindow, record: WindowRecord | null, nowMs: number): string[] {
   if (record === null) return model.countedAt(nowMs) === 0 ? [] : ["a window is gone"];
   const { lastSecond, total, counts } = record;

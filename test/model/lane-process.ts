@@ -1,5 +1,5 @@
-// A process of the model test: an actor, its leases, and a client that can run the last script
-// again, or run scripts with faults in them.
+// A process of the model test: an actor, its leases, and a client that can send the last script
+// again, or run scripts with faults.
 
 import { AccountActor } from "../../actors/account-actor.ts";
 import { ProcessLeases } from "../../actors/process-leases.ts";
@@ -16,17 +16,17 @@ import { type Cursor, WalletRepository } from "../../src/store/wallet-repository
 import { random, silent } from "../support/world.ts";
 import type { ModelAccount } from "./model-accounts.ts";
 
-/** What lanes share. */
+/** What all lanes share. */
 export interface LaneDeps {
   readonly redis: RedisClient;
   readonly database: Database;
   /** Moves the bucket's journal to Postgres; many lanes share one transaction. */
   readonly flush: (bucket: number) => Promise<void>;
-  /** The scripts, perhaps with faults in them. */
+  /** The scripts, possibly with faults. */
   readonly library: ScriptLibrary;
 }
 
-/** A Postgres that recovers one bucket. */
+/** A repository that knows only one bucket, so that only this one is recovered. */
 export class LaneRepository extends WalletRepository {
   constructor(
     database: Database,
@@ -43,11 +43,11 @@ export class LaneRepository extends WalletRepository {
     });
   }
 
-  /** Lanes hand over their documents themselves. */
+  /** Lanes pass on changed access documents themselves. */
   override async *lostDocuments(): AsyncGenerator<[]> {}
 }
 
-/** Runs scripts, and can run the last one again. */
+/** Runs scripts, and can send the last one again. */
 export class TappedRunner extends ScriptRunner {
   again: (() => Promise<unknown>) | null = null;
   answer: unknown = null;
@@ -67,7 +67,7 @@ export class TappedRunner extends ScriptRunner {
   }
 }
 
-/** Compares the lane's bucket with Postgres; with `isForced` it is rebuilt. */
+/** Compares the lane's bucket with Postgres; with `isForced` it is rebuilt in any case. */
 export async function verifyBucket(
   redis: RedisClient,
   repository: LaneRepository,

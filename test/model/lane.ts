@@ -1,5 +1,5 @@
-// One bucket of the real stores and the model of one account in it, driven by the same commands.
-// After each command the two must agree in everything.
+// One bucket of the real stores, and the model of one account in it. Both run the same commands;
+// after each command they must agree in everything.
 
 import type { AccountActor } from "../../actors/account-actor.ts";
 import { forgetOwner, sweep } from "../../actors/call-scripts.ts";
@@ -44,7 +44,7 @@ export class Lane {
   readonly #payments = new ModelPayments();
   readonly #runner: TappedRunner;
   readonly #processes: LaneProcess[] = [];
-  /** The owners' ends of the calls that the model has, and which process owns each. */
+  /** The open holds of the model's calls as their owners see them, and the process of each. */
   readonly #open = new Map<string, { readonly hold: OpenHold; readonly process: number }>();
   readonly #failure = Promise.withResolvers<never>();
   readonly #requests: string[] = [];
@@ -67,18 +67,18 @@ export class Lane {
     for (const process of [0, 1]) this.#processes[process] = this.#startProcess();
   }
 
-  /** Does one command to both and compares them. Throws what differs, or what the real one did. */
+  /** Runs one command on both and compares them. Throws the first difference, or a failure. */
   async step(command: Command): Promise<void> {
     await this.#guarded(this.#do(command));
     await this.#inspector.compare(command.do);
   }
 
-  /** Ends every call: owners settle, the sweep takes the rest; then all is flushed. */
+  /** Ends every call: owners settle theirs, the sweep the rest. Then the journal is flushed. */
   async finish(): Promise<void> {
     for (const id of [...this.#open.keys()]) await this.#guarded(this.#settle(id, 500));
     const ends = [...this.model.holds.values()].map((hold) => this.model.endOf(hold) ?? 0);
     const { leases } = bucketKeys(this.account.bucket);
-    // After a rebuild a lease stays for holds that the model no longer knows.
+    // After a rebuild, Redis still has leases for holds that the model no longer has.
     const kept = Object.entries(await this.deps.redis.hgetall(leases))
       .filter(([owner]) => this.#owners.has(owner))
       .map(([, endMs]) => Number(endMs));
@@ -100,7 +100,7 @@ export class Lane {
   }
 
   async #do(command: Command): Promise<void> {
-    // A client sends again at once; when the world has changed, nobody sends it any more.
+    // A client repeats a script at once; after another command nobody repeats it.
     if (command.do !== "resend") this.#runner.again = null;
     if ("dies" in command) return await this.#operate(command);
     switch (command.do) {
@@ -242,7 +242,7 @@ export class Lane {
     const streamed = new Map(streams.map(([id, { hold }]) => [id, hold.streamedCost as bigint]));
     const lost = new Set(this.model.renew(owner, streamed, this.nowMs));
     await leases.renew();
-    // A changed document makes the process read the account, which may build its wallet.
+    // After a change of its document the process reads the account, which may hydrate its wallet.
     if (!this.model.here && (await this.#isHere())) this.model.touch();
     for (const [id, { hold }] of mine) {
       const isBarred = this.model.isSuspended || (this.revoked && this.#keyOf(id) === 1);
@@ -255,7 +255,7 @@ export class Lane {
   #crash(process: number): void {
     const { owner } = this.#process(process);
     for (const [id, call] of this.#open) {
-      // What belongs to no process outlives every one.
+      // Holds that belong to no process survive its crash.
       if (call.process !== process || this.model.calls.get(id)?.owner !== owner) continue;
       this.#open.delete(id);
       this.model.calls.delete(id);
@@ -279,7 +279,7 @@ export class Lane {
     this.model.sweep(this.nowMs, ids);
     const { keys } = this.#actor(0);
     const subject = { account: this.account.id, keys, nowMs: this.nowMs };
-    // A live hold is tried too: its lease may be renewed after a sweep has read it.
+    // Live holds are tried too: a lease may be renewed after the sweep has read it.
     for (const { verdict, ...hold } of holds) {
       const sweeping = { ...subject, ...hold, outcome: outcomeText(DONE) };
       this.#same(await this.#runner.run(sweep, sweeping), verdict, "sweep of a hold");
@@ -302,7 +302,7 @@ export class Lane {
     );
     const rows = operations.map((operation) => rowOf(this.account.number, operation));
     if (rows.length > 0) await insertOperations(this.deps.database, rows);
-    // The process that committed them may die before it tells Redis.
+    // The process may die after it commits to Postgres and before it tells Redis.
     if (command.dies) return;
     this.model.applyOperations();
     await this.#actor(0).applyOperations();
@@ -420,7 +420,7 @@ export class Lane {
 
 type RealAdmission = Awaited<ReturnType<AccountActor["admit"]>>;
 
-/** An admission in the words of the model. */
+/** An admission as the model describes it. */
 function plainAnswer(answer: RealAdmission): ModelAnswer {
   if (answer.verdict === "short") {
     return { verdict: "short", spendable: answer.funds.spendable };

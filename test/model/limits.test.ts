@@ -1,5 +1,5 @@
-// Limits of a minute and a day against a model of them: random calls at random times, whose holds
-// are given back whole, in part or late, across seconds, minutes and midnights.
+// Compares limits per minute and per day with a model: random calls at random times, whose holds
+// are returned whole, in part or late, across seconds, minutes and midnights.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -18,7 +18,7 @@ import {
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 60);
 const COMMANDS = 60;
-/** A request counts until the second in which it came is so many seconds ago. */
+/** A request counts until the second in which it arrived is this many seconds ago. */
 const SECONDS = 61;
 const MINUTE = { name: "messages", kind: "minute", max: 7, code: "mail_rate_limit" } as const;
 const DAY = { name: "recipients", kind: "day", max: 40, code: "mail_daily_limit" } as const;
@@ -48,7 +48,7 @@ interface Counted {
   recipients: number;
 }
 
-/** What is counted, call by call: nothing is summed up, so nothing can be summed up wrongly. */
+/** Keeps every call, without sums, so that no sum can be wrong. */
 class Model {
   readonly calls: Counted[] = [];
 
@@ -113,7 +113,7 @@ async function play(commands: readonly Command[], run: number): Promise<void> {
   for (const { hold } of open) await hold.release(DONE);
 }
 
-test("a minute and a day let through what their model does, whatever is given back", async () => {
+test("limits per minute and per day admit what the model does, whatever is returned", async () => {
   let run = 0;
   const commands = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
   const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };

@@ -1,4 +1,4 @@
-// Accounts for the model test, made many at a time: each kind has limits that its calls run into.
+// Makes the accounts of the model test, many at a time. Each kind has limits that its calls reach.
 
 import { newId } from "../../src/core/ids.ts";
 import type { Operation } from "../../src/core/journal.ts";
@@ -18,8 +18,8 @@ export interface ModelAccount {
 const DAY_MS = 86_400_000;
 
 /**
- * The kinds: a free one, one with a small cap of its own, one that becomes Build in time; and of
- * the Application API one that lives on its monthly allowance and one with credits.
+ * The kinds: a free one, one with a small monthly cap of its own, one that becomes Build after some
+ * time; and two of the Application API: one with only its monthly allowance, one with credits.
  */
 const KINDS = [
   { plan: null, netPaid: usd("0"), ownCap: null, budget: null },
@@ -29,10 +29,10 @@ const KINDS = [
   { plan: "starter", netPaid: usd("10"), ownCap: null, budget: null },
 ] as const;
 
-/** Enough for several calls of the model's. */
+/** Enough for several calls of the model. */
 const ALLOWANCE = usd("9");
 
-/** A Gateway account begins with free credit; what else comes is up to the run. */
+/** A Gateway account starts with free credit; the run decides what follows. */
 function operationsOf(plan: ModelTerms["plan"], startMs: number): ModelTerms["operations"] {
   if (plan === "free") return [];
   const expiresAtMs = startMs + 90 * DAY_MS;
@@ -40,7 +40,7 @@ function operationsOf(plan: ModelTerms["plan"], startMs: number): ModelTerms["op
   return [{ ...given, number: 1, createdAtMs: startMs }];
 }
 
-/** Makes an account for each of these, in their order, by one statement a table. */
+/** Makes an account of each given kind, in this order, with one statement per table. */
 export async function makeAccounts(
   database: Database,
   wanted: readonly { readonly bucket: number; readonly kind: number }[],

@@ -1,10 +1,10 @@
-// The ledger of one account as it must be: every row that Redis has to write, in BigInt.
+// The expected ledger of one account: every row that Redis must write, in BigInt.
 
 import type { Operation, OperationKind } from "../../src/core/journal.ts";
 
 export type RowKind = OperationKind | "charge" | "late_charge" | "free_expired" | "repayment";
 
-/** One ledger row. Balances are what is owned, held amounts included. */
+/** One ledger row. Balances are owned amounts: they include what is held. */
 export interface ModelRow {
   readonly seq: number;
   readonly kind: RowKind;
@@ -31,7 +31,7 @@ export interface RowChange {
 export class ModelLedger {
   paid = 0n;
   free = 0n;
-  /** What reversals could not take. */
+  /** The amount that reversals could not take. */
   owed = 0n;
   /** The number of the last operation applied. */
   operations = 0;
@@ -61,7 +61,7 @@ export class ModelLedger {
     });
   }
 
-  /** A paid operation, where `available` is what no open hold holds. */
+  /** Applies an operation on paid credit; `available` is the part that no open hold holds. */
   apply({ kind, number, amount }: Operation, available: bigint): void {
     const row = { kind, operation: number };
     this.operations = number;
@@ -71,13 +71,13 @@ export class ModelLedger {
       this.enter({ ...row, paid: amount });
     } else {
       const taken = least(available, -amount);
-      // Only a reversal leaves a debt; an adjustment stops at zero.
+      // Only a reversal may leave a debt; an adjustment stops at zero.
       const owed = kind === "reversal" ? -amount - taken : 0n;
       this.enter({ ...row, paid: -taken, owed });
     }
   }
 
-  /** What is available pays what is owed. */
+  /** Pays what is owed from what is available. */
   repay(available: bigint, request?: string): void {
     const amount = least(available, this.owed);
     if (amount <= 0n) return;
@@ -105,7 +105,7 @@ export class ModelLedger {
   }
 }
 
-/** What is wrong with the rows of a ledger, or null: numbers, sums, signs, and each kind's rule. */
+/** The fault in the rows of a ledger, or null: numbers, sums, signs, and the rule of each kind. */
 export function faultOfRows(rows: readonly ModelRow[]): string | null {
   let [paid, free, owed, operation] = [0n, 0n, 0n, 0];
   for (const [index, row] of rows.entries()) {

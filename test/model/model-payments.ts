@@ -1,5 +1,5 @@
-// Payments of one account with their refunds and disputes, as the operations that they become:
-// each is the change of how much of a payment is taken back.
+// The payments of one account with their refunds and disputes, as operations: each changes how much
+// of a payment is taken back.
 
 import type { Operation } from "../../src/core/journal.ts";
 import { least } from "./model-ledger.ts";
@@ -17,11 +17,11 @@ export type PaymentCommand =
   | { readonly do: "give"; readonly nano: number; readonly days: number };
 
 interface Payment {
-  /** With its bonus: a payment that is taken back loses both. */
+  /** Includes the bonus: whoever loses the payment loses the bonus too. */
   readonly credited: bigint;
   refunded: bigint;
   disputed: "never" | "open" | "won" | "lost";
-  /** What reversals have taken of it so far. */
+  /** The amount that reversals have taken of it so far. */
   reversed: bigint;
 }
 
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 export class ModelPayments {
   readonly #payments: Payment[] = [];
 
-  /** The operations of a command; none where it has nothing to change. */
+  /** The operations of a command; none if it changes nothing. */
   operationsOf(command: PaymentCommand, nowMs: number): NewOperation[] {
     switch (command.do) {
       case "pay":
@@ -75,7 +75,7 @@ export class ModelPayments {
     return [paid("credit", amount), ...(bonus > 0n ? [paid("bonus", bonus)] : [])];
   }
 
-  /** The difference between what is taken back now and what should be. */
+  /** The difference between what has been taken back and what should be. */
   #change(pick: number, change: (payment: Payment) => void): NewOperation[] {
     const payment = this.#payments[pick % Math.max(1, this.#payments.length)];
     if (payment === undefined) return [];

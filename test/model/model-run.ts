@@ -1,4 +1,5 @@
-// Runs many lists of commands at once, one bucket each, and makes the first that fails small.
+// Runs many lists of commands at once, each in a bucket of its own, and shortens the first list
+// that fails.
 
 import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../actors/script-library.ts";
 import { type BucketCursor, Ledger } from "../../src/store/ledger.ts";
@@ -12,7 +13,7 @@ import { type ModelAccount, makeAccounts } from "./model-accounts.ts";
 export const START_MS = Date.parse("2031-03-15T12:00:00.000Z");
 const LANES = 64;
 
-/** A ledger that sees only the buckets that want to be flushed now. */
+/** A ledger that lists only the buckets to be flushed now. */
 class SomeBuckets extends Ledger {
   wanted: ReadonlySet<number> = new Set();
 
@@ -21,7 +22,7 @@ class SomeBuckets extends Ledger {
   }
 }
 
-/** Flushes the buckets of all lanes that ask meanwhile in one go. */
+/** Collects the lanes that ask for a flush, and flushes their buckets together. */
 class SharedFlush {
   readonly #ledger: SomeBuckets;
   #waiting = new Set<number>();
@@ -60,7 +61,7 @@ class SharedFlush {
   }
 }
 
-/** A fault in scripts: what is `good` in the source of each becomes `bad`. */
+/** A fault in scripts: in the source of each, `good` is replaced by `bad`. */
 export interface Fault {
   readonly good: string;
   readonly bad: string;
@@ -88,7 +89,7 @@ export class ModelRun {
     };
   }
 
-  /** Runs every list on an account of its own. The first that failed, or null. */
+  /** Runs each list on an account of its own. Returns the first that failed, or null. */
   async run(runs: readonly Run[]): Promise<Failure | null> {
     // Each lane has a client of its own that listens for a new server.
     this.world.redis.setMaxListeners(0);
@@ -108,7 +109,7 @@ export class ModelRun {
     return failure;
   }
 
-  /** The shortest list found that fails still, on the same kind of account. */
+  /** The shortest list found that still fails on the same kind of account. */
   async shrink(failure: Failure): Promise<Failure> {
     let best = failure;
     const { kind, index } = failure;
@@ -138,7 +139,7 @@ export class ModelRun {
   }
 }
 
-/** The scripts with one more fault in them. */
+/** The scripts with one more fault. */
 function libraryWith(library: ScriptLibrary, { good, bad }: Fault): ScriptLibrary {
   const faulty = library.changed((lua) => lua.replace(good, () => bad));
   if (faulty.name === library.name) throw new Error(`No script has '${good}' to be made faulty`);

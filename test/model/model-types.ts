@@ -1,4 +1,4 @@
-// What the wallet model speaks of: accounts, calls, holds, answers and journal entries.
+// The types of the wallet model: accounts, calls, holds, replies and journal entries.
 
 import type { JournalType, Operation } from "../../src/core/journal.ts";
 import type { PlanName } from "../../src/core/limits.ts";
@@ -14,24 +14,24 @@ export interface ModelHold {
   readonly admittedMs: number;
   readonly cap: bigint;
   readonly budget: bigint | null;
-  /** The process that has it, or a named owner whose holds have a deadline each. */
+  /** The process that owns it, or an owner that is no process and whose holds have deadlines. */
   readonly owner: string;
   deadlineMs: number | null;
   checkpoint: bigint;
 }
 
-/** What a command books; its number and time come with it. */
+/** An operation of a command, with its number and time. */
 export type NewOperation = Omit<Operation, "number" | "createdAtMs">;
 
 export interface ModelTerms {
   readonly plan: PlanName | null;
-  /** What the Free plan grants a month. */
+  /** The monthly allowance of the Free plan. */
   readonly allowance: bigint;
   readonly netPaid: bigint;
   readonly firstPaymentAtMs: number | null;
   readonly ownCap: bigint | null;
   readonly budgets: readonly (bigint | null)[];
-  /** The operations that the account begins with. */
+  /** The operations with which the account starts. */
   readonly operations: readonly Operation[];
 }
 
@@ -43,9 +43,9 @@ export interface ModelCall {
   readonly freeEligible: boolean;
   readonly stream: boolean;
   readonly tentative: boolean;
-  /** How long the hold lives by itself, where it belongs to no process. */
+  /** How long a hold that belongs to no process lives without an extension. */
   readonly deadlineMs: number | null;
-  /** A refusal known before Redis is asked, and whether it outranks the window. */
+  /** A refusal decided before Redis is asked, and whether it takes precedence over the window. */
   readonly refusal: { readonly code: string; readonly first: boolean } | null;
 }
 
@@ -57,7 +57,7 @@ export interface ModelAnswer {
   readonly remaining?: number;
 }
 
-/** A journal entry as it must be; `row` is its place in the ledger, if it has one. */
+/** An expected journal entry; `row` is the number of its ledger row, if it has one. */
 export interface ModelEvent {
   readonly type: JournalType;
   readonly request: string | null;

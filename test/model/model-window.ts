@@ -1,16 +1,16 @@
-// What a request window must be: every counted second is kept, so nothing can be summed up wrongly.
+// The expected request window. It keeps every counted second, without sums that could be wrong.
 
-/** A request counts until the second in which it came is so many seconds ago. */
+/** A request counts until the second in which it arrived is this many seconds ago. */
 export const WINDOW_SECONDS = 61;
 
-/** Counts whole seconds; what is counted leaves after 61 of them. */
+/** Counts in whole seconds; a request stops counting after 61 of them. */
 export class ModelWindow {
   counted: number[] = [];
   last = 0;
-  /** Passed requests in a time that never goes back, for the check of any 60 s. */
+  /** Admitted requests by a time that never goes back, to check every span of 60 s. */
   passed: number[] = [];
 
-  /** The requests that count at `nowMs`; a far jump back makes all of them count as of now. */
+  /** The requests that count at `nowMs`. After a long jump back all of them count as of now. */
   total(nowMs: number): number {
     if (secondOf(nowMs) < this.last - WINDOW_SECONDS) {
       this.counted = this.#since(this.last).map(() => secondOf(nowMs));
@@ -27,7 +27,7 @@ export class ModelWindow {
     this.passed.push(Math.max(nowMs, this.passed.at(-1) ?? 0));
   }
 
-  /** Moves the window on: what no longer counts leaves it for good. */
+  /** Moves the window to a time, and drops what no longer counts. */
   moveTo(nowMs: number): void {
     const total = this.total(nowMs);
     this.last = Math.max(secondOf(nowMs), this.last);
@@ -35,12 +35,12 @@ export class ModelWindow {
     if (this.counted.length !== total) throw new Error("A window changed by being moved");
   }
 
-  /** The same, without anybody looking at it. */
+  /** How many requests count at `nowMs`, without moving the window. */
   countedAt(nowMs: number): number {
     return this.#since(Math.max(secondOf(nowMs), this.last)).length;
   }
 
-  /** What each second counts of those that still count at `last`, as a record would have it. */
+  /** The count of each second that still counts at `last`, as a record in Redis has it. */
   counts(): Map<number, number> {
     const counts = new Map<number, number>();
     for (const second of this.#since(this.last)) {
@@ -49,7 +49,7 @@ export class ModelWindow {
     return counts;
   }
 
-  /** The most that the last 60 s hold. */
+  /** The most requests in any 60 s. */
   get busiest(): number {
     const end = this.passed.at(-1) ?? 0;
     return this.passed.filter((time) => time > end - 60_000).length;

@@ -1,9 +1,9 @@
-// The model test is worth what it catches: each invariant has a script with one fault that breaks
-// it, which a short run must find; the scripts as they are must pass the same run.
+// Shows that the model test catches faults. For each invariant there is a script with one fault
+// that breaks it; a short run must find it, and the real scripts must pass the same run.
 //
-// `mutant-runs.json` names, for each fault, one list of commands that found it before. That list
-// runs first and alone, which takes a tenth of the time. If it finds nothing, because the commands
-// or the scripts have changed, all lists run. MODEL_MUTANTS=write runs all and writes the file.
+// `mutant-runs.json` names a list of commands that found each fault before. That list runs first
+// and alone, in a tenth of the time. If it no longer finds the fault, because the commands or the
+// scripts have changed, all lists run. MODEL_MUTANTS=write runs all and writes the file.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ afterAll(async () => {
   if (isWriting) await Bun.write(FILE, `${JSON.stringify(Object.fromEntries(found), null, 2)}\n`);
 });
 
-/** Runs lists on an empty Redis, so that nothing of an earlier fault is left. */
+/** Runs lists on an empty Redis, so that nothing is left of an earlier fault. */
 async function failureOf(
   faults: readonly Fault[],
   runs: ReturnType<typeof randomRuns>,
@@ -47,7 +47,7 @@ async function find(mutant: Mutant): Promise<Failure | null> {
   return failure ?? (await failureOf([mutant], runs));
 }
 
-test("the scripts as they are pass the run that every mutant must fail", async () => {
+test("the real scripts pass the run that every mutant must fail", async () => {
   expect(await failureOf([], randomRuns(SEED, RUNS, COMMANDS))).toBeNull();
 }, 120_000);
 

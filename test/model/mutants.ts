@@ -1,11 +1,11 @@
-// Scripts with one fault each, which the model test must find. `good` is the exact text that
-// scripts have, `bad` what stands there instead: whoever changes a script puts its mutants right.
+// Scripts with one fault each, which the model test must find. `good` is text of the real scripts,
+// `bad` replaces it. Whoever changes a script also adapts its mutants.
 
 import type { Fault } from "./model-run.ts";
 
 export interface Mutant extends Fault {
   readonly breaks: string;
-  /** How many runs find it surely, where it takes more than usual. */
+  /** The number of runs that reliably find it, if it takes more than usual. */
   readonly runs?: number;
 }
 

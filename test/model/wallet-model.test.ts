@@ -1,5 +1,5 @@
-// The model itself, without Redis: what reversals, repayments and holds must do to a balance, as
-// tables that a person can follow, and rules that no list of commands may break.
+// Tests the model itself, without Redis: tables that a person can follow show what reversals,
+// repayments and holds do to a balance, and no list of commands may break the rules.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -18,7 +18,7 @@ const TERMS: ModelTerms = {
   ...{ ownCap: null, budgets: [null, null], operations: [] },
 };
 
-/** One account that a table drives: amounts in dollars. */
+/** One account that the lines of a table change; amounts in dollars. */
 class Table {
   nowMs = START_MS;
   readonly model = new WalletModel(TERMS, () => this.nowMs);
@@ -76,7 +76,7 @@ test("a reversal takes what is available, and the rest is owed", () => {
   expect(table.verdict("0")).toBe("payment_required");
 });
 
-test("what a hold gives back pays what is owed first", () => {
+test("what a hold releases pays what is owed first", () => {
   const table = new Table();
   table.apply("credit", "10");
   const hold = table.hold("8");
@@ -92,7 +92,7 @@ test("what a hold gives back pays what is owed first", () => {
   ]);
 });
 
-test("a hold that is released whole repays by a row of its own", () => {
+test("a hold that is released whole repays in a row of its own", () => {
   const table = new Table();
   table.apply("credit", "3");
   const hold = table.hold("3");
@@ -124,7 +124,7 @@ test("an adjustment stops at zero and leaves no debt", () => {
   expect(table.state).toBe("0.5 2 0 0");
 });
 
-test("what is forgiven is owed no longer, and no more than that", () => {
+test("what is forgiven is no longer owed, and nothing else is", () => {
   const table = new Table();
   table.apply("reversal", "-4");
   table.apply("forgiven", "1");
@@ -141,7 +141,7 @@ test("a suspended account is inactive, whatever it owes", () => {
   expect(table.verdict("1")).toBe("account_inactive");
 });
 
-test("a debt of held credit is repaid when the wallet is built anew without its holds", () => {
+test("a debt on held credit is repaid when the wallet is rebuilt without its holds", () => {
   const table = new Table();
   table.apply("credit", "10");
   table.hold("10");
@@ -153,7 +153,7 @@ test("a debt of held credit is repaid when the wallet is built anew without its 
   expect(table.state).toBe("6 0 0 0");
 });
 
-test("a process keeps its holds by one lease, and the sweep takes them all together", () => {
+test("one lease keeps all holds of a process, and the sweep takes them together", () => {
   const table = new Table();
   table.apply("credit", "10");
   const [first, second] = [table.hold("2"), table.hold("3")];
@@ -168,7 +168,7 @@ test("a process keeps its holds by one lease, and the sweep takes them all toget
   expect(table.state).toBe("8 0 0 0");
 });
 
-test("of a payment no more is taken back than came, in whatever order it is disputed", () => {
+test("no more of a payment is taken back than was paid, whatever the order of disputes", () => {
   const change = fc.record({
     do: fc.constantFrom("refund", "failRefund", "dispute", "won", "lost"),
     permille: fc.nat(1000),
@@ -193,7 +193,7 @@ test("of a payment no more is taken back than came, in whatever order it is disp
   );
 });
 
-/** The commands that concern only the model, on a model alone. */
+/** Runs the commands that need no Redis on a model alone. */
 function play(model: WalletModel, payments: ModelPayments, command: Command, nowMs: number): void {
   const call = [...model.calls.values()].at("pick" in command ? command.pick % 7 : 0);
   const held = call === undefined ? 0n : call.paid + call.free;
@@ -228,7 +228,7 @@ function play(model: WalletModel, payments: ModelPayments, command: Command, now
   }
 }
 
-test("no list of commands makes a balance negative, or leaves a debt beside paid credit", () => {
+test("no list of commands makes a balance negative or leaves a debt beside paid credit", () => {
   for (const { commands } of randomRuns(9, 400, 100)) {
     let nowMs = START_MS;
     const model = new WalletModel(TERMS, () => nowMs);

@@ -1,4 +1,4 @@
-// What a wallet must be, in BigInt and without Redis: a ledger, and holds on top of it.
+// The expected wallet, in BigInt and without Redis: a ledger, and holds on top of it.
 
 import type { JournalType, Operation } from "../../src/core/journal.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../../src/core/limits.ts";
@@ -29,34 +29,33 @@ export function monthBefore(month: number): number {
 }
 
 export class WalletModel {
-  /** What Redis says was written; the balances include what is held. */
+  /** The ledger as Redis has written it; its balances include what is held. */
   ledger = new ModelLedger();
-  /** What Postgres has of it. */
+  /** The part that Postgres has. */
   repository = new ModelLedger();
-  /** Whether Redis has the wallet. */
+  /** True if the wallet is in Redis. */
   here = false;
   isSuspended = false;
   freeExpiresMs = 0;
   usedMs = 0;
-  /** The latest month that the wallet counts; it knows this one and the one before. */
+  /** The latest month that the wallet counts; it keeps this one and the one before. */
   month = 0;
   /** Every operation that is committed in Postgres. */
   readonly operations: Operation[];
   /** The last month whose allowance was granted. */
   allowanceMonth = 0;
   /**
-   * When the free credit began that is in the balance; what is older and held does not come
-   * back.
+   * When the present free credit was granted. A hold from before does not return its free part.
    */
   freeSinceMs = 0;
   readonly holds = new Map<string, ModelHold>();
   /** When the lease of each process ends. */
   readonly leases = new Map<string, number>();
-  /** Every call that was admitted and whose owner lives, whatever became of its hold. */
+  /** Every admitted call whose owner is alive, whatever became of its hold. */
   readonly calls = new Map<string, ModelHold>();
   readonly windows = [new ModelWindow(), new ModelWindow()];
   accountWindow = new ModelWindow();
-  /** Journal entries that were not compared yet. */
+  /** Journal entries that are not compared yet. */
   events: ModelEvent[] = [];
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #answers = new Map<string, Charge>();
@@ -84,7 +83,7 @@ export class WalletModel {
     return this.ledger.free - this.heldFree;
   }
 
-  /** What is neither spent nor held. */
+  /** The credit that is neither spent nor held. */
   get left(): bigint {
     return this.paidAvailable + this.freeAvailable;
   }
@@ -108,13 +107,13 @@ export class WalletModel {
     return this.ledger.spentIn(month, key);
   }
 
-  /** What a month has spent and holds, as far as the wallet still counts it. */
+  /** The spent and held amounts of a month, if the wallet still counts that month. */
   used(month: number, key: number | null): bigint {
     const isCounted = month >= monthBefore(this.month);
     return isCounted ? this.spent(month, key) + this.held(month, key) : 0n;
   }
 
-  /** When a hold may be swept; null where its owner has no lease. */
+  /** When a hold may be swept; null if its owner has no lease. */
   endOf({ owner, deadlineMs }: ModelHold): number | null {
     return deadlineMs ?? this.leases.get(owner) ?? null;
   }
@@ -130,11 +129,11 @@ export class WalletModel {
     return this.terms.ownCap === null ? monthlyCap : least(monthlyCap, this.terms.ownCap);
   }
 
-  /** Redis is asked for the wallet: it is built where it is not there. */
+  /** Redis is asked for the wallet, which is hydrated if it is missing. */
   touch(): void {
     if (this.here) return;
     this.here = true;
-    // A clock that went back does not take the months back that Postgres knows.
+    // If the clock went back, the months that Postgres knows still count.
     const months = [...this.ledger.spent.keys()].map((field) => Number(field.slice(0, 6)));
     this.month = Math.max(monthOf(this.now()), ...months);
     this.usedMs = 0;
@@ -143,12 +142,12 @@ export class WalletModel {
     for (const operation of this.operations.slice(0, this.ledger.operations)) {
       this.#extendFree(operation);
     }
-    // What was held is available again, and pays first what is owed.
+    // What was held is available again; it first pays what is owed.
     this.#repay();
     this.#applyCommitted();
   }
 
-  /** Commits operations in Postgres; Redis does not know them yet. */
+  /** Commits operations in Postgres, before Redis knows them. */
   commit(operations: readonly NewOperation[], createdAtMs: number): Operation[] {
     const numbered = operations.map((operation, index) => ({
       ...operation,
@@ -164,7 +163,7 @@ export class WalletModel {
     this.#applyCommitted();
   }
 
-  /** The Free plan's allowance, once a month. */
+  /** Grants the allowance of the Free plan, once a month. */
   grant(nowMs: number): void {
     const month = monthOf(nowMs);
     if (this.terms.plan !== "free" || this.isSuspended || this.allowanceMonth >= month) return;
@@ -222,13 +221,13 @@ export class WalletModel {
     return answer;
   }
 
-  /** The holds whose lease or deadline is over. */
+  /** The holds whose lease or deadline has ended. */
   ended(nowMs: number): string[] {
     const over = [...this.holds.values()].filter((hold) => (this.endOf(hold) ?? 0) <= nowMs);
     return over.map(({ id }) => id);
   }
 
-  /** The sweep of every hold that ended, in the order in which Redis lists them. */
+  /** Sweeps every hold whose time has ended, in the order in which Redis lists them. */
   sweep(nowMs: number, order = this.ended(nowMs)): void {
     for (const id of order) {
       const hold = this.holds.get(id);
@@ -239,7 +238,7 @@ export class WalletModel {
     this.forgetOwners(nowMs);
   }
 
-  /** A process renews its lease, with the checkpoints of its streams; the ids without a hold. */
+  /** Renews a lease with the checkpoints of its streams. Returns the ids that have no hold. */
   renew(owner: string, streamed: ReadonlyMap<string, bigint>, nowMs: number): string[] {
     const lost: string[] = [];
     for (const [id, cost] of streamed) {
@@ -255,7 +254,7 @@ export class WalletModel {
     return lost;
   }
 
-  /** Leases of processes that are gone go once nothing is left of what they held. */
+  /** Removes the leases of processes that are gone and have no hold left. */
   forgetOwners(nowMs: number): void {
     const owners = new Set([...this.holds.values()].map(({ owner }) => owner));
     for (const [owner, endMs] of this.leases) {
@@ -263,7 +262,7 @@ export class WalletModel {
     }
   }
 
-  /** Puts off the deadlines of what belongs to no process. */
+  /** Extends the deadlines of holds that belong to no process. */
   extend(nowMs: number, forMs: number): void {
     for (const hold of this.holds.values()) {
       if (hold.deadlineMs !== null) hold.deadlineMs = nowMs + forMs;
@@ -279,7 +278,7 @@ export class WalletModel {
     this.repository = this.ledger.copy();
   }
 
-  /** Whether an eviction finds the wallet idle and all of it in Postgres. */
+  /** Evicts the wallet if it is idle and Postgres has all of it; true if it did. */
   evict(nowMs: number): boolean {
     const goes =
       this.holds.size === 0 && this.repository.seq === this.ledger.seq && nowMs >= this.usedMs;
@@ -287,7 +286,7 @@ export class WalletModel {
     return goes;
   }
 
-  /** With a wallet, a void one too, go the windows of its keys that count nothing any more. */
+  /** An evicted wallet, even a void one, takes along the windows of keys that count nothing. */
   forgetWindows(nowMs: number): void {
     for (const [key, window] of this.windows.entries()) {
       window.moveTo(nowMs);
@@ -295,7 +294,7 @@ export class WalletModel {
     }
   }
 
-  /** Redis is put back to the ledger: holds are void, and what was swept is. Leases stay. */
+  /** Rebuilds the wallet from Postgres. Holds and results of sweeps are void; leases stay. */
   rebuild(): void {
     this.ledger = this.repository.copy();
     this.here = false;
@@ -304,7 +303,7 @@ export class WalletModel {
     this.#tombstones.clear();
   }
 
-  /** Redis lost the bucket: even what it answered before is forgotten. */
+  /** Redis has lost the bucket, including its stored replies. */
   lose(): void {
     this.rebuild();
     this.leases.clear();
@@ -313,7 +312,7 @@ export class WalletModel {
     this.accountWindow = new ModelWindow();
   }
 
-  /** What refuses a call before its window is looked at. */
+  /** The code that refuses a call before its window is checked. */
   #outranking({ refusal }: ModelCall): string | null {
     if (this.isSuspended) return "account_inactive";
     if (this.ledger.owed > 0n) return "payment_required";
@@ -325,7 +324,7 @@ export class WalletModel {
     return stream ? "too_many_streams" : "rate_limit_exceeded";
   }
 
-  /** What a call may hold, and why that is too little for it. */
+  /** The most that a call may hold, and the code that refuses it if that is too little. */
   #funds(call: ModelCall, nowMs: number) {
     const { bound, key } = call;
     const month = this.#monthAt(nowMs);
@@ -341,13 +340,13 @@ export class WalletModel {
     return { free, refusal, spendable: atLeastZero(least(money, room, budgetRoom ?? money)) };
   }
 
-  /** A clock that went back by months stays in the last month seen. */
+  /** If the clock went back by months, the last month seen counts. */
   #monthAt(nowMs: number): number {
     const month = monthOf(nowMs);
     return month < monthBefore(this.month) ? this.month : month;
   }
 
-  /** What a limit on the month's spending leaves; open holds count. */
+  /** What is left of a limit on the month's spending; open holds count as spent. */
   #room(month: number, key: number | null, limit: bigint): bigint {
     return limit - this.used(month, key);
   }
@@ -371,7 +370,7 @@ export class WalletModel {
     return hold;
   }
 
-  /** The first admission of a process in a bucket brings its lease; later ones keep it long. */
+  /** The first admission of a process in a bucket makes its lease; later ones extend it. */
   #keepLease(owner: string, nowMs: number): void {
     if ((this.leases.get(owner) ?? 0) >= nowMs + LEASE_MS / 2) return;
     this.leases.set(owner, nowMs + LEASE_MS);
@@ -428,7 +427,7 @@ export class WalletModel {
     const writtenOff = atLeastZero(cost - charged - total);
     const held = hold.paid + hold.free;
     this.#emit("late", hold.id, { held, writtenOff, overrun: 0n }, total !== 0n);
-    // Of one call only one repayment bears the name: that of the sweep.
+    // Only one repayment may carry the id of a call: that of the sweep.
     this.#repay();
     return {
       charged: charged + total,
@@ -438,7 +437,7 @@ export class WalletModel {
     };
   }
 
-  /** What a late settlement still takes: what is there, and what cap and budget allow. */
+  /** The most that a late settlement takes: what is available, within cap and budget. */
   #takeLate({ hold, chargedFree }: Tombstone, missing: bigint, nowMs: number) {
     const { month, cap, budget, key } = hold;
     const keyRoom = budget === null ? missing : this.#room(month, key, budget);
@@ -448,7 +447,7 @@ export class WalletModel {
     return { free, paid: least(room - free, this.paidAvailable) };
   }
 
-  /** The sweep charged more than the call cost: paid credit comes back first. */
+  /** Returns what the sweep charged above the cost of the call, paid credit first. */
   #giveBack({ charged, chargedFree }: Tombstone, surplus: bigint) {
     const paid = least(surplus, charged - chargedFree);
     return { paid: -paid, free: paid - surplus };

@@ -1,5 +1,5 @@
-// The wallet against its model: random runs of everything that may happen, many at once. The seed
-// is printed; MODEL_SEED runs it again, MODEL_RUNS runs more or fewer.
+// Compares the wallet with its model in random runs of everything that can happen, many at once.
+// The seed is printed. MODEL_SEED repeats a seed; MODEL_RUNS sets the number of runs.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { repairUsage } from "../../src/store/usage-repair.ts";
@@ -12,7 +12,7 @@ import { type Failure, ModelRun } from "./model-run.ts";
 const COMMANDS = 100;
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** As many runs as given, of 100 commands each. */
+/** The given number of runs, of 100 commands each. */
 export function walletModelSuite(usualRuns: number, timeoutMs: number): void {
   const runs = Number(process.env.MODEL_RUNS ?? usualRuns);
   let world: World;
@@ -42,7 +42,7 @@ async function explained(model: ModelRun, failure: Failure): Promise<Error> {
   return new Error(`${what}\n${commands}\n${small.error}`, { cause: small.error });
 }
 
-/** Postgres, once all is flushed: ledgers, months and log of every account of the test. */
+/** Checks Postgres after the last flush: ledgers, months and log of every account of the test. */
 async function expectBooksAgree(world: World, model: ModelRun): Promise<void> {
   const { sql } = world.database;
   expect(await repairUsage(world.database, null)).toBe(0);
@@ -71,7 +71,7 @@ async function expectBooksAgree(world: World, model: ModelRun): Promise<void> {
   expect([faults?.repeated, faults?.logged]).toEqual([0n, faults?.paid]);
 }
 
-/** A row of Postgres as the model has it. */
+/** A row of Postgres in the form of the model. */
 function modelled(row: LedgerRow): Omit<ModelRow, "request"> {
   return {
     seq: Number(row.seq),
