@@ -8,7 +8,7 @@ import type { OpenMessage } from "../src/store/mail-deliveries.ts";
 import { type DeliveryDeps, settleEnded } from "./mail-delivery.ts";
 
 export interface MailCompleterDeps
-  extends Pick<DeliveryDeps, "accounts" | "deliveries" | "keys" | "queue"> {
+  extends Pick<DeliveryDeps, "accounts" | "deliveries" | "keys" | "queue" | "buying"> {
   readonly log: Pick<Log, "error">;
   /** A message that changed more recently is left to the process that works on it. */
   readonly graceMs: number;

@@ -8,7 +8,7 @@ import { NOTHING_COUNTED } from "../src/core/journal.ts";
 import { MAIL_COUNTS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import { type MailContent, mailCost, senderAddress } from "../src/core/mail.ts";
-import { ZERO } from "../src/core/money.ts";
+import { charge, type PicoUsd, ZERO } from "../src/core/money.ts";
 import type { BuildMime } from "../src/services/mail/providers/mime.ts";
 import type { Delivery, MailTransport } from "../src/services/mail/providers/transport.ts";
 import { unseal } from "../src/services/mail/sealed.ts";
@@ -29,6 +29,8 @@ export interface DeliveryDeps {
   readonly build: BuildMime;
   readonly accounts: { of(accountId: string, bucket: number): AccountActor };
   readonly mailDomain: string;
+  /** What the operator pays for one accepted recipient; null if that is not known. */
+  readonly buying: PicoUsd | null;
   /** The envelope sender: the address that receives a bounce of this message. */
   readonly returnPath: (messageId: string, sender: string) => string;
   /** How long a worker claims a message; longer than any conversation with the server. */
@@ -128,12 +130,12 @@ async function record(
   }
 }
 
-type SettleDeps = Pick<DeliveryDeps, "accounts" | "deliveries" | "queue">;
+type SettleDeps = Pick<DeliveryDeps, "accounts" | "deliveries" | "queue" | "buying">;
 
 /** Charges for the accepted recipients or releases the hold, and notifies waiting requests. */
 export async function settleEnded(deps: SettleDeps, ended: EndedMessage): Promise<void> {
   const actor = deps.accounts.of(ended.accountId, ended.bucket);
-  const outcome = outcomeOf(ended);
+  const outcome = outcomeOf(ended, deps);
   const ending =
     ended.status === "failed"
       ? { cost: ZERO, outcome }
@@ -149,12 +151,14 @@ function unusedOf({ recipients, accepted }: EndedMessage): Readonly<Record<strin
 }
 
 /** The log row of the request, with the status that the caller received. */
-function outcomeOf({ failure, status, reportedQueued, tookMs }: EndedMessage): Outcome {
+function outcomeOf(ended: EndedMessage, { buying }: Pick<DeliveryDeps, "buying">): Outcome {
+  const { failure, status, reportedQueued, accepted, tookMs } = ended;
   const row = { ...NOTHING_COUNTED, latencyMs: tookMs };
   const answer = status === "failed" ? ERRORS.mail_rejected.status : OK;
   return {
     ...row,
     status: reportedQueued ? ACCEPTED : answer,
     errorCode: failure === null ? null : `mail_${failure}`,
+    ...(buying !== null && accepted > 0 && { upstreamCost: charge([[accepted, buying]]) }),
   };
 }

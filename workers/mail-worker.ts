@@ -89,8 +89,8 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
   worker.on("failed", (job, error) => {
     log.warn({ messageId: job?.data.id, err: error }, "An attempt failed; it will be made again");
   });
-  const { deliveries, keys, queue } = deps;
-  const completer = { accounts, deliveries, keys, queue, log };
+  const { deliveries, keys, queue, buying } = deps;
+  const completer = { accounts, deliveries, keys, queue, buying, log };
   const graceMs = COMPLETE_EVERY_MS;
   const outbox = outboxDeps(parts, deps);
   const kept = resources.move();
@@ -157,6 +157,7 @@ function deliveryDeps(
     build: createMimeBuilder(mail),
     accounts,
     mailDomain: mail.domain,
+    buying: mail.buying,
     returnPath: (id, sender) =>
       bounces === null ? sender : bounceAddress(id, secrets.KEY_PEPPER[0], bounces.domain),
     claimMs: sendMsMax(relay) + OPENING_STEPS * relay.timeoutMs,

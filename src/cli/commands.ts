@@ -15,6 +15,7 @@ import { migrateCommands } from "./migrate-command.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { peopleCommands } from "./people-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
+import { reportCommands } from "./report-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 import { topUpCommands } from "./top-up-commands.ts";
 import { usageCommands } from "./usage-commands.ts";
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   ...mailCommands,
   ...logCommands,
   ...usageCommands,
+  ...reportCommands,
   ...readingCommands,
   ...journalCommands,
   ...auditCommands,

@@ -2,7 +2,7 @@ import { type DropDeps, dropLogBefore } from "../../workers/log-retention.ts";
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { isMonth, monthOf } from "../core/months.ts";
-import { EXPORT_HEADINGS, exportLog } from "../store/log-export.ts";
+import { exportLog, OPERATOR_HEADINGS } from "../store/log-export.ts";
 import { LogIsBeingRead, LogUpkeep } from "../store/log-upkeep.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -13,7 +13,7 @@ import { idOf, timeOf } from "./values.ts";
 const exportCommand: Command = {
   name: "log export",
   positionals: ["ID"],
-  summary: `Write an account's request log as CSV: ${EXPORT_HEADINGS.join(", ")}`,
+  summary: `Write an account's request log as CSV: ${OPERATOR_HEADINGS.join(", ")}`,
   options: {
     from: { value: "ISO-TIME", help: "the start, in UTC unless it names a zone", required: true },
     to: { value: "ISO-TIME", help: "the end, which is not included", required: true },
@@ -53,8 +53,8 @@ const exportCommand: Command = {
   },
 };
 
-/** The entries of the latest calls may still be in the journal. */
-async function tryFlush({ flush, warn }: Stores): Promise<void> {
+/** Flushes the journal, where the entries of the latest calls may still be; warns if it cannot. */
+export async function tryFlush({ flush, warn }: Stores): Promise<void> {
   try {
     await flush();
   } catch {

@@ -4,6 +4,7 @@ import { LAYOUT_MAX } from "../../actors/layouts.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { FirstLayoutRepository } from "../store/first-layout.ts";
 import { Ledger } from "../store/ledger.ts";
+import { fillMargins, repairMargins } from "../store/margin-repair.ts";
 import { migrate } from "../store/migrate.ts";
 import { fillUsage, repairUsage } from "../store/usage-repair.ts";
 import { WalletRepository } from "../store/wallet-repository.ts";
@@ -24,6 +25,7 @@ export async function migrateStores(
     warn,
   });
   await fillUsage(database);
+  await fillMargins(database);
   return report;
 }
 
@@ -40,6 +42,7 @@ async function finish({ actors, database }: Stores): Promise<number> {
     const raised = await raiseLayouts(actors.deps.redis);
     // An earlier release may have written to the log until now, and knew of no sums.
     await repairUsage(database, null);
+    await repairMargins(database);
     return raised;
   } catch (error) {
     if (!(error instanceof EarlierReleaseRuns)) throw error;

@@ -1,5 +1,6 @@
 // Commands about the sums of the request log.
 
+import { repairMargins } from "../store/margin-repair.ts";
 import { repairUsage } from "../store/usage-repair.ts";
 import type { Command } from "./command.ts";
 import { idOf } from "./values.ts";
@@ -13,11 +14,12 @@ const repair: Command = {
     const id = input.positionals.length === 0 ? null : idOf(input, "account");
     return async ({ database }) => {
       const repaired = await repairUsage(database, id);
+      const margins = id === null ? await repairMargins(database) : 0;
       const text =
-        repaired === 0
+        repaired + margins === 0
           ? "The usage agrees with ledger and request log."
-          : `Computed the usage of ${repaired} account(s) again.`;
-      return { json: { repaired }, text };
+          : `Computed the usage of ${repaired} account(s) again, the margin of ${margins} bucket(s).`;
+      return { json: { repaired, margins }, text };
     };
   },
 };

@@ -1,7 +1,7 @@
 // What happened to an account: entries that the scripts write and Postgres stores.
 
 import type { Scope } from "./limits.ts";
-import type { NanoUsd } from "./money.ts";
+import { type NanoUsd, nanoOf, toDouble } from "./money.ts";
 
 /** What changes a balance without being a call (docs/money.md). */
 export const OPERATION_KINDS = [
@@ -63,6 +63,8 @@ export interface Outcome {
   readonly model?: string;
   /** The route that served it (SPEC 2.8); omitted if none did. */
   readonly lane?: string;
+  /** What the call cost the operator; omitted if its route has no buying price. */
+  readonly upstreamCost?: NanoUsd;
 }
 
 /** The counts of an outcome if nothing was served. */
@@ -169,10 +171,12 @@ export function outcomeText(o: Outcome): string {
     o.requests,
     o.model ?? null,
     o.lane ?? null,
+    // The last one is left out if it is not known: then the text is as earlier releases write it.
+    ...(o.upstreamCost === undefined ? [] : [toDouble(o.upstreamCost)]),
   ]);
 }
 
-/** Reads the output of `outcomeText`. */
+/** Reads the output of `outcomeText`, of this release or an earlier one. @throws RangeError */
 export function parseOutcome(text: string): Outcome {
   const [
     status,
@@ -185,11 +189,13 @@ export function parseOutcome(text: string): Outcome {
     requests,
     model,
     lane,
+    upstreamCost = null,
   ] = JSON.parse(text);
   return {
     ...{ status, errorCode, latencyMs, firstTokenMs },
     ...{ promptTokens, cachedTokens, completionTokens, requests },
     ...(model !== null && { model }),
     ...(lane !== null && { lane }),
+    ...(upstreamCost !== null && { upstreamCost: nanoOf(upstreamCost) }),
   };
 }

@@ -174,10 +174,14 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     label: file.label,
     family: file.family,
     ownedBy: file.owned_by,
-    bands: toBands(file.pricing, context),
+    bands: toBands(file.pricing, `${pointer}/pricing`, context),
     contextTokens: file.context_length,
     freeCreditEligible: file.free_credit_eligible ?? false,
-    routes: file.routes.map(({ provider, model }) => ({ provider, model })),
+    routes: file.routes.map(({ provider, model, buying }, index) => {
+      const at = `${pointer}/routes/${index}/buying`;
+      const route = { provider, model };
+      return buying === undefined ? route : { ...route, buying: toBands(buying, at, context) };
+    }),
     showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
   };
@@ -207,11 +211,12 @@ function toAutoRules(
 
 function toBands(
   bands: readonly Static<typeof Band>[],
-  { pointer, json, refuse }: ModelContext,
+  pointer: string,
+  { json, refuse }: ModelContext,
 ): PriceBand[] {
   let promptTokensMax = 0;
   return bands.map((band, index) => {
-    const here = `${pointer}/pricing/${index}`;
+    const here = `${pointer}/${index}`;
     const limit = band.prompt_tokens_max;
     const isLast = index === bands.length - 1;
     if (isLast && limit !== undefined) {

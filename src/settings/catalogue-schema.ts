@@ -4,45 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { ACTIONS } from "../services/maps/actions.ts";
 import { EMBEDDED, MAPS_KINDS } from "../services/maps/servers.ts";
 import { SEARCH_KINDS } from "../services/search/search-catalogue.ts";
-
-// `errorMessage` is what our own refusal says; editors that know the keyword show it too.
-const closed = { additionalProperties: false };
-const name = (description: string) =>
-  Type.String({
-    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
-    description,
-    errorMessage: "must be a name of letters, digits, '.', '_' and '-'",
-  });
-const line = (description: string) =>
-  Type.String({
-    pattern: "^[^\\u0000-\\u001f\\u007f]{1,200}$",
-    description,
-    errorMessage: "must be one line of 1 to 200 characters",
-  });
-const whole = (minimum: number, maximum: number, description: string) =>
-  Type.Integer({
-    minimum,
-    maximum,
-    description,
-    errorMessage: `must be a whole number from ${minimum} to ${maximum}`,
-  });
-const usdAmount = (description: string) =>
-  Type.Union([Type.String({ pattern: "^\\d{1,5}(\\.\\d{1,6})?$" }), Type.Number({ minimum: 0 })], {
-    description,
-    errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
-  });
-const baseUrl = (description: string) =>
-  Type.String({
-    pattern: "^https?://[^\\s]{1,500}$",
-    description,
-    errorMessage: "must be an http or https URL",
-  });
-const apiKeyEnv = (description: string) =>
-  Type.String({
-    pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
-    description,
-    errorMessage: "must be the name of an environment variable",
-  });
+import { apiKeyEnv, baseUrl, closed, line, name, usdAmount, whole } from "./catalogue-fields.ts";
 
 /** An entry under `providers`. */
 export const Provider = Type.Object(
@@ -147,7 +109,18 @@ export const Model = Type.Object(
     }),
     routes: Type.Array(
       Type.Object(
-        { provider: name("A name under providers"), model: line("The model's name there") },
+        {
+          provider: name("A name under providers"),
+          model: line("The model's name there"),
+          buying: Type.Optional(
+            Type.Array(Band, {
+              minItems: 1,
+              maxItems: 16,
+              description: "What you pay there, as price bands; left out: not known",
+              errorMessage: "must be a list of 1 to 16 price bands",
+            }),
+          ),
+        },
         closed,
       ),
       {
@@ -177,6 +150,9 @@ export const SearchServerFile = Type.Object(
     ),
     api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
     timeout_ms: Type.Optional(whole(10, 60_000, "For one query; default 10000")),
+    buying_usd_per_k: Type.Optional(
+      usdAmount("What you pay there for 1,000 queries; left out: not known"),
+    ),
     concurrency: Type.Optional(
       whole(1, 10_000, "Queries under way at once; more go to the next provider; default 64"),
     ),
@@ -213,6 +189,9 @@ export const MapsServerFile = Type.Object(
     base_url: baseUrl("Address of the API; of a static-map a template: see docs/maps.md"),
     api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
     timeout_ms: Type.Optional(whole(10, 60_000, "For a whole reply; default 10000")),
+    buying_usd_per_k: Type.Optional(
+      usdAmount("What you pay there for 1,000 calls; left out: not known"),
+    ),
     concurrency: Type.Optional(
       whole(1, 10_000, "Requests under way at once; more go to the next provider; default 32"),
     ),

@@ -1,7 +1,9 @@
 // Checks of values that several parts of the configuration file have, beyond what its schema can
 // say.
 
+import { type PicoUsd, price } from "../core/money.ts";
 import { type Environment, secretOf } from "./environment.ts";
+import type { LocatedJson } from "./located-json.ts";
 
 /** Refuses the value at a JSON pointer, and with it the file. */
 export type Refuse = (pointer: string, problem: string) => never;
@@ -48,6 +50,22 @@ function keyText(variable: string, env: Environment, refuse: RefuseValue): strin
     if (!(error instanceof RangeError)) throw error;
     return refuse(`cannot be read: ${error.message}`);
   }
+}
+
+/** Sanity limit in USD for 1,000 calls: a higher price is rejected as a typo. */
+const PER_THOUSAND_MAX = 10_000;
+
+/** A price for 1,000 calls at a JSON pointer, read digit by digit. */
+export function pricePerThousand(
+  value: unknown,
+  pointer: string,
+  { json, refuse }: { readonly json: LocatedJson; readonly refuse: Refuse },
+): PicoUsd {
+  const digits = typeof value === "string" ? value : json.numberAt(pointer);
+  return price(
+    priceDigits(digits, PER_THOUSAND_MAX, (problem) => refuse(pointer, problem)),
+    1_000,
+  );
 }
 
 /** The digits of a USD price, as they are written in the file. */

@@ -1,7 +1,7 @@
 // The only reader of the environment. Read once, checked by the table of variables, frozen.
 
 import { join, resolve } from "node:path";
-import type { NanoUsd } from "../core/money.ts";
+import type { NanoUsd, PicoUsd } from "../core/money.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
@@ -73,6 +73,8 @@ export interface MailConfig {
   /** How long a request waits for the mail server before it is told `queued`. */
   readonly waitMs: number;
   readonly dkim: { readonly selector: string; readonly privateKey: string } | null;
+  /** What the operator pays for one accepted recipient; null if that is not known. */
+  readonly buying: PicoUsd | null;
   /** Where bounces are listened for; null: nowhere. */
   readonly bounces: {
     readonly domain: string;
@@ -176,6 +178,7 @@ function mailOf(values: Values<typeof MAIL_VARIABLES>): MailConfig {
     relay: relay && { ...relay, name: domain, timeoutMs: values.MAIL_TIMEOUT_SECONDS },
     connections: values.MAIL_CONNECTIONS,
     waitMs: values.MAIL_WAIT_SECONDS,
+    buying: values.MAIL_BUYING_USD_PER_K,
     dkim: dkimOf(values),
     bounces:
       values.MAIL_BOUNCE_PORT === 0

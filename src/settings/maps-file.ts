@@ -1,7 +1,7 @@
 // The part of the configuration file that offers maps.
 
 import type { Static } from "@sinclair/typebox";
-import { type PicoUsd, price } from "../core/money.ts";
+import type { PicoUsd } from "../core/money.ts";
 import type { MapsAction } from "../services/maps/actions.ts";
 import { MAPS_PRICES } from "../services/maps/prices.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type MapsServer,
 } from "../services/maps/servers.ts";
 import type { Maps, MapsServerFile } from "./catalogue-schema.ts";
-import { apiKeyOf, baseUrlOf, priceDigits, type Refuse } from "./catalogue-values.ts";
+import { apiKeyOf, baseUrlOf, pricePerThousand, type Refuse } from "./catalogue-values.ts";
 import type { Environment } from "./environment.ts";
 import { type LocatedJson, pointerTo } from "./located-json.ts";
 
@@ -22,9 +22,6 @@ interface Context {
   readonly json: LocatedJson;
   readonly refuse: Refuse;
 }
-
-/** Sanity limit in USD for 1,000 calls: a higher price is rejected as a typo. */
-const PRICE_MAX = 10_000;
 
 /** What the section `maps` offers; without one, what is built in. */
 export function toMapsConfig(file: Static<typeof Maps> | undefined, context: Context): MapsConfig {
@@ -60,23 +57,15 @@ export function toMapsConfig(file: Static<typeof Maps> | undefined, context: Con
 function priceAt(
   field: "standard_usd_per_k" | "tiles_usd_per_k",
   file: Static<typeof Maps>,
-  { json, refuse }: Context,
+  context: Context,
 ): PicoUsd | null {
   const value = file[field];
-  if (value === undefined) return null;
-  const pointer = `/maps/${field}`;
-  const digits = typeof value === "string" ? value : json.numberAt(pointer);
-  return price(
-    priceDigits(digits, PRICE_MAX, (problem) => refuse(pointer, problem)),
-    1_000,
-  );
+  return value === undefined ? null : pricePerThousand(value, `/maps/${field}`, context);
 }
 
-function toServer(
-  name: string,
-  file: Static<typeof MapsServerFile>,
-  { env, refuse }: Context,
-): MapsServer {
+function toServer(name: string, file: Static<typeof MapsServerFile>, context: Context): MapsServer {
+  const { env, refuse } = context;
+  const { buying_usd_per_k: buying } = file;
   const pointer = pointerTo("/maps/providers", name);
   const at = (field: string) => (problem: string) => refuse(`${pointer}/${field}`, problem);
   if (name === EMBEDDED) refuse(pointer, "is reserved for what is built in");
@@ -90,6 +79,9 @@ function toServer(
     apiKey: apiKeyOf(file.api_key_env, env, at("api_key_env")),
     timeoutMs: file.timeout_ms ?? MAPS_SERVER_DEFAULTS.timeoutMs,
     concurrencyMax: file.concurrency ?? MAPS_SERVER_DEFAULTS.concurrencyMax,
+    ...(buying !== undefined && {
+      buying: pricePerThousand(buying, `${pointer}/buying_usd_per_k`, context),
+    }),
   };
 }
 

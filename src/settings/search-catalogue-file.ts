@@ -11,7 +11,13 @@ import {
   type SearchServer,
 } from "../services/search/search-catalogue.ts";
 import type { Search, SearchServerFile } from "./catalogue-schema.ts";
-import { apiKeyOf, baseUrlOf, priceDigits, type Refuse } from "./catalogue-values.ts";
+import {
+  apiKeyOf,
+  baseUrlOf,
+  priceDigits,
+  pricePerThousand,
+  type Refuse,
+} from "./catalogue-values.ts";
 import type { Environment } from "./environment.ts";
 import type { LocatedJson } from "./located-json.ts";
 
@@ -58,8 +64,10 @@ function priceOf(value: unknown, { json, refuse }: Context): SearchOffer["priceP
 function toServer(
   file: Static<typeof SearchServerFile>,
   pointer: string,
-  { env, refuse }: Context,
+  context: Context,
 ): SearchServer {
+  const { env, refuse } = context;
+  const { buying_usd_per_k: buying } = file;
   const { kind, name = kind } = file;
   const at = (field: string) => (problem: string) => refuse(`${pointer}/${field}`, problem);
   const isEmbedded = kind === "embedded";
@@ -79,5 +87,8 @@ function toServer(
     apiKey: apiKeyOf(file.api_key_env, env, at("api_key_env")),
     timeoutMs: file.timeout_ms ?? SEARCH_SERVER_DEFAULTS.timeoutMs,
     concurrencyMax: file.concurrency ?? SEARCH_SERVER_DEFAULTS.concurrencyMax,
+    ...(buying !== undefined && {
+      buying: pricePerThousand(buying, `${pointer}/buying_usd_per_k`, context),
+    }),
   };
 }

@@ -2,7 +2,7 @@
 
 import { allowlist } from "../core/access.ts";
 import { asciiDomain } from "../core/mail-address.ts";
-import { type NanoUsd, usd } from "../core/money.ts";
+import { type NanoUsd, type PicoUsd, price, usd } from "../core/money.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { Kind } from "./environment.ts";
 
@@ -54,6 +54,14 @@ export const amount: Kind<NanoUsd> = {
       if (!(error instanceof RangeError)) throw error;
     }
     throw new RangeError("must be an amount of USD such as 1.50");
+  },
+};
+
+/** A price in USD for 1,000 things. */
+export const pricePerThousand: Kind<PicoUsd> = {
+  parse(text) {
+    if (/^\d{1,4}(\.\d{1,6})?$/.test(text)) return price(text, 1_000);
+    throw new RangeError("must be an amount of USD such as 0.10, with at most 6 decimals");
   },
 };
 

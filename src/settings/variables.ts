@@ -13,6 +13,7 @@ import {
   domain,
   flag,
   oneOf,
+  pricePerThousand,
   privateKey,
   seconds,
   secretList,
@@ -121,6 +122,10 @@ export const MAIL_VARIABLES = {
     kind: seconds(1, 600),
     default: "20",
     about: "the time limit of a step of the conversation; the whole has three times as long",
+  },
+  MAIL_BUYING_USD_PER_K: {
+    kind: pricePerThousand,
+    about: "what you pay for 1,000 accepted recipients, for the [margin](operating.md#margin)",
   },
   MAIL_WAIT_SECONDS: {
     kind: seconds(0, 60),

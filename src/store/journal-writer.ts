@@ -5,6 +5,7 @@ import type { TransactionSql } from "postgres";
 import { arrayText } from "./database.ts";
 import { JournalContradiction } from "./ledger-chain.ts";
 import { correctLogRows, insertLogRows, type LogRow } from "./log-rows.ts";
+import { addMargins } from "./margin-rollups.ts";
 import { LEDGER_COLUMNS, type LedgerRow, type PreparedEntry } from "./prepared-entry.ts";
 import { codeOf } from "./sql-errors.ts";
 import { unnestParameters, unnestText } from "./unnest.ts";
@@ -47,6 +48,7 @@ export async function writeEntries(
   for (const row of await insertLogRows(tx, rows)) logged.set(row, { before: null, after: row });
   for (const [row, change] of await correctLogRows(tx, corrections)) logged.set(row, change);
   await addUsage(tx, usageChanges(entries, logged));
+  await addMargins(tx, logged.values());
   await writeSpending(tx, entries);
   await updateLastUsed(tx, entries);
 }

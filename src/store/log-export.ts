@@ -54,7 +54,7 @@ const MAPPINGS: Readonly<Record<LogColumnKind, ColumnMapping>> = {
     {
       heading: `${name}_usd`,
       select: `l.${name}::text`,
-      format: (value) => (value === null ? null : { decimal: toDecimal(nano(String(value))) }),
+      format: dollars,
     },
   ],
   hash: (name) => [{ heading: name, select: `encode(l.${name}, 'hex')`, format: unchanged }],
@@ -63,46 +63,73 @@ const MAPPINGS: Readonly<Record<LogColumnKind, ColumnMapping>> = {
   text: plain,
 };
 
+function dollars(value: LogValue): CsvCell {
+  return value === null ? null : { decimal: toDecimal(nano(String(value))) };
+}
+
 /** A summary row stands for many requests and has no id of its own. */
 function requestId(value: LogValue, errorCode: LogValue): CsvCell {
   return errorCode === SUMMARY_CODE ? null : fromUuid("request", String(value));
 }
 
-const COLUMNS = (Object.keys(LOG_COLUMNS) as LogColumnName[]).flatMap((name) =>
-  MAPPINGS[LOG_COLUMNS[name].kind](name),
-);
+const NAMES = Object.keys(LOG_COLUMNS) as LogColumnName[];
+const columnsOf = (names: readonly LogColumnName[]) =>
+  names.flatMap((name) => MAPPINGS[LOG_COLUMNS[name].kind](name));
+
+/** What account holders get. */
+const COLUMNS = columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name])));
+/** What only operators get: the cost of upstream, and what is left of the charge. */
+const OPERATOR_COLUMNS = [
+  ...COLUMNS,
+  ...columnsOf(NAMES.filter((name) => "isOperators" in LOG_COLUMNS[name])),
+  { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },
+];
 
 /** The headings in order. Programs rely on names and order, so new columns go to the end. */
 export const EXPORT_HEADINGS: readonly string[] = COLUMNS.map(({ heading }) => heading);
-
-const SELECTED = COLUMNS.map(({ heading, select }) => `${select} AS ${heading}`).join(", ");
+/** The same for operators. */
+export const OPERATOR_HEADINGS: readonly string[] = OPERATOR_COLUMNS.map((one) => one.heading);
 
 const ROWS_PER_PAGE = 1_000;
 
-const EXPORT = `
-  SELECT ${SELECTED} FROM request_log l LEFT JOIN keys k ON k.number = l.key
+const exportOf = (columns: readonly ExportColumn[]) => `
+  SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")} FROM request_log l LEFT JOIN keys k ON k.number = l.key
   WHERE ${LOG_CONDITIONS} ORDER BY l.at, l.request`;
 
-/** The header, then the rows from `from` until before `to`, ordered by time. */
+/** For operators: the header, then the rows from `from` until before `to`, ordered by time. */
 export function exportLog(database: Database, range: LogRange): AsyncGenerator<LogPage> {
   const { account, from, to } = range;
-  return exportCalls(database, account, { ...ALL_CALLS, from, to });
+  return pagesOf(database, account, { ...ALL_CALLS, from, to }, OPERATOR_COLUMNS);
 }
 
-/** The header, then the calls that a filter finds, ordered by time. */
-export async function* exportCalls(
-  { sql }: Database,
+/** For account holders: the header, then the calls that a filter finds, ordered by time. */
+export function exportCalls(
+  database: Database,
   account: number,
   filter: LogFilter,
 ): AsyncGenerator<LogPage> {
-  yield { csv: csvLine(EXPORT_HEADINGS), rows: 0 };
-  const pages = sql.unsafe(EXPORT, logParameters(account, filter)).cursor(ROWS_PER_PAGE);
+  return pagesOf(database, account, filter, COLUMNS);
+}
+
+async function* pagesOf(
+  { sql }: Database,
+  account: number,
+  filter: LogFilter,
+  columns: readonly ExportColumn[],
+): AsyncGenerator<LogPage> {
+  yield { csv: csvLine(columns.map(({ heading }) => heading)), rows: 0 };
+  const statement = exportOf(columns);
+  const pages = sql.unsafe(statement, logParameters(account, filter)).cursor(ROWS_PER_PAGE);
   for await (const page of pages) {
     if (page.length === 0) continue;
-    yield { csv: page.map((row) => csvLine(cellsOf(row))).join(""), rows: page.length };
+    const lines = page.map((row) => csvLine(cellsOf(row, columns)));
+    yield { csv: lines.join(""), rows: page.length };
   }
 }
 
-function cellsOf(row: Readonly<Record<string, LogValue>>): CsvCell[] {
-  return COLUMNS.map(({ heading, format }) => format(row[heading] ?? null, row.error_code ?? null));
+function cellsOf(
+  row: Readonly<Record<string, LogValue>>,
+  columns: readonly ExportColumn[],
+): CsvCell[] {
+  return columns.map(({ heading, format }) => format(row[heading] ?? null, row.error_code ?? null));
 }

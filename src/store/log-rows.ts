@@ -22,6 +22,8 @@ interface LogColumn {
   readonly kind: LogColumnKind;
   /** How the late settlement of an expired call changes the column. */
   readonly late?: "set" | "add";
+  /** True if only the operator's export has the column. */
+  readonly isOperators?: true;
 }
 
 /** In the order of the export (src/store/log-export.ts); new columns go to the end. */
@@ -50,6 +52,8 @@ export const LOG_COLUMNS = {
   free_cost: { kind: "amount", late: "add" },
   price_version: { kind: "text" },
   refused_by: { kind: "text" },
+  /** What the call cost the operator: account holders never see it. */
+  upstream_cost: { kind: "amount", late: "set", isOperators: true },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 export type LogColumnName = keyof typeof LOG_COLUMNS;
@@ -204,6 +208,7 @@ export function logRowOf(
     free_cost: (-entry.freeDelta).toString(),
     price_version: metadata.priceVersion ?? null,
     refused_by: end.refusedBy ?? null,
+    upstream_cost: end.upstreamCost?.toString() ?? null,
   });
 }
 

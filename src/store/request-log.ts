@@ -29,6 +29,8 @@ export interface LoggedCall {
   readonly lane: string | null;
   readonly priceVersion: string | null;
   readonly refusedBy: string | null;
+  /** Only for operators: what the call cost them; null if that is not known. */
+  readonly upstreamCost: bigint | null;
 }
 
 /** A place in the log: the calls before it are older. */
@@ -121,5 +123,6 @@ function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
     held: row.held === null ? null : amount("held"),
     ...{ country: text("country"), lane: text("lane") },
     ...{ priceVersion: text("price_version"), refusedBy: text("refused_by") },
+    upstreamCost: row.upstream_cost === null ? null : amount("upstream_cost"),
   };
 }

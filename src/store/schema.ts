@@ -105,6 +105,8 @@ export const requestLog = pgTable(
     refusedBy: text("refused_by"),
     country: text("country"),
     ipHash: bytea("ip_hash"),
+    /** What the call cost the operator; null if no price of its route was configured. */
+    upstreamCost: money("upstream_cost"),
   },
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),

@@ -1,7 +1,7 @@
 // The sums of the request log, from which the usage page is read. Every call is in three rows: of
 // 15 minutes, of an hour, and of a day, which makes a year quick to read.
 
-import { integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
+import { date, index, integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
 import { at, bytea, money, number } from "./columns.ts";
 
 /** How long the rows are, in minutes; hours and days are those of UTC. */
@@ -57,5 +57,35 @@ export const usageRollups = pgTable(
         table.status,
       ],
     }),
+  ],
+);
+
+/**
+ * What calls cost the operator, by UTC day and route; written with the log rows, like the usage. A
+ * row belongs to one bucket, so that two flushes never wait for each other.
+ */
+export const marginDays = pgTable(
+  "margin_days",
+  {
+    bucket: smallint("bucket").notNull(),
+    day: date("day").notNull(),
+    service: text("service").notNull(),
+    /** A model, or an action of maps; empty if there is none. */
+    model: text("model").notNull(),
+    /** The provider that served the calls; empty if the log has none. */
+    lane: text("lane").notNull(),
+    /** Calls that were served or charged. */
+    calls: integer("calls").notNull(),
+    cost: money("cost").notNull(),
+    /** The part of `cost` that free credit paid. */
+    freeCost: money("free_cost").notNull(),
+    /** The calls among them whose upstream cost is known, and what they were charged. */
+    knownCalls: integer("known_calls").notNull(),
+    knownCost: money("known_cost").notNull(),
+    upstreamCost: money("upstream_cost").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.bucket, table.day, table.service, table.model, table.lane] }),
+    index("margin_days_day").on(table.day),
   ],
 );

@@ -55,6 +55,7 @@ export async function startMailHarness(options: MailHarnessOptions = {}): Promis
         service: "Farebox",
         relay,
         connections: 10,
+        buying: null,
         waitMs: 0,
         dkim: null,
         bounces: null,

@@ -37,3 +37,24 @@ test("usage, log, receipt, ledger and overview of an account", async () => {
   const wrong = await cli("usage", "show", id, ...range, "--zone", "Nowhere/Town");
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("zone must be")]);
 });
+
+test("the margin of a month, for people, as CSV and as JSON", async () => {
+  const account = await openAccount(world, { paid: usd("20") });
+  const open = await hold(account, usd("1"));
+  const lane = "cheap";
+  await open.settle(usd("0.3"), { ...DONE, lane, upstreamCost: usd("0.12") });
+  const json = jsonOf(await cli("report", "margin", "--json"));
+  expect(json).toMatchObject({ month: new Date().toISOString().slice(0, 7), by: "route" });
+  const row = {
+    ...{ service: "models", model: "m", route: lane, day: null, calls: 1, charged_usd: "0.3" },
+    ...{ free_usd: "0", known_calls: 1, known_charged_usd: "0.3", upstream_usd: "0.12" },
+    ...{ margin_usd: "0.18", margin_percent: "60.00", unknown_charged_usd: "0" },
+  };
+  expect(json.rows).toContainEqual(row);
+  const { out } = await cli("report", "margin", "--csv");
+  expect(out).toContain('"models","m","cheap",,1,0.3,0,1,0.3,0.12,0.18,60.00,0\n');
+  const shown = await cli("report", "margin", "--by", "model");
+  expect(shown.out).toMatch(/models +m +\d+ +\$0\.\d+ +\$0\.12 +\$0\.18 +60\.00%/);
+  const wrong = await cli("report", "margin", "--month", "2026-13");
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("--month must be a month")]);
+});

@@ -101,6 +101,26 @@ describe("a good file", () => {
     expect(bands?.map(({ promptTokensMax }) => promptTokensMax)).toEqual([100, 200, null]);
   });
 
+  test("has a buying price for a route that says one, in bands too", () => {
+    const text = GOOD.replace(
+      '"model": "m-one" }',
+      `"model": "m-one", "buying": [
+        { "prompt_tokens_max": 50, "input_usd_per_m": 0.05, "output_usd_per_m": "0.2" },
+        { "input_usd_per_m": "1", "output_usd_per_m": "2" }
+      ] }`,
+    );
+    const [one, two] = parseCatalogue(text, ENV).models.get("m1")?.routes ?? [];
+    expect(one?.buying?.map(({ input }) => input)).toEqual([
+      price("0.05", 1_000_000),
+      price("1", 1_000_000),
+    ]);
+    expect(two).toEqual({ provider: "two", model: "m-two" });
+    const bad = text.replace('"0.2"', '"much"');
+    expect(refusal(bad).message).toContain("models[0].routes[0].buying[0].output_usd_per_m");
+    const unordered = text.replace('"prompt_tokens_max": 50, ', "");
+    expect(refusal(unordered).message).toContain("buying[0].prompt_tokens_max is missing");
+  });
+
   test("may begin with a byte order mark and have no models", () => {
     const { models } = parseCatalogue('\ufeff{ "providers": {}, "models": [] }', {});
     expect([...models.keys()]).toEqual([GUIDE_MODEL]);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csvLine } from "../../src/core/csv.ts";
 import { metadataText } from "../../src/core/journal.ts";
-import { EXPORT_HEADINGS, exportLog } from "../../src/store/log-export.ts";
+import { exportLog, OPERATOR_HEADINGS } from "../../src/store/log-export.ts";
 import { type Cli, cliProcessOf, jsonOf, startCli } from "../cli/run-cli.ts";
 import {
   ask,
@@ -58,13 +58,13 @@ test("each call is one row in the columns' order, with its exact cost and UTC ti
   await open.settle(usd("0.000000001"), { ...DONE, firstTokenMs: 7, promptTokens: 11 });
   await world.flush();
   const [header, row, ...rest] = await exported(account, ...ALWAYS);
-  expect(header).toBe(EXPORT_HEADINGS.map((name) => `"${name}"`).join(","));
+  expect(header).toBe(OPERATOR_HEADINGS.map((name) => `"${name}"`).join(","));
   expect(rest).toEqual([]);
   expect(row).toMatch(
     new RegExp(
       `^"20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z","${open.id}","${account.keyId}",` +
         '"test","/v1/chat/completions","models","m",200,,12,7,11,0,4,1,0.000000001,"DE",' +
-        '"0011223344556677",,0.00002,0.000000001,[^,]*,$',
+        '"0011223344556677",,0.00002,0.000000001,[^,]*,,,$',
     ),
   );
 });

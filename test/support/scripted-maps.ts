@@ -1,5 +1,6 @@
 // A maps provider that answers with the example of each action, unless the test sets an answer.
 
+import type { PicoUsd } from "../../src/core/money.ts";
 import type { MapsAction, ParametersOf } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import type { DataByAction } from "../../src/services/maps/maps-replies.ts";
@@ -22,6 +23,8 @@ export class ScriptedMaps implements MapsProvider {
     | (<A extends MapsAction>(action: A, options: AskOptions) => Promise<MapsAnswer<A>>)
     | null = null;
   refusal: Error | null = null;
+  /** What the operator pays for a call. */
+  buying: PicoUsd | undefined;
 
   check(): void {
     if (this.refusal !== null) throw this.refusal;
@@ -35,6 +38,7 @@ export class ScriptedMaps implements MapsProvider {
     this.asked.push({ action, parameters });
     const data: DataByAction[A] = EXAMPLES[action].data;
     const example = { data, attribution: ATTRIBUTION };
-    return { ...((await this.answer?.(action, options)) ?? example), provider: "scripted" };
+    const answer = (await this.answer?.(action, options)) ?? example;
+    return { ...answer, provider: "scripted", buying: this.buying };
   }
 }

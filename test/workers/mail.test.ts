@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { DETACHED_LEASE_MS } from "../../actors/detached-hold.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
-import { usd } from "../../src/core/money.ts";
+import { price, usd } from "../../src/core/money.ts";
 import { bounceAddress } from "../../src/services/mail/bounce-address.ts";
 import { startBounceListener } from "../../src/services/mail/providers/bounce-listener.ts";
 import { MailDeliveries } from "../../src/store/mail-deliveries.ts";
@@ -85,11 +85,14 @@ test("a worker that dies between the mail server and the account is completed, o
   expect(await deliveries.end(claim, { status: "sent", accepted: 1 })).not.toBeNull();
   expect(await deliveries.end(claim, { status: "sent", accepted: 1 })).toBeNull();
   const { keys, queue } = mail;
-  const completer = { deliveries, accounts: actors, keys, queue, log: silent, graceMs: -1 };
+  const deps = { deliveries, accounts: actors, keys, queue, log: silent };
+  const completer = { ...deps, buying: price("0.2", 1_000), graceMs: -1 };
   await completeMail(completer);
   await completeMail(completer);
   expect((await world.stored(id)).cost).toBe(usd("0.0015"));
   expect((await world.api.view(account)).monthSpent).toBe(usd("0.0015"));
+  const [entry] = await world.api.journal(account);
+  expect(entry?.end?.upstreamCost).toBe(usd("0.0002"));
 });
 
 test("what a server took is recorded once Postgres takes it, and not repeated", async () => {

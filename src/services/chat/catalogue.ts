@@ -7,6 +7,8 @@ import type { PriceBand } from "../../core/pricing.ts";
 export interface Route {
   readonly provider: string;
   readonly model: string;
+  /** What the operator pays there; omitted if the operator did not say. */
+  readonly buying?: readonly PriceBand[];
 }
 
 export interface ModelEntry {

@@ -10,9 +10,8 @@ import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
 import { ZERO } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
-import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
-import { fallbackModel } from "./model-fallback.ts";
+import { type ServedBy, servedOutcome } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
 import { NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
@@ -36,15 +35,9 @@ export type StreamEvent =
   /** The stream broke off. The part that was sent is charged. */
   | { readonly kind: "error"; readonly error: ApiError };
 
-export interface ChatStreamParts {
+export interface ChatStreamParts extends ServedBy {
   readonly call: Call;
   readonly request: ChatRequest;
-  /** The model that answers. */
-  readonly model: ModelEntry;
-  /** The models asked, in order; the last one answers. */
-  readonly tried: readonly ModelEntry[];
-  /** The provider that answers. */
-  readonly lane: string;
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: Batches;
@@ -243,7 +236,7 @@ export class ChatStream implements BatchTaker {
     errorCode: string | null,
     countUsage: () => Promise<ChatUsage | null>,
   ): Promise<StreamResult> {
-    const { call, model, lane, hold, interruption, turn } = this.#parts;
+    const { call, model, hold, interruption, turn } = this.#parts;
     this.#callOffWatch();
     interruption.stopListening();
     const isByClient = interruption.reason?.error === null;
@@ -261,9 +254,8 @@ export class ChatStream implements BatchTaker {
       outcome: {
         ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
         ...usage,
-        ...fallbackModel(this.#parts),
+        ...servedOutcome(this.#parts, usage),
         firstTokenMs: this.#firstTokenMs,
-        lane,
       },
     });
     return { usage: usage ?? NO_USAGE, settlement };

@@ -12,7 +12,7 @@ import type { ModelEntry } from "./catalogue.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
-import { fallbackModel, firstAnswer, type ModelAnswer } from "./model-fallback.ts";
+import { firstAnswer, type ModelAnswer, servedOutcome } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
 import type { ChatUsage, ServedReply } from "./providers/provider.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
@@ -55,7 +55,8 @@ export async function completeChat(
     grace.end();
   }
   const { model, tried, result: reply } = served;
-  const outcome = { ...endOf(deps, call), ...usage, ...fallbackModel(served), lane: reply.lane };
+  const by = servedOutcome({ model, tried, route: reply }, usage);
+  const outcome = { ...endOf(deps, call), ...usage, ...by };
   const cost = exactCost(model.bands, usage);
   const settlement = await settle(deps, { hold, cost, outcome });
   return { model, tried, reply, usage, settlement };
@@ -105,9 +106,9 @@ export async function openChatStream(
       deps.chat.stream(one, requestFor(one), { account, signal }),
     );
     const batches = pullable(result);
-    const { lane } = result;
+    const { lane, buying } = result;
     const { maxTokens } = requestFor(model);
-    const served = { model, tried, lane, batches, maxTokens };
+    const served = { model, tried, route: { lane, buying }, batches, maxTokens };
     return new ChatStream(deps, { call, request, hold, interruption, turn, ...served });
   } catch (error) {
     interruption.stopListening();

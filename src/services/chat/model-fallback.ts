@@ -1,11 +1,14 @@
 // Asks models in order until one answers. After a failure before the first byte of an answer, the
 // next model is asked. All models share the hold of the call.
 
+import type { Outcome } from "../../../actors/account.ts";
 import type { Call } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
+import { type TokenUsage, upstreamCost } from "../../core/pricing.ts";
 import type { Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
+import type { ServedRoute } from "./providers/provider.ts";
 
 /** A model that answered. */
 export interface ModelAnswer<Result> {
@@ -50,9 +53,19 @@ function isUnanswered(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === "upstream_unreachable";
 }
 
-/** The model for the log, if it is not the one that the call was admitted for. */
-export function fallbackModel({ model, tried }: Pick<ModelAnswer<unknown>, "model" | "tried">): {
-  readonly model?: string;
-} {
-  return tried.length > 1 ? { model: model.id } : {};
+/** The model and the route that serve a call. */
+export interface ServedBy extends Omit<ModelAnswer<unknown>, "result"> {
+  readonly route: ServedRoute;
+}
+
+/** For the log: the model, if another one was asked first; the route, and what it costs there. */
+export function servedOutcome(
+  { model, tried, route }: ServedBy,
+  usage: TokenUsage | null,
+): Pick<Outcome, "model" | "lane" | "upstreamCost"> {
+  return {
+    ...(tried.length > 1 && { model: model.id }),
+    lane: route.lane,
+    ...(usage !== null && upstreamCost(route.buying, usage)),
+  };
 }

@@ -4,7 +4,7 @@ import type { Settlement } from "../../../actors/account.ts";
 import { type Call, type CallDeps, outcomeOf, takeHold } from "../../calls/call.ts";
 import { giveBack, settle } from "../../calls/settling.ts";
 import { OK } from "../../core/errors.ts";
-import type { NanoUsd } from "../../core/money.ts";
+import { charge, type NanoUsd } from "../../core/money.ts";
 import type { MapsAction, ParametersOf } from "./actions.ts";
 import type { MapsProvider, MapsReply } from "./providers/provider.ts";
 
@@ -54,6 +54,10 @@ export async function askMaps<A extends MapsAction>(
     return await giveBack(deps, call, hold, error);
   }
   const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const outcome = { ...end, lane: reply.provider };
+  const { provider: lane, buying } = reply;
+  const outcome = {
+    ...{ ...end, lane },
+    ...(buying !== undefined && { upstreamCost: charge([[1, buying]]) }),
+  };
   return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
 }

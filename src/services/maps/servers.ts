@@ -1,5 +1,6 @@
 // The servers of maps: which are configured, and which of them serve each action, in order.
 
+import type { PicoUsd } from "../../core/money.ts";
 import type { MapsAction } from "./actions.ts";
 import { MAPS_PRICES, type MapsPrices } from "./prices.ts";
 
@@ -44,6 +45,8 @@ export interface MapsServer {
   readonly timeoutMs: number;
   /** The maximum of simultaneous requests; further ones go to the next server. */
   readonly concurrencyMax: number;
+  /** What the operator pays for one call; omitted if the operator did not say. */
+  readonly buying?: PicoUsd;
 }
 
 /** Defaults of a server. */

@@ -16,6 +16,8 @@ export interface SearchServer {
   readonly timeoutMs: number;
   /** The maximum of simultaneous queries; further ones go to the next server. */
   readonly concurrencyMax: number;
+  /** What the operator pays for one call; omitted if the operator did not say. */
+  readonly buying?: PicoUsd;
 }
 
 export interface SearchOffer {

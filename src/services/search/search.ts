@@ -1,6 +1,6 @@
 // The life of a search: admit with the upper bound, ask the providers, settle to the results.
 
-import type { Settlement } from "../../../actors/account.ts";
+import type { Outcome, Settlement } from "../../../actors/account.ts";
 import { type Call, type CallDeps, type CallTerms, outcomeOf, takeHold } from "../../calls/call.ts";
 import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
@@ -54,7 +54,7 @@ export async function searchOnce(
   }
   const cost = charge([[reply.results.length, pricePerResult]]);
   const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const outcome = { ...end, lane: reply.provider };
+  const outcome = { ...end, lane: reply.provider, ...upstreamCost([reply]) };
   return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
 }
 
@@ -85,6 +85,7 @@ export async function searchBatch(
     cost = charge([[results, pricePerResult]]);
     return { reply, cost: subtract(cost, before) };
   });
+  const answered = replies.flatMap((reply) => (reply instanceof ApiError ? [] : [reply]));
   const hasLeft = call.signal.aborted;
   const end = hasLeft
     ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
@@ -92,7 +93,8 @@ export async function searchBatch(
   const outcome = {
     ...outcomeOf(deps, call, end),
     requests: requests.length,
-    ...lanesOf(replies),
+    ...lanesOf(answered),
+    ...upstreamCost(answered),
   };
   const settlement = await settle(deps, { hold, cost, outcome });
   if (hasLeft) throw clientLeft();
@@ -100,9 +102,16 @@ export async function searchBatch(
 }
 
 /** The providers that served a batch. */
-function lanesOf(replies: readonly (SearchReply | ApiError)[]): { readonly lane?: string } {
-  const providers = replies.flatMap((reply) => (reply instanceof ApiError ? [] : reply.provider));
+function lanesOf(replies: readonly SearchReply[]): { readonly lane?: string } {
+  const providers = replies.map(({ provider }) => provider);
   return providers.length === 0 ? {} : { lane: [...new Set(providers)].join(",") };
+}
+
+/** What the operator pays for the queries; not known if the price of one is not known. */
+function upstreamCost(replies: readonly SearchReply[]): Pick<Outcome, "upstreamCost"> {
+  const prices = replies.flatMap(({ buying }) => buying ?? []);
+  if (prices.length === 0 || prices.length < replies.length) return {};
+  return { upstreamCost: charge(prices.map((price) => [1, price])) };
 }
 
 /**

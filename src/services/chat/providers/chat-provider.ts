@@ -20,6 +20,7 @@ import type {
   ChatReply,
   ChatRequest,
   ServedReply,
+  ServedRoute,
   ServedStream,
 } from "./provider.ts";
 
@@ -35,9 +36,10 @@ export interface ChatProviderDeps {
 
 type ReportResult = (result: AttemptResult) => void;
 
-interface ServedRoute {
+interface RouteToAsk {
   readonly server: ProviderEntry;
   readonly upstreamModel: string;
+  readonly served: ServedRoute;
 }
 
 /** A provider for all models of the catalogue. */
@@ -47,7 +49,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const ask = <Result>(
     model: ModelEntry,
     { account, signal, runRequest = (request) => request() }: ChatOptions,
-    attempt: (route: ServedRoute) => Promise<Result>,
+    attempt: (route: RouteToAsk) => Promise<Result>,
   ) =>
     fallback.first({
       candidates: routesOf(model, deps.catalogue()),
@@ -65,14 +67,14 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   ): Promise<ServedReply> {
     const { signal } = options;
     const call = { ...requestOf(model, request), signal };
-    const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
+    const { result, end } = await ask(model, options, async ({ server, upstreamModel, served }) => {
       const reply: ChatReply =
         server.kind === "guide"
           ? await deps.guide.complete(request, options)
           : await completeUpstream(
               callOf(deps, { ...call, provider: server, model: upstreamModel }),
             );
-      return { ...reply, lane: server.name };
+      return { ...reply, ...served };
     });
     end("ok");
     return plausible(result, model);
@@ -85,12 +87,12 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   ): Promise<ServedStream> {
     const { signal } = options;
     const call = { ...requestOf(model, request), signal };
-    const { result, end } = await ask(model, options, async ({ server, upstreamModel }) => {
+    const { result, end } = await ask(model, options, async ({ server, upstreamModel, served }) => {
       const batches =
         server.kind === "guide"
           ? deps.guide.stream(request, options)
           : streamUpstream(callOf(deps, { ...call, provider: server, model: upstreamModel }));
-      return { ...(await withFirst(pullable(batches))), lane: server.name };
+      return { ...(await withFirst(pullable(batches))), ...served };
     });
     return new Relay(result, { model, signal, end });
   }
@@ -104,10 +106,11 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
 }
 
 /** The model's routes whose providers are in the catalogue. */
-function routesOf(model: ModelEntry, { providers }: ChatCatalogue): ServedRoute[] {
-  return model.routes.flatMap(({ provider, model: upstreamModel }) => {
+function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[] {
+  return model.routes.flatMap(({ provider, model: upstreamModel, buying }) => {
     const server = providers.get(provider);
-    return server === undefined ? [] : [{ server, upstreamModel }];
+    if (server === undefined) return [];
+    return [{ server, upstreamModel, served: { lane: server.name, buying } }];
   });
 }
 
@@ -124,16 +127,15 @@ function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): Upst
   return { ...call, fetch: deps.fetch };
 }
 
-interface Started {
+interface Started extends ServedRoute {
   readonly first: ChatBatch;
   readonly rest: Batches;
-  readonly lane: string;
 }
 
 /**
  * Waits for the first batch with a delta. After a failure before it, another route can be tried.
  */
-async function withFirst(rest: Batches): Promise<Omit<Started, "lane">> {
+async function withFirst(rest: Batches): Promise<Omit<Started, keyof ServedRoute>> {
   let usage: ChatBatch["usage"] = null;
   for (;;) {
     const { done, value } = await rest.next();
@@ -146,6 +148,7 @@ async function withFirst(rest: Batches): Promise<Omit<Started, "lane">> {
 /** A started stream. However it ends, its result is reported once, even if nobody reads it. */
 class Relay extends Batches implements BatchTaker, ServedStream {
   readonly lane: string;
+  readonly buying: ServedRoute["buying"];
   readonly #rest: Batches;
   readonly #model: ModelEntry;
   readonly #signal: AbortSignal;
@@ -161,6 +164,7 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   ) {
     super();
     this.lane = started.lane;
+    this.buying = started.buying;
     this.#first = started.first;
     this.#rest = started.rest;
     this.#model = call.model;

@@ -1,6 +1,6 @@
 // The interface between calls and the providers of chat completions.
 
-import type { TokenUsage } from "../../../core/pricing.ts";
+import type { PriceBand, TokenUsage } from "../../../core/pricing.ts";
 import type { ModelEntry } from "../catalogue.ts";
 
 /** A checked message, ready to be forwarded, with known fields only. */
@@ -73,10 +73,16 @@ export interface ChatReply {
   readonly fingerprint?: string | null;
 }
 
-/** A reply, and the provider that served it. */
-export interface ServedReply extends ChatReply {
+/** The route that served a call. */
+export interface ServedRoute {
+  /** The name of its provider. */
   readonly lane: string;
+  /** What the operator pays there; undefined if that is not configured. */
+  readonly buying?: readonly PriceBand[] | undefined;
 }
+
+/** A reply, and the route that served it. */
+export interface ServedReply extends ChatReply, ServedRoute {}
 
 export interface ChatDelta {
   readonly index: number;
@@ -97,10 +103,8 @@ export interface ChatBatch {
   readonly fingerprint?: string | null;
 }
 
-/** A started stream, and the provider that serves it. */
-export interface ServedStream extends AsyncIterable<ChatBatch> {
-  readonly lane: string;
-}
+/** A started stream, and the route that serves it. */
+export interface ServedStream extends AsyncIterable<ChatBatch>, ServedRoute {}
 
 export interface ChatOptions {
   /** The caller's account: servers are shared fairly between accounts. */

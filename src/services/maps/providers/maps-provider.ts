@@ -3,6 +3,7 @@
 
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
+import type { PicoUsd } from "../../../core/money.ts";
 import { Fallback, type FallbackDeps, type Server } from "../../../upstream/fallback.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
@@ -33,6 +34,7 @@ export interface MapsProviderDeps {
 interface Candidate<A extends MapsAction> {
   readonly server: Server;
   readonly kind: string;
+  readonly buying: PicoUsd | undefined;
   readonly service: Service<A>;
 }
 
@@ -57,7 +59,8 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
       const services = server === undefined ? deps.embedded : servicesOf(server);
       const service: Service<A> | undefined = services[action];
       if (service === undefined) return [];
-      return [{ server: server ?? EMBEDDED_SERVER, kind: server?.kind ?? EMBEDDED, service }];
+      const kind = server?.kind ?? EMBEDDED;
+      return [{ server: server ?? EMBEDDED_SERVER, kind, buying: server?.buying, service }];
     });
   }
 
@@ -82,9 +85,10 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
   ): Promise<MapsReply<A>> {
     const { result, end } = await fallback.first({
       candidates: ableOf(action, parameters),
-      attempt: async ({ service, kind }) => ({
+      attempt: async ({ service, kind, buying }) => ({
         ...(await service.ask(parameters, options)),
         provider: kind,
+        buying,
       }),
       ...options,
       subject: action,

@@ -1,5 +1,6 @@
 // The interface between a maps call and the providers of its action.
 
+import type { PicoUsd } from "../../../core/money.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
 import type { DataOf } from "../maps-replies.ts";
@@ -55,6 +56,8 @@ export type ConnectServer = (server: MapsServer, deps: { readonly fetch: Fetch }
 /** An answer, with the kind of its provider. */
 export interface MapsReply<A extends MapsAction> extends MapsAnswer<A> {
   readonly provider: string;
+  /** What the operator pays for it; undefined if that is not configured. */
+  readonly buying?: PicoUsd | undefined;
 }
 
 /** Serves an action by its providers in order. */

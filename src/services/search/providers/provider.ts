@@ -1,6 +1,7 @@
 // The interface between a call and the servers that find results.
 
 import type { ApiError } from "../../../core/errors.ts";
+import type { PicoUsd } from "../../../core/money.ts";
 import type { SearchKind } from "../search-catalogue.ts";
 
 export const FRESHNESS = ["day", "week", "month", "year"] as const;
@@ -55,6 +56,8 @@ export interface SearchReply {
   /** Best first, each URL once, at most as many as requested. */
   readonly results: readonly SearchResult[];
   readonly provider: SearchKind;
+  /** What the operator pays for it; undefined if that is not configured. */
+  readonly buying?: PicoUsd | undefined;
 }
 
 export interface SearchOptions {

@@ -77,6 +77,7 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
       attempt: async ({ server }) => ({
         results: await ask(server, request, options),
         provider: server.kind,
+        buying: server.buying,
       }),
       ...options,
       subject: "search",

@@ -1,0 +1,62 @@
+// What is left of the charges after the cost of upstream, for operators: the command line and the
+// operator console show this report.
+
+import type { Database } from "../store/database.ts";
+import { type MarginGroup, type MarginSums, readMargins } from "../store/margins.ts";
+
+export interface MarginRow extends MarginSums {
+  /** Charged minus upstream cost, of the calls whose cost is known; null if none is known. */
+  readonly margin: bigint | null;
+  /** The margin in hundredths of a percent of what those calls were charged, rounded down. */
+  readonly marginBasisPoints: number | null;
+  /** Charged by calls whose upstream cost is not known. It is part of no margin. */
+  readonly unknownCharged: bigint;
+}
+
+export interface MarginReport {
+  /** Most charged first. */
+  readonly rows: readonly MarginRow[];
+  /** All rows together. */
+  readonly total: MarginRow;
+}
+
+/** Reads the report from one day until before another, both such as `2026-11-01` (UTC). */
+export async function marginReport(
+  database: Database,
+  range: { readonly from: string; readonly to: string; readonly by: MarginGroup },
+): Promise<MarginReport> {
+  const sums = await readMargins(database, range.from, range.to, range.by);
+  const sum = (pick: (row: MarginSums) => bigint) => sums.reduce((all, row) => all + pick(row), 0n);
+  const count = (pick: (row: MarginSums) => number) =>
+    sums.reduce((all, row) => all + pick(row), 0);
+  const total = withMargin({
+    ...{ service: "", model: null, lane: null, day: null },
+    calls: count(({ calls }) => calls),
+    charged: sum(({ charged }) => charged),
+    free: sum(({ free }) => free),
+    knownCalls: count(({ knownCalls }) => knownCalls),
+    knownCharged: sum(({ knownCharged }) => knownCharged),
+    upstreamCost: sum(({ upstreamCost }) => upstreamCost),
+  });
+  return { rows: sums.map(withMargin), total };
+}
+
+const BASIS_POINTS = 10_000n;
+
+function withMargin(sums: MarginSums): MarginRow {
+  const { charged, knownCalls, knownCharged, upstreamCost } = sums;
+  const isKnown = knownCalls > 0;
+  const margin = knownCharged - upstreamCost;
+  return {
+    ...sums,
+    margin: isKnown ? margin : null,
+    marginBasisPoints:
+      isKnown && knownCharged > 0n ? Number(floored(margin * BASIS_POINTS, knownCharged)) : null,
+    unknownCharged: charged - knownCharged,
+  };
+}
+
+function floored(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  return dividend < 0n && dividend % divisor !== 0n ? quotient - 1n : quotient;
+}

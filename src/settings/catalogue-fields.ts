@@ -1,0 +1,49 @@
+// The kinds of fields of the configuration file. `errorMessage` is what our own refusal says;
+// editors that know the keyword show it too.
+
+import { Type } from "@sinclair/typebox";
+
+/** No other members. */
+export const closed = { additionalProperties: false };
+/** A name that the operator gives. */
+export const name = (description: string) =>
+  Type.String({
+    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+    description,
+    errorMessage: "must be a name of letters, digits, '.', '_' and '-'",
+  });
+/** A line of text. */
+export const line = (description: string) =>
+  Type.String({
+    pattern: "^[^\\u0000-\\u001f\\u007f]{1,200}$",
+    description,
+    errorMessage: "must be one line of 1 to 200 characters",
+  });
+/** A whole number within bounds. */
+export const whole = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({
+    minimum,
+    maximum,
+    description,
+    errorMessage: `must be a whole number from ${minimum} to ${maximum}`,
+  });
+/** An amount of USD, as text or as a number. */
+export const usdAmount = (description: string) =>
+  Type.Union([Type.String({ pattern: "^\\d{1,5}(\\.\\d{1,6})?$" }), Type.Number({ minimum: 0 })], {
+    description,
+    errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
+  });
+/** The address of a server. */
+export const baseUrl = (description: string) =>
+  Type.String({
+    pattern: "^https?://[^\\s]{1,500}$",
+    description,
+    errorMessage: "must be an http or https URL",
+  });
+/** The variable that holds a key. */
+export const apiKeyEnv = (description: string) =>
+  Type.String({
+    pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+    description,
+    errorMessage: "must be the name of an environment variable",
+  });
