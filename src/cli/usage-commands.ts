@@ -18,7 +18,7 @@ const repair: Command = {
       const text =
         repaired + margins === 0
           ? "The usage agrees with ledger and request log."
-          : `Computed the usage of ${repaired} account(s) again, the margin of ${margins} bucket(s).`;
+          : `Computed again: usage of ${repaired} account(s), margin of ${margins} bucket(s).`;
       return { json: { repaired, margins }, text };
     };
   },

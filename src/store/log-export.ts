@@ -93,7 +93,8 @@ export const OPERATOR_HEADINGS: readonly string[] = OPERATOR_COLUMNS.map((one) =
 const ROWS_PER_PAGE = 1_000;
 
 const exportOf = (columns: readonly ExportColumn[]) => `
-  SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")} FROM request_log l LEFT JOIN keys k ON k.number = l.key
+  SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")}
+  FROM request_log l LEFT JOIN keys k ON k.number = l.key
   WHERE ${LOG_CONDITIONS} ORDER BY l.at, l.request`;
 
 /** For operators: the header, then the rows from `from` until before `to`, ordered by time. */

@@ -97,7 +97,7 @@ test("a stream that broke off costs what its charged tokens cost", async () => {
   expect(end?.upstreamCost).toBe(BigInt(input * 500 + output * 1_500) as never);
 });
 
-test("searches cost the price of a query each; one of unknown price makes a batch unknown", async () => {
+test("each query has its price; one without a price makes its batch unknown", async () => {
   const account = await api.account(PAYING);
   const buying = price("5", 1_000);
   const post = (path: string, body: object) => api.postTo(path, account, body);

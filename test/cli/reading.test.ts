@@ -47,12 +47,12 @@ test("the margin of a month, for people, as CSV and as JSON", async () => {
   expect(json).toMatchObject({ month: new Date().toISOString().slice(0, 7), by: "route" });
   const row = {
     ...{ service: "models", model: "m", route: lane, day: null, calls: 1, charged_usd: "0.3" },
-    ...{ free_usd: "0", known_calls: 1, known_charged_usd: "0.3", upstream_usd: "0.12" },
+    ...{ free_usd: "0.3", known_calls: 1, known_charged_usd: "0.3", upstream_usd: "0.12" },
     ...{ margin_usd: "0.18", margin_percent: "60.00", unknown_charged_usd: "0" },
   };
   expect(json.rows).toContainEqual(row);
   const { out } = await cli("report", "margin", "--csv");
-  expect(out).toContain('"models","m","cheap",,1,0.3,0,1,0.3,0.12,0.18,60.00,0\n');
+  expect(out).toContain('"models","m","cheap",,1,0.3,0.3,1,0.3,0.12,0.18,60.00,0\n');
   const shown = await cli("report", "margin", "--by", "model");
   expect(shown.out).toMatch(/models +m +\d+ +\$0\.\d+ +\$0\.12 +\$0\.18 +60\.00%/);
   const wrong = await cli("report", "margin", "--month", "2026-13");

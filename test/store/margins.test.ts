@@ -35,7 +35,7 @@ test("an outcome without a cost has the text that earlier releases write and rea
   expect(() => parseOutcome('[200,null,12,null,3,0,4,1,null,"main",0.5]')).toThrow(RangeError);
 });
 
-test("margin is summed over calls of known cost; the others are told apart, never as 0", async () => {
+test("margin is summed over calls of known cost; others are apart, and never 0", async () => {
   const { database, flush } = await emptied();
   const account = await lab.account(5);
   await account.call(usd("0.01"), { outcome: costing("0.004") });
