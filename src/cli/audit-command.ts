@@ -38,6 +38,16 @@ const auditCommand: Command = {
   },
 };
 
+/** Audits all accounts; what is wrong, in words. Changes nothing. */
+export async function auditEverything(
+  stores: Stores,
+): Promise<{ readonly report: AuditReport; readonly problems: readonly string[] }> {
+  const report = await audit(auditDeps(stores), null);
+  const { difference, rejected } = report;
+  const findings = difference === null ? rejected : [difference, ...rejected];
+  return { report, problems: findings.map(describe) };
+}
+
 function paymentsAnswer({ compared, findings }: PaymentAudit): Answer {
   const json = { ok: findings.length === 0, payments: compared, differences: findings };
   if (findings.length === 0) {

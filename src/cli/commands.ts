@@ -2,6 +2,7 @@
 
 import { accountCommands } from "./account-commands.ts";
 import { auditCommands } from "./audit-command.ts";
+import { backupCommands } from "./backup-commands.ts";
 import { type Command, parseArguments, UsageError } from "./command.ts";
 import { doctorCommands } from "./doctor-command.ts";
 import { commandHelp, overview } from "./help.ts";
@@ -16,6 +17,7 @@ import { paymentCommands } from "./payment-commands.ts";
 import { peopleCommands } from "./people-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 import { reportCommands } from "./report-commands.ts";
+import { restoreCommands } from "./restore-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 import { topUpCommands } from "./top-up-commands.ts";
 import { usageCommands } from "./usage-commands.ts";
@@ -37,6 +39,8 @@ const COMMANDS: readonly Command[] = [
   ...journalCommands,
   ...auditCommands,
   ...doctorCommands,
+  ...backupCommands,
+  ...restoreCommands,
   ...migrateCommands,
 ];
 

@@ -27,6 +27,7 @@ export interface StoresDeps {
 export interface Stores {
   readonly database: Database;
   readonly databaseUrl: string;
+  readonly redisUrl: string;
   readonly actors: AccountActors;
   readonly administration: AdministrationDeps;
   /** The origin where people open the dashboard; null if it is not set. */
@@ -70,6 +71,7 @@ export function openStores({ config, consoleOrigin, now, random, warn }: StoresD
   return {
     database,
     databaseUrl: config.databaseUrl,
+    redisUrl: config.redisUrl,
     actors,
     administration: { accounts, payments, actors, now, onDelayed },
     consoleOrigin,

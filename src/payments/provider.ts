@@ -1,9 +1,10 @@
 // What a payment provider can do for us. The words are ours; amounts are what the payer pays.
 
+import type { Surface } from "../core/keys.ts";
 import type { NanoUsd } from "../core/money.ts";
 import type { ProviderEvent } from "../store/provider-events.ts";
 import type { CardDetails } from "../store/saved-cards.ts";
-import type { CheckoutPage, TopUp } from "../store/top-ups.ts";
+import type { CheckoutPage, TopUp, TopUpKind } from "../store/top-ups.ts";
 
 /** The name under which what a provider did is stored; the sandbox is one of its own. */
 export type ProviderName = "stripe" | "sandbox";
@@ -12,6 +13,15 @@ export type ProviderName = "stripe" | "sandbox";
 export interface ProviderDispute {
   readonly state: "inquiry" | "open" | "won" | "lost";
   readonly amount: NanoUsd;
+}
+
+/** Enough of a top-up to make its row again. */
+export interface ProviderOrder {
+  readonly accountId: string;
+  readonly surface: Surface;
+  readonly kind: TopUpKind;
+  readonly amount: NanoUsd;
+  readonly bonus: NanoUsd;
 }
 
 /** A payment as the provider has it at this moment. */
@@ -24,6 +34,8 @@ export interface ProviderPayment {
   readonly received: NanoUsd;
   /** The id of our top-up; null for a payment that is none of ours. */
   readonly topUpId: string | null;
+  /** What was ordered, as its metadata tells it; null for a payment that is older than that. */
+  readonly order: ProviderOrder | null;
   /** When it was paid; null before. */
   readonly paidAt: Date | null;
   /** What was or will be returned to the payer; failed refunds excluded. */

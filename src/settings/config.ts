@@ -147,6 +147,12 @@ export function loadMailConfig(env: Environment = process.env): MailConfig {
   return mailOf(readVariables(MAIL_VARIABLES, env));
 }
 
+/** The Redis of the job queues; null where it is the money Redis. */
+export function loadQueueRedisUrl(env: Environment = process.env): string | null {
+  const { QUEUE_REDIS_URL } = SERVER_VARIABLES;
+  return readVariables({ QUEUE_REDIS_URL }, env).QUEUE_REDIS_URL;
+}
+
 /** The origin where people open the dashboard; null if it is not set. */
 export function loadConsoleOrigin(env: Environment = process.env): string | null {
   const { CONSOLE_URL } = CONSOLE_VARIABLES;

@@ -3,13 +3,15 @@
 
 import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { newId, type RandomBytes } from "../core/ids.ts";
+import type { Surface } from "../core/keys.ts";
 import { add, type NanoUsd, nano } from "../core/money.ts";
 import { accounts, payments } from "./account-schema.ts";
 import type { Database } from "./database.ts";
 import type { Transaction } from "./operations.ts";
 import { savedCards, topUps } from "./payment-schema.ts";
 
-export type TopUpKind = "checkout" | "card" | "auto";
+export const TOP_UP_KINDS = ["checkout", "card", "auto"] as const;
+export type TopUpKind = (typeof TOP_UP_KINDS)[number];
 export type TopUpStatus = "open" | "succeeded" | "failed" | "expired";
 
 export interface TopUp {
@@ -19,6 +21,7 @@ export interface TopUp {
   readonly account: number;
   readonly accountId: string;
   readonly bucket: number;
+  readonly surface: Surface;
   readonly provider: string;
   readonly kind: TopUpKind;
   /** The net amount that will be credited. */
@@ -221,6 +224,7 @@ function select(queries: Queries) {
       topUp: topUps,
       accountId: accounts.id,
       bucket: accounts.bucket,
+      surface: accounts.surface,
       cardRef: savedCards.ref,
       tax: payments.tax,
       receiptUrl: payments.receiptUrl,

@@ -24,6 +24,7 @@ const GROSS = add(AMOUNT, FEE, TAX);
 
 const TOP_UP: TopUp = {
   ...{ number: 1, id: "topup_1", account: 1, accountId: "acct_1", bucket: 0, provider: "stripe" },
+  surface: "gateway",
   ...{ kind: "checkout", amount: AMOUNT, fee: FEE, tax: ZERO, bonus: BONUS, status: "open" },
   ...{ checkout: "cs_1", intent: null, url: null, cardRef: null, consentVersion: null },
   ...{ attempts: 0, failure: null, nextAttemptAt: null, concern: null, payment: null },
@@ -32,6 +33,7 @@ const TOP_UP: TopUp = {
 
 const PAID: ProviderPayment = {
   ...{ intent: "pi_1", status: "succeeded", currency: "usd", received: GROSS, topUpId: "topup_1" },
+  order: null,
   ...{ paidAt: NOW, refunded: ZERO, disputes: [], hasFraudWarning: false, card: null, tax: ZERO },
   ...{ fingerprint: null, receiptUrl: null, isCardSaved: false, failure: null },
 };

@@ -9,6 +9,7 @@ import type { TopUp } from "../../src/store/top-ups.ts";
 const NOW = new Date("2026-11-21T12:00:00Z");
 
 const TOP_UP: TopUp = {
+  surface: "gateway",
   number: 1,
   id: "topup_1",
   account: 1,
@@ -44,6 +45,7 @@ const PAYMENT: ProviderPayment = {
   currency: "usd",
   received: usd("20"),
   topUpId: TOP_UP.id,
+  order: null,
   paidAt: NOW,
   refunded: ZERO,
   disputes: [],

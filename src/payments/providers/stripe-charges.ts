@@ -7,7 +7,7 @@ import type { CheckoutPage, TopUp } from "../../store/top-ups.ts";
 import { consentText } from "../consent.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
 import { answered } from "./stripe-answers.ts";
-import { METADATA } from "./stripe-objects.ts";
+import { METADATA, metadataOf } from "./stripe-objects.ts";
 
 export interface ChargeOptions {
   readonly returnUrl: string;
@@ -151,10 +151,6 @@ async function taxOf(stripe: Stripe, { topUp, customer }: ChargeTerms) {
 function linesOf({ amount, fee }: Pick<TopUp, "amount" | "fee">) {
   const lines = [{ name: CREDIT, cents: toCents(amount) }];
   return fee === ofCents(0) ? lines : [...lines, { name: FEE, cents: toCents(fee) }];
-}
-
-function metadataOf({ id, accountId }: Pick<TopUp, "id" | "accountId">): Record<string, string> {
-  return { [METADATA.topUp]: id, [METADATA.account]: accountId };
 }
 
 /** The payment that was made; a declined card is one too. */

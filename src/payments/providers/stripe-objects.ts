@@ -2,9 +2,17 @@
 // know is read as what is safe for the books, and never throws.
 
 import type Stripe from "stripe";
-import { add, type NanoUsd, ofCents, ZERO } from "../../core/money.ts";
+import { isId } from "../../core/ids.ts";
+import type { Surface } from "../../core/keys.ts";
+import { add, type NanoUsd, ofCents, toDecimal, usd, ZERO } from "../../core/money.ts";
 import type { CardDetails } from "../../store/saved-cards.ts";
-import type { PaymentFailure, ProviderDispute, ProviderPayment } from "../provider.ts";
+import { TOP_UP_KINDS, type TopUp } from "../../store/top-ups.ts";
+import type {
+  PaymentFailure,
+  ProviderDispute,
+  ProviderOrder,
+  ProviderPayment,
+} from "../provider.ts";
 
 /** The keys of our own metadata on Stripe's objects. */
 export const METADATA = {
@@ -12,7 +20,47 @@ export const METADATA = {
   account: "farebox_account",
   /** The tax in a charge of a saved card, in cents. */
   tax: "farebox_tax",
+  /** What a top-up that our database lost is made of again. */
+  surface: "farebox_surface",
+  kind: "farebox_kind",
+  amount: "farebox_amount_usd",
+  bonus: "farebox_bonus_usd",
 } as const;
+
+/** The metadata of a top-up's payment. */
+export function metadataOf(topUp: TopUp): Record<string, string> {
+  const { id, accountId, surface, kind, amount, bonus } = topUp;
+  return {
+    [METADATA.topUp]: id,
+    [METADATA.account]: accountId,
+    [METADATA.surface]: surface,
+    [METADATA.kind]: kind,
+    [METADATA.amount]: toDecimal(amount),
+    [METADATA.bonus]: toDecimal(bonus),
+  };
+}
+
+/** The order that a payment was made for; null if its metadata does not tell it. */
+function orderOf(metadata: Readonly<Record<string, string>>): ProviderOrder | null {
+  const accountId = metadata[METADATA.account] ?? "";
+  const surface = SURFACES.find((one) => one === metadata[METADATA.surface]);
+  const kind = TOP_UP_KINDS.find((one) => one === metadata[METADATA.kind]);
+  const amount = amountOf(metadata[METADATA.amount]);
+  const bonus = amountOf(metadata[METADATA.bonus]);
+  if (!isId("account", accountId) || surface === undefined || kind === undefined) return null;
+  return amount === null || bonus === null ? null : { accountId, surface, kind, amount, bonus };
+}
+
+function amountOf(text: string | undefined): NanoUsd | null {
+  try {
+    return text === undefined ? null : usd(text);
+  } catch {
+    // Somebody changed it at the provider.
+    return null;
+  }
+}
+
+const SURFACES: readonly Surface[] = ["gateway", "application"];
 
 const DISPUTE_STATES: Readonly<Record<string, ProviderDispute["state"]>> = {
   warning_needs_response: "inquiry",
@@ -82,6 +130,7 @@ export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): Pro
     currency: intent.currency,
     received: ofCents(intent.amount_received),
     topUpId: intent.metadata[METADATA.topUp] ?? null,
+    order: orderOf(intent.metadata),
     paidAt: isPaid ? new Date((charge?.created ?? intent.created) * 1_000) : null,
     refunded: refundedOf(parts.refunds),
     disputes: parts.disputes.map(disputeOf),
