@@ -42,6 +42,7 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   message: "a message (msg_…)",
   person: "a person (person_…)",
   session: "a session (session_…)",
+  passkey: "a passkey (passkey_…)",
   invitation: "an invitation (invite_…)",
   process: "a process (proc_…)",
 };

@@ -37,6 +37,16 @@ export const CONSOLE_ERRORS = {
   person_not_found: { status: 404, when: "the account has no such member" },
   invitation_not_found: { status: 404, when: "the account has no such open invitation" },
   session_not_found: { status: 404, when: "the person has no such session" },
+  passkey_not_found: { status: 404, when: "the person has no such passkey" },
+  passkey_not_valid: {
+    status: 400,
+    when: "the answer of the device was used, has ended, or is not for this console",
+  },
+  too_many_passkeys: { status: 409, when: "the person has as many passkeys as one may" },
+  passkeys_unavailable: {
+    status: 409,
+    when: "the console is opened by an address of numbers; passkeys need a host name",
+  },
   owner_only: { status: 403, when: "only an owner may make, change or remove an owner" },
   last_owner: { status: 409, when: "an account needs an owner: make somebody else one first" },
   already_member: { status: 409, when: "the person belongs to the account already" },

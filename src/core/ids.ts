@@ -18,6 +18,7 @@ export const PREFIXES = {
   message: "msg",
   person: "person",
   session: "session",
+  passkey: "passkey",
   invitation: "invite",
   /** A process that owns holds in Redis. */
   process: "proc",

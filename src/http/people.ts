@@ -9,7 +9,7 @@ export interface SignedIn {
   readonly email: string;
   readonly name: string;
   readonly isOperator: boolean;
-  /** Whether signing in asks this person for a second factor. */
+  /** Whether signing in asks for a second factor, or this session began with a passkey. */
   readonly hasTwoFactor: boolean;
   readonly sessionId: string;
   /** When this session last proved who it is, by a password, a code or a link. */

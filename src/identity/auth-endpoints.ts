@@ -15,6 +15,9 @@ import { AUTH_PATH, CODE_LENGTH, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from
 import { deviceOf } from "./device-cookie.ts";
 import { emailOf } from "./email-field.ts";
 import { DEVICE_HEADER, type Identity, IP_HEADER } from "./identity.ts";
+import { PASSKEY_BEGIN_PATH, PASSKEY_PATH } from "./passkey-plugin.ts";
+import { SignInResponse } from "./passkey-schema.ts";
+import { ORIGIN_HEADER } from "./passkeys.ts";
 import { LINK_PATH, SIGN_UP_PATH, VERIFY_PATH } from "./sign-up-plugin.ts";
 
 export interface IdentityDeps extends ConsoleFrameDeps {
@@ -87,6 +90,22 @@ const PATHS: readonly AuthPath[] = [
     summary: "Sign in with a one-time link",
     fields: { token },
     attempt: "open_link",
+  },
+  {
+    id: "beginPasskeySignIn",
+    path: "/sign-in/passkey/begin",
+    opens: PASSKEY_BEGIN_PATH,
+    summary: "Get what a device must sign to sign in with a passkey",
+    fields: {},
+    attempt: "use_passkey",
+  },
+  {
+    id: "signInByPasskey",
+    path: "/sign-in/passkey",
+    opens: PASSKEY_PATH,
+    summary: "Sign in with a passkey, which is a second factor by itself",
+    fields: { response: SignInResponse },
+    attempt: "use_passkey",
   },
   {
     id: "sendCode",
@@ -213,6 +232,7 @@ async function forward(
     origin: identity.origin,
     cookie: request.headers.get("cookie") ?? "",
     "user-agent": request.headers.get("user-agent")?.slice(0, 512) ?? "",
+    [ORIGIN_HEADER]: request.headers.get("origin") ?? "",
     [IP_HEADER]: clientIp,
     [DEVICE_HEADER]: device.id,
   });

@@ -11,6 +11,8 @@ import { type SecretList, secretId } from "../core/secrets.ts";
 import type { Database } from "../store/database.ts";
 import { peopleAdapter } from "../store/people-adapter.ts";
 import type { IdentityMails } from "./identity-mails.ts";
+import { passkeySignIn } from "./passkey-plugin.ts";
+import type { Passkeys } from "./passkeys.ts";
 import { LINK_PATH, linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
 
 export interface AuthDeps {
@@ -21,6 +23,7 @@ export interface AuthDeps {
   /** The origin of the console, such as `https://console.example.com`. */
   readonly origin: string;
   readonly mails: IdentityMails;
+  readonly passkeys: Passkeys;
   readonly log: Log;
   /** Called before each session, with the headers of the request; it may open the account. */
   readonly onSession: (personId: string, headers: Headers | null) => Promise<SessionContext>;
@@ -41,7 +44,10 @@ interface Addressee {
   readonly email: string;
 }
 
-/** better-auth asks for the second factor after a password only (D-233). */
+/**
+ * better-auth asks for the second factor after a password only (D-233). A passkey is two factors:
+ * the device, and what unlocks it (D-240).
+ */
 const SECOND_FACTOR_PATHS: ReadonlySet<string> = new Set([
   "/sign-in/email",
   "/sign-in/email-otp",
@@ -100,7 +106,10 @@ export function createAuth(deps: AuthDeps) {
           trustDeviceMaxAge: TRUSTED_DEVICE_SECONDS,
         }),
       ),
-      { id: "farebox", endpoints: { signUp: signUp(deps), ...linkSignIn() } },
+      {
+        id: "farebox",
+        endpoints: { signUp: signUp(deps), ...linkSignIn(), ...passkeySignIn(deps.passkeys) },
+      },
     ],
     advanced: cookies(deps),
   });
@@ -113,6 +122,7 @@ const SESSION = {
   additionalFields: {
     provedAt: { type: "date", required: false, input: false },
     country: { type: "string", required: false, input: false },
+    byPasskey: { type: "boolean", required: false, input: false, defaultValue: false },
   },
 } as const;
 

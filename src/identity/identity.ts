@@ -17,6 +17,7 @@ import type { AttemptLimitsDeps } from "./attempt-limits.ts";
 import { type Auth, createAuth } from "./auth.ts";
 import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
+import { Passkeys } from "./passkeys.ts";
 import type { SessionContext } from "./sign-up-plugin.ts";
 
 /** Headers that only auth-endpoints.ts writes; what a client sends under these names is dropped. */
@@ -65,6 +66,7 @@ export class Identity implements People, AttemptLimitsDeps {
   readonly mails: IdentityMails;
   readonly attempts: Attempts;
   readonly store: PeopleStore;
+  readonly passkeys: Passkeys;
   readonly secret: string;
   readonly now: () => number;
 
@@ -79,8 +81,10 @@ export class Identity implements People, AttemptLimitsDeps {
     this.attempts = new Attempts(database);
     this.store = new PeopleStore(database);
     this.mails = new IdentityMails({ database, now, service, dashboard: `${origin}/dashboard` });
+    this.passkeys = new Passkeys({ database, random, now, service });
+    const { mails, passkeys } = this;
     this.auth = createAuth({
-      ...{ database, random, now, log, origin, secrets, mails: this.mails },
+      ...{ database, random, now, log, origin, secrets, mails, passkeys },
       onSession: (personId, headers) => this.#onSession(personId, headers),
     });
   }
@@ -104,8 +108,8 @@ export class Identity implements People, AttemptLimitsDeps {
       email: user.email,
       name: user.name,
       isOperator: user.isOperator === true,
-      hasTwoFactor: user.twoFactorEnabled === true,
       sessionId: session.id,
+      hasTwoFactor: user.twoFactorEnabled === true || session.byPasskey === true,
       provedAtMs: (session.provedAt ?? session.createdAt).getTime(),
     };
   }

@@ -44,6 +44,8 @@ export const sessions = pgTable(
     expiresAt: at("expires_at").notNull(),
     /** When a password, a code or a link was last given. */
     provedAt: at("proved_at").notNull().defaultNow(),
+    /** Opened with a passkey, which is a second factor by itself. */
+    byPasskey: boolean("by_passkey").notNull().default(false),
     userAgent: text("user_agent"),
     country: text("country"),
     ipAddress: text("ip_address"),
@@ -113,6 +115,28 @@ export const twoFactors = pgTable(
     lockedUntil: at("locked_until"),
   },
   (table) => [uniqueIndex("two_factors_person").on(table.userId)],
+);
+
+/** Keys that stay in a person's device; only their public halves are here. */
+export const passkeys = pgTable(
+  "passkeys",
+  {
+    id: text("id").primaryKey(),
+    person: text("person")
+      .notNull()
+      .references(() => people.id, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    /** By which the device knows it: base64url, as browsers send it. */
+    credential: text("credential").notNull().unique(),
+    publicKey: text("public_key").notNull(),
+    /** How often the device used it, if the device counts. */
+    counter: bigint("counter", { mode: "number" }).notNull(),
+    /** How the device can be reached, such as `usb`, with commas between. */
+    transports: text("transports").notNull(),
+    createdAt: at("created_at").notNull(),
+    usedAt: at("used_at"),
+  },
+  (table) => [index("passkeys_person").on(table.person)],
 );
 
 /** How often something was tried in its current window, such as signing in from one address. */

@@ -1,11 +1,12 @@
 // People, their sessions, and the accounts they belong to, as the console reads them.
 
-import { and, asc, desc, eq, gt, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, ne } from "drizzle-orm";
 import type { Role } from "../core/roles.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { memberships, people, sessions } from "./people-schema.ts";
+import { isDuplicate } from "./sql-errors.ts";
 
 export interface PersonRow {
   readonly id: string;
@@ -96,13 +97,17 @@ export class PeopleStore {
 
   /** Gives a person another verified address. False if somebody has it. */
   async changeEmail(personId: string, email: string): Promise<boolean> {
-    const free = sql`NOT EXISTS (SELECT 1 FROM people other WHERE other.email = ${email})`;
-    const changed = await this.database.db
+    const change = this.database.db
       .update(people)
       .set({ email })
-      .where(and(eq(people.id, personId), free))
+      .where(eq(people.id, personId))
       .returning({ id: people.id });
-    return changed.length > 0;
+    try {
+      return (await change).length > 0;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
   }
 
   /** Notes that the person of a session has just proved who they are. */

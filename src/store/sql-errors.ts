@@ -18,3 +18,12 @@ export function isUnavailable(error: unknown): boolean {
 export function isRejected(error: unknown): error is Error {
   return error instanceof Error && SQLSTATE.test(codeOf(error)) && !isUnavailable(error);
 }
+
+const UNIQUE_VIOLATION = "23505";
+
+/** True if the row would be a second one where there can be one. */
+export function isDuplicate(error: unknown): boolean {
+  // drizzle wraps what the driver throws.
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return codeOf(cause) === UNIQUE_VIOLATION;
+}

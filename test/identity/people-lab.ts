@@ -43,8 +43,8 @@ export class PeopleLab implements AsyncDisposable {
   }
 
   /** A browser without cookies at an address of its own. */
-  visitor(ip = newAddress()): Visitor {
-    return new Visitor(this.harness.parts.url, ip);
+  visitor(ip = newAddress(), url = this.harness.parts.url): Visitor {
+    return new Visitor(url, ip);
   }
 
   /** Somebody with a verified inbox, signed in with a password. */

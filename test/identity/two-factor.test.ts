@@ -1,14 +1,12 @@
 // The second factor: due after every way to sign in, and turned off only with the password.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createHmac } from "node:crypto";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
+import { totp } from "../support/totp.ts";
 import { random } from "../support/world.ts";
 import { PASSWORD, PeopleLab, tokenIn, type Visitor } from "./people-lab.ts";
 
 const EMAIL = "ada@example.com";
-const STEP_SECONDS = 30;
-const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 let lab: PeopleLab;
 let ada: Visitor;
@@ -21,7 +19,7 @@ beforeAll(async () => {
   const begun = await ada.auth("/two-factor/enable", { password: PASSWORD });
   secret = new URL(begun.body.totpURI).searchParams.get("secret") ?? "";
   backupCodes = begun.body.backupCodes;
-  const confirmed = await ada.auth("/two-factor/verify-totp", { code: codeNow() });
+  const confirmed = await ada.auth("/two-factor/verify-totp", { code: totp(secret) });
   if (confirmed.status !== 200) throw new Error(confirmed.text);
 });
 
@@ -29,21 +27,9 @@ afterAll(async () => {
   await lab[Symbol.asyncDispose]();
 });
 
-/** The code of the app now (RFC 6238). */
-function codeNow(): string {
-  const bits = [...secret].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0"));
-  const bytes = bits.join("").match(/.{8}/g) ?? [];
-  const key = Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1_000 / STEP_SECONDS)));
-  const digest = createHmac("sha1", key).update(counter).digest();
-  const at = (digest.at(-1) ?? 0) & 15;
-  return String((digest.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
-}
-
 async function mustEnterCode(visitor: Visitor): Promise<void> {
   expect(await visitor.isSignedIn()).toBe(false);
-  const entered = await visitor.auth("/two-factor/verify-totp", { code: codeNow() });
+  const entered = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
   expect(entered.status).toBe(200);
   expect(await visitor.isSignedIn()).toBe(true);
 }

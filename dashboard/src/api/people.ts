@@ -47,9 +47,12 @@ export async function changeName(name: string): Promise<void> {
   await post(`${ME}/name`, { name });
 }
 
+/** A password, or a code that was mailed. */
+export type Proof = { readonly password: string } | { readonly otp: string };
+
 /** Proves again who one is, before something that needs it. */
-export async function prove(password: string): Promise<void> {
-  await post(`${ME}/prove`, { password });
+export async function prove(proof: Proof): Promise<void> {
+  await post(`${ME}/prove`, proof);
 }
 
 /** Mails a link to another address; it counts once the link was used. Needs a recent proof. */

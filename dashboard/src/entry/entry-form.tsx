@@ -20,15 +20,21 @@ export function EntryForm({ action, run, children }: EntryFormProps) {
   return (
     <Form submit={change.start}>
       {children}
-      {change.error !== null && (
-        <p className="small danger" role="alert">
-          {refusal(change.error)}
-        </p>
-      )}
+      <Refusal error={change.error} />
       <Button type="submit" fullWidth loading={change.busy}>
         {action}
       </Button>
     </Form>
+  );
+}
+
+/** What was refused, in our own words where we have some. */
+export function Refusal({ error }: { readonly error: Error | null }) {
+  if (error === null) return null;
+  return (
+    <p className="small danger" role="alert">
+      {refusal(error)}
+    </p>
   );
 }
 

@@ -1,13 +1,15 @@
-// Sign-in with e-mail and password.
+// Sign-in with e-mail and password, or with a passkey.
 
-import { PasswordInput } from "@mantine/core";
+import { Button, PasswordInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { signIn } from "../api/auth.ts";
+import { canUsePasskeys, signInByPasskey } from "../api/passkeys.ts";
+import { useChange } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useEnter, useField } from "./entry-form.tsx";
+import { EntryForm, Refusal, useEnter, useField } from "./entry-form.tsx";
 
 export function SignIn() {
   const [email, setEmail] = useState("");
@@ -42,6 +44,22 @@ export function SignIn() {
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
       </EntryForm>
+      {canUsePasskeys() && <PasskeyButton enter={enter} />}
     </EntryCard>
+  );
+}
+
+function PasskeyButton({ enter }: { readonly enter: () => Promise<void> }) {
+  const change = useChange(async () => {
+    await signInByPasskey();
+    await enter();
+  });
+  return (
+    <>
+      <Button variant="default" fullWidth loading={change.busy} onClick={() => void change.start()}>
+        {t.entry.byPasskey}
+      </Button>
+      <Refusal error={change.error} />
+    </>
   );
 }

@@ -3,12 +3,12 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { closeAccount, prove } from "../api/people.ts";
+import { closeAccount, type Proof, prove } from "../api/people.ts";
 import { meQuery, overviewQuery, queryClient } from "../api/queries.ts";
 import { isZero, moneyText } from "../money.ts";
 import { Ask } from "../parts/ask.tsx";
-import { CurrentPassword } from "../parts/current-password.tsx";
 import { Panel } from "../parts/panel.tsx";
+import { ProofFields } from "../parts/proof-fields.tsx";
 import type { Account } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -41,10 +41,11 @@ interface ConfirmProps {
 
 function Confirm({ account, close }: ConfirmProps) {
   const { data } = useQuery(overviewQuery(account.id));
-  const [password, setPassword] = useState("");
+  const [proof, setProof] = useState<Proof | null>(null);
   const [typed, setTyped] = useState("");
   const run = async () => {
-    await prove(password);
+    if (proof === null) return;
+    await prove(proof);
     await closeAccount(account.id);
     await queryClient.invalidateQueries(meQuery);
     await queryClient.invalidateQueries({ queryKey: [account.id] });
@@ -58,7 +59,7 @@ function Confirm({ account, close }: ConfirmProps) {
       action={t.people.closeAction}
       run={run}
       done={t.people.closed}
-      disabled={typed.trim() !== account.name.trim() || password === ""}
+      disabled={typed.trim() !== account.name.trim() || proof === null}
     >
       <p className="small">{t.people.closeAbout}</p>
       {!isZero(left) && <p className="small danger">{t.people.closeLeft(moneyText(left))}</p>}
@@ -69,7 +70,7 @@ function Confirm({ account, close }: ConfirmProps) {
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      <CurrentPassword value={password} change={setPassword} />
+      <ProofFields change={setProof} />
     </Ask>
   );
 }

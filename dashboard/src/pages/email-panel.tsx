@@ -3,11 +3,11 @@
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { MailedReply } from "../api/auth.ts";
-import { askForEmail, prove } from "../api/people.ts";
+import { askForEmail, type Proof, prove } from "../api/people.ts";
 import { Mailed } from "../entry/mailed.tsx";
 import { Ask } from "../parts/ask.tsx";
-import { CurrentPassword } from "../parts/current-password.tsx";
 import { Notice, Panel } from "../parts/panel.tsx";
+import { ProofFields } from "../parts/proof-fields.tsx";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -15,12 +15,13 @@ export function EmailPanel() {
   const { person } = useMe();
   const [asking, setAsking] = useState(false);
   const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
+  const [proof, setProof] = useState<Proof | null>(null);
   const [sent, setSent] = useState<MailedReply | null>(null);
   const run = async () => {
-    await prove(password);
+    if (proof === null) return;
+    await prove(proof);
     setSent(await askForEmail(email.trim()));
-    setPassword("");
+    setProof(null);
   };
   return (
     <Panel title={t.people.email}>
@@ -40,7 +41,7 @@ export function EmailPanel() {
         title={t.people.changeEmail}
         action={t.actions.continue}
         run={run}
-        disabled={email.trim() === "" || password === ""}
+        disabled={email.trim() === "" || proof === null}
         calm
       >
         <p className="small">{t.people.emailAbout}</p>
@@ -52,7 +53,7 @@ export function EmailPanel() {
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
-        <CurrentPassword value={password} change={setPassword} />
+        <ProofFields change={setProof} />
       </Ask>
     </Panel>
   );

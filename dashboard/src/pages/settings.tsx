@@ -17,6 +17,7 @@ import { ActivityPanel } from "./activity.tsx";
 import { CloseAccount } from "./close-account.tsx";
 import { EmailPanel } from "./email-panel.tsx";
 import { NewAccount } from "./new-account.tsx";
+import { PasskeysPanel } from "./passkeys.tsx";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactorPanel } from "./two-factor-panel.tsx";
 
@@ -61,6 +62,7 @@ export function SettingsPage() {
           <EmailPanel />
           <NewAccount />
         </div>
+        <PasskeysPanel />
         <Sessions />
         {account.role === "owner" && <ActivityPanel account={account.id} />}
         <CloseAccount account={account} />

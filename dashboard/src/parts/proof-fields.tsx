@@ -1,0 +1,66 @@
+// Who is signed in proves it again: by the password, or by a code that is mailed to them, for
+// those who have no password.
+
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { type MailedReply, sendCode } from "../api/auth.ts";
+import type { Proof } from "../api/people.ts";
+import { CodeInput } from "../entry/code.tsx";
+import { Mailed } from "../entry/mailed.tsx";
+import { useMe } from "../session.tsx";
+import { t } from "../texts.ts";
+import { Problem, useChange } from "./ask.tsx";
+import { CurrentPassword } from "./current-password.tsx";
+
+const CODE_DIGITS = 6;
+
+interface ProofFieldsProps {
+  /** Given the proof, or null as long as it is not complete. */
+  readonly change: (proof: Proof | null) => void;
+}
+
+export function ProofFields({ change }: ProofFieldsProps) {
+  const { person } = useMe();
+  const [text, setText] = useState("");
+  const [byCode, setByCode] = useState(false);
+  const [sent, setSent] = useState<MailedReply | null>(null);
+  const asking = useChange(async () => setSent(await sendCode(person.email)));
+  const typed = (value: string) => {
+    setText(value);
+    if (byCode) change(value.length === CODE_DIGITS ? { otp: value } : null);
+    else change(value === "" ? null : { password: value });
+  };
+  const turn = () => {
+    setByCode(!byCode);
+    setText("");
+    change(null);
+  };
+  return (
+    <div className="stack">
+      {!byCode && <CurrentPassword value={text} change={typed} />}
+      {byCode && sent === null && (
+        <div>
+          <Button
+            size="xs"
+            variant="default"
+            loading={asking.busy}
+            onClick={() => void asking.start()}
+          >
+            {t.people.sendCode}
+          </Button>
+          <Problem error={asking.error} />
+        </div>
+      )}
+      {byCode && sent !== null && (
+        <>
+          <p className="small">{t.entry.codeSent(person.email)}</p>
+          <CodeInput value={text} change={typed} />
+          <Mailed mailed={sent.development ?? null} />
+        </>
+      )}
+      <button type="button" className="row-link link small" onClick={turn}>
+        {byCode ? t.people.usePassword : t.people.useCode}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// Signing in with a passkey, as paths of our own inside better-auth, which makes the session. Its
+// own passkey plugin does not fit the version of its core that we use (D-239).
+
+import { APIError, createAuthEndpoint } from "better-auth/api";
+import { setSessionCookie } from "better-auth/cookies";
+import { ConsoleError } from "../core/console-errors.ts";
+import type { SignInResponse } from "./passkey-schema.ts";
+import { ORIGIN_HEADER, type Passkeys } from "./passkeys.ts";
+
+export const PASSKEY_BEGIN_PATH = "/farebox/passkey/begin";
+export const PASSKEY_PATH = "/farebox/passkey";
+
+const UNKNOWN = {
+  code: "invalid_passkey",
+  message: "This passkey is not known here, or took too long. Sign in in another way",
+};
+
+/** Gives out challenges and signs in whoever has signed one. */
+export function passkeySignIn(passkeys: Passkeys) {
+  return {
+    beginPasskeySignIn: createAuthEndpoint(PASSKEY_BEGIN_PATH, { method: "POST" }, async (ctx) => {
+      const origin = originOf(ctx.headers);
+      const { internalAdapter } = ctx.context;
+      return ctx.json(await refused(passkeys.beginSignIn(internalAdapter, origin)));
+    }),
+    signInByPasskey: createAuthEndpoint(PASSKEY_PATH, { method: "POST" }, async (ctx) => {
+      const { response } = ctx.body as { readonly response: SignInResponse };
+      const { internalAdapter } = ctx.context;
+      const given = { origin: originOf(ctx.headers), response };
+      const personId = await refused(passkeys.signIn(internalAdapter, given));
+      const user = personId === null ? null : await internalAdapter.findUserById(personId);
+      if (user === null) throw new APIError("UNAUTHORIZED", UNKNOWN);
+      const session = await internalAdapter.createSession(
+        user.id,
+        false,
+        { byPasskey: true },
+        true,
+      );
+      await setSessionCookie(ctx, { session, user });
+      return ctx.json({ status: true });
+    }),
+  };
+}
+
+function originOf(headers: Headers | undefined): string {
+  return headers?.get(ORIGIN_HEADER) ?? "";
+}
+
+/** better-auth answers 500 to errors that it does not know. */
+async function refused<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ConsoleError)) throw error;
+    throw new APIError("CONFLICT", { code: error.code, message: error.message });
+  }
+}

@@ -1,0 +1,248 @@
+// Every way into the dashboard, in a real browser against the real product: code, reset, second
+// factor, one-time link and passkey; and the pages on the way are accessible in light and dark.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
+import { PeopleStore } from "../../src/store/people.ts";
+import { ensureChromium, PASSWORD, startBrowser, Visitor } from "../support/browser.ts";
+import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+import { totp } from "../support/totp.ts";
+import { random } from "../support/world.ts";
+
+setDefaultTimeout(150_000);
+
+const chromium = ensureChromium();
+if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
+/** CI has no excuse. */
+const canRun = chromium !== null || Boolean(process.env.CI);
+const EMAIL = "ada@example.com";
+const NEW_PASSWORD = "another horse, another battery";
+
+let running: DashboardProduct;
+let browser: Browser;
+let ada: Visitor;
+let account = "";
+
+beforeAll(async () => {
+  if (!canRun) return;
+  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
+  running = await startDashboardProduct();
+  browser = await startBrowser(chromium);
+  ada = await Visitor.open(browser, running.url);
+  account = await ada.signUp(EMAIL);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await running?.[Symbol.asyncDispose]();
+});
+
+/** A browser without a session, which takes one way in; nothing may complain on the way. */
+async function enter(way: (visitor: Visitor) => Promise<void>, base = running.url): Promise<void> {
+  await using visitor = await Visitor.open(browser, base);
+  await way(visitor);
+  await visitor.page.waitForURL(/\/dashboard\/acct_\w+\/overview/);
+  expect(visitor.complaints).toEqual([]);
+}
+
+async function fillPassword(visitor: Visitor, password: string, email = EMAIL): Promise<void> {
+  await visitor.go("sign-in");
+  await visitor.field(/^E-mail/).fill(email);
+  await visitor.page.locator("input[name=password]").fill(password);
+  await visitor.button("Sign in").click();
+}
+
+async function typeCode(visitor: Visitor, code: string): Promise<void> {
+  await visitor.page.getByLabel("Digit 1").click();
+  await visitor.page.keyboard.type(code);
+}
+
+describe.skipIf(!canRun)("somebody gets in by", () => {
+  test("a mailed code, also with an inbox that is new here", async () => {
+    for (const email of [EMAIL, "new@example.com"]) {
+      await enter(async (visitor) => {
+        await visitor.go("code");
+        if (email === EMAIL) await visitor.inspect("code");
+        await visitor.field(/^E-mail/).fill(email);
+        await visitor.button("Send the code").click();
+        const code = await visitor.text(visitor.page.locator(".notice code"));
+        if (email === EMAIL) await visitor.inspect("code-sent");
+        await typeCode(visitor, code);
+        await visitor.button("Sign in").click();
+      });
+    }
+  });
+
+  test("a new password, after which the old one no longer works", async () => {
+    await enter(async (visitor) => {
+      await visitor.go("forgot");
+      await visitor.inspect("forgot");
+      await visitor.field(/^E-mail/).fill(EMAIL);
+      await visitor.button("Send the link").click();
+      await visitor.sees("Check your inbox");
+      await visitor.inspect("forgot-sent");
+      await visitor.page.getByRole("link", { name: "the link" }).click();
+      await visitor.page.waitForURL(/reset/);
+      await visitor.inspect("reset");
+      await visitor.page.locator("input[type=password]").fill(NEW_PASSWORD);
+      await visitor.button("Set the password").click();
+      await visitor.page.waitForURL(/sign-in/);
+      await fillPassword(visitor, PASSWORD);
+      await visitor.sees("The e-mail address or the password is wrong.");
+      await fillPassword(visitor, NEW_PASSWORD);
+    });
+    await fillPassword(ada, NEW_PASSWORD);
+    await ada.page.waitForURL(/overview/);
+  });
+
+  test("a one-time link of the operator, by a button", async () => {
+    const { database } = running.product.operator;
+    const person = await new PeopleStore(database).findByEmail(EMAIL);
+    const parts = { random, now: new Date() };
+    const link = { personId: person?.id ?? "", origin: running.url };
+    const url = await makeSignInLink(database, link, parts);
+    await enter(async (visitor) => {
+      await visitor.page.goto(url);
+      await visitor.inspect("link");
+      await visitor.button("Sign in").click();
+    });
+  });
+});
+
+describe.skipIf(!canRun)("a passkey", () => {
+  test("is made, signs in without a password, and is removed", async () => {
+    // Browsers make passkeys for host names alone.
+    const base = running.url.replace("127.0.0.1", "localhost");
+    await using owner = await Visitor.open(browser, base);
+    const cdp = await owner.context.newCDPSession(owner.page);
+    await cdp.send("WebAuthn.enable");
+    await cdp.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await fillPassword(owner, NEW_PASSWORD);
+    await owner.page.waitForURL(/overview/);
+    await owner.go(`${account}/settings`);
+    await owner.button("Add a passkey").click();
+    await owner.field(/^A name for it/).fill("Laptop");
+    await owner.page.getByRole("dialog").locator("input[type=password]").fill(NEW_PASSWORD);
+    await owner.inspect("passkey-add");
+    await owner.button("Continue").click();
+    await owner.sees("The passkey Laptop is added.");
+    await owner.page.getByRole("row", { name: /Laptop.*not yet/ }).waitFor();
+    await owner.inspect("passkeys");
+
+    await owner.context.clearCookies();
+    await owner.go("sign-in");
+    await owner.inspect("sign-in-passkey");
+    await owner.button("Sign in with a passkey").click();
+    await owner.page.waitForURL(/\/overview/);
+
+    // By a mailed code, as whoever has no password does.
+    await owner.go(`${account}/settings`);
+    await owner.button("Remove: Laptop").click();
+    await owner.button("Use a mailed code instead").click();
+    await owner.button("Mail me a code").click();
+    const code = await owner.text(owner.page.getByRole("dialog").locator(".notice code"));
+    await typeCode(owner, code);
+    await owner.inspect("passkey-remove");
+    await owner.page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await owner.sees("You have no passkey.");
+    await owner.context.clearCookies();
+    await owner.go("sign-in");
+    await owner.button("Sign in with a passkey").click();
+    await owner.sees("This passkey is not known here. Sign in in another way.");
+    expect(owner.complaints).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("a second factor", () => {
+  let secret = "";
+  let backupCode = "";
+
+  test("is set up with the password and a first code", async () => {
+    await ada.go(`${account}/settings`);
+    await ada.button("Turn on").click();
+    await ada.page.getByRole("dialog").locator("input[type=password]").fill(NEW_PASSWORD);
+    await ada.button("Continue").click();
+    await ada.sees("Scan this");
+    await ada.inspect("two-factor-set-up");
+    secret = await ada.text(ada.page.getByLabel("The secret", { exact: true }));
+    const codes = await ada.text(ada.page.getByLabel("Backup codes", { exact: true }));
+    [backupCode = ""] = codes.split("\n");
+    await typeCode(ada, totp(secret));
+    await ada.page.getByRole("dialog").getByRole("button", { name: "Turn on" }).click();
+    await ada.sees("The second factor is on.");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("is asked for after the password: a code of the app, or a backup code", async () => {
+    await enter(async (visitor) => {
+      await fillPassword(visitor, NEW_PASSWORD);
+      await visitor.page.waitForURL(/two-factor/);
+      await visitor.inspect("two-factor");
+      await typeCode(visitor, totp(secret));
+      await visitor.button("Continue").click();
+    });
+    await enter(async (visitor) => {
+      await fillPassword(visitor, NEW_PASSWORD);
+      await visitor.button("Use a backup code").click();
+      await visitor.inspect("two-factor-backup");
+      await visitor.page.getByRole("textbox").fill(backupCode);
+      await visitor.button("Continue").click();
+    });
+  });
+});
+
+describe.skipIf(!canRun)("an application account", () => {
+  test("is opened beside the first, and its key calls the Application API alone", async () => {
+    await ada.go(`${account}/settings`);
+    await ada.button("Open an application account").click();
+    await ada.page.getByRole("dialog").getByRole("textbox").fill("My application");
+    await ada.page.getByRole("dialog").getByRole("button", { name: /^Open/ }).click();
+    await ada.page.waitForURL((url) => !url.pathname.includes(account));
+    const application = /acct_\w+/.exec(ada.page.url())?.[0] ?? "";
+    await ada.sees("My application");
+    await ada.inspect("application-overview");
+    await ada.go(`${application}/keys?new=key`);
+    await ada.sees("Models API");
+    await ada.field(/^Name/).fill("app");
+    await ada.page.getByRole("dialog").getByRole("button", { name: "New key" }).click();
+    const key = await ada.text(ada.page.getByLabel("The key", { exact: true }));
+    expect(key).toMatch(/^svc_sk_/);
+    const headers = { authorization: `Bearer ${key}` };
+    const status = async (path: string) =>
+      (await fetch(`${running.url}${path}`, { headers })).status;
+    expect([await status("/api/v1/models"), await status("/v1/me")]).toEqual([200, 401]);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("what a mail leads to", () => {
+  const pages = [
+    ["verify", "verify#token=none"],
+    ["verify-waiting", "verify?email=ada%40example.com"],
+    ["link-broken", "link"],
+    ["invitation", "invitation#token=none"],
+    ["change-email", "change-email#token=none"],
+  ] as const;
+
+  test("is a page that anybody can read, also when the link is not complete", async () => {
+    await using visitor = await Visitor.open(browser, running.url);
+    for (const [name, path] of pages) {
+      await visitor.go(path);
+      await visitor.inspect(name);
+    }
+    await visitor.go("verify#token=none");
+    await visitor.button("Verify and continue").click();
+    await visitor.sees("This link was used, has ended, or is not complete");
+    expect(visitor.complaints).toEqual([]);
+  });
+});
