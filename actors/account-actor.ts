@@ -24,7 +24,7 @@ import type {
 import { capOf, limitsOf } from "./account-limits.ts";
 import { type AccountUse, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
-import { type AdmitReply, admit } from "./admit-script.ts";
+import { type AdmitReply, admit, attemptOf } from "./admit-script.ts";
 import type { HoldRef } from "./call-scripts.ts";
 import { MAIL_OWNER } from "./keys.ts";
 import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
@@ -119,7 +119,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         await this.#refresh();
         continue;
       }
-      const { tier, refusal } = decideAccess(access.document, key, { ...request, nowMs });
+      const decision = decideAccess(access.document, key, { ...request, nowMs });
+      const { tier } = decision;
+      const refusal = request.isOpen === true ? null : decision.refusal;
       const limits = limitsOf(request, tier);
       const cap = capOf(access.document, tier);
       const tried = { request, access, key, tier, limits, cap, ref, metadata, text, refusal };
@@ -195,7 +197,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         callLimit: request.isBrief === true ? Number.MAX_SAFE_INTEGER : tier.openCalls,
         cap,
         budget: key.monthlyLimit,
-        attempt: request.tentative ? "tentative" : request.counted ? "second" : "only",
+        attempt: attemptOf(request),
         text,
         elapsedMs: Math.round(request.elapsedMs),
         limits,

@@ -38,6 +38,11 @@ export interface AdmissionRequest {
   readonly stream: boolean;
   /** The call uses no upstream and ends at once: it does not count as an open call. */
   readonly isBrief?: boolean;
+  /**
+   * The request needs no key: it only counts, and neither the state of the account nor a debt nor
+   * the key's addresses refuse it.
+   */
+  readonly isOpen?: boolean;
   /** Further limits of the call, for an account of this tier. */
   readonly limits?: (tier: Tier) => readonly Limit[];
   /**

@@ -4,7 +4,7 @@ import { nextMonthMs } from "../src/core/clock.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../src/core/errors.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
-import type { Limit, RateLimits } from "./account.ts";
+import type { AdmissionRequest, Limit, RateLimits } from "./account.ts";
 import { holdsKey, keyStateKey, opKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };
 import {
@@ -37,8 +37,11 @@ export interface AdmitArgs extends Timed, OfAccount {
   readonly callLimit: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
-  /** `tentative` counts the request and may return `short`; `second` follows such a reply. */
-  readonly attempt: "only" | "tentative" | "second";
+  /**
+   * `tentative` counts the request and may return `short`; `second` follows such a reply. `open` is
+   * the only attempt of a request that an account may make although it owes.
+   */
+  readonly attempt: "only" | "tentative" | "second" | "open";
   /** Account, key and metadata between tabs. */
   readonly text: string;
   readonly elapsedMs: number;
@@ -69,7 +72,7 @@ export type AdmitReply =
       readonly byOpenCalls: boolean;
     };
 
-const ATTEMPTS = { only: 0, tentative: 1, second: 2 } as const;
+const ATTEMPTS = { only: 0, tentative: 1, second: 2, open: 3 } as const;
 
 export const admit: Script<AdmitArgs, AdmitReply> = {
   name: "admit",
@@ -121,6 +124,13 @@ function packNumbers(a: AdmitArgs): Buffer {
     ATTEMPTS[a.attempt],
     REFUSED_ROWS_PER_MINUTE,
   );
+}
+
+/** Which attempt of its request an admission is. */
+export function attemptOf({ tentative, counted, isOpen }: AdmissionRequest): AdmitArgs["attempt"] {
+  if (tentative) return "tentative";
+  if (counted) return "second";
+  return isOpen ? "open" : "only";
 }
 
 let current = { month: 0, startMs: 0, endMs: 0 };

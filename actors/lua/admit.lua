@@ -5,8 +5,8 @@
 -- ARGV  1 packed: now_ms or 0, month, its first ms, its first ms after, version, window limit,
 --         bound, free credit may pay (0/1), takes a stream slot (0/1), stream limit, open call
 --         limit, cap, key budget or -1, lease_ms, deadline_ms of a hold without a process or 0,
---         refusal precedes the window (0/1), attempt (0 only, 1 tentative, 2 second), refused
---         requests a minute that get rows of their own
+--         refusal precedes the window (0/1), attempt (0 only, 1 tentative, 2 second, 3 open to
+--         accounts that owe), refused requests a minute that get rows of their own
 --       2 request  3 account, key and metadata between tabs  4 owner  5 refusal code or ''
 --       6 latency of a refusal, ms  7.. of each limit: kind, limit, weight, code (see limits.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, epoch
@@ -57,7 +57,7 @@ local code, refused_by = nil, ''
 if refusal == 'account_inactive' then code = refusal
 -- Cannot happen (SPEC 3.1). If it does, nothing is served until an operator has found the reason.
 elseif w.paid < 0 or w.free < 0 then code = 'account_inactive'
-elseif w.owed > 0 then code = 'payment_required'
+elseif w.owed > 0 and attempt ~= 3 then code = 'payment_required'
 elseif refusal ~= '' and outranks == 1 then code = refusal
 elseif window_full then code, refused_by = 'rate_limit_exceeded', 'requests'
 elseif refusal ~= '' then code = refusal

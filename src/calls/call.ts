@@ -57,6 +57,7 @@ export interface AdmitOptions {
   readonly tentative?: boolean;
   readonly counted?: boolean;
   readonly refusal?: ApiError;
+  readonly isOpen?: boolean;
 }
 
 /** Asks the account's actor for admission, once. The call keeps the rate limits of the reply. */

@@ -50,12 +50,10 @@ async function count(
   { service, refusal }: OpenRequest,
 ): Promise<KeyedCount | null> {
   const terms = { scope: null, service, model: null, ...NO_COST } as const;
-  const admission: Admission = await admit(
-    deps.calls,
-    call,
-    terms,
-    refusal === null ? {} : { refusal },
-  );
+  const admission: Admission = await admit(deps.calls, call, terms, {
+    isOpen: true,
+    ...(refusal !== null && { refusal }),
+  });
   if (admission.verdict === "short") throw new Error("A request that costs nothing is 'short'");
   if (admission.verdict === "admitted") {
     const outcome = outcomeOf(deps.calls, call, { status: OK, errorCode: null });

@@ -69,8 +69,10 @@ describe("with a valid key", () => {
       const account = await api.account(one);
       const response = await api.get(MODELS, account);
       expect([response.status, limitOf(response)]).toEqual([200, 20]);
-      expect((await api.get("/v1/me", account)).status).toBeGreaterThan(400);
+      expect(await lastLogged(account)).toBe(200);
       expect((await api.get("/v1/nothing", account)).status).toBe(404);
+      expect(await lastLogged(account)).toBe(404);
+      expect((await api.get("/v1/me", account)).status).toBeGreaterThan(400);
     }
   });
 });

@@ -110,7 +110,7 @@ const OPERATIONS: readonly Mutant[] = [
   },
   {
     breaks: "an account that owes is served nothing",
-    good: "elseif w.owed > 0 then",
+    good: "elseif w.owed > 0 and attempt ~= 3 then",
     bad: "elseif false then",
   },
   {
