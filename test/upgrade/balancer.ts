@@ -56,7 +56,7 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
-/** Passes bytes and ends in both directions; a connection that breaks takes its other half along. */
+/** Passes bytes and ends in both directions; a connection that breaks ends its other half. */
 function join(client: Socket, upstream: Socket, open: Set<Socket>): void {
   for (const [from, to] of [
     [client, upstream],

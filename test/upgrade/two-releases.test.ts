@@ -139,7 +139,7 @@ function startLoad({ url }: Balancer, key: string) {
   };
 }
 
-/** Each call has one charge in the ledger, as much as its caller was told, and the books are right. */
+/** Each call has one charge in the ledger, as much as its caller was told; the books are right. */
 async function expectCharged(accountId: string, calls: readonly Call[]): Promise<void> {
   const operator = openOperator(env.REDIS_URL ?? "", env.DATABASE_URL ?? "");
   try {
