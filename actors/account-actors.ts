@@ -117,12 +117,12 @@ export class AccountActors implements Actors {
     void this.#announce();
   }
 
-  stop(): void {
+  /** Resolves when Redis knows that this process has ended, unless it is away. */
+  async stop(): Promise<void> {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
-    void this.#brake.flush();
-    void this.#notify(retractProcess);
+    await Promise.all([this.#brake.flush(), this.#notify(retractProcess)]);
   }
 
   /** Announces which layouts this process knows, for `farebox migrate --finish`. */

@@ -27,6 +27,7 @@ import { freePort, isAlive, launch, sleep, stopLeftover } from "./processes.mjs"
  * @property {string} home
  * @property {number} [port]
  * @property {boolean} [durable] false: a crash may lose data, for tests; true unless told
+ * @property {Readonly<Record<string, string>>} [settings] in addition to ours, for tests
  * @property {(line: string) => void} [progress]
  */
 
@@ -66,7 +67,7 @@ export async function startPostgres(options) {
     const port = options.port ?? (await freePort(attempt === 1 ? state.port : undefined));
     const log = logFile(home, "postgres");
     const logStart = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    const child = spawnPostgres(place, port, options.durable !== false, log);
+    const child = spawnPostgres(place, port, settingsOf(options), log);
     writeJson(stateFile, { port, password, ...child.record });
     const failure = await untilReady(child, port, () => readFileSync(log, "utf8").slice(logStart));
     if (failure === null) {
@@ -87,20 +88,24 @@ function isPassing(failure) {
   return /could not bind|pre-existing shared memory block/.test(failure);
 }
 
+/** @param {PostgresOptions} options */
+function settingsOf({ durable = true, settings = {} }) {
+  return { ...SETTINGS, ...(durable ? {} : NOT_DURABLE), ...settings };
+}
+
 /**
  * @param {Place} place
  * @param {number} port
- * @param {boolean} durable
+ * @param {Readonly<Record<string, string>>} settings
  * @param {string} log
  */
-function spawnPostgres(place, port, durable, log) {
-  const settings = Object.entries({ ...SETTINGS, ...(durable ? {} : NOT_DURABLE) });
+function spawnPostgres(place, port, settings, log) {
   return launch({
     name: "Postgres",
     command: [
       join(place.native, "bin", "postgres"),
       ...["-D", dataArgument(place, place.dir), "-p", String(port)],
-      ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     ],
     env: environment(),
     cwd: place.dir,

@@ -245,7 +245,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       sleep: Bun.sleep,
     });
     await settleOpenCalls(accounts, log);
-    accounts.stop();
+    await accounts.stop();
     index.close();
     tokens.close();
     catalogue.close();

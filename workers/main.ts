@@ -127,7 +127,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     const ending = [...parts, ...timers.map((timer) => timer.stop())];
     await Promise.race([Promise.all(ending), Bun.sleep(CLOSE_MS_MAX)]);
     await queue.close();
-    accounts.stop();
+    await accounts.stop();
     await metricsServer.stop();
     redis.disconnect();
     await database.close();

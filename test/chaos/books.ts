@@ -114,7 +114,8 @@ function checkUnseen(
   }
 }
 
-async function chargesOf({ operator }: Product): Promise<Map<string, Charge>> {
+/** What each call was charged, by its request. */
+export async function chargesOf({ operator }: Product): Promise<Map<string, Charge>> {
   const rows = await operator.database.sql`
     SELECT request::text, count(*)::int AS times, (-sum(paid_delta + free_delta))::text AS amount
     FROM ledger_entries WHERE request IS NOT NULL GROUP BY request`;

@@ -9,6 +9,7 @@ import { pauseGateway } from "./paused-process.ts";
 import { takePostgresAway } from "./postgres-outage.ts";
 import { anySeed, Random } from "./random.ts";
 import { killRedis } from "./redis-kills.ts";
+import { drillRestore } from "./restore-drill.ts";
 
 export interface Kind {
   /** What `times` counts. */
@@ -25,6 +26,7 @@ export const KINDS = {
   mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },
   pause: { counts: "seconds", quick: 2, long: 600, run: pauseGateway },
   postgres: { counts: "seconds", quick: 4, long: 600, run: takePostgresAway },
+  restore: { counts: "seconds", quick: 4, long: 600, run: drillRestore },
   fuzz: { counts: "requests", quick: 20_000, long: 100_000, run: fuzz },
 } as const satisfies Record<string, Kind>;
 

@@ -53,6 +53,7 @@ export interface ProductOptions {
   readonly workers?: number;
   /** A Postgres that may be killed, instead of a database of the shared one. */
   readonly ownPostgres?: boolean;
+  readonly postgresSettings?: Readonly<Record<string, string>>;
   readonly redisSettings?: Readonly<Record<string, string>>;
   /** Models that answer as the fake upstream's moods do. */
   readonly models?: readonly ProductModel[];
@@ -227,7 +228,9 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   mkdirSync(join(home, "logs"));
   const redis = resources.use(await startPrivateRedis({ settings: { ...options.redisSettings } }));
   const postgres =
-    options.ownPostgres === true ? resources.use(await startPrivatePostgres()) : null;
+    options.ownPostgres === true
+      ? resources.use(await startPrivatePostgres({ settings: options.postgresSettings ?? {} }))
+      : null;
   const databaseUrl = postgres?.url ?? resources.use(await createTestDatabase()).url;
   if (postgres !== null) await migrate(databaseUrl);
   const upstream = await startFakeUpstream({ record: options.record ?? true });

@@ -98,7 +98,9 @@ export async function startPrivateRedis(
 }
 
 /** Starts a Postgres for one test with an empty database `farebox`; `durable: false` is faster. */
-export function startPrivatePostgres(options: { durable?: boolean } = {}): Promise<PrivateStore> {
+export function startPrivatePostgres(
+  options: { durable?: boolean; settings?: Readonly<Record<string, string>> } = {},
+): Promise<PrivateStore> {
   return startPrivate("postgres", (home, port) => startPostgres({ ...options, home, ...port }));
 }
 
