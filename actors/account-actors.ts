@@ -13,7 +13,7 @@ import { type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
 import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./script.ts";
-import { type OpenScriptClient, ScriptRunner } from "./script-runner.ts";
+import { type OpenScriptClient, ScriptRunner, type ScriptTiming } from "./script-runner.ts";
 
 import type { TopUpListener } from "./top-up-trigger.ts";
 
@@ -40,6 +40,8 @@ export interface AccountActorsDeps {
   readonly topUps?: TopUpListener;
   /** What the Free plan grants each month; needed only by a process that admits calls. */
   readonly allowance?: NanoUsd;
+  /** Told how long each script took. */
+  readonly timing?: ScriptTiming;
   /** Only tests set it; scripts then use this time instead of Redis's. */
   readonly scriptTime?: () => ScriptTime;
 }
@@ -60,6 +62,7 @@ export class AccountActors implements Actors {
     this.clock = new RedisClock(deps.now);
     this.scripts = new ScriptRunner(deps.redis, () => verifyBuckets(this.#recovery()), {
       openClient: deps.openScripts,
+      timing: deps.timing,
       onUnknownLayout: (error) => this.#logUnknownLayout(error),
     });
     const { scripts } = this;

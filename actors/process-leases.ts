@@ -61,6 +61,15 @@ export class ProcessLeases {
     return calls;
   }
 
+  /** What these calls hold together. */
+  get held(): bigint {
+    let held = 0n;
+    for (const { open } of this.#buckets.values()) {
+      for (const call of open.values()) held += call?.hold.amount ?? 0n;
+    }
+    return held;
+  }
+
   /**
    * Registers an admission in progress, so a comparison does not take its hold for an unknown one.
    */

@@ -24,8 +24,16 @@ export interface ScriptRunnerOptions {
   readonly openClient?: OpenScriptClient | undefined;
   /** The scripts of a test. */
   readonly library?: ScriptLibrary;
+  /** Told how long each run took. */
+  readonly timing?: ScriptTiming | undefined;
   /** Called for a bucket with a layout that this release does not know. */
   readonly onUnknownLayout?: (error: UnknownLayout) => void;
+}
+
+/** Measures scripts by a clock that never goes back. */
+export interface ScriptTiming {
+  readonly monotonicMs: () => number;
+  readonly onRun: (script: string, seconds: number) => void;
 }
 
 /** How often one call compares a Redis that keeps restarting. */
@@ -35,6 +43,7 @@ export class ScriptRunner {
   readonly #client: ScriptClient;
   readonly #library: ScriptLibrary;
   readonly #onUnknownLayout: (error: UnknownLayout) => void;
+  readonly #timing: ScriptTiming | undefined;
   #preparing: Promise<void> | null = null;
   /** The replication id of the server that was last compared with Postgres. */
   #serverId: string | null = null;
@@ -44,8 +53,10 @@ export class ScriptRunner {
     readonly redis: RedisClient,
     /** Makes every bucket of Redis agree with Postgres; throws if that fails. */
     readonly verify: () => Promise<void>,
-    { openClient, library = SCRIPT_LIBRARY, onUnknownLayout = () => {} }: ScriptRunnerOptions = {},
+    options: ScriptRunnerOptions = {},
   ) {
+    const { openClient, library = SCRIPT_LIBRARY, onUnknownLayout = () => {}, timing } = options;
+    this.#timing = timing;
     this.#library = library;
     this.#onUnknownLayout = onUnknownLayout;
     if (openClient !== undefined) {
@@ -72,7 +83,9 @@ export class ScriptRunner {
     if (this.#preparing !== null) await this.#preparing;
     for (let attempt = 0; ; attempt++) {
       try {
+        const startMs = this.#timing?.monotonicMs() ?? 0;
         const raw = (await this.#client.fcall(name, keys, args)) as RawReply;
+        this.#timing?.onRun(script.name, (this.#timing.monotonicMs() - startMs) / 1_000);
         if (verdictOf(raw) !== "recover" || attempt > 2) return script.reply(raw);
       } catch (error) {
         this.#checkLayout(error);

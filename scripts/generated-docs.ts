@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { CONSOLE_ERRORS } from "../src/core/console-errors.ts";
 import { ERRORS, type ErrorCode } from "../src/core/errors.ts";
+import { METRICS } from "../src/core/metrics.ts";
 import { consoleOpenApi } from "../src/http/console-openapi.ts";
 import { documentOf } from "../src/http/documentation.ts";
 import type { DocumentedEndpoint } from "../src/http/endpoint-errors.ts";
@@ -43,6 +44,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/configuration.md", "settings of npm start", () => settingsTable(LAUNCHER_VARIABLES)],
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
+  ["docs/metrics.md", "metrics", metricsTable],
   ["docs/operating.md", "memory", memoryTable],
   ["docs/payments.md", "account states", accountStateTable],
   ["docs/people.md", "settings of the console", () => settingsTable(CONSOLE_VARIABLES)],
@@ -94,6 +96,17 @@ function errorTable(): string {
     ERRORS[code].when,
   ]);
   return table(["status", "type", "code", "when"], rows);
+}
+
+function metricsTable(): string {
+  const rows = Object.entries(METRICS).map(([name, { type, of, labels, help }]) => [
+    `\`${name}\``,
+    type,
+    of === "both" ? "API, worker" : of === "api" ? "API" : "worker",
+    labels.map((label) => `\`${label}\``).join(", "),
+    help,
+  ]);
+  return table(["metric", "type", "in", "labels", "what"], rows);
 }
 
 function consoleErrorTable(): string {

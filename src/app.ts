@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
+import type { CallMeter, CallTracer } from "./calls/meter.ts";
 import type { Pauses } from "./calls/pauses.ts";
 import type { CallApi } from "./console/playground.ts";
 import type { Clock } from "./core/clock.ts";
@@ -56,6 +57,10 @@ export interface AppDeps {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
+  /** Counts what happens to calls. */
+  readonly meter?: CallMeter;
+  /** Makes spans of calls; without it there are no traces. */
+  readonly tracer?: CallTracer | undefined;
   /** Addresses and CIDR blocks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   readonly keyPeppers: SecretList;
@@ -120,7 +125,10 @@ function apiCaller(shared: Omit<GatewayDeps, "surface">): CallApi {
     const { method } = raw.request;
     const one = routes.find((route) => route.path === path && route.method === method);
     if (one === undefined) throw new Error(`The API has no ${method} ${path}`);
-    return one.answer({ ...shared, surface, calls: { ...shared.calls, accounts } }, raw);
+    const isEstimate = accounts !== shared.calls.accounts;
+    // An estimate is no request of anybody.
+    const unseen = isEstimate && { meter: undefined, tracer: undefined };
+    return one.answer({ ...shared, surface, calls: { ...shared.calls, accounts, ...unseen } }, raw);
   };
 }
 
@@ -148,10 +156,10 @@ function addRoute(
 
 /** The dependencies that both surfaces share. */
 function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
-  const { accounts, chat, tokens, search, maps, clock, log } = deps;
+  const { accounts, chat, tokens, search, maps, clock, log, meter, tracer } = deps;
   const abandoned = new AbandonedStreams(clock);
   return {
-    calls: { accounts, chat, tokens, abandoned, search, maps, clock, log },
+    calls: { accounts, chat, tokens, abandoned, search, maps, clock, log, meter, tracer },
     keys: deps.keys,
     anonymous: deps.anonymous,
     catalogue: deps.catalogue,

@@ -1,7 +1,6 @@
 // The API process: reads its settings, opens the stores and listens. On SIGTERM it drains: it takes
 // no new calls and waits for the open ones.
 
-import { Gauge } from "prom-client";
 import { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
 import { probeKeys } from "../actors/keys.ts";
@@ -16,6 +15,7 @@ import { newId } from "./core/ids.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { secretId } from "./core/secrets.ts";
+import { apiMetrics } from "./http/api-metrics.ts";
 import { createClientInfo } from "./http/client-info.ts";
 import { openDashboard } from "./http/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
@@ -105,6 +105,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const ipHashSecret = () => ipHashSecrets.current();
   const clientInfo = createClientInfo({ ipHashSecret, windowSecret: pepper });
   const registry = createRegistry("api");
+  const metrics = apiMetrics(registry);
   const { queueRedisUrl } = config;
   const queue = config.payments === null ? null : openPaymentQueue(queueRedisUrl, log);
   const accounts = new AccountActors({
@@ -114,6 +115,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     log,
     processId: newId("process", random),
     allowance: config.freePlanAllowance,
+    timing: { monotonicMs: clock.monotonicMs, onRun: metrics.onScript },
     ...(queue !== null && { topUps: topUpListener(queue, log) }),
     ...(redisTarget.kind === "server" && {
       openScripts: scriptsOfOneServer(redisTarget, (error) =>
@@ -145,6 +147,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     now: clock.now,
     clock,
     log,
+    meter: metrics.upstream,
   };
   const embeddedMaps = openEmbeddedMaps({
     directory: config.dataDirectory,
@@ -214,6 +217,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     clock,
     random,
     log,
+    meter: metrics.meter,
     trustedProxies: config.trustedProxies,
     keyPeppers,
     clientInfo,
@@ -226,15 +230,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   accounts.start();
   app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
-  new Gauge({
-    name: "farebox_open_calls",
-    help: "Calls of this process that hold money now",
-    registers: [registry],
-    collect() {
-      this.set(accounts.openCalls);
-    },
-  });
-  const metrics = serveMetrics(registry, config.metrics, log);
+  metrics.watch({ accounts, pauses, log });
+  const metricsServer = serveMetrics(registry, config.metrics, log);
 
   return async () => {
     await drain.run({
@@ -254,7 +251,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await pauses.stop();
     await mailStores.close();
     await queue?.close();
-    await metrics.stop();
+    await metricsServer.stop();
     accounts.scripts.close();
     redis.disconnect();
     await database.close();

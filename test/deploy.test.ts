@@ -23,27 +23,6 @@ function read(path: string): string {
   return readFileSync(join(PROJECT, path), "utf8");
 }
 
-/** The source of everything that defines a metric. */
-function metricSources(): string {
-  const files = ["src", "workers", "actors"].flatMap((folder) =>
-    readdirSync(join(PROJECT, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
-      .map((name) => read(join(folder, name))),
-  );
-  return files.join("\n");
-}
-
-test("every alert asks for metrics that exist", () => {
-  const source = metricSources();
-  const used = rules.flatMap(({ expr }) => expr.match(/farebox_\w+/g) ?? []);
-  expect(used.length).toBeGreaterThan(8);
-  const unknown = used.filter((name) => {
-    const short = name.replace("farebox_", "");
-    return !source.includes(`"${name}"`) && !source.includes(`"${short}"`);
-  });
-  expect(unknown).toEqual([]);
-});
-
 test("every alert has its section in the runbook, and every section its alert", () => {
   const sections = [...read("docs/runbook.md").matchAll(/^## (.+)$/gm)].map(([, title = ""]) =>
     title.toLowerCase().replaceAll(" ", "-"),

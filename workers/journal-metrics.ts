@@ -1,8 +1,12 @@
-// Metrics counted from the journal: each authenticated call is one entry of it.
+// Metrics counted from the journal: each authenticated call is one entry of it, so the caller never
+// waits for them.
 
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Counter, Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";
+import type { MetricName } from "../src/core/metrics.ts";
+import { BoundedLabel, counter, gauge, histogram } from "../src/http/metrics.ts";
 import type { WriteOutcome } from "../src/store/ledger.ts";
+import type { LogRow } from "../src/store/log-rows.ts";
 import type { PreparedEntry } from "../src/store/prepared-entry.ts";
 import type { Lag } from "./journal-lag.ts";
 
@@ -20,39 +24,39 @@ export interface JournalMetricsDeps {
   readonly log: Pick<Log, "warn">;
 }
 
-const LATENCY_BUCKETS_SECONDS = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 90, 300,
-];
+const PROVIDERS_MAX = 100;
+const MODELS_MAX = 200;
+const NANO_PER_USD = 1e9;
 
 export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
-  const registers = [deps.registry];
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `farebox_${name}`, help, labelNames, registers });
-  const calls = counter("calls_total", "Authenticated calls", ["service", "status"]);
-  const charged = counter("charged_usd_total", "Charged, in USD", ["service"]);
-  const overrun = counter("overrun_usd_total", "Cost above its hold, never charged: our mistake");
-  const writtenOff = counter("written_off_usd_total", "Cost that came too late to be charged");
-  const entries = counter("journal_entries_total", "Journal entries moved to Postgres");
-  const forks = counter("journal_forks_total", "Times a journal contradicted the ledger");
-  const rejected = counter("journal_rejected_total", "Journal entries that Postgres refused");
-  const negative = counter("negative_balances_total", "Entries with a balance below zero");
-  const latency = new Histogram({
-    name: "farebox_call_seconds",
-    help: "Time from a call's arrival to its end",
-    labelNames: ["service"],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers,
-  });
+  const { registry } = deps;
+  const calls = counter(registry, "farebox_calls_total");
+  const charged = counter(registry, "farebox_charged_usd_total");
+  const upstream = counter(registry, "farebox_upstream_cost_usd_total");
+  const overrun = counter(registry, "farebox_overrun_usd_total");
+  const writtenOff = counter(registry, "farebox_written_off_usd_total");
+  const expired = counter(registry, "farebox_expired_holds_total");
+  const entries = counter(registry, "farebox_journal_entries_total");
+  const forks = counter(registry, "farebox_journal_forks_total");
+  const rejected = counter(registry, "farebox_journal_rejected_total");
+  const negative = counter(registry, "farebox_negative_balances_total");
+  const latency = histogram(registry, "farebox_call_seconds");
+  const onChat = chatMetrics(registry);
   watchJournal(deps);
 
   function onEntry({ entry, log }: PreparedEntry): void {
     if (entry === null) return;
-    overrun.inc(Number(entry.overrun) / 1e9);
-    writtenOff.inc(Number(entry.writtenOff) / 1e9);
+    add(overrun, entry.overrun);
+    add(writtenOff, entry.writtenOff);
+    if (entry.type === "expired") expired.inc();
     if (log === null) return;
     const service = String(log.service);
-    charged.inc({ service }, Number(log.cost) / 1e9);
-    // The sweep has already written a row for this call, and each call counts once.
+    charged.inc({ service }, Number(log.cost) / NANO_PER_USD);
+    if (log.upstream_cost !== null) {
+      upstream.inc({ service }, Number(log.upstream_cost) / NANO_PER_USD);
+    }
+    // The sweep counted the tokens of this call as none, but the call itself.
+    if (log.error_code === null && log.lane !== null && service === "models") onChat(log);
     if (entry.type === "late") return;
     calls.inc({ service, status: String(log.status) }, Number(log.requests));
     latency.observe({ service }, Number(log.latency_ms) / 1_000);
@@ -71,30 +75,46 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
   };
 }
 
+function add(metric: Counter, nanoUsd: bigint): void {
+  metric.inc(Number(nanoUsd) / NANO_PER_USD);
+}
+
+/** What is counted of a chat call that was answered. */
+function chatMetrics(registry: Registry): (log: LogRow) => void {
+  const tokens = counter(registry, "farebox_tokens_total");
+  const firstToken = histogram(registry, "farebox_ttft_seconds");
+  const usage = histogram(registry, "gen_ai_client_token_usage");
+  const duration = histogram(registry, "gen_ai_server_request_duration");
+  const providers = new BoundedLabel(PROVIDERS_MAX);
+  const models = new BoundedLabel(MODELS_MAX);
+  return (log) => {
+    const provider = providers.of(String(log.lane));
+    const [input, output] = [Number(log.prompt_tokens), Number(log.completion_tokens)];
+    tokens.inc({ type: "input" }, input);
+    tokens.inc({ type: "cached" }, Number(log.cached_tokens));
+    tokens.inc({ type: "output" }, output);
+    if (log.first_token_ms !== null) {
+      firstToken.observe({ provider }, Number(log.first_token_ms) / 1_000);
+    }
+    const of = {
+      gen_ai_provider_name: provider,
+      gen_ai_request_model: models.of(String(log.model)),
+    };
+    usage.observe({ ...of, gen_ai_token_type: "input" }, input);
+    usage.observe({ ...of, gen_ai_token_type: "output" }, output);
+    duration.observe(of, Number(log.latency_ms) / 1_000);
+  };
+}
+
 /** Gauges of waiting entries and open rejections, read at each request for the metrics. */
 function watchJournal({ registry, lag, openRejections, log }: JournalMetricsDeps): void {
-  const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
-    new Gauge({
-      name: `farebox_${name}`,
-      help,
-      registers: [registry],
-      async collect() {
-        try {
-          const value = await read();
-          if (value !== null) this.set(value);
-        } catch (error) {
-          // The gauge keeps its last value; a store that is away must not delay the other metrics.
-          log.warn({ metric: name, err: error }, "A metric could not be read");
-        }
-      },
-    });
+  const watch = (name: MetricName<"gauge">, read: () => Promise<number | null>) =>
+    gauge(registry, name, { read, log });
   let measured: Promise<Lag | null> = Promise.resolve(null);
-  gauge("journal_lag_entries", "Journal entries that are not in Postgres yet", async () => {
+  watch("farebox_journal_lag_entries", async () => {
     measured = lag();
     return (await measured)?.entries ?? null;
   });
-  gauge("journal_lag_seconds", "How long the oldest of them has waited", async () => {
-    return (await measured)?.oldestSeconds ?? null;
-  });
-  gauge("journal_rejected_open", "Rejected journal entries that nobody resolved", openRejections);
+  watch("farebox_journal_lag_seconds", async () => (await measured)?.oldestSeconds ?? null);
+  watch("farebox_journal_rejected_open", openRejections);
 }

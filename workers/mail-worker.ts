@@ -3,12 +3,13 @@
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
-import { Counter, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-mails.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
 import { retryDelayMs } from "../src/core/mail.ts";
+import { counter } from "../src/http/metrics.ts";
 import { bounceAddress } from "../src/services/mail/bounce-address.ts";
 import { startBounceListener } from "../src/services/mail/providers/bounce-listener.ts";
 import {
@@ -143,12 +144,7 @@ function deliveryDeps(
     log.warn({ err: error }, "The mail queue is not reachable"),
   );
   resources.defer(() => queue.close());
-  const outcomes = new Counter({
-    name: "farebox_mail_attempts_total",
-    help: "Attempts to hand a message to the mail server, by how they ended",
-    labelNames: ["outcome"],
-    registers: [registry],
-  });
+  const outcomes = counter(registry, "farebox_mail_attempts_total");
   return {
     deliveries: new MailDeliveries(database),
     keys: new ContentKeys(redis),

@@ -1,9 +1,10 @@
 // Sends the service's own mails. Every worker looks for mails that are due; a claim in Postgres
 // gives each mail to one of them at a time.
 
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";
 import { noReplyAddress } from "../src/core/mail.ts";
+import { counter, gauge } from "../src/http/metrics.ts";
 import type { BuildServiceMime } from "../src/services/mail/providers/mime.ts";
 import type { Delivery, MailTransport } from "../src/services/mail/providers/transport.ts";
 import type { Outbox, OutboxClaim } from "../src/store/outbox.ts";
@@ -96,25 +97,8 @@ export function outboxMetrics(
   outbox: Pick<Outbox, "countWaiting">,
   log: Pick<Log, "warn">,
 ): Pick<OutboxDeps, "onAttempt"> {
-  const registers = [registry];
-  const mails = new Counter({
-    name: "farebox_service_mails_total",
-    help: "Attempts to send a mail of the service itself, by its kind and how they ended",
-    labelNames: ["kind", "result"],
-    registers,
-  });
-  const waiting = new Gauge({
-    name: "farebox_service_mails_waiting",
-    help: "Mails of the service itself that are not sent yet",
-    registers,
-    async collect() {
-      try {
-        this.set(await outbox.countWaiting());
-      } catch (error) {
-        log.warn({ err: error }, "The waiting mails of the service could not be counted");
-      }
-    },
-  });
-  waiting.set(0);
+  const mails = counter(registry, "farebox_service_mails_total");
+  const read = () => outbox.countWaiting();
+  gauge(registry, "farebox_service_mails_waiting", { read, log });
   return { onAttempt: (kind, result) => mails.inc({ kind, result }) };
 }

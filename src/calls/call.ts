@@ -15,12 +15,15 @@ import type { ApiError } from "../core/errors.ts";
 import { NOTHING_COUNTED } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import { ZERO } from "../core/money.ts";
+import type { CallMeter, CallTracer } from "./meter.ts";
 
 /** What every use case needs from the rest of the program; a service adds its provider. */
 export interface CallDeps {
   readonly accounts: AccountActors;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter?: CallMeter | undefined;
+  readonly tracer?: CallTracer | undefined;
 }
 
 export interface Call {
@@ -34,6 +37,11 @@ export interface Call {
   readonly arrivedMs: number;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
+  /** The context of the caller's trace; null if this call is not traced. */
+  readonly traceparent: string | null;
+  /** When the call first waited for a provider, and how long it waited for providers in all. */
+  upstreamFromMs: number | null;
+  upstreamMs: number;
   /** The rate limits that admission returned, for the headers of the response. */
   rate: RateLimits | null;
 }
@@ -91,6 +99,8 @@ export async function admit(
     ...options,
   });
   if (admission.verdict !== "short") call.rate = admission.rate;
+  if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
+  if (admission.verdict === "refused") deps.tracer?.refused(call, terms, admission.error);
   return admission;
 }
 
@@ -118,6 +128,21 @@ export async function refuse(
   throw new Error(
     `A call that had to be refused with '${refusal.code}' was '${admission.verdict}'`,
   );
+}
+
+/** Waits for a provider; this time is not our own. */
+export async function waitForProvider<Result>(
+  { clock }: Pick<CallDeps, "clock">,
+  call: Call,
+  ask: () => Promise<Result>,
+): Promise<Result> {
+  const startMs = clock.monotonicMs();
+  call.upstreamFromMs ??= startMs;
+  try {
+    return await ask();
+  } finally {
+    call.upstreamMs += clock.monotonicMs() - startMs;
+  }
 }
 
 /** Whole milliseconds since the request arrived. */

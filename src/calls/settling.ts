@@ -21,7 +21,9 @@ export async function settle(
 ): Promise<Settlement> {
   hold.checkpoint(cost);
   try {
-    return await hold.settle(cost, outcome);
+    const settlement = await hold.settle(cost, outcome);
+    deps.tracer?.ended(hold, outcome, settlement.charged);
+    return settlement;
   } catch (error) {
     deps.log.error({ requestId: hold.id, err: error }, "A call could not be settled");
     return { charged: min(cost, hold.amount), free: ZERO, left: null, ownedPaid: null };
@@ -32,6 +34,7 @@ export async function settle(
 export async function release(deps: CallDeps, hold: Hold, outcome: Outcome): Promise<void> {
   try {
     await hold.release(outcome);
+    deps.tracer?.ended(hold, outcome, ZERO);
   } catch (error) {
     deps.log.error({ requestId: hold.id, err: error }, "A hold could not be released");
   }

@@ -200,6 +200,7 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
   allowQuiet(server, request);
   try {
     const answer = await run(context, prepared);
+    measureOwn(context);
     const meta = responseMeta(context.call);
     if ("events" in answer) {
       streams = true;
@@ -213,6 +214,11 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
   } finally {
     if (!streams) endQuiet(server, request);
   }
+}
+
+function measureOwn<Deps extends FrameDeps>({ deps, call }: EndpointContext<Deps>): void {
+  const { meter, clock } = deps.calls;
+  meter?.own((clock.monotonicMs() - call.arrivedMs - call.upstreamMs) / 1_000);
 }
 
 function responseMeta({ requestId, rate }: Call): ResponseMeta {

@@ -118,7 +118,8 @@ export async function identify(
     ipHash,
     arrivedMs,
     signal: request.signal,
-    rate: null,
+    traceparent: deps.calls.tracer?.contextOf(request.headers) ?? null,
+    ...{ upstreamFromMs: null, upstreamMs: 0, rate: null },
   };
 }
 
@@ -170,6 +171,7 @@ export async function answerError(
     if (isKeyless && !allowed) error = tooManyRequests(counted);
     known = counted;
   }
+  deps.calls.meter?.refused(error.code);
   const facts = { requestId, rate: known, closes: arrival.isReadingBody };
   return errorResponse(error, facts, deps.surface);
 }

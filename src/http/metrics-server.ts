@@ -1,14 +1,17 @@
 // GET /metrics for Prometheus, on its own port that callers cannot reach.
 
 import { collectDefaultMetrics, Registry } from "prom-client";
+import project from "../../package.json";
 import { ERRORS, OK } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import { info } from "./metrics.ts";
 
 /** A registry with metrics of the process itself. */
 export function createRegistry(process: "api" | "worker"): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process });
   collectDefaultMetrics({ register: registry });
+  info(registry, "farebox_build_info", { version: project.version, runtime: `bun ${Bun.version}` });
   return registry;
 }
 

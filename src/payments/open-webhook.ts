@@ -1,6 +1,7 @@
 // The webhook's part of payments, opened for an API process.
 
-import { Counter, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { BoundedLabel, counter } from "../http/metrics.ts";
 import type { Database } from "../store/database.ts";
 import type { PaymentQueue } from "../store/payment-queue.ts";
 import { ProviderEvents } from "../store/provider-events.ts";
@@ -16,19 +17,18 @@ export interface OpenWebhookParts {
   readonly now: () => number;
 }
 
+/** The provider has some 270 types of events. */
+const EVENT_TYPES_MAX = 300;
+
 /** Opens it; nothing is asked of the provider. */
 export function openWebhook(parts: OpenWebhookParts): WebhookServices {
   const { config, database, queue, registry, now } = parts;
-  const events = new Counter({
-    name: "farebox_payment_events_total",
-    help: "Events that the payment provider sent, by type and what became of them",
-    labelNames: ["type", "result"],
-    registers: [registry],
-  });
+  const events = counter(registry, "farebox_payment_events_total");
+  const types = new BoundedLabel(EVENT_TYPES_MAX);
   return {
     provider: createStripeProvider({ ...config, now }),
     events: new ProviderEvents(database),
     queue,
-    onEvent: (type, result) => events.inc({ type, result }),
+    onEvent: (type, result) => events.inc({ type: types.of(type), result }),
   };
 }

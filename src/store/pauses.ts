@@ -61,6 +61,11 @@ export class Pauses {
     return this.#targets.has(target);
   }
 
+  /** How many targets are paused, as far as this process knows. */
+  get count(): number {
+    return this.#targets.size;
+  }
+
   /** Everything that is paused, read from Postgres. */
   async list(): Promise<string[]> {
     return (await this.rows()).map((row) => row.target);

@@ -5,6 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import type { UpstreamMeter, UpstreamResult } from "../core/upstream-meter.ts";
 import { type Attempt, type AttemptResult, Breaker } from "./breaker.ts";
 import { RouteFailure } from "./route-failure.ts";
 import { Slots } from "./slots.ts";
@@ -30,6 +31,8 @@ export interface Served<Result> {
 export interface FallbackDeps {
   readonly clock: Pick<Clock, "monotonicMs" | "after">;
   readonly log: Log;
+  /** Counts requests to servers. */
+  readonly meter?: UpstreamMeter | undefined;
 }
 
 /** What is requested, and from which servers, in order. */
@@ -75,6 +78,7 @@ export class Fallback implements BoardMember {
 
   constructor(deps: FallbackDeps) {
     this.#deps = deps;
+    deps.meter?.watch(() => this.#paused());
   }
 
   /**
@@ -151,9 +155,14 @@ export class Fallback implements BoardMember {
       slots.giveBack(account);
       return null;
     }
+    const { clock, meter } = this.#deps;
+    const startMs = clock.monotonicMs();
+    const report = (result: UpstreamResult) =>
+      meter?.attempted(server.name, result, (clock.monotonicMs() - startMs) / 1_000);
     try {
       const result = await question.attempt(candidate);
       attempt.answered();
+      report("ok");
       let hasEnded = false;
       const end = (outcome: AttemptResult) => {
         if (hasEnded) return;
@@ -165,6 +174,7 @@ export class Fallback implements BoardMember {
     } catch (error) {
       slots.giveBack(account);
       const outcome = signal.aborted || error instanceof ApiError ? "ignored" : resultOf(error);
+      report(signal.aborted ? "aborted" : outcome === "ignored" ? "refused" : outcome);
       if (outcome === "ignored") attempt.end(outcome);
       else failures.push({ attempt, outcome });
       if (signal.aborted || error instanceof ApiError) throw error;
@@ -172,6 +182,15 @@ export class Fallback implements BoardMember {
       errors.push(error);
       return null;
     }
+  }
+
+  /** How many subjects each server is given up for now, by its name. */
+  #paused(): ReadonlyMap<string, number> {
+    const paused = new Map<string, number>();
+    for (const { server, breaker } of this.#breakers.values()) {
+      paused.set(server, (paused.get(server) ?? 0) + (breaker.isPassable ? 0 : 1));
+    }
+    return paused;
   }
 
   #breakerOf(server: Server, subject: string): Breaker {

@@ -2,7 +2,7 @@
 // next model is asked. All models share the hold of the call.
 
 import type { Outcome } from "../../../actors/account.ts";
-import type { Call } from "../../calls/call.ts";
+import { type Call, waitForProvider } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
 import { type TokenUsage, upstreamCost } from "../../core/pricing.ts";
 import type { Models } from "./auto-router.ts";
@@ -21,7 +21,7 @@ export interface ModelAnswer<Result> {
 /** Throws the error of the last model. An invalid request or a leaving caller ends it at once. */
 export async function firstAnswer<Result>(
   deps: ChatCallDeps,
-  { requestId }: Call,
+  call: Call,
   { models, signal }: { readonly models: Models; readonly signal: AbortSignal },
   ask: (model: ModelEntry) => Promise<Result>,
 ): Promise<ModelAnswer<Result>> {
@@ -30,12 +30,12 @@ export async function firstAnswer<Result>(
   for (const model of models) {
     tried.push(model);
     try {
-      return { model, tried, result: await ask(model) };
+      return { model, tried, result: await waitForProvider(deps, call, () => ask(model)) };
     } catch (error) {
       if (signal.aborted || !isUnanswered(error)) throw error;
       failure = withEarliestRetry(failure, error);
       if (models.length > 1)
-        deps.log.warn({ requestId, model: model.id }, "A model did not answer");
+        deps.log.warn({ requestId: call.requestId, model: model.id }, "A model did not answer");
     }
   }
   throw failure;

@@ -3,7 +3,7 @@
 
 import type { Hold, Limit } from "../../../actors/account.ts";
 import { termsToText } from "../../../actors/detached-hold.ts";
-import { type Call, type CallDeps, refuse, takeHold } from "../../calls/call.ts";
+import { type Call, type CallDeps, refuse, takeHold, waitForProvider } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { ApiError } from "../../core/errors.ts";
 import { newTimedId } from "../../core/ids.ts";
@@ -83,7 +83,9 @@ async function createMessage(
     });
   };
   try {
-    const message = await awaitMessage(services, deps.clock, { id, announce });
+    const message = await waitForProvider(deps, call, () =>
+      awaitMessage(services, deps.clock, { id, announce }),
+    );
     return await concluded(services, claim, message);
   } catch (error) {
     if (error instanceof ApiError) throw error;

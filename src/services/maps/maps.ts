@@ -1,7 +1,13 @@
 // The life of a maps call: admit with its exact price, ask a provider, settle.
 
 import type { Settlement } from "../../../actors/account.ts";
-import { type Call, type CallDeps, outcomeOf, takeHold } from "../../calls/call.ts";
+import {
+  type Call,
+  type CallDeps,
+  outcomeOf,
+  takeHold,
+  waitForProvider,
+} from "../../calls/call.ts";
 import { giveBack, settle } from "../../calls/settling.ts";
 import { OK } from "../../core/errors.ts";
 import { charge, type NanoUsd } from "../../core/money.ts";
@@ -46,10 +52,8 @@ export async function askMaps<A extends MapsAction>(
   });
   let reply: MapsReply<A>;
   try {
-    reply = await deps.maps.ask(action, parameters, {
-      account: call.identity.accountId,
-      signal: call.signal,
-    });
+    const options = { account: call.identity.accountId, signal: call.signal };
+    reply = await waitForProvider(deps, call, () => deps.maps.ask(action, parameters, options));
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }

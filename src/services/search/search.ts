@@ -1,7 +1,14 @@
 // The life of a search: admit with the upper bound, ask the providers, settle to the results.
 
 import type { Outcome, Settlement } from "../../../actors/account.ts";
-import { type Call, type CallDeps, type CallTerms, outcomeOf, takeHold } from "../../calls/call.ts";
+import {
+  type Call,
+  type CallDeps,
+  type CallTerms,
+  outcomeOf,
+  takeHold,
+  waitForProvider,
+} from "../../calls/call.ts";
 import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
 import { SEARCH, TIERS } from "../../core/limits.ts";
@@ -45,10 +52,8 @@ export async function searchOnce(
   });
   let reply: SearchReply;
   try {
-    reply = await deps.search.search(request, {
-      account: call.identity.accountId,
-      signal: call.signal,
-    });
+    const options = { account: call.identity.accountId, signal: call.signal };
+    reply = await waitForProvider(deps, call, () => deps.search.search(request, options));
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
@@ -75,7 +80,7 @@ export async function searchBatch(
     bound: charge([[resultsMax, pricePerResult]]),
     priceVersion: priceVersionOfUnits(pricePerResult),
   });
-  const replies = await askAll(deps, call, requests);
+  const replies = await waitForProvider(deps, call, () => askAll(deps, call, requests));
   let results = 0;
   let cost = ZERO;
   const found = replies.map((reply): Found => {

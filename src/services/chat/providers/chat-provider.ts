@@ -30,6 +30,7 @@ export interface ChatProviderDeps {
   readonly fetch: Fetch;
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
+  readonly meter?: FallbackDeps["meter"];
   /** Shows operators how the servers do. */
   readonly board?: UpstreamBoard;
 }

@@ -27,6 +27,7 @@ export interface MapsProviderDeps {
   readonly fetch: Fetch;
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
+  readonly meter?: FallbackDeps["meter"];
   /** Shows operators how the servers do. */
   readonly board?: UpstreamBoard;
 }

@@ -41,6 +41,7 @@ export interface SearchProviderDeps {
   readonly now: () => number;
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
+  readonly meter?: FallbackDeps["meter"];
   /** Shows operators how the servers do. */
   readonly board?: UpstreamBoard;
 }

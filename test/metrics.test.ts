@@ -1,0 +1,182 @@
+// Alerts and the board name only metrics and labels that processes have, and processes have only
+// the metrics of the list.
+
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { METRICS } from "../src/core/metrics.ts";
+import { apiMetrics } from "../src/http/api-metrics.ts";
+import { BoundedLabel, Durations } from "../src/http/metrics.ts";
+import { createRegistry } from "../src/http/metrics-server.ts";
+import { journalMetrics } from "../workers/journal-metrics.ts";
+import { parsePromql } from "./support/promql.ts";
+import { silent } from "./support/world.ts";
+
+const PROJECT = join(import.meta.dir, "..");
+const BOARDS = join(PROJECT, "deploy/grafana/dashboards");
+/** What Prometheus itself adds. */
+const SCRAPED = ["job", "instance", "process"];
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { alert: string; expr: string }[] }[];
+}
+interface Board {
+  readonly uid: string;
+  readonly panels: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly datasource?: { readonly uid: string };
+    readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }[];
+}
+
+const read = (path: string) => readFileSync(join(PROJECT, path), "utf8");
+const boards = readdirSync(BOARDS).map(
+  (name) => JSON.parse(read(`deploy/grafana/dashboards/${name}`)) as Board,
+);
+const rules = (Bun.YAML.parse(read("deploy/prometheus/alerts.yml")) as Rules).groups.flatMap(
+  (group) => group.rules,
+);
+const expressions = [
+  ...rules.map(({ alert, expr }) => ({ of: alert, expr, legend: "" })),
+  ...boards.flatMap(({ panels }) =>
+    panels.flatMap(({ title, targets = [] }) =>
+      targets.map(({ expr, legendFormat: legend }) => ({ of: title, expr, legend })),
+    ),
+  ),
+];
+
+/** The labels of every series that can be asked for, by its name. */
+async function series(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const all = new Map<string, readonly string[]>([["up", SCRAPED]]);
+  for (const metric of await createRegistry("api").getMetricsAsJSON()) {
+    all.set(metric.name, SCRAPED);
+  }
+  for (const [name, { type, labels }] of Object.entries(METRICS)) {
+    const own = [...labels, ...SCRAPED];
+    if (type !== "histogram") all.set(name, own);
+    else {
+      all.set(`${name}_bucket`, [...own, "le"]);
+      for (const end of ["sum", "count"]) all.set(`${name}_${end}`, own);
+    }
+  }
+  return all;
+}
+
+/** What is wrong with an expression. */
+async function faultsOf(expr: string, legend = ""): Promise<string[]> {
+  const known = await series();
+  const { selectors, grouping } = parsePromql(expr.replaceAll("$__rate_interval", "5m"));
+  const shown = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
+  const faults = selectors.length === 0 ? ["no metric"] : [];
+  for (const { metric, labels } of selectors) {
+    const has = known.get(metric);
+    if (has === undefined) faults.push(metric);
+    for (const label of [...labels, ...grouping]) {
+      if (has !== undefined && !has.includes(label)) faults.push(`${metric}{${label}}`);
+    }
+  }
+  // A legend can show only what the expression keeps.
+  return [...faults, ...shown.filter((label) => !grouping.includes(label))];
+}
+
+test("every expression of alerts and boards names metrics and labels that exist", async () => {
+  expect(expressions.length).toBeGreaterThan(50);
+  const faults = await Promise.all(
+    expressions.map(async ({ of, expr, legend }) => ({ of, faults: await faultsOf(expr, legend) })),
+  );
+  expect(faults.filter((one) => one.faults.length > 0)).toEqual([]);
+});
+
+test("an expression that names what does not exist is found", async () => {
+  expect(await faultsOf("sum(rate(farebox_call_total[5m]))")).toEqual(["farebox_call_total"]);
+  expect(await faultsOf('farebox_calls_total{code="x"}')).toEqual(["farebox_calls_total{code}"]);
+  const grouped = "sum by (account) (farebox_calls_total)";
+  expect(await faultsOf(grouped)).toEqual(["farebox_calls_total{account}"]);
+  expect(await faultsOf("sum by (service) (farebox_calls_total)", "{{status}}")).toEqual([
+    "status",
+  ]);
+  expect(await faultsOf("rate(farebox_call_seconds[5m])")).toEqual(["farebox_call_seconds"]);
+  expect(faultsOf("sum(rate(farebox_calls_total[5m])")).rejects.toThrow(SyntaxError);
+});
+
+test("every metric of ours is on the board, and its panels read our data source", () => {
+  const text = JSON.stringify(boards);
+  expect(Object.keys(METRICS).filter((name) => !text.includes(name))).toEqual([]);
+  const source = read("deploy/grafana/provisioning/datasources/prometheus.yaml");
+  const { datasources } = Bun.YAML.parse(source) as { datasources: { uid: string }[] };
+  for (const { panels } of boards) {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const uids = panels.flatMap(({ datasource }) => datasource?.uid ?? []);
+    expect(new Set(uids)).toEqual(new Set(datasources.map(({ uid }) => uid)));
+  }
+});
+
+test("processes register what the list says of them, with its labels", async () => {
+  const api = createRegistry("api");
+  apiMetrics(api).watch({
+    ...{ accounts: { openCalls: 2, leases: { held: 1_500_000_000n } as never } },
+    ...{ pauses: { count: 0 }, log: silent },
+  });
+  const worker = createRegistry("worker");
+  const none = async () => 0;
+  journalMetrics({ registry: worker, lag: async () => null, openRejections: none, log: silent });
+  const ours = async (registry: typeof api) =>
+    (await registry.getMetricsAsJSON()).filter(({ name }) => /^(farebox|gen_ai)_/.test(name));
+  for (const [process, registry] of [
+    ["api", api],
+    ["worker", worker],
+  ] as const) {
+    for (const { name, help } of await ours(registry)) {
+      const row = Object.entries(METRICS).find(([known]) => known === name)?.[1];
+      expect([name, row?.help, ["both", process].includes(row?.of ?? "")]).toEqual([
+        name,
+        help,
+        true,
+      ]);
+    }
+  }
+  expect(await api.metrics()).toContain('farebox_holds_usd{process="api"} 1.5\n');
+});
+
+test("durations are a histogram as Prometheus reads one", async () => {
+  const registry = createRegistry("api");
+  const { onScript, upstream, meter } = apiMetrics(registry);
+  onScript("admit", 0.0004);
+  onScript("admit", 0.002);
+  onScript("admit", 7);
+  onScript("sweep", 1);
+  upstream.attempted("main", "ok", 0.3);
+  upstream.attempted("main", "failed", 0.3);
+  upstream.attempted("main", "aborted", 0.3);
+  meter.own(0.0015);
+  meter.refused("rate_limit_exceeded");
+  const text = await registry.metrics();
+  expect(text).toContain("# TYPE farebox_admit_seconds histogram");
+  const lines = text.split("\n").filter((line) => line.startsWith("farebox_admit_seconds"));
+  expect(lines.map((line) => line.replace(/^.*(?:_bucket|_seconds)/, ""))).toEqual(
+    expect.arrayContaining([
+      '{le="0.0005",process="api"} 1',
+      '{le="0.002",process="api"} 2',
+      '{le="1",process="api"} 2',
+      '{le="+Inf",process="api"} 3',
+      '_count{process="api"} 3',
+    ]),
+  );
+  expect(text).toContain(
+    'farebox_upstream_seconds_bucket{provider="main",le="0.5",process="api"} 1',
+  );
+  expect(text).toContain(
+    'farebox_upstream_errors_total{provider="main",kind="failed",process="api"} 1',
+  );
+  expect(text).not.toContain('kind="aborted"');
+  expect(text).toContain('farebox_refused_total{code="rate_limit_exceeded",process="api"} 1');
+});
+
+test("label values beyond the bound are put together", () => {
+  const label = new BoundedLabel(2);
+  expect(["a", "b", "c", "a", "d"].map((value) => label.of(value))).toEqual([
+    ...["a", "b", "other", "a", "other"],
+  ]);
+  expect(new Durations([1]).counts.length).toBe(2);
+});
