@@ -3,6 +3,7 @@
 
 import type { Log } from "../src/core/log.ts";
 import { attempt } from "../src/payments/charge.ts";
+import { renewPlans } from "../src/payments/plans.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import { type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
 import type { AutoTopUps } from "../src/store/auto-top-ups.ts";
@@ -22,7 +23,7 @@ export interface CompleterDeps {
   readonly log: Pick<Log, "warn">;
 }
 
-/** Processes events that were received, and makes attempts that are due. */
+/** Processes events that were received, and makes attempts and renewals that are due. */
 export async function completePayments({ payments, graceMs, log }: CompleterDeps): Promise<void> {
   const { events, topUps, provider, now } = payments;
   const before = new Date(now() - graceMs);
@@ -32,6 +33,7 @@ export async function completePayments({ payments, graceMs, log }: CompleterDeps
   for (const topUp of await topUps.dueAttempts(provider.name, new Date(now()), AT_ONCE)) {
     await tried(log, { topUpId: topUp.id }, () => attempt(payments, topUp));
   }
+  await renewPlans(payments);
 }
 
 /**

@@ -15,6 +15,7 @@ import { mailCommands } from "./mail-commands.ts";
 import { migrateCommands } from "./migrate-command.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { peopleCommands } from "./people-commands.ts";
+import { planCommands } from "./plan-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 import { reportCommands } from "./report-commands.ts";
 import { restoreCommands } from "./restore-commands.ts";
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   ...accountCommands,
   ...paymentCommands,
   ...topUpCommands,
+  ...planCommands,
   ...keyCommands,
   ...peopleCommands,
   ...serviceCommands,

@@ -18,10 +18,11 @@ export function paymentsText(payments: readonly Payment[]): string {
 
 /** Everything that is unusual about the payment. */
 function notesOf(payment: Payment): string[] {
-  const { status, fee, tax, bonus, refunded, dispute, disputed, providerRef } = payment;
+  const { status, purpose, fee, tax, bonus, refunded, dispute, disputed, providerRef } = payment;
   const disputeText = dispute === "won" ? "dispute won" : `${dollars(disputed)} dispute ${dispute}`;
   return [
     ...(status === "succeeded" ? [] : [status]),
+    ...(purpose === "plan" ? ["the price of a plan, not credited"] : []),
     ...(fee > 0n ? [`${dollars(fee)} fee on top`] : []),
     ...(tax > 0n ? [`${dollars(tax)} tax on top`] : []),
     ...(bonus > 0n ? [`${dollars(bonus)} bonus`] : []),
@@ -38,6 +39,7 @@ export function paymentJson(payment: Payment) {
     provider: payment.provider,
     provider_ref: payment.providerRef,
     status: payment.status,
+    purpose: payment.purpose,
     amount_usd: toJsonNumber(payment.amount),
     bonus_usd: toJsonNumber(payment.bonus),
     fee_usd: toJsonNumber(payment.fee),

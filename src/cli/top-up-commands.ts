@@ -2,7 +2,6 @@
 
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { isId } from "../core/ids.ts";
 import { toJsonNumber } from "../core/money.ts";
 import {
   type AutoSettings,
@@ -23,7 +22,7 @@ import { type Answer, type Command, type Input, UsageError } from "./command.ts"
 import { dollars, indented, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { ended, priceText, topUpJson, topUpRow } from "./top-up-print.ts";
-import { idOf, positiveAmountOf, referenceOf } from "./values.ts";
+import { cardOption, idOf, positiveAmountOf, referenceOf } from "./values.ts";
 
 const AMOUNT = { value: "N", help: "the amount, in whole cents", required: true } as const;
 const SANDBOX = "This is the sandbox: no real money moves.";
@@ -258,13 +257,6 @@ function expiry({
   expiryYear,
 }: Pick<SavedCard, "expiryMonth" | "expiryYear">): string {
   return `${expiryYear}-${String(expiryMonth).padStart(2, "0")}`;
-}
-
-function cardOption({ values }: Input, option: string): string | null {
-  const id = values.get(option);
-  if (id === undefined) return null;
-  if (isId("card", id)) return id;
-  throw new UsageError(`--${option} must be the id of a saved card (card_…), but is '${id}'`);
 }
 
 export const topUpCommands: readonly Command[] = [link, charge, list, cards, auto, refund];

@@ -1,13 +1,16 @@
 // Formats top-ups for the output of commands.
 
 import { toJsonNumber } from "../core/money.ts";
+import { planTitle } from "../core/plan-terms.ts";
 import { paidFor, type TopUp } from "../store/top-ups.ts";
 import type { Answer } from "./command.ts";
 import { dollars, utc } from "./print.ts";
 
 /** What the payer pays and what is credited: "you pay $21.05, you get $20". */
 export function priceText(topUp: TopUp): string {
-  const { amount, bonus, status } = topUp;
+  const { amount, bonus, status, plan } = topUp;
+  if (plan !== null)
+    return `you pay ${dollars(paidFor(topUp))} for the plan ${planTitle(plan.plan)}`;
   const isPaid = status === "succeeded";
   const extra =
     bonus === 0n ? "" : ` and a bonus of ${dollars(bonus)}${isPaid ? "" : ", once a holder"}`;
@@ -54,5 +57,6 @@ export function topUpJson(topUp: TopUp): Record<string, unknown> {
     created_at: createdAt,
     expires_at: expiresAt,
     taken_back: topUp.concern,
+    plan: topUp.plan?.plan ?? null,
   };
 }

@@ -168,3 +168,11 @@ function checked<T>(option: string, read: () => T): T {
     throw new UsageError(wrongField(`--${option}`, error));
   }
 }
+
+/** The id of a saved card; null where the option was not given. @throws UsageError */
+export function cardOption({ values }: Input, option: string): string | null {
+  const id = values.get(option);
+  if (id === undefined) return null;
+  if (isId("card", id)) return id;
+  throw new UsageError(`--${option} must be the id of a saved card (card_…), but is '${id}'`);
+}

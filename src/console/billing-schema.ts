@@ -6,7 +6,7 @@ import { Balance, OVERVIEW_EXAMPLE } from "./overview-schema.ts";
 
 export const TopUpRow = Type.Object({
   id: text(),
-  kind: oneOf(["checkout", "card", "auto"]),
+  kind: oneOf(["checkout", "card", "auto", "plan"]),
   status: oneOf(["open", "succeeded", "failed", "expired"]),
   amount_usd: usd("What is credited"),
   fee_usd: usd("What is paid on top of it"),

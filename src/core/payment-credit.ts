@@ -2,12 +2,18 @@
 // the amount of the payment that is taken back by now. The operation is the difference to the last
 // target, so the order and number of events never change the sum (D-101, D-102).
 
-import { add, min, type NanoUsd, proportionDown, proportionUp, subtract } from "./money.ts";
+import { add, min, type NanoUsd, proportionDown, proportionUp, subtract, ZERO } from "./money.ts";
 
 export const DISPUTE_STATES = ["open", "won", "lost"] as const;
 export type DisputeState = (typeof DISPUTE_STATES)[number];
 
+/** What a payment is for: it adds its amount to the balance, or it is the price of a plan. */
+export const PAYMENT_PURPOSES = ["balance", "plan"] as const;
+export type PaymentPurpose = (typeof PAYMENT_PURPOSES)[number];
+
 export interface PaymentStanding {
+  /** By default the balance. */
+  readonly purpose?: PaymentPurpose;
   readonly amount: NanoUsd;
   readonly bonus: NanoUsd;
   /** The part of `amount` that is refunded by now. */
@@ -34,8 +40,12 @@ export function refundableOf({ amount, refunded, disputed }: PaymentStanding): N
   return subtract(left, min(left, disputed));
 }
 
-/** The valid credit, bonus included: the sum of the payment's operations. */
+/**
+ * The valid credit, bonus included: the sum of the payment's operations. The price of a plan
+ * credits nothing.
+ */
 export function creditOf(payment: PaymentStanding): NanoUsd {
+  if (payment.purpose === "plan") return ZERO;
   const { amount, bonus } = payment;
   const taken = takenBackOf(payment);
   return subtract(add(amount, bonus), add(taken, proportionUp(bonus, taken, amount)));

@@ -18,6 +18,7 @@ export const SERVICE_MAILS = {
   receipt: { isLimited: false },
   charge_failed: { isLimited: false },
   auto_top_up_paused: { isLimited: false },
+  plan_ended: { isLimited: false },
   refund: { isLimited: false },
   dispute_opened: { isLimited: false },
   dispute_decided: { isLimited: false },

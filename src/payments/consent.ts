@@ -5,10 +5,17 @@ const TEXTS: Readonly<Record<string, string>> = {
   "2026-11":
     "I agree that this card is saved, and that it is charged without my being asked again when I " +
     "order a top-up or have set up automatic top-ups. I can remove the card at any time.",
+  "plan-2026-11":
+    "I agree that my saved card, or the newest one once it is removed, is charged the price of " +
+    "this plan now and again at the beginning of each of its months, until I cancel it. For a " +
+    "higher plan it is charged the difference for the rest of the month.",
 };
 
 /** The version that is shown from now on. */
 export const CONSENT_VERSION = "2026-11";
+
+/** The version for plans that are paid by the month. */
+export const PLAN_CONSENT_VERSION = "plan-2026-11";
 
 /** The text of a version. */
 export function consentText(version: string): string {

@@ -33,6 +33,7 @@ export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
     now,
     log,
     terms: config.terms,
+    plans: config.plans,
     mails: { service, billingUrl: config.returnUrl },
     onEnded,
   };

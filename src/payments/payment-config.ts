@@ -1,5 +1,7 @@
 // The settings of payments. Without a key there are no top-ups.
 
+import { centsUp } from "../core/money.ts";
+import { PLAN_PRICE_MIN, type PlanPrices, PRICED_PLANS } from "../core/plan-terms.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { TopUpTerms } from "../core/top-up-terms.ts";
 import type { ProviderName } from "./provider.ts";
@@ -14,6 +16,7 @@ export interface PaymentConfig {
   /** Where payers are sent from the provider's page. */
   readonly returnUrl: string;
   readonly terms: TopUpTerms;
+  readonly plans: PlanPrices;
   /** The provider computes and adds taxes. */
   readonly automaticTax: boolean;
 }
@@ -25,6 +28,7 @@ export interface PaymentSettings {
   readonly returnUrl: URL | null;
   readonly apiBase: URL | null;
   readonly terms: TopUpTerms;
+  readonly plans: PlanPrices;
   readonly automaticTax: boolean;
 }
 
@@ -37,10 +41,11 @@ const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
  * @throws RangeError with words for the operator
  */
 export function paymentConfigOf(settings: PaymentSettings): PaymentConfig | null {
-  const { secretKey, webhookSecrets, returnUrl, apiBase, terms, automaticTax } = settings;
+  const { secretKey, webhookSecrets, returnUrl, apiBase, terms, plans, automaticTax } = settings;
   if (terms.bonus.basisPoints > 0 !== terms.bonus.max > 0n) {
     throw new RangeError("TOP_UP_BONUS_PERCENT and TOP_UP_BONUS_MAX_USD must be set together");
   }
+  checkPlans(plans);
   if (secretKey === null && webhookSecrets === null && returnUrl === null) return null;
   if (secretKey === null) throw new RangeError(missing("STRIPE_SECRET_KEY"));
   if (webhookSecrets === null) throw new RangeError(missing("STRIPE_WEBHOOK_SECRET"));
@@ -53,9 +58,17 @@ export function paymentConfigOf(settings: PaymentSettings): PaymentConfig | null
     );
   }
   return Object.freeze({
-    ...{ name, secretKey, webhookSecrets, apiBase, terms, automaticTax },
+    ...{ name, secretKey, webhookSecrets, apiBase, terms, plans, automaticTax },
     returnUrl: returnUrl.href,
   });
+}
+
+function checkPlans(plans: PlanPrices): void {
+  for (const name of PRICED_PLANS) {
+    const price = plans[name];
+    if (price === null || (price >= PLAN_PRICE_MIN && centsUp(price) === price)) continue;
+    throw new RangeError(`PLAN_${name.toUpperCase()}_USD must be whole cents, and at least 0.50`);
+  }
 }
 
 function missing(name: string): string {

@@ -3,37 +3,41 @@
 
 import { add, subtract, toDollars, ZERO } from "../core/money.ts";
 import { takenBackOf } from "../core/payment-credit.ts";
-import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import { planTitle } from "../core/plan-terms.ts";
+import type { ServiceMailParts } from "../core/service-mail.ts";
 import type { PauseReason } from "../store/auto-top-ups.ts";
 import type { HolderMail } from "../store/outbox.ts";
 import type { Payment } from "../store/payments.ts";
 import type { AppliedReading } from "../store/top-up-reading.ts";
 import type { TopUp } from "../store/top-ups.ts";
-
-export interface MailTerms {
-  /** The name of the service, as recipients read it. */
-  readonly service: string;
-  /** Where a holder looks at payments and cards. */
-  readonly billingUrl: string;
-}
+import { holderMail, type MailTerms, utc } from "./holder-mail.ts";
+import { planChargeFailed, planEndedMail, planReceipt } from "./plan-mails.ts";
 
 /** The mails that follow from a reading of a payment, in the order of what happened. */
 export function mailsOfReading(terms: MailTerms, applied: AppliedReading): readonly HolderMail[] {
-  const { before, after, payment, paused } = applied;
+  const { before, after, payment, paused, plan } = applied;
   return [
-    ...(payment.before === null && payment.after !== null
+    ...(payment.before === null && payment.after !== null && !isRemadePlan(after)
       ? [receipt(terms, after, payment.after)]
       : []),
     ...(hasFailedCharge(before, after) && paused === null ? [failedCharge(terms, after)] : []),
     ...refundMails(terms, payment),
     ...disputeMails(terms, payment),
+    ...(plan === "ended" && after.plan !== null
+      ? [planEndedMail(terms, planTitle(after.plan.plan), "reversed")]
+      : []),
     ...(paused === null ? [] : [pauseMail(terms, paused)]),
   ];
 }
 
+/** The price of a plan that a restored ledger did not have: what it was for is not known. */
+function isRemadePlan({ kind, plan }: TopUp): boolean {
+  return kind === "plan" && plan === null;
+}
+
 /** Says why an automatic top-up was paused, and how it goes on. */
 export function pauseMail(terms: MailTerms, reason: PauseReason): HolderMail {
-  return mail(terms, "auto_top_up_paused", {
+  return holderMail(terms, "auto_top_up_paused", {
     subject: "Your automatic top-up is paused",
     paragraphs: [
       PAUSE_REASONS[reason],
@@ -54,16 +58,19 @@ const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
 };
 
 const TITLES: Readonly<Record<TopUp["kind"], string>> = {
+  plan: "Plan",
   checkout: "Top-up",
   card: "Top-up by your saved card",
   auto: "Automatic top-up",
 };
 
 function receipt(terms: MailTerms, topUp: TopUp, payment: Payment): HolderMail {
+  const { id, plan } = topUp;
+  if (plan !== null) return planReceipt(terms, { id, plan }, payment);
   const { amount, bonus, fee, tax, paidAt, receiptUrl } = payment;
   const credited = add(amount, bonus);
   return {
-    ...mail(terms, "receipt", {
+    ...holderMail(terms, "receipt", {
       subject: `Receipt: ${toDollars(credited)} added to your balance`,
       paragraphs: [`Thank you. ${toDollars(credited)} were added to your prepaid balance.`],
       facts: [
@@ -92,12 +99,14 @@ function hasFailedCharge(before: TopUp, after: TopUp): boolean {
 }
 
 function failedCharge(terms: MailTerms, topUp: TopUp): HolderMail {
+  const { plan } = topUp;
+  if (plan !== null) return planChargeFailed(terms, { ...topUp, plan });
   const { amount, status, failure, nextAttemptAt, id } = topUp;
   const next =
     status === "open" && nextAttemptAt !== null
       ? `It is tried once more at ${utc(nextAttemptAt)}.`
       : "It is not tried again.";
-  return mail(terms, "charge_failed", {
+  return holderMail(terms, "charge_failed", {
     subject: `Your card was not charged ${toDollars(amount)}`,
     paragraphs: [
       `A charge of ${toDollars(amount)} to your saved card failed. Nothing was charged, and ` +
@@ -120,13 +129,16 @@ function refundMails(
   const refunded = subtract(after.refunded, before === null ? ZERO : before.refunded);
   if (refunded === 0n) return [];
   const part = toDollars(refunded < 0n ? subtract(ZERO, refunded) : refunded);
-  const paragraph =
-    refunded > 0n
-      ? `${part} of your payment of ${toDollars(after.amount)} are refunded. As much of its ` +
-        "credit, and of its bonus in proportion, was taken from your balance."
-      : `A refund of ${part} failed at your bank. Its credit is back on your balance.`;
+  const isPlan = after.purpose === "plan";
+  const whole = `${part} of your payment of ${toDollars(after.amount)} are refunded.`;
+  const taken = isPlan
+    ? "It was for a plan, so your balance stays as it is."
+    : "As much of its credit, and of its bonus in proportion, was taken from your balance.";
+  const failed = `A refund of ${part} failed at your bank.`;
+  const given = isPlan ? "" : " Its credit is back on your balance.";
+  const paragraph = refunded > 0n ? `${whole} ${taken}` : `${failed}${given}`;
   return [
-    mail(terms, "refund", {
+    holderMail(terms, "refund", {
       subject: refunded > 0n ? `Refund of ${part}` : `A refund of ${part} failed`,
       paragraphs: [paragraph],
       facts: paymentFacts(after),
@@ -148,11 +160,14 @@ function disputeMails(
 }
 
 function disputeOpened(terms: MailTerms, payment: Payment): HolderMail {
-  return mail(terms, "dispute_opened", {
+  return holderMail(terms, "dispute_opened", {
     subject: "A payment is disputed: your account is suspended",
     paragraphs: [
-      `Your payment of ${toDollars(payment.amount)} is disputed at your bank. Its credit was ` +
-        "taken from your balance, and calls are refused, until the dispute is decided.",
+      payment.purpose === "plan"
+        ? `Your payment of ${toDollars(payment.amount)} for a plan is disputed at your bank. ` +
+          "Calls are refused until the dispute is decided."
+        : `Your payment of ${toDollars(payment.amount)} is disputed at your bank. Its credit was ` +
+          "taken from your balance, and calls are refused, until the dispute is decided.",
       "If you did not mean to dispute it, ask your bank to withdraw the dispute.",
     ],
     facts: paymentFacts(payment),
@@ -162,39 +177,51 @@ function disputeOpened(terms: MailTerms, payment: Payment): HolderMail {
 
 function disputeDecided(terms: MailTerms, payment: Payment): HolderMail {
   const isLost = payment.dispute === "lost";
-  const taken = toDollars(takenBackOf(payment));
-  const paragraph = isLost
-    ? `The dispute of your payment of ${toDollars(payment.amount)} was decided: the money goes ` +
-      `back to you, and ${taken} of credit stay removed. If more than what is left was spent, ` +
-      "calls are refused until a top-up pays the difference."
-    : `The dispute of your payment of ${toDollars(payment.amount)} is over. Its credit is back ` +
-      "on your balance, and your account is no longer suspended for it.";
-  return mail(terms, "dispute_decided", {
-    subject: isLost
-      ? "A dispute was decided: its credit stays removed"
-      : "A dispute is over: your credit is back",
-    paragraphs: [paragraph],
+  const { subject, paragraph } =
+    payment.purpose === "plan" ? decidedOfPlan(payment) : decidedOfCredit(payment);
+  return holderMail(terms, "dispute_decided", {
+    subject: isLost ? subject.lost : subject.won,
+    paragraphs: [isLost ? paragraph.lost : paragraph.won],
     facts: paymentFacts(payment),
     button: { label: "Look at your payments", url: terms.billingUrl },
   });
 }
 
-function paymentFacts({ id, paidAt, amount }: Payment): NonNullable<ServiceMailParts["facts"]> {
+function decidedOfCredit(payment: Payment) {
+  const [amount, taken] = [toDollars(payment.amount), toDollars(takenBackOf(payment))];
+  return {
+    subject: {
+      lost: "A dispute was decided: its credit stays removed",
+      won: "A dispute is over: your credit is back",
+    },
+    paragraph: {
+      lost:
+        `The dispute of your payment of ${amount} was decided: the money goes back to you, and ` +
+        `${taken} of credit stay removed. If more than what is left was spent, calls are refused ` +
+        "until a top-up pays the difference.",
+      won:
+        `The dispute of your payment of ${amount} is over. Its credit is back on your balance, ` +
+        "and your account is no longer suspended for it.",
+    },
+  };
+}
+
+function decidedOfPlan(payment: Payment) {
+  const about = `The dispute of your payment of ${toDollars(payment.amount)} for a plan`;
+  return {
+    subject: { lost: "A dispute was decided", won: "A dispute is over" },
+    paragraph: {
+      lost: `${about} was decided: the money goes back to you.`,
+      won: `${about} is over, and your account is no longer suspended for it.`,
+    },
+  };
+}
+
+function paymentFacts(payment: Payment): NonNullable<ServiceMailParts["facts"]> {
+  const { id, paidAt, amount, purpose } = payment;
   return [
     ["Paid on", utc(paidAt)],
-    ["Credit", toDollars(amount)],
+    [purpose === "plan" ? "Price" : "Credit", toDollars(amount)],
     ["Payment", id],
   ];
-}
-
-function mail(
-  { service }: MailTerms,
-  kind: ServiceMailKind,
-  parts: Omit<ServiceMailParts, "service">,
-): HolderMail {
-  return { kind, ...serviceMail({ service, ...parts }) };
-}
-
-function utc(time: Date): string {
-  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

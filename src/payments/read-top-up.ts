@@ -2,13 +2,15 @@
 // here is stored. Events carry no amounts that we use, so their order and number do not matter.
 
 import type { Log } from "../core/log.ts";
+import type { PlanPrices } from "../core/plan-terms.ts";
 import type { TopUpTerms } from "../core/top-up-terms.ts";
 import type { AccountRef, AlsoInTransaction } from "../store/accounts.ts";
 import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
 import type { SavedCards } from "../store/saved-cards.ts";
 import { type AppliedReading, applyReading } from "../store/top-up-reading.ts";
 import type { TopUp, TopUps } from "../store/top-ups.ts";
-import { type MailTerms, mailsOfReading } from "./payment-mails.ts";
+import type { MailTerms } from "./holder-mail.ts";
+import { mailsOfReading } from "./payment-mails.ts";
 import type { PaymentProvider, ProviderPayment } from "./provider.ts";
 import { changeOf, type SeenTopUp } from "./top-up-change.ts";
 
@@ -28,6 +30,8 @@ export interface PaymentDeps {
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Fee and bonus of top-ups. */
   readonly terms: TopUpTerms;
+  /** What a month of each plan costs. */
+  readonly plans: PlanPrices;
   /** Runs in the transaction of each change that a person makes, such as the line that says so. */
   readonly also?: AlsoInTransaction | undefined;
   /** What mails to holders say of the service. */
@@ -91,7 +95,8 @@ async function look(
 }
 
 /** Reports what the reading has ended or paused, and gives Redis what was booked. */
-async function follow(deps: PaymentDeps, { before, after, paused }: AppliedReading): Promise<void> {
+async function follow(deps: PaymentDeps, applied: AppliedReading): Promise<void> {
+  const { before, after, paused, plan } = applied;
   const { log, onEnded } = deps;
   const { id, accountId, bucket, status, failure } = after;
   if (before.status !== status) {
@@ -100,6 +105,9 @@ async function follow(deps: PaymentDeps, { before, after, paused }: AppliedReadi
   }
   if (paused !== null) {
     log.warn({ accountId, topUpId: id, paused }, "An automatic top-up was paused");
+  }
+  if (plan === "late") {
+    log.warn({ accountId, topUpId: id }, "A plan was paid for too late: refund it");
   }
   await updateWallet(deps, { id: accountId, bucket });
 }

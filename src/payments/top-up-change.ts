@@ -110,7 +110,7 @@ function failed(
   const failure = payment === null ? NOT_MADE : payment.failure;
   const code = failure?.code ?? "canceled";
   const over = { status: "failed", failure: code, nextAttemptAt: null } as const;
-  if (kind === "card") return over;
+  if (kind !== "auto") return over;
   if (failure?.needsAuthentication === true) return { ...over, pause: "authentication_required" };
   if (attempts > 1 || failure?.isFinal === true) return { ...over, pause: "card_failed" };
   return {

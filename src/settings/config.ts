@@ -214,6 +214,11 @@ function paymentsOf(values: Values<typeof PAYMENT_VARIABLES>): PaymentConfig | n
         fee: { basisPoints: values.TOP_UP_FEE_PERCENT, fixed: values.TOP_UP_FEE_USD },
         bonus: { basisPoints: values.TOP_UP_BONUS_PERCENT, max: values.TOP_UP_BONUS_MAX_USD },
       },
+      plans: {
+        starter: values.PLAN_STARTER_USD,
+        pro: values.PLAN_PRO_USD,
+        max: values.PLAN_MAX_USD,
+      },
     });
   } catch (error) {
     throw error instanceof RangeError ? new ConfigError(error.message) : error;

@@ -49,4 +49,19 @@ export const PAYMENT_VARIABLES = {
     default: "0",
     about: "the most of that bonus",
   },
+  PLAN_STARTER_USD: {
+    kind: amount,
+    shown: "none",
+    about: "what the plan Starter costs a month; without it, an operator sets the plan",
+  },
+  PLAN_PRO_USD: {
+    kind: amount,
+    shown: "none",
+    about: "what the plan Pro costs a month",
+  },
+  PLAN_MAX_USD: {
+    kind: amount,
+    shown: "none",
+    about: "what the plan Max costs a month",
+  },
 } as const satisfies Variables;

@@ -15,6 +15,7 @@ import {
 } from "drizzle-orm/pg-core";
 import { OPERATION_KINDS } from "../core/journal.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
+import { PAYMENT_PURPOSES } from "../core/payment-credit.ts";
 import { at, money, number } from "./columns.ts";
 
 export const accounts = pgTable(
@@ -118,7 +119,9 @@ export const payments = pgTable(
       .notNull()
       .default("succeeded"),
     currency: text("currency").notNull().default("usd"),
-    /** The net amount that is credited. */
+    /** What its amount is: added to the balance, or the price of a plan, which credits nothing. */
+    purpose: text("purpose", { enum: PAYMENT_PURPOSES }).notNull().default("balance"),
+    /** The net amount. */
     amount: money("amount").notNull(),
     /** The fee that the payer paid on top of `amount`. */
     fee: money("fee").notNull().default(sql`0`),

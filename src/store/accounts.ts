@@ -21,6 +21,7 @@ import {
   raiseVersion,
   type Transaction,
 } from "./operations.ts";
+import { endSubscriptionIn } from "./plan-ends.ts";
 
 /** The id of an account and the bucket of its keys in Redis. */
 export interface AccountRef {
@@ -188,6 +189,11 @@ export class Accounts {
       if (change.state === "closed") {
         const live = and(eq(keys.account, number), isNull(keys.revokedAt));
         await tx.update(keys).set({ revokedAt: now }).where(live);
+        await endSubscriptionIn(tx, number, { reason: "closed", now });
+      }
+      // From now on the plan is what the operator says, and is not charged.
+      if (change.plan !== undefined) {
+        await endSubscriptionIn(tx, number, { reason: "operator", now });
       }
       await raiseVersion(tx, number);
       await also?.(tx, number);

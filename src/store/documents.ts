@@ -85,7 +85,13 @@ async function readPaid(
       first: sql<string | null>`min(${payments.paidAt}) FILTER (WHERE ${STANDING} > 0)`,
     })
     .from(payments)
-    .where(and(inArray(payments.account, [...numbers]), eq(payments.status, "succeeded")))
+    .where(
+      and(
+        inArray(payments.account, [...numbers]),
+        eq(payments.status, "succeeded"),
+        eq(payments.purpose, "balance"),
+      ),
+    )
     .groupBy(payments.account);
   return new Map(rows.map(({ account, ...paid }) => [account, paid]));
 }

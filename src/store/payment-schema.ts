@@ -12,6 +12,8 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
+import { PLAN_NAMES } from "../core/limits.ts";
+import { PLAN_END_REASONS, PRICED_PLANS } from "../core/plan-terms.ts";
 import { accounts, payments } from "./account-schema.ts";
 import { at, money, number } from "./columns.ts";
 
@@ -70,9 +72,12 @@ export const topUps = pgTable(
       .notNull()
       .references(() => accounts.number),
     provider: text("provider").notNull(),
-    /** On the provider's page, by a saved card on request, or by a saved card automatically. */
-    kind: text("kind", { enum: ["checkout", "card", "auto"] }).notNull(),
-    /** The net amount that will be credited. */
+    /**
+     * On the provider's page, by a saved card on request, by a saved card automatically, or the
+     * price of a plan by a saved card.
+     */
+    kind: text("kind", { enum: ["checkout", "card", "auto", "plan"] }).notNull(),
+    /** The net amount: what will be credited, or what a plan costs. */
     amount: money("amount").notNull(),
     /** What the payer pays on top of it; a tax comes besides. */
     fee: money("fee").notNull().default(sql`0`),
@@ -113,6 +118,9 @@ export const topUps = pgTable(
     uniqueIndex("top_ups_one_auto")
       .on(table.account)
       .where(sql`${table.kind} = 'auto' AND ${table.status} = 'open'`),
+    uniqueIndex("top_ups_one_plan")
+      .on(table.account)
+      .where(sql`${table.kind} = 'plan' AND ${table.status} = 'open'`),
     check(
       "top_ups_amounts",
       sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.bonus} >= 0`,
@@ -120,6 +128,62 @@ export const topUps = pgTable(
     check("top_ups_paid", sql`(${table.payment} IS NOT NULL) = (${table.status} = 'succeeded')`),
   ],
 );
+
+/** A plan that is paid by the month. It is kept when it has ended, and says why. */
+export const planSubscriptions = pgTable(
+  "plan_subscriptions",
+  {
+    account: number("account")
+      .primaryKey()
+      .references(() => accounts.number),
+    state: text("state", { enum: ["active", "ended"] }).notNull(),
+    endReason: text("end_reason", { enum: PLAN_END_REASONS }),
+    plan: text("plan", { enum: PRICED_PLANS }).notNull(),
+    /** Of a month, as the holder agreed to it. */
+    price: money("price").notNull(),
+    /** The plan from the end of the paid month on; null: the same. */
+    nextPlan: text("next_plan", { enum: PLAN_NAMES }),
+    nextPrice: money("next_price"),
+    card: number("card")
+      .notNull()
+      .references(() => savedCards.number),
+    consentVersion: text("consent_version").notNull(),
+    consentAt: at("consent_at").notNull(),
+    /** Months begin on its day and hour. */
+    anchor: at("anchor").notNull(),
+    paidFrom: at("paid_from").notNull(),
+    paidUntil: at("paid_until").notNull(),
+    changedAt: at("changed_at").notNull(),
+  },
+  (table) => [
+    index("plan_subscriptions_due").on(table.paidUntil).where(sql`${table.state} = 'active'`),
+    check("plan_subscriptions_period", sql`${table.paidFrom} < ${table.paidUntil}`),
+    check(
+      "plan_subscriptions_ended",
+      sql`(${table.endReason} IS NOT NULL) = (${table.state} = 'ended')`,
+    ),
+    check(
+      "plan_subscriptions_next",
+      sql`(${table.nextPrice} IS NOT NULL) = coalesce(${table.nextPlan} <> 'free', false)`,
+    ),
+  ],
+);
+
+/** What a top-up of the kind `plan` pays for. */
+export const planCharges = pgTable("plan_charges", {
+  topUp: number("top_up")
+    .primaryKey()
+    .references(() => topUps.number),
+  /** The first month of a plan, a further one, or a higher plan for the rest of a month. */
+  kind: text("kind", { enum: ["start", "renewal", "upgrade"] }).notNull(),
+  plan: text("plan", { enum: PRICED_PLANS }).notNull(),
+  /** Of a month. */
+  price: money("price").notNull(),
+  consentVersion: text("consent_version").notNull(),
+  consentAt: at("consent_at").notNull(),
+  paidFrom: at("paid_from").notNull(),
+  paidUntil: at("paid_until").notNull(),
+});
 
 /**
  * Whose first top-up got a bonus: once for an account, for a holder's address, and for a card by

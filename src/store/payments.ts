@@ -2,12 +2,12 @@
 // change of the row books the resulting operation in the same transaction.
 
 import { and, eq } from "drizzle-orm";
-import { afterEvent } from "../core/account-states.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
 import {
   creditOf,
   type DisputeState,
+  type PaymentPurpose,
   type PaymentStanding,
   takenBackAt,
   takenBackOf,
@@ -17,11 +17,11 @@ import {
   type AccountRef,
   type AccountRow,
   type AlsoInTransaction,
-  hasOpenDispute,
   refuseClosed,
 } from "./accounts.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
+import { followDisputes } from "./dispute-suspension.ts";
 import {
   bookOperation,
   findOperation,
@@ -44,6 +44,7 @@ export interface Payment extends PaymentStanding {
   readonly account: number;
   readonly provider: string;
   readonly providerRef: string | null;
+  readonly purpose: PaymentPurpose;
   readonly status: "pending" | "succeeded" | "failed";
   /** What the payer paid on top of the amount. */
   readonly fee: NanoUsd;
@@ -54,6 +55,8 @@ export interface Payment extends PaymentStanding {
 }
 
 export interface NewPayment {
+  /** By default the balance. */
+  readonly purpose?: PaymentPurpose;
   readonly amount: NanoUsd;
   readonly bonus?: NanoUsd;
   readonly fee?: NanoUsd;
@@ -218,13 +221,14 @@ async function insert(
   payment: NewPayment,
 ): Promise<Payment> {
   const { amount, bonus = ZERO, fee = ZERO, tax = ZERO, receiptUrl = null, paidAt } = payment;
-  const { provider = MANUAL, ref = null, standing = {} } = payment;
-  await refuseTooLarge(tx, account, { credit: amount + bonus });
+  const { provider = MANUAL, ref = null, standing = {}, purpose = "balance" } = payment;
+  const credit = purpose === "plan" ? ZERO : add(amount, bonus);
+  await refuseTooLarge(tx, account, { credit });
   const [row] = await tx
     .insert(payments)
     .values({
       ...{ id, account, provider, providerRef: ref, receiptUrl, paidAt, ...standing },
-      ...{ amount, bonus, fee, tax },
+      ...{ purpose, amount, bonus, fee, tax },
     })
     .onConflictDoNothing({ target: [payments.provider, payments.providerRef] })
     .returning();
@@ -235,6 +239,7 @@ async function insert(
 
 /** An amount that was taken back before the payment was recorded is never credited. */
 async function bookCredit(tx: Transaction, payment: Payment): Promise<void> {
+  if (payment.purpose === "plan") return;
   const credit = subtract(payment.amount, takenBackOf(payment));
   const bonus = subtract(creditOf(payment), credit);
   const terms = { balance: "paid", actor: actorOf(payment), payment: payment.number } as const;
@@ -285,14 +290,6 @@ async function changed(
   }
   const after = takenBackAt(payment, add(before, operation.amount));
   return { ...result, takenBack: subtract(after, takenBackAt(payment, before)) };
-}
-
-/** Suspends the account while a dispute is open, and lifts that suspension afterwards. */
-async function followDisputes(tx: Transaction, account: AccountRow): Promise<void> {
-  const isOpen = await hasOpenDispute(tx, account.number);
-  const after = afterEvent(account, isOpen ? "disputeOpened" : "disputesDecided");
-  if (after.kind !== "changed") return;
-  await tx.update(accounts).set(after.to).where(eq(accounts.number, account.number));
 }
 
 function actorOf({ provider }: Payment): string {

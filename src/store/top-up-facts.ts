@@ -123,12 +123,13 @@ async function readSums(tx: Transaction, account: number, now: Date) {
   const day = new Date(now.getTime() - DAY_MS).toISOString();
   const month = startOfMonth(monthOf(now.getTime())).toISOString();
   const isAuto = sql`${topUps.kind} = 'auto'`;
+  const isByHand = sql`${topUps.kind} IN ('checkout', 'card')`;
   const counts = sql`${topUps.status} IN ('open', 'succeeded')`;
   const sum = (where: ReturnType<typeof sql>) =>
     sql<string>`coalesce(sum(${topUps.amount}) FILTER (WHERE ${where} AND ${counts}), 0)::text`;
   const [row] = await tx
     .select({
-      manualDay: sum(sql`NOT ${isAuto} AND ${topUps.createdAt} > ${day}`),
+      manualDay: sum(sql`${isByHand} AND ${topUps.createdAt} > ${day}`),
       autoDay: sum(sql`${isAuto} AND ${topUps.createdAt} > ${day}`),
       autoMonth: sum(sql`${isAuto} AND ${topUps.createdAt} >= ${month}`),
       autoDayCount: sql<number>`(count(*) FILTER (

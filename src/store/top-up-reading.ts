@@ -10,6 +10,7 @@ import { lockAccount, type Transaction } from "./operations.ts";
 import { addHolderMails, type HolderMail } from "./outbox.ts";
 import { topUps } from "./payment-schema.ts";
 import { changePaymentIn, type Payment, type PaymentChange, recordPaymentIn } from "./payments.ts";
+import { followPlanPayment, type PlanOutcome } from "./plan-payments.ts";
 import { type EventRef, processedIn } from "./provider-events.ts";
 import { type CardDetails, type Consent, saveCardIn } from "./saved-cards.ts";
 import { readTopUpIn, type TopUp, type TopUpStatus, type TopUpsDeps } from "./top-ups.ts";
@@ -62,6 +63,8 @@ export interface AppliedReading {
   readonly payment: { readonly before: Payment | null; readonly after: Payment | null };
   /** Why the automatic top-up was paused by it; null if it was not. */
   readonly paused: PauseReason | null;
+  /** What became of the plan that it pays for; null if nothing did. */
+  readonly plan: PlanOutcome | null;
 }
 
 /** What a reading leads to, decided by the caller. */
@@ -103,14 +106,16 @@ export async function applyReading(
       .where(eq(topUps.number, topUp.number));
     if (card !== null) await saveCardIn(tx, random, topUp, card.details, card.consent);
     const isFirst = topUp.payment === null && number !== null;
-    const isByHolder = isFirst && topUp.kind !== "auto";
+    const isByHolder = isFirst && (topUp.kind === "checkout" || topUp.kind === "card");
     if (isByHolder && pause === null) await resumeAutoIn(tx, topUp.account, now);
     const isNew = change.concern !== topUp.concern || columns.status !== "succeeded";
     const isPaused = pause !== null && isNew && (await pauseAutoIn(tx, topUp.account, pause, now));
     if (reading.event !== null) await processedIn(tx, reading.event, columns.status);
+    const parts = { topUp, account: before.account, ...payment };
+    const plan = await followPlanPayment(tx, parts, now);
     const after = await readTopUpIn(tx, topUp.number);
     if (after === null) throw new Error(`The top-up ${topUp.id} is gone`);
-    const applied = { before: topUp, after, payment, paused: isPaused ? pause : null };
+    const applied = { before: topUp, after, payment, paused: isPaused ? pause : null, plan };
     await addHolderMails(tx, before.account, mailsOf(applied), now);
     return applied;
   });
@@ -145,7 +150,8 @@ async function bookPayment(
   if (topUp.payment === null) {
     const bonus = await claimBonusIn(tx, topUp, { email: holder.email, fingerprint, now });
     const sums = { amount, bonus, fee, tax, standing };
-    const terms = { ...sums, receiptUrl, paidAt: paid.at, provider, ref: intent };
+    const purpose = topUp.kind === "plan" ? ("plan" as const) : ("balance" as const);
+    const terms = { ...sums, purpose, receiptUrl, paidAt: paid.at, provider, ref: intent };
     return { before: null, after: await recordPaymentIn(tx, random, account, terms) };
   }
   const terms = { actor: provider, reason: "provider", reference: null };

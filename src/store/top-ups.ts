@@ -5,12 +5,14 @@ import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { Surface } from "../core/keys.ts";
 import { add, type NanoUsd, nano } from "../core/money.ts";
+import type { PlanCharge } from "../core/plan-terms.ts";
 import { accounts, payments } from "./account-schema.ts";
 import type { Database } from "./database.ts";
 import type { Transaction } from "./operations.ts";
-import { savedCards, topUps } from "./payment-schema.ts";
+import { planCharges, savedCards, topUps } from "./payment-schema.ts";
 
-export const TOP_UP_KINDS = ["checkout", "card", "auto"] as const;
+/** On the provider's page, by a saved card on request or automatically, or the price of a plan. */
+export const TOP_UP_KINDS = ["checkout", "card", "auto", "plan"] as const;
 export type TopUpKind = (typeof TOP_UP_KINDS)[number];
 export type TopUpStatus = "open" | "succeeded" | "failed" | "expired";
 
@@ -24,7 +26,7 @@ export interface TopUp {
   readonly surface: Surface;
   readonly provider: string;
   readonly kind: TopUpKind;
-  /** The net amount that will be credited. */
+  /** The net amount: what will be credited, or what a plan costs. */
   readonly amount: NanoUsd;
   /** What the payer pays on top of it. A tax comes besides, known once it is paid. */
   readonly fee: NanoUsd;
@@ -36,7 +38,9 @@ export interface TopUp {
   readonly checkout: string | null;
   readonly intent: string | null;
   readonly url: string | null;
-  /** The provider's id of the card that is charged; null on the provider's page. */
+  /** The number of the card that is charged; null on the provider's page. */
+  readonly card: number | null;
+  /** The provider's id of that card. */
   readonly cardRef: string | null;
   readonly consentVersion: string | null;
   readonly attempts: number;
@@ -46,6 +50,8 @@ export interface TopUp {
   readonly concern: string | null;
   /** The number of the payment that came of it. */
   readonly payment: number | null;
+  /** The plan that it pays for; null for one that is credited. */
+  readonly plan: PlanCharge | null;
   /** The payer's own id of it; null where none was given. */
   readonly request: string | null;
   /** The provider's page with the receipt. */
@@ -228,19 +234,22 @@ function select(queries: Queries) {
       cardRef: savedCards.ref,
       tax: payments.tax,
       receiptUrl: payments.receiptUrl,
+      plan: planCharges,
     })
     .from(topUps)
     .innerJoin(accounts, eq(accounts.number, topUps.account))
     .leftJoin(savedCards, eq(savedCards.number, topUps.card))
-    .leftJoin(payments, eq(payments.number, topUps.payment));
+    .leftJoin(payments, eq(payments.number, topUps.payment))
+    .leftJoin(planCharges, eq(planCharges.topUp, topUps.number));
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof select>["limit"]>>[number];
 
-function topUpOf({ topUp, tax, ...joined }: Row): TopUp {
+function topUpOf({ topUp, tax, plan, ...joined }: Row): TopUp {
   const { amount, fee, bonus } = topUp;
   const sums = { amount: nano(amount), fee: nano(fee), tax: nano(tax ?? 0n), bonus: nano(bonus) };
-  return { ...topUp, ...sums, ...joined };
+  const charge = plan === null ? null : { ...plan, price: nano(plan.price) };
+  return { ...topUp, ...sums, ...joined, plan: charge };
 }
 
 /** What the payer pays: credit, fee and tax. */

@@ -1,5 +1,6 @@
 // The console with a payment provider: the sandbox over HTTP, whose events reach the webhook.
 
+import { NO_PLAN_PRICES } from "../../src/core/plan-terms.ts";
 import { PLAIN_TERMS } from "../../src/core/top-up-terms.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../src/payments/payment-config.ts";
@@ -46,6 +47,7 @@ export async function openBillingLab(
     apiBase: new URL(sandbox.url),
     returnUrl: "https://farebox.example/",
     terms: PLAIN_TERMS,
+    plans: NO_PLAN_PRICES,
     automaticTax: false,
   };
   let opened: PaymentDeps | null = null;

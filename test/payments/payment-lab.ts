@@ -3,6 +3,7 @@
 
 import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, nano } from "../../src/core/money.ts";
+import { NO_PLAN_PRICES } from "../../src/core/plan-terms.ts";
 import { PLAIN_TERMS } from "../../src/core/top-up-terms.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../src/payments/payment-config.ts";
@@ -56,7 +57,7 @@ export interface PaymentLab extends AsyncDisposable {
   credited(account: TestAccount): Promise<NanoUsd>;
 }
 
-type LabTerms = Pick<PaymentConfig, "terms" | "automaticTax">;
+type LabTerms = Pick<PaymentConfig, "terms" | "plans" | "automaticTax">;
 
 export const CARDS = {
   ok: "4242424242424242",
@@ -161,7 +162,7 @@ function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Se
 
 function configFor(
   { url }: Pick<Sandbox, "url">,
-  { terms = PLAIN_TERMS, automaticTax = false }: Partial<LabTerms>,
+  { terms = PLAIN_TERMS, plans = NO_PLAN_PRICES, automaticTax = false }: Partial<LabTerms>,
 ): PaymentConfig {
   return {
     name: "sandbox",
@@ -170,6 +171,7 @@ function configFor(
     apiBase: new URL(url),
     returnUrl: "https://farebox.example/",
     terms,
+    plans,
     automaticTax,
   };
 }

@@ -25,6 +25,8 @@ const TOP_UP: TopUp = {
   checkout: null,
   intent: "pi_1",
   url: null,
+  card: null,
+  plan: null,
   cardRef: "pm_1",
   consentVersion: null,
   attempts: 1,

@@ -89,7 +89,12 @@ export const billingTexts = {
     receipt: "Receipt",
     amount: "Credit",
   },
-  kinds: { checkout: "Top-up", card: "Top-up by saved card", auto: "Automatic top-up" },
+  kinds: {
+    checkout: "Top-up",
+    card: "Top-up by saved card",
+    auto: "Automatic top-up",
+    plan: "Plan",
+  },
   states: {
     open: "open",
     succeeded: "paid",

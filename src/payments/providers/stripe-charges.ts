@@ -3,6 +3,7 @@
 
 import Stripe from "stripe";
 import { add, ofCents, toCents } from "../../core/money.ts";
+import { planTitle } from "../../core/plan-terms.ts";
 import type { CheckoutPage, TopUp } from "../../store/top-ups.ts";
 import { consentText } from "../consent.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
@@ -108,7 +109,7 @@ export async function chargeSavedCard(
         customer: terms.customer,
         confirm: true,
         allowed_payment_method_types: ["card"],
-        description: CREDIT,
+        description: nameOf(topUp),
         metadata: { ...metadataOf(topUp), ...(cents > 0 && { [METADATA.tax]: String(cents) }) },
         ...(hooks !== null && { hooks }),
       },
@@ -147,9 +148,14 @@ async function taxOf(stripe: Stripe, { topUp, customer }: ChargeTerms) {
   }
 }
 
+function nameOf({ plan }: Pick<TopUp, "plan">): string {
+  return plan === null ? CREDIT : `Plan ${planTitle(plan.plan)}`;
+}
+
 /** What is paid for, without tax. */
-function linesOf({ amount, fee }: Pick<TopUp, "amount" | "fee">) {
-  const lines = [{ name: CREDIT, cents: toCents(amount) }];
+function linesOf(topUp: Pick<TopUp, "amount" | "fee" | "plan">) {
+  const { amount, fee } = topUp;
+  const lines = [{ name: nameOf(topUp), cents: toCents(amount) }];
   return fee === ofCents(0) ? lines : [...lines, { name: FEE, cents: toCents(fee) }];
 }
 

@@ -1,0 +1,25 @@
+// What all mails about payments share.
+
+import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import type { HolderMail } from "../store/outbox.ts";
+
+export interface MailTerms {
+  /** The name of the service, as recipients read it. */
+  readonly service: string;
+  /** Where a holder looks at payments and cards. */
+  readonly billingUrl: string;
+}
+
+/** A mail to the holder of an account. */
+export function holderMail(
+  { service }: MailTerms,
+  kind: ServiceMailKind,
+  parts: Omit<ServiceMailParts, "service">,
+): HolderMail {
+  return { kind, ...serviceMail({ service, ...parts }) };
+}
+
+/** A time as these mails write it. */
+export function utc(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

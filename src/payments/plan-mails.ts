@@ -1,0 +1,94 @@
+// What the holder of an account is told by mail about a plan that is paid by the month.
+
+import { add, toDollars } from "../core/money.ts";
+import { planTitle } from "../core/plan-terms.ts";
+import type { HolderMail } from "../store/outbox.ts";
+import type { Payment } from "../store/payments.ts";
+import type { TopUp } from "../store/top-ups.ts";
+import { holderMail, type MailTerms, utc } from "./holder-mail.ts";
+
+type Plan = NonNullable<TopUp["plan"]>;
+
+/** Says what was paid for a plan. */
+export function planReceipt(
+  terms: MailTerms,
+  { id, plan }: Pick<TopUp, "id"> & { readonly plan: Plan },
+  { amount, fee, tax, paidAt, receiptUrl }: Payment,
+): HolderMail {
+  const title = planTitle(plan.plan);
+  const paid = add(amount, fee, tax);
+  return {
+    ...holderMail(terms, "receipt", {
+      subject: `Receipt: ${toDollars(paid)} for the plan ${title}`,
+      paragraphs: [
+        `Thank you. Your plan ${title} is paid until ${utc(plan.paidUntil)}. For the month after ` +
+          `that your card is charged ${toDollars(plan.price)}, unless you cancel the plan before.`,
+      ],
+      facts: [
+        ["Payment", `Plan ${title}`],
+        ["Date", utc(paidAt)],
+        ["Price", toDollars(amount)],
+        ...(tax > 0n ? [["Tax", toDollars(tax)] as const] : []),
+        ["You paid", toDollars(paid)],
+        ["Reference", id],
+      ],
+      button:
+        receiptUrl === null
+          ? { label: "Look at your payments", url: terms.billingUrl }
+          : { label: "Open the receipt", url: receiptUrl },
+    }),
+    uniqueKey: `receipt ${id}`,
+  };
+}
+
+const FAILED: Readonly<Record<Plan["kind"], string>> = {
+  start: "The plan has not begun.",
+  upgrade: "Your plan stays as it is.",
+  renewal:
+    "Your plan goes on for three days after the end of its month, and the card is tried again on " +
+    "each of them. Then the plan ends, and your account is on the Free plan.",
+};
+
+/** Says that a charge for a plan has failed, and what becomes of the plan. */
+export function planChargeFailed(
+  terms: MailTerms,
+  { id, amount, failure, plan }: TopUp & { readonly plan: Plan },
+): HolderMail {
+  const title = planTitle(plan.plan);
+  return holderMail(terms, "charge_failed", {
+    subject: `Your card was not charged ${toDollars(amount)} for the plan ${title}`,
+    paragraphs: [
+      `A charge of ${toDollars(amount)} to your saved card failed, and nothing was charged. ` +
+        FAILED[plan.kind],
+    ],
+    facts: [
+      ["Payment", `Plan ${title}`],
+      ["Reason", (failure ?? "no reason given").replaceAll("_", " ")],
+      ["Reference", id],
+    ],
+    button: { label: "Look at your cards", url: terms.billingUrl },
+  });
+}
+
+const ENDED = {
+  canceled: "It was canceled.",
+  unpaid: "Its next month was not paid.",
+  reversed: "Its payment was taken back.",
+} as const;
+
+/** Says that a plan has ended, and why. */
+export function planEndedMail(
+  terms: MailTerms,
+  title: string,
+  reason: keyof typeof ENDED,
+): HolderMail {
+  return holderMail(terms, "plan_ended", {
+    subject: `Your plan ${title} has ended`,
+    paragraphs: [
+      `Your plan ${title} has ended. ${ENDED[reason]}`,
+      "Your account is on the Free plan now, with the limits of that plan. Your balance and your " +
+        "keys stay as they are.",
+    ],
+    button: { label: "Look at your payments", url: terms.billingUrl },
+  });
+}

@@ -1,0 +1,177 @@
+// What is to be done about a plan that is paid by the month. Pure: decided from the facts, which
+// are read under the lock of the account.
+
+import { AdministrationError } from "../core/errors.ts";
+import type { NanoUsd } from "../core/money.ts";
+import {
+  PLAN_GRACE_MS,
+  PLAN_RETRY_MS,
+  type PlanCharge,
+  type PlanPrices,
+  type PricedPlan,
+  periodEnd,
+  planTitle,
+  upgradeFee,
+} from "../core/plan-terms.ts";
+import type { PlanFacts, PlanStep, PlanSubscription } from "../store/plan-subscriptions.ts";
+import type { NewTopUp } from "../store/top-ups.ts";
+import { ATTEMPT_MS } from "./charge.ts";
+import { PLAN_CONSENT_VERSION } from "./consent.ts";
+import type { MailTerms } from "./holder-mail.ts";
+import { planEndedMail } from "./plan-mails.ts";
+
+export interface CheckedOrder {
+  readonly plan: PricedPlan;
+  /** The number of the card that is charged. */
+  readonly card: number;
+  readonly provider: string;
+  readonly now: Date;
+}
+
+const NONE = { kind: "none" } as const;
+
+/**
+ * What an order of a plan does: the first month is charged, or a higher plan for the rest of the
+ * month; a lower one waits for its end. An order of the plan that is there takes a cancellation
+ * back, and in the days of grace it charges the month that is due.
+ * @throws AdministrationError
+ */
+export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPrices): PlanStep {
+  const { plan, now } = order;
+  const price = prices[plan];
+  checkOrder(facts, plan, price);
+  const active = activeOf(facts);
+  const consent = { consentVersion: PLAN_CONSENT_VERSION, consentAt: now };
+  if (active === null) {
+    const period = { paidFrom: now, paidUntil: periodEnd(now, now) };
+    return chargeStep(facts, order, { kind: "start", plan, price, ...consent, ...period }, price);
+  }
+  if (active.paidUntil <= now) {
+    const due = dueMonth(active, now);
+    return chargeStep(facts, order, { kind: "renewal", plan, price, ...consent, ...due }, price);
+  }
+  if (plan === active.plan) {
+    if (active.nextPlan === null) {
+      throw refused(`The account ${facts.account.id} has the plan ${planTitle(plan)} already`);
+    }
+    return { kind: "change", to: { nextPlan: null, nextPrice: null } };
+  }
+  if (price <= active.price) return { kind: "change", to: { nextPlan: plan, nextPrice: price } };
+  const { paidFrom, paidUntil } = active;
+  const of = { from: active.price, to: price };
+  const fee = upgradeFee(of, { from: paidFrom, to: paidUntil }, now);
+  if (fee === 0n) {
+    return { kind: "change", to: { plan, price, nextPlan: null, nextPrice: null } };
+  }
+  const period = { paidFrom: now, paidUntil };
+  return chargeStep(facts, order, { kind: "upgrade", plan, price, ...consent, ...period }, fee);
+}
+
+function checkOrder(
+  { account, openCharge }: PlanFacts,
+  plan: PricedPlan,
+  price: NanoUsd | null,
+): asserts price is NanoUsd {
+  if (account.surface !== "application") {
+    throw new AdministrationError(
+      "wrong_surface",
+      `The account ${account.id} is of the ${account.surface} surface and has no plan`,
+    );
+  }
+  if (account.state === "closed") {
+    throw new AdministrationError("closed", `The account ${account.id} is closed`);
+  }
+  if (account.state !== "active") throw refused(`The account ${account.id} is ${account.state}`);
+  if (price === null) {
+    throw refused(`The plan ${planTitle(plan)} has no price: only an operator sets it`);
+  }
+  if (openCharge !== null) {
+    throw refused(`The charge ${openCharge} of the account's plan is still under way`);
+  }
+}
+
+/** What a cancellation does: the plan ends with its paid month, or now in the days of grace. */
+export function cancelStep(facts: PlanFacts, now: Date, mails: MailTerms): PlanStep {
+  const active = activeOf(facts);
+  if (active === null) {
+    throw refused(`The account ${facts.account.id} has no plan that is paid by the month`);
+  }
+  if (active.nextPlan === "free") return NONE;
+  if (active.paidUntil > now) return { kind: "change", to: { nextPlan: "free", nextPrice: null } };
+  if (facts.openCharge !== null) {
+    throw refused(`The charge ${facts.openCharge} of the account's plan is still under way`);
+  }
+  return endStep(active, "canceled", mails);
+}
+
+export interface Renewal {
+  /** The number of the card that can be charged; null where there is none. */
+  readonly card: number | null;
+  readonly provider: string;
+  readonly now: Date;
+  readonly mails: MailTerms;
+}
+
+/**
+ * What is done about a month that is due. It is charged once a day in the days of grace; when these
+ * are over, the plan ends. While a charge is open nothing is, and a suspended account is not
+ * charged.
+ */
+export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Renewal): PlanStep {
+  const { account, openCharge, failed } = facts;
+  const active = activeOf(facts);
+  if (active === null || active.paidUntil > now || openCharge !== null) return NONE;
+  const { nextPlan, nextPrice, plan, price, consentVersion, consentAt } = active;
+  if (nextPlan === "free") return endStep(active, "canceled", mails);
+  const canCharge = card !== null && account.state === "active";
+  const isOver = now.getTime() >= active.paidUntil.getTime() + PLAN_GRACE_MS;
+  // After days without a worker, the card is still charged once before the plan ends.
+  if (isOver && (failed.count > 0 || !canCharge)) return endStep(active, "unpaid", mails);
+  if (card === null || !canCharge) return NONE;
+  if (failed.lastAt !== null && now.getTime() < failed.lastAt.getTime() + PLAN_RETRY_MS) {
+    return NONE;
+  }
+  const terms =
+    nextPlan === null || nextPrice === null
+      ? { plan, price }
+      : { plan: nextPlan, price: nextPrice };
+  const consent = { consentVersion, consentAt };
+  const charge = { kind: "renewal", ...terms, ...consent, ...dueMonth(active, now) } as const;
+  return chargeStep(facts, { card, provider, now }, charge, terms.price);
+}
+
+/** The month that follows the paid one, and all that has passed meanwhile. */
+function dueMonth({ anchor, paidUntil }: PlanSubscription, now: Date) {
+  const until = periodEnd(anchor, paidUntil);
+  return { paidFrom: paidUntil, paidUntil: until > now ? until : periodEnd(anchor, now) };
+}
+
+function chargeStep(
+  { account }: PlanFacts,
+  { card, provider, now }: Pick<CheckedOrder, "card" | "provider" | "now">,
+  charge: PlanCharge,
+  amount: NanoUsd,
+): PlanStep {
+  const nextAttemptAt = new Date(now.getTime() + ATTEMPT_MS);
+  const topUp: NewTopUp = {
+    ...{ kind: "plan", amount, card, provider, createdAt: now, nextAttemptAt },
+    account: account.number,
+  };
+  return { kind: "charge", topUp, charge };
+}
+
+function endStep(
+  { plan }: PlanSubscription,
+  reason: "canceled" | "unpaid",
+  mails: MailTerms,
+): PlanStep {
+  return { kind: "end", reason, mails: [planEndedMail(mails, planTitle(plan), reason)] };
+}
+
+function activeOf({ subscription }: PlanFacts): PlanSubscription | null {
+  return subscription?.state === "active" ? subscription : null;
+}
+
+function refused(message: string): AdministrationError {
+  return new AdministrationError("wrong_state", message);
+}

@@ -1,0 +1,132 @@
+// Plans that are paid by the month: bought, changed and canceled by the holder of an application
+// account, and renewed by the saved card. A charge is a top-up that credits nothing: its row comes
+// first, and one that is under way is the only one.
+
+import { AdministrationError } from "../core/errors.ts";
+import type { PricedPlan } from "../core/plan-terms.ts";
+import type { AccountRef, AccountRow } from "../store/accounts.ts";
+import {
+  decidePlan,
+  duePlans,
+  type PlanFacts,
+  type PlanStep,
+  planFacts,
+} from "../store/plan-subscriptions.ts";
+import type { TopUp } from "../store/top-ups.ts";
+import { chargeableCard } from "./cards.ts";
+import { attempt } from "./charge.ts";
+import { cancelStep, orderStep, renewalStep } from "./plan-steps.ts";
+import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
+
+export interface PlanOrder {
+  readonly plan: PricedPlan;
+  /** Null: the newest. */
+  readonly cardId: string | null;
+  /** The holder's own id of the order: the same one charges once. */
+  readonly request?: string | null;
+}
+
+/** What came of an order: a charge, or null where nothing was charged. */
+export interface PlanOrdered {
+  readonly topUp: TopUp | null;
+  readonly facts: PlanFacts;
+}
+
+/**
+ * Buys a plan or changes to another one. Calling it is the holder's consent to the current text for
+ * plans (consent.ts).
+ * @throws AdministrationError, ProviderAway
+ */
+export async function orderPlan(
+  deps: PaymentDeps,
+  account: AccountRow,
+  { plan, cardId, request = null }: PlanOrder,
+): Promise<PlanOrdered> {
+  const now = new Date(deps.now());
+  const repeated = request === null ? null : await repeatOf(deps, account, { plan, request });
+  if (repeated !== null) return { topUp: repeated, facts: await planOf(deps, account) };
+  const { number: card } = await chargeableCard(deps, account, cardId);
+  const order = { plan, card, provider: deps.provider.name, now };
+  const decided = await decidePlan(
+    deps.topUps.deps,
+    account.number,
+    { now, request, also: deps.also },
+    (facts) => orderStep(facts, order, deps.plans),
+  );
+  const topUp = await charged(deps, decided.topUpId);
+  await updateWallet(deps, account);
+  return { topUp, facts: await planOf(deps, account) };
+}
+
+async function repeatOf(
+  { topUps }: PaymentDeps,
+  account: AccountRow,
+  { plan, request }: { readonly plan: PricedPlan; readonly request: string },
+): Promise<TopUp | null> {
+  const first = await topUps.findRequest(account.number, request);
+  if (first === null || first.plan?.plan === plan) return first;
+  throw new AdministrationError(
+    "reference_reused",
+    `The request '${request}' was for something else: ${first.id}`,
+  );
+}
+
+/** Ends a plan with its paid month; in the days of grace, now. @throws AdministrationError */
+export async function cancelPlan(deps: PaymentDeps, account: AccountRow): Promise<PlanFacts> {
+  const now = new Date(deps.now());
+  await decidePlan(deps.topUps.deps, account.number, { now, also: deps.also }, (facts) =>
+    cancelStep(facts, now, deps.mails),
+  );
+  await updateWallet(deps, account);
+  return await planOf(deps, account);
+}
+
+/** What an account has. */
+export async function planOf(
+  { topUps }: PaymentDeps,
+  account: Pick<AccountRow, "number">,
+): Promise<PlanFacts> {
+  return await planFacts(topUps.deps, account.number);
+}
+
+const AT_ONCE = 200;
+
+/** Charges the months that are due, and ends what was not paid. A failure stops no other plan. */
+export async function renewPlans(deps: PaymentDeps): Promise<void> {
+  const now = new Date(deps.now());
+  for (const account of await duePlans(deps.topUps.deps.database, now, AT_ONCE)) {
+    try {
+      await renewPlan(deps, account);
+    } catch (error) {
+      deps.log.warn({ accountId: account.id, err: error }, "A plan could not be renewed yet");
+    }
+  }
+}
+
+async function renewPlan(
+  deps: PaymentDeps,
+  account: AccountRef & { readonly number: number },
+): Promise<void> {
+  const now = new Date(deps.now());
+  const { provider, cards, mails, topUps, log } = deps;
+  const saved = await cards.list(account.number, provider.name);
+  const { step, topUpId } = await decidePlan(topUps.deps, account.number, { now }, (facts) => {
+    const own = saved.find(({ number }) => number === facts.subscription?.card) ?? saved.at(-1);
+    const card = own?.number ?? null;
+    return renewalStep(facts, { card, provider: provider.name, now, mails });
+  });
+  await charged(deps, topUpId);
+  if (isEnd(step)) {
+    log.info({ accountId: account.id, reason: step.reason }, "A plan has ended");
+    await updateWallet(deps, account);
+  }
+}
+
+function isEnd(step: PlanStep): step is Extract<PlanStep, { kind: "end" }> {
+  return step.kind === "end";
+}
+
+async function charged(deps: PaymentDeps, topUpId: string | null): Promise<TopUp | null> {
+  const topUp = topUpId === null ? null : await deps.topUps.find({ id: topUpId });
+  return topUp === null ? null : await attempt(deps, topUp);
+}
