@@ -89,6 +89,10 @@ export class ScriptRunner {
         if (verdictOf(raw) !== "recover" || attempt > 2) return script.reply(raw);
       } catch (error) {
         this.#checkLayout(error);
+        if (isMoved(error) && attempt <= 2) {
+          await refreshSlots(this.redis);
+          continue;
+        }
         if (!isUnknownFunction(error) || attempt > 2) throw unavailable(error);
       }
       await this.prepare();
@@ -153,6 +157,21 @@ export class ScriptRunner {
     if (isAnother) await this.prepare();
     this.#serverId = id;
   }
+}
+
+/** The bucket's slot is on another server of the Cluster by now: the script did not run. */
+function isMoved(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.message.startsWith("MOVED ") || error.message.startsWith(OTHER_SERVER);
+}
+
+/** What ioredis says before it sends anything, if its map of the slots is too old. */
+const OTHER_SERVER = "All keys in the pipeline should belong to the same slots allocation group";
+
+async function refreshSlots(redis: RedisClient): Promise<void> {
+  if (!("nodes" in redis)) return;
+  // A failure shows in the next attempt.
+  await new Promise<void>((resolve) => redis.refreshSlotsCache(() => resolve()));
 }
 
 function isUnknownFunction(error: unknown): boolean {

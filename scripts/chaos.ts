@@ -43,6 +43,8 @@ async function main(): Promise<void> {
       mail: number,
       pause: number,
       postgres: number,
+      cluster: number,
+      sentinel: number,
       restore: number,
       fuzz: number,
     },

@@ -19,7 +19,11 @@ import { ensureRedis } from "./redis-programs.mjs";
  * @property {Child} child
  * @property {() => Promise<void>} stop
  *
- * @typedef {{ nodes: Service[], urls: string[], stop: () => Promise<void> }} RedisCluster
+ * @typedef {object} RedisCluster
+ * @property {Service[]} nodes as they are now; `restart` puts another one into its place
+ * @property {string[]} urls
+ * @property {(index: number) => Promise<void>} restart on the same port and data
+ * @property {() => Promise<void>} stop
  *
  * @typedef {object} RedisOptions
  * @property {string} home
@@ -87,26 +91,35 @@ export async function startRedisCluster(home, progress = () => {}) {
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.stop()));
   };
-  return { nodes, urls: nodes.map((node) => node.url), stop };
+  const restart = async (/** @type {number} */ index) => {
+    const node = nodes[index];
+    if (node === undefined) throw new Error(`The Cluster has no node ${index}`);
+    await node.stop();
+    nodes[index] = await startClusterNode(home, index, progress, node);
+  };
+  return { nodes, urls: nodes.map((node) => node.url), restart, stop };
 }
 
 /**
  * @param {string} home
  * @param {number} index
  * @param {(line: string) => void} progress
+ * @param {{ port: number, busPort: number }} [earlier] the ports of its earlier life
  * @returns {Promise<Service & { busPort: number }>}
  */
-async function startClusterNode(home, index, progress) {
+async function startClusterNode(home, index, progress, earlier) {
   const nodeHome = join(home, `node-${index}`);
   mkdirSync(join(nodeHome, "logs"), { recursive: true });
-  const busPort = await freePort();
+  const busPort = earlier?.busPort ?? (await freePort());
   const settings = {
     "cluster-enabled": "yes",
     "cluster-port": String(busPort),
     "cluster-node-timeout": "5000",
     "cluster-announce-ip": "127.0.0.1",
   };
-  const node = await startRedis({ home: nodeHome, password: false, settings, progress });
+  const port = earlier === undefined ? {} : { port: earlier.port };
+  const options = { home: nodeHome, password: /** @type {const} */ (false), settings, progress };
+  const node = await startRedis({ ...options, ...port });
   return { ...node, busPort };
 }
 

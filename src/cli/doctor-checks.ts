@@ -11,7 +11,8 @@ import { Ledger } from "../store/ledger.ts";
 import { compareMigrations } from "../store/migrate.ts";
 import { postgresFacts } from "../store/postgres-check.ts";
 import { openRedis } from "../store/redis.ts";
-import { checkRedis, checkWrites } from "../store/redis-check.ts";
+import { checkRedis, checkReplication, checkWrites } from "../store/redis-check.ts";
+import { parseRedisUrl } from "../store/redis-url.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
 import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
@@ -54,7 +55,9 @@ export const CHECKS: readonly Check[] = [
 
 async function checkMoneyRedis({ stores, now }: CheckContext): Promise<Finding[]> {
   const { redis } = stores.actors.deps;
-  const warnings = (await checkRedis(redis)).map(warning);
+  const { kind } = parseRedisUrl(stores.redisUrl);
+  const replication = kind === "server" ? [] : await checkReplication(redis, kind);
+  const warnings = [...(await checkRedis(redis)), ...replication].map(warning);
   await checkWrites(redis, probeKeys());
   const server = "nodes" in redis ? redis.nodes("master")[0] : redis;
   if (server === undefined) return [problem("The Cluster has no master")];

@@ -48,6 +48,41 @@ async function checkServer(server: Redis): Promise<string[]> {
   return warnings;
 }
 
+/**
+ * What would make a failover lose more than it must, in words: for Redis with Sentinels, and for a
+ * Cluster.
+ */
+export async function checkReplication(
+  redis: Redis | Cluster,
+  kind: "sentinel" | "cluster",
+): Promise<string[]> {
+  const servers = "nodes" in redis ? redis.nodes("master") : [redis];
+  return (await Promise.all(servers.map((server) => checkReplicas(server, kind)))).flat();
+}
+
+async function checkReplicas(server: Redis, kind: "sentinel" | "cluster"): Promise<string[]> {
+  const { host, port } = server.options;
+  const name = kind === "cluster" ? `The master ${host}:${port}` : "The master";
+  const replication = await server.info("replication");
+  const online = replication.match(/^slave\d+:.*state=online/gm)?.length ?? 0;
+  if (online === 0) return [`${name} has no replica: if it is lost, nothing takes its place`];
+  const findings: string[] = [];
+  const least = Number((await settingOf(server, "min-replicas-to-write")) ?? "1");
+  if (least < 1) {
+    findings.push(
+      `${name} takes writes that no replica has: set 'min-replicas-to-write 1', or a failover ` +
+        "may lose the charges of as long as the replicas were cut off",
+    );
+  }
+  if (least >= online) {
+    findings.push(
+      `${name} has ${online} replicas and needs ${least}: after a failover, or when one is away, ` +
+        "it refuses all calls",
+    );
+  }
+  return findings;
+}
+
 /** Redis answers but refuses all writes; the message is for the operator. */
 export class RedisNotWritable extends Error {
   override readonly name = "RedisNotWritable";

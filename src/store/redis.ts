@@ -3,6 +3,7 @@ import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
 /** After this time a command fails, although Redis may still have executed it. */
 const COMMAND_TIMEOUT_MS = 5_000;
+const SLOTS_REFRESH_MS = 10_000;
 
 /**
  * Opens a connection for scripts or for the job queue. redis-url.ts describes the URL. Commands of
@@ -51,6 +52,8 @@ function openCluster(
     seeds.map((seed) => ({ ...seed })),
     {
       enableAutoPipelining: limits.enableAutoPipelining === true,
+      // A client that makes no calls would not notice that slots have moved.
+      slotsRefreshInterval: SLOTS_REFRESH_MS,
       redisOptions: { ...limits, ...access },
       // Do not replace host names by addresses: TLS certificates are issued for the names.
       ...(access.tls && {

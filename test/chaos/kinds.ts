@@ -3,6 +3,7 @@
 
 import { fuzz } from "../fuzz/fuzz.ts";
 import { cutAof } from "./aof-cuts.ts";
+import { troubleCluster } from "./cluster.ts";
 import { type ChaosOptions, killGateways } from "./gateway-kills.ts";
 import { killMailWorkers } from "./mail-kills.ts";
 import { pauseGateway } from "./paused-process.ts";
@@ -10,6 +11,7 @@ import { takePostgresAway } from "./postgres-outage.ts";
 import { anySeed, Random } from "./random.ts";
 import { killRedis } from "./redis-kills.ts";
 import { drillRestore } from "./restore-drill.ts";
+import { failOver } from "./sentinel.ts";
 
 export interface Kind {
   /** What `times` counts. */
@@ -26,6 +28,8 @@ export const KINDS = {
   mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },
   pause: { counts: "seconds", quick: 2, long: 600, run: pauseGateway },
   postgres: { counts: "seconds", quick: 4, long: 600, run: takePostgresAway },
+  cluster: { counts: "kills and moves", quick: 5, long: 60, run: troubleCluster },
+  sentinel: { counts: "failovers", quick: 2, long: 20, run: failOver },
   restore: { counts: "seconds", quick: 4, long: 600, run: drillRestore },
   fuzz: { counts: "requests", quick: 20_000, long: 100_000, run: fuzz },
 } as const satisfies Record<string, Kind>;

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { probeKeys } from "../../actors/keys.ts";
 import { openRedis } from "../../src/store/redis.ts";
-import { checkRedis, checkWrites } from "../../src/store/redis-check.ts";
+import { checkRedis, checkReplication, checkWrites } from "../../src/store/redis-check.ts";
+import { eventually } from "../support/eventually.ts";
 import { type PrivateRedis, startCluster, startPrivateRedis } from "../support/services.ts";
 
 let store: PrivateRedis;
@@ -62,3 +63,26 @@ test("each server of a cluster must take writes", async () => {
     client.disconnect();
   }
 }, 30_000);
+
+test("settings that make a failover lose more than it must are warned of", async () => {
+  await using master = await startPrivateRedis({ password: false });
+  const client = new Redis(master.url);
+  const check = () => checkReplication(client, "sentinel");
+  try {
+    expect(await check()).toEqual([expect.stringContaining("has no replica")]);
+    await using replica = await startPrivateRedis({
+      password: false,
+      settings: { replicaof: `127.0.0.1 ${master.port}` },
+    });
+    await client.config("SET", "repl-diskless-sync-delay", "0");
+    await eventually("it replicates", async () => {
+      return (await client.info("replication")).includes("state=online");
+    });
+    expect(replica.port).toBeGreaterThan(0);
+    expect(await check()).toEqual([expect.stringContaining("set 'min-replicas-to-write 1'")]);
+    await client.config("SET", "min-replicas-to-write", "1");
+    expect(await check()).toEqual([expect.stringContaining("has 1 replicas and needs 1")]);
+  } finally {
+    client.disconnect();
+  }
+}, 60_000);

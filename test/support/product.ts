@@ -55,6 +55,8 @@ export interface ProductOptions {
   readonly ownPostgres?: boolean;
   readonly postgresSettings?: Readonly<Record<string, string>>;
   readonly redisSettings?: Readonly<Record<string, string>>;
+  /** A Redis of the test's own: a Cluster, or Sentinels. */
+  readonly redisUrl?: string;
   /** Models that answer as the fake upstream's moods do. */
   readonly models?: readonly ProductModel[];
   /** Search servers of the test's own, as the configuration file has them. */
@@ -106,7 +108,8 @@ export class Api extends Program {
 
 interface Parts {
   readonly home: string;
-  readonly redis: PrivateRedis;
+  readonly redis: PrivateRedis | null;
+  readonly redisUrl: string;
   readonly postgres: PrivateStore | null;
   readonly databaseUrl: string;
   readonly upstream: FakeUpstream;
@@ -119,7 +122,6 @@ interface Parts {
 }
 
 export class Product implements AsyncDisposable {
-  readonly redis: PrivateRedis;
   readonly apis: readonly Api[];
   readonly workers: readonly Program[];
   readonly upstream: FakeUpstream;
@@ -127,7 +129,6 @@ export class Product implements AsyncDisposable {
   readonly operator: Stores;
 
   constructor(readonly parts: Parts) {
-    this.redis = parts.redis;
     this.apis = parts.apis;
     this.workers = parts.workers;
     this.upstream = parts.upstream;
@@ -142,6 +143,12 @@ export class Product implements AsyncDisposable {
 
   get programs(): readonly Program[] {
     return [...this.apis, ...this.workers];
+  }
+
+  /** The one Redis that was started for this product. */
+  get redis(): PrivateRedis {
+    if (this.parts.redis === null) throw new Error("The test started the Redis of this product");
+    return this.parts.redis;
   }
 
   /** The Postgres of this product alone. */
@@ -226,7 +233,11 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   resources.defer(() => folder.remove());
   const home = folder.path;
   mkdirSync(join(home, "logs"));
-  const redis = resources.use(await startPrivateRedis({ settings: { ...options.redisSettings } }));
+  const redis =
+    options.redisUrl === undefined
+      ? resources.use(await startPrivateRedis({ settings: { ...options.redisSettings } }))
+      : null;
+  const redisUrl = redis?.url ?? options.redisUrl ?? "";
   const postgres =
     options.ownPostgres === true
       ? resources.use(await startPrivatePostgres({ settings: options.postgresSettings ?? {} }))
@@ -238,10 +249,10 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const upstreamUrl = options.upstreamUrl ?? upstream.baseUrl;
   const { models = [{ id: "ok" }], search, maps } = options;
   writeCatalogue(home, { upstreamUrl, models, search, maps });
-  const operator = openOperator(redis.url, databaseUrl);
+  const operator = openOperator(redisUrl, databaseUrl);
   resources.defer(() => operator.close());
 
-  const env = { ...environment({ home, redis, databaseUrl }), ...options.env };
+  const env = { ...environment({ home, redisUrl, databaseUrl }), ...options.env };
   const logFile = (name: string) => join(home, "logs", `${name}.log`);
   const apis: Api[] = [];
   for (let index = 0; index < (options.apis ?? 2); index += 1) {
@@ -258,7 +269,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     await Promise.all([...apis, ...workers].map((program) => program.stop(3_000)));
   });
   await startAll([...apis, ...workers]);
-  const stores = { redis, postgres, databaseUrl };
+  const stores = { redis, redisUrl, postgres, databaseUrl };
   const programs = { apis, workers, operator };
   const kept = resources.move();
   return new Product({
@@ -286,10 +297,12 @@ export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   return openStores({ config, consoleOrigin: null, now: Date.now, random, warn: () => {} });
 }
 
-function environment(parts: Pick<Parts, "home" | "redis" | "databaseUrl">): Record<string, string> {
+function environment(
+  parts: Pick<Parts, "home" | "redisUrl" | "databaseUrl">,
+): Record<string, string> {
   return {
     ...SECRETS,
-    REDIS_URL: parts.redis.url,
+    REDIS_URL: parts.redisUrl,
     DATABASE_URL: parts.databaseUrl,
     METRICS_PORT: "0",
     FAREBOX_DATA: testDataDirectory(),
