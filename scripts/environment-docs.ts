@@ -3,6 +3,7 @@
 import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import type { Variable, Variables } from "../src/settings/environment.ts";
 import { PAYMENT_VARIABLES } from "../src/settings/payment-variables.ts";
+import { TRACE_VARIABLES } from "../src/settings/trace-variables.ts";
 import {
   LAUNCHER_VARIABLES,
   MAIL_VARIABLES,
@@ -19,6 +20,7 @@ const GROUPS: readonly (readonly [title: string, variables: Variables])[] = [
   ["Mail", MAIL_VARIABLES],
   ["Payments", PAYMENT_VARIABLES],
   ["The console", CONSOLE_VARIABLES],
+  ["Traces", TRACE_VARIABLES],
   ["npm start, npm test and npm run farebox", LAUNCHER_VARIABLES],
 ];
 

@@ -17,6 +17,7 @@ import { SearchBody } from "../src/services/search/search-schema.ts";
 import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
 import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import { PAYMENT_VARIABLES } from "../src/settings/payment-variables.ts";
+import { TRACE_VARIABLES } from "../src/settings/trace-variables.ts";
 import {
   LAUNCHER_VARIABLES,
   MAIL_VARIABLES,
@@ -45,6 +46,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
   ["docs/metrics.md", "metrics", metricsTable],
+  ["docs/metrics.md", "settings of traces", () => settingsTable(TRACE_VARIABLES)],
   ["docs/operating.md", "memory", memoryTable],
   ["docs/payments.md", "account states", accountStateTable],
   ["docs/people.md", "settings of the console", () => settingsTable(CONSOLE_VARIABLES)],

@@ -20,6 +20,7 @@ import { createClientInfo } from "./http/client-info.ts";
 import { openDashboard } from "./http/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "./http/metrics-server.ts";
+import { openTracer } from "./http/open-tracer.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
 import { openOperators } from "./operator/open-operators.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
@@ -158,6 +159,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const rejected = new RejectedEntries(database);
   const drain = new Drain();
   const mailStores = await openMailStores({ database, redis, queueRedisUrl, log });
+  const tracer = await openTracer(config.traces, { version: project.version, clock, log });
   const app = createApp({
     accounts,
     payments:
@@ -218,6 +220,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     random,
     log,
     meter: metrics.meter,
+    tracer,
     trustedProxies: config.trustedProxies,
     keyPeppers,
     clientInfo,
@@ -251,6 +254,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await pauses.stop();
     await mailStores.close();
     await queue?.close();
+    await tracer?.close();
     await metricsServer.stop();
     accounts.scripts.close();
     redis.disconnect();

@@ -9,6 +9,7 @@ import { type ConsoleConfig, consoleConfigOf } from "./console-config.ts";
 import { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Environment, readVariables, type Values } from "./environment.ts";
 import { PAYMENT_VARIABLES } from "./payment-variables.ts";
+import { TRACE_VARIABLES, type TraceConfig, traceConfigOf } from "./trace-variables.ts";
 import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
 
 /** What every program of Farebox needs to reach the stores and the data files. */
@@ -38,6 +39,8 @@ export interface ServerConfig extends StoreConfig {
   /** Null: the process serves no console. */
   readonly console: ConsoleConfig | null;
   readonly logLevel: string;
+  /** Null: there are no traces. */
+  readonly traces: TraceConfig | null;
   /** How long flushed journal entries stay in Redis. */
   readonly journalKeepMs: number;
   /** How many whole months of the request log are kept besides this one; 0 keeps all. */
@@ -91,6 +94,7 @@ const SERVER = {
   ...MAIL_VARIABLES,
   ...PAYMENT_VARIABLES,
   ...CONSOLE_VARIABLES,
+  ...TRACE_VARIABLES,
 } as const;
 
 /** Where files are that are built from data which ships. */
@@ -132,6 +136,7 @@ export function loadServerConfig(
     payments: paymentsOf(values),
     console: consoleConfigOf(values),
     logLevel: values.LOG_LEVEL,
+    traces: traceConfigOf(values),
     journalKeepMs: values.JOURNAL_KEEP_SECONDS,
     logKeepMonths: values.LOG_KEEP_MONTHS,
     walletIdleMs: values.WALLET_IDLE_SECONDS,

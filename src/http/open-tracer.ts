@@ -1,0 +1,18 @@
+// Opens the tracer of a process that has traces. Without them, its packages are not even loaded.
+
+import type { CallTracerOptions, OpenCallTracer } from "./call-tracer.ts";
+
+type Shared = Pick<CallTracerOptions, "version" | "clock"> & {
+  readonly log: CallTracerOptions["log"] & { info(fields: object, message: string): void };
+};
+
+/** Undefined if traces are off. */
+export async function openTracer(
+  traces: Omit<CallTracerOptions, keyof Shared> | null,
+  shared: Shared,
+): Promise<OpenCallTracer | undefined> {
+  if (traces === null) return undefined;
+  const { openCallTracer } = await import("./call-tracer.ts");
+  shared.log.info({ url: traces.url, ratio: traces.ratio }, "Calls are traced");
+  return openCallTracer({ ...traces, ...shared });
+}
