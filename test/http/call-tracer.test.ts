@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type OpenCallTracer, openCallTracer } from "../../src/http/call-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
 import { realClock } from "../api/fake-clock.ts";
-import { chatBody, errorOf, Harness, MODEL, type TestAccount } from "../api/harness.ts";
+import { chatBody, Harness, MODEL, type TestAccount } from "../api/harness.ts";
 import { LANE, USAGE } from "../api/scripted-chat.ts";
 import { silent } from "../support/world.ts";
 
@@ -148,9 +148,7 @@ test("no span has anything of what was said or searched", async () => {
 test("a refused call has a span with its code, and none of a provider", async () => {
   opened();
   const poor = await api.account({ scopes: ["models"] });
-  expect(await errorOf(await api.post(poor, chatBody({})))).toMatchObject({
-    code: "insufficient_credits",
-  });
+  expect((await api.post(poor, chatBody({}))).status).toBe(402);
   const made = await spans();
   expect(made.map(({ kind }) => kind)).toEqual([SERVER]);
   expect(attributesOf(made[0])).toMatchObject({ "farebox.refusal": "insufficient_credits" });
