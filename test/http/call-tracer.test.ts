@@ -147,11 +147,11 @@ test("no span has anything of what was said or searched", async () => {
 
 test("a refused call has a span with its code, and none of a provider", async () => {
   opened();
-  const poor = await api.account({ scopes: ["models"] });
-  expect((await api.post(poor, chatBody({}))).status).toBe(402);
+  const narrow = await api.account({ scopes: ["search"] });
+  expect((await api.post(narrow, chatBody({}))).status).toBe(403);
   const made = await spans();
   expect(made.map(({ kind }) => kind)).toEqual([SERVER]);
-  expect(attributesOf(made[0])).toMatchObject({ "farebox.refusal": "insufficient_credits" });
+  expect(attributesOf(made[0])).toMatchObject({ "farebox.refusal": "insufficient_scope" });
 });
 
 test("the caller's trace decides, unless callers have no say", async () => {
