@@ -50,7 +50,7 @@ import { openRedis } from "./store/redis.ts";
 import { checkRedis, checkWrites } from "./store/redis-check.ts";
 import { parseRedisUrl, WrongRedisUrl } from "./store/redis-url.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
-import { adoptSecrets, WrongSecret } from "./store/secrets.ts";
+import { adoptSecrets, adoptSessionSecret, WrongSecret } from "./store/secrets.ts";
 import { WalletRepository } from "./store/wallet-repository.ts";
 import { UpstreamBoard } from "./upstream/upstream-board.ts";
 
@@ -99,6 +99,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const database = openDatabase(config.databaseUrl, { timeoutMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
+  if (config.console !== null) await adoptSessionSecret(database, config.console.secrets);
   const { KEY_PEPPER: keyPeppers, IP_HASH_SECRET: ipHashPeppers } = config.secrets;
   const [pepper] = ipHashPeppers;
   const ipHashSecrets = new IpHashSecrets({ database, pepper, random, now: clock.now, log });

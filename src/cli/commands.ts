@@ -20,6 +20,7 @@ import { readingCommands } from "./reading-commands.ts";
 import { reportCommands } from "./report-commands.ts";
 import { restoreCommands } from "./restore-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
+import { teamCommands } from "./team-commands.ts";
 import { topUpCommands } from "./top-up-commands.ts";
 import { usageCommands } from "./usage-commands.ts";
 
@@ -30,6 +31,7 @@ const COMMANDS: readonly Command[] = [
   ...planCommands,
   ...keyCommands,
   ...peopleCommands,
+  ...teamCommands,
   ...serviceCommands,
   ...indexCommands,
   ...importCommands,

@@ -1,5 +1,6 @@
 // Runs one command: parses the command line, opens the stores, runs the command, prints the result.
 
+import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { loadConsoleOrigin, loadStoreConfig } from "../settings/config.ts";
@@ -72,7 +73,8 @@ function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
   const isConfig = [ConfigError, WrongSecret, WrongRedisUrl].some((of) => error instanceof of);
   if (isConfig && error instanceof Error) return { code: "config", message: error.message };
-  if (error instanceof AdministrationError) return { code: error.code, message: error.message };
+  const isRefusal = error instanceof AdministrationError || error instanceof ConsoleError;
+  if (isRefusal) return { code: error.code, message: error.message };
   const root = rootOf(error);
   const reason = root instanceof Error ? root.message : String(root);
   if (error instanceof ApiError) {

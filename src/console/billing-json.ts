@@ -58,10 +58,15 @@ export function topUpJson(topUp: TopUp): BillingReply["top_ups"][number] {
   };
 }
 
-export function paymentJson(payment: Payment): BillingReply["payments"][number] {
-  const { id, provider, refunded, disputed, dispute, paidAt } = payment;
+/** A payment, with the kind of the top-up that brought it. */
+export function paymentJson(
+  payment: Payment,
+  topUps: readonly TopUp[],
+): BillingReply["payments"][number] {
+  const { id, provider, providerRef, refunded, disputed, dispute, paidAt } = payment;
+  const topUp = topUps.find((one) => one.provider === provider && one.intent === providerRef);
   return {
-    ...{ id, provider, dispute },
+    ...{ id, provider, dispute, kind: providerRef === null ? null : (topUp?.kind ?? null) },
     ...sumsJson(payment),
     refunded_usd: toDecimal(refunded),
     disputed_usd: toDecimal(disputed),

@@ -20,6 +20,9 @@ export const TopUpRow = Type.Object({
 
 const Payment = Type.Object({
   id: text(),
+  kind: nullable(
+    oneOf(["checkout", "card", "auto"], { description: "Of its top-up; null if it had none" }),
+  ),
   provider: text(),
   amount_usd: usd("What was credited"),
   fee_usd: usd("What was paid on top of it"),
@@ -189,6 +192,7 @@ export const BILLING_EXAMPLE: BillingReply = {
   payments: [
     {
       id: "pay_7n42DGM5Tflk9n8mt7Fhc7",
+      kind: "checkout",
       provider: "sandbox",
       amount_usd: "25",
       fee_usd: "1.05",

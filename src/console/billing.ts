@@ -26,12 +26,14 @@ import {
 } from "./billing-json.ts";
 import { BILLING_EXAMPLE, Billing, type BillingReply } from "./billing-schema.ts";
 import { noted } from "./noted.ts";
+import { asOf, type Reading } from "./reading.ts";
 
 export interface BillingDeps extends ConsoleFrameDeps {
   readonly administration: AdministrationDeps;
   readonly wallets: ReadableAccounts;
   /** Null where no payment provider is configured. */
   readonly cashier: PaymentDeps | null;
+  readonly reading: Reading;
 }
 
 /** The newest so many of each; the command line lists all. */
@@ -51,9 +53,10 @@ export const billing = accountEndpoint({
 
 /** Reads what an account has, and how it was and can be paid. */
 export async function billingReply(
-  { administration, wallets, cashier }: Omit<BillingDeps, keyof ConsoleFrameDeps>,
+  { administration, wallets, cashier, reading }: Omit<BillingDeps, keyof ConsoleFrameDeps>,
   account: AccountRow,
 ): Promise<BillingReply> {
+  const as_of = await asOf(reading, account);
   const stores = administration.accounts.deps;
   const summary = await readAccountSummary(wallets, account);
   const { now } = summary;
@@ -61,7 +64,7 @@ export async function billingReply(
   const payments = await administration.payments.list(account);
   const facts = await topUpFacts(stores, account.number, now);
   return {
-    as_of: { at: now.toISOString(), behind_seconds: 0 },
+    as_of,
     balance: balanceJson(summary),
     provider: cashier?.provider.name ?? null,
     caps: capsJson(facts, now.getTime()),
@@ -69,7 +72,10 @@ export async function billingReply(
     bonus: cashier === null ? null : bonusJson(cashier.terms, facts),
     consent: { version: CONSENT_VERSION, text: consentText(CONSENT_VERSION) },
     top_ups: topUps.slice(0, ROWS_MAX).map(topUpJson),
-    payments: payments.toReversed().slice(0, ROWS_MAX).map(paymentJson),
+    payments: payments
+      .toReversed()
+      .slice(0, ROWS_MAX)
+      .map((one) => paymentJson(one, topUps)),
     ...(await cardsOf(cashier, account)),
   };
 }

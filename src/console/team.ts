@@ -1,9 +1,7 @@
 // The people of an account: who belongs to it, invitations, roles, and what was done by whom.
 
 import { ConsoleError } from "../core/console-errors.ts";
-import { newToken } from "../core/console-tokens.ts";
 import { ApiError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
 import type { Role } from "../core/roles.ts";
 import {
   type AccountContext,
@@ -15,18 +13,17 @@ import {
 import { jsonBody } from "../http/json-body.ts";
 import { countAttempt } from "../identity/attempt-limits.ts";
 import { emailOf } from "../identity/email-field.ts";
+import {
+  changeTeam,
+  inviteToAccount,
+  type TeamActor,
+  type TeamDeps,
+  withdrawFromAccount,
+} from "../identity/team-changes.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { listActivity } from "../store/activity.ts";
 import type { Database } from "../store/database.ts";
-import {
-  acceptInvitation,
-  addInvitation,
-  changeMember,
-  listInvitations,
-  listMembers,
-  type MembershipProblem,
-  withdrawInvitation,
-} from "../store/memberships.ts";
+import { acceptInvitation, listInvitations, listMembers } from "../store/memberships.ts";
 import { noted } from "./noted.ts";
 import type { OwnAccountsDeps } from "./own-accounts.ts";
 import { AccountRef, Changed, Mailed, TokenBody } from "./people-schema.ts";
@@ -46,7 +43,6 @@ type Context = AccountContext<OwnAccountsDeps>;
 
 const PATH = "/console/api/accounts/{account}";
 const BODY_BYTES_MAX = 8 * 1_024;
-const INVITATION_MS = 7 * 24 * 60 * 60 * 1_000;
 const OK = { ok: true };
 
 const team = accountEndpoint({
@@ -104,27 +100,12 @@ const invite = accountEndpoint({
     { summary: "A viewer", body: { email: "bob@example.com", role: "viewer" }, reply: OK },
   ],
   async run(context: Context, fields: { readonly email: string; readonly role: Role }) {
-    const { deps, account, person, clientIp } = context;
+    const { deps, account, clientIp } = context;
     const { identity } = deps;
     const email = emailOf(fields.email);
-    const { role } = fields;
-    if (role === "owner" && context.role !== "owner") throw problem("owner_only");
     await countAttempt(identity, "invite", { clientIp, email: null });
-    const { database, random } = identity.services;
-    const token = newToken(random);
-    const now = new Date(identity.now());
-    const invitation = {
-      id: newId("invitation", random),
-      ...{ email, role, token, invitedBy: person.email },
-      expiresAt: new Date(now.getTime() + INVITATION_MS),
-    };
-    const also = noted(context, "person_invited", `${email} as ${role}`);
-    if ((await addInvitation(database, account, invitation, { now, also })) === "member") {
-      throw new ConsoleError("already_member", `${email} belongs to this account already`);
-    }
-    const about = { invitedBy: person.email, account: account.name ?? account.id, role };
     const { proof } = await identity.mails.watch(() =>
-      identity.mails.invitation(email, token, about),
+      inviteToAccount(teamDeps(context), account, { email, role: fields.role }, byPerson(context)),
     );
     return { ...OK, ...(identity.showsMails && proof !== null && { development: proof }) };
   },
@@ -139,15 +120,10 @@ const withdraw = accountEndpoint({
   reply: Changed,
   examples: [],
   async run(context: Context) {
-    const { deps, account, params } = context;
-    const { database, now } = deps.identity.services;
+    const { account, params } = context;
     const id = params.invitation ?? "";
-    const which = { id, now: new Date(now()) };
-    const done = await withdrawInvitation(database, account, which, (tx, email) =>
-      noted(context, "invitation_withdrawn", email)(tx, account.number),
-    );
-    if (done) return OK;
-    throw new ConsoleError("invitation_not_found", `There is no open invitation ${id}`);
+    await withdrawFromAccount(teamDeps(context), account, id, byPerson(context));
+    return OK;
   },
 });
 
@@ -185,7 +161,7 @@ const changeRole = accountEndpoint({
   reply: Changed,
   examples: [],
   run: (context: Context, { role }: { readonly role: Role }) =>
-    change(context, { personId: context.params.person ?? "", role, by: context.role }),
+    change(context, { personId: context.params.person ?? "", role }),
 });
 
 const remove = accountEndpoint({
@@ -196,8 +172,7 @@ const remove = accountEndpoint({
   summary: "Remove a person from the account, at once; only owners remove owners",
   reply: Changed,
   examples: [],
-  run: (context: Context) =>
-    change(context, { personId: context.params.person ?? "", role: null, by: context.role }),
+  run: (context: Context) => change(context, { personId: context.params.person ?? "", role: null }),
 });
 
 const leave = accountEndpoint({
@@ -209,33 +184,29 @@ const leave = accountEndpoint({
   reply: Changed,
   examples: [],
   run: (context: Context) =>
-    change(context, { personId: context.person.personId, role: null, by: null }),
+    change(context, { personId: context.person.personId, role: null, isOwn: true }),
 });
 
 async function change(
   context: Context,
-  wish: { readonly personId: string; readonly role: Role | null; readonly by: Role | null },
+  wish: Parameters<typeof changeTeam>[2],
 ): Promise<typeof OK> {
-  const { deps, account } = context;
-  const { role, by } = wish;
-  const { database } = deps.identity.services;
-  const action = role !== null ? "role_changed" : by === null ? "person_left" : "person_removed";
-  const found = await changeMember(database, account, wish, (tx, email) => {
-    const about = role === null ? email : `${email} is ${role}`;
-    return noted(context, action, about)(tx, account.number);
-  });
-  if (found === null) return OK;
-  throw problem(found);
+  await changeTeam(teamDeps(context), context.account, wish, byPerson(context));
+  return OK;
 }
 
-const WORDS: Readonly<Record<MembershipProblem, string>> = {
-  no_member: "The account has no such member",
-  last_owner: "An account needs an owner: make somebody else an owner first",
-  owner_only: "Only an owner may make, change or remove an owner",
-};
+function teamDeps({ deps }: Context): TeamDeps {
+  const { mails, services } = deps.identity;
+  return { ...services, mails };
+}
 
-function problem(found: MembershipProblem): ConsoleError {
-  return new ConsoleError(found === "no_member" ? "person_not_found" : found, WORDS[found]);
+function byPerson(context: Context): TeamActor {
+  const { person, role } = context;
+  return {
+    name: person.email,
+    role,
+    noted: (action, about) => noted(context, action, about),
+  };
 }
 
 const activity = accountEndpoint({

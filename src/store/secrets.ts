@@ -22,6 +22,7 @@ export class WrongSecret extends Error {
   override readonly name = "WrongSecret";
 }
 
+type AnyName = SecretName | "SESSION_SECRET";
 type Transaction = Parameters<Parameters<Database["sql"]["begin"]>[1]>[0];
 
 /**
@@ -33,20 +34,48 @@ export async function adoptSecrets(database: Database, secrets: Secrets): Promis
   await database.sql.begin(async (tx) => {
     await tx`SELECT pg_advisory_xact_lock(${SECRETS_LOCK}::bigint)`;
     for (const name of SECRET_NAMES) {
-      const ids = idsOf(name, secrets[name]);
-      const stored = await storedId(tx, name);
-      if (stored !== null && !ids.includes(stored)) throw unknownSecret(name);
+      const { stored, ids } = await known(tx, name, secrets[name]);
       if (name === "KEY_PEPPER") {
         await assignPeppers(tx, { stored, ids });
         await requireAllPeppers(tx, ids);
       }
-      const current = ids[0] ?? "";
-      if (stored === current) continue;
-      await tx`
-        INSERT INTO secrets (name, fingerprint) VALUES (${name}, ${current})
-        ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, since = now()`;
+      await record(tx, name, { stored, ids });
     }
   });
+}
+
+/**
+ * The same for the secret of sessions, which only processes with a console have: with different
+ * ones, each would end the sessions of the others.
+ * @throws WrongSecret
+ */
+export async function adoptSessionSecret(database: Database, secrets: SecretList): Promise<void> {
+  await database.sql.begin(async (tx) => {
+    await tx`SELECT pg_advisory_xact_lock(${SECRETS_LOCK}::bigint)`;
+    await record(tx, "SESSION_SECRET", await known(tx, "SESSION_SECRET", secrets));
+  });
+}
+
+interface KnownIds {
+  /** Null if none is recorded yet. */
+  readonly stored: string | null;
+  readonly ids: readonly string[];
+}
+
+/** @throws WrongSecret if the recorded secret is not in the list */
+async function known(tx: Transaction, name: AnyName, list: SecretList): Promise<KnownIds> {
+  const ids = idsOf(name, list);
+  const stored = await storedId(tx, name);
+  if (stored !== null && !ids.includes(stored)) throw unknownSecret(name);
+  return { stored, ids };
+}
+
+async function record(tx: Transaction, name: AnyName, { stored, ids }: KnownIds): Promise<void> {
+  const current = ids[0] ?? "";
+  if (stored === current) return;
+  await tx`
+    INSERT INTO secrets (name, fingerprint) VALUES (${name}, ${current})
+    ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, since = now()`;
 }
 
 /**
@@ -58,9 +87,7 @@ export async function adoptSecrets(database: Database, secrets: Secrets): Promis
 export async function compareSecrets(database: Database, secrets: Secrets): Promise<void> {
   await database.sql.begin(async (tx) => {
     for (const name of SECRET_NAMES) {
-      const ids = idsOf(name, secrets[name]);
-      const stored = await storedId(tx, name);
-      if (stored !== null && !ids.includes(stored)) throw unknownSecret(name);
+      const { stored, ids } = await known(tx, name, secrets[name]);
       if (name === "KEY_PEPPER") await requireAllPeppers(tx, ids);
       if (stored !== null && ids[0] !== stored) {
         throw new WrongSecret(
@@ -72,16 +99,16 @@ export async function compareSecrets(database: Database, secrets: Secrets): Prom
   });
 }
 
-function idsOf(name: SecretName, list: SecretList): string[] {
+function idsOf(name: AnyName, list: SecretList): string[] {
   return list.map((secret) => secretId(name, secret));
 }
 
-async function storedId(tx: Transaction, name: SecretName): Promise<string | null> {
+async function storedId(tx: Transaction, name: AnyName): Promise<string | null> {
   const [row] = await tx`SELECT fingerprint FROM secrets WHERE name = ${name}`;
   return row === undefined ? null : String(row.fingerprint);
 }
 
-function unknownSecret(name: SecretName): WrongSecret {
+function unknownSecret(name: AnyName): WrongSecret {
   return new WrongSecret(
     `${name} is not the secret that this database was used with. Set it to the earlier secret. ` +
       `To replace a secret, put the new one first and keep the old one: ${name}=new,old ` +

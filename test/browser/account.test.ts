@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { Browser } from "playwright-core";
 import { ensureChromium, PASSWORD, startBrowser, Visitor } from "../support/browser.ts";
 import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+import { eventually } from "../support/eventually.ts";
 
 setDefaultTimeout(120_000);
 
@@ -43,6 +44,36 @@ async function payWith(card: string, usd: string): Promise<void> {
   await ada.button(/^Pay /).click();
 }
 
+/** Makes a key on its page, and returns it. */
+async function makeKey(name: string, monthlyUsd?: string): Promise<string> {
+  await ada.go(`${account}/keys?new=key`);
+  await ada.field(/^Name/).fill(name);
+  const dialog = ada.page.getByRole("dialog");
+  if (monthlyUsd !== undefined) await dialog.getByLabel(/^Monthly budget/).fill(monthlyUsd);
+  await dialog.getByRole("button", { name: "New key" }).click();
+  const key = await ada.text(ada.page.getByLabel("The key", { exact: true }));
+  await ada.button("I have stored it").click();
+  return key;
+}
+
+async function geocode(key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  const address = `${running.url}/v1/maps?action=geocode&query=Berlin`;
+  return (await fetch(address, { headers })).status;
+}
+
+async function call(key: string): Promise<Response> {
+  return await fetch(`${running.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "ok",
+      messages: [{ role: "user", content: "Hello" }],
+      max_tokens: 16,
+    }),
+  });
+}
+
 describe.skipIf(!canRun)("billing", () => {
   test("a declined card adds nothing and says so", async () => {
     await payWith("4000000000000002", "10");
@@ -57,23 +88,57 @@ describe.skipIf(!canRun)("billing", () => {
     await payWith("4242424242424242", "25");
     await ada.page.waitForURL(/\/billing\?top_up=/);
     await ada.sees("$25.00 was added to your balance.");
-    await ada.page.getByRole("row", { name: /Payment.*\+\$25\.00/ }).waitFor();
+    await ada.page.getByRole("row", { name: /Top-up.*\+\$25\.00/ }).waitFor();
     await ada.sees("Visa …4242");
     await ada.inspect("billing");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("the automatic top-up is turned on with consent, and off again", async () => {
+  test("the automatic top-up is turned on with consent, fires once, and is turned off", async () => {
     await ada.go(`${account}/billing`);
     await ada.button("Turn on").click();
     const dialog = ada.page.getByRole("dialog");
     expect(await dialog.getByRole("button", { name: "Turn on" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Adds each time").fill("10");
+    await dialog.getByLabel("Adds each time").fill("25");
+    // The next call takes the balance below it.
+    await dialog.getByLabel("When the balance is below").fill("25");
     await dialog.getByRole("checkbox").check();
     await dialog.getByRole("button", { name: "Turn on" }).click();
+    await ada.button("Turn off").waitFor();
+    const key = await makeKey("payer");
+    // Free credit is for models alone, so maps are paid for.
+    expect(await geocode(key)).toBe(200);
+    await ada.go(`${account}/billing`);
+    const automatic = ada.page.getByRole("row", { name: /Automatic top-up.*\+\$25\.00/ });
+    await automatic.waitFor();
+    await ada.inspect("billing-automatic");
+    // Further calls leave the balance above the threshold.
+    for (let count = 0; count < 3; count += 1) expect(await geocode(key)).toBe(200);
+    const { store } = running.sandbox.actions;
+    await eventually("every event is delivered", () => store.undelivered.length === 0);
+    const { sql } = running.product.operator.database;
+    const [row] = await sql`SELECT count(*)::int AS n FROM top_ups WHERE kind = 'auto'`;
+    expect(row?.n).toBe(1);
+    expect(await automatic.count()).toBe(1);
     await ada.button("Turn off").click();
     await ada.page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
     await ada.button("Turn on").waitFor();
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("a refund and a dispute are rows, and a dispute pauses the account until it is won", async () => {
+    const { sql } = running.product.operator.database;
+    const [paid] = await sql`SELECT intent FROM top_ups
+      WHERE kind = 'checkout' AND status = 'succeeded'`;
+    const intent = String(paid?.intent);
+    running.sandbox.actions.refund(intent, 500);
+    await ada.go(`${account}/billing`);
+    await ada.page.getByRole("row", { name: /Refund.*[-−]\$5\.00/ }).waitFor();
+    const dispute = running.sandbox.actions.dispute(intent, "needs_response");
+    await ada.page.getByRole("row", { name: /Dispute.*[-−]\$20\.00/ }).waitFor();
+    await ada.inspect("billing-dispute");
+    running.sandbox.actions.moveDispute(dispute.id, "won");
+    await ada.page.getByRole("row", { name: /Dispute.*decided for you/ }).waitFor();
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
@@ -81,6 +146,27 @@ describe.skipIf(!canRun)("billing", () => {
     await ada.button(/^Remove: Visa/).click();
     await ada.page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await ada.sees("No card is saved.");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("a key's budget", () => {
+  test("that is reached refuses calls, and the ticket says which limit and where to raise it", async () => {
+    const key = await makeKey("small", "0.1");
+    await eventually("the budget is reached", async () => (await call(key)).status === 402);
+    await ada.go(`${account}/requests?status=refused`);
+    await ada.page
+      .getByRole("row", { name: /402 key_budget_exceeded/ })
+      .first()
+      .click();
+    await ada.sees("Why it was refused");
+    await ada.sees("The limit is the key's monthly limit.");
+    await ada.sees("Nothing was charged.");
+    await ada.inspect("refusal-budget");
+    const ticket = ada.page.getByRole("complementary");
+    await ticket.getByRole("link", { name: "See the keys" }).click();
+    await ada.page.waitForURL(/\/keys/);
+    await ada.inspect("keys-budget");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 });
@@ -162,11 +248,7 @@ describe.skipIf(!canRun)("a team", () => {
 
 describe.skipIf(!canRun)("keys and settings", () => {
   test("a key is deleted after its name was typed, and stops working at once", async () => {
-    await ada.go(`${account}/keys?new=key`);
-    await ada.field(/^Name/).fill("short-lived");
-    await ada.page.getByRole("dialog").getByRole("button", { name: "New key" }).click();
-    const key = await ada.text(ada.page.getByLabel("The key", { exact: true }));
-    await ada.button("I have stored it").click();
+    const key = await makeKey("short-lived");
     const status = async () => {
       const headers = { authorization: `Bearer ${key}` };
       return (await fetch(`${running.url}/v1/me`, { headers })).status;

@@ -1,8 +1,9 @@
 // Commands about people: links, operators, free credit, and the domain of mail footers.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { openWorld, random, type World } from "../support/world.ts";
 import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
@@ -64,4 +65,69 @@ test("account domain sets what the footer of the account's mail names", async ()
   expect((await cli("account", "domain", id, "no domain")).err).toContain("is no domain");
   expect((await cli("account", "domain", id, "none")).code).toBe(0);
   expect((await world.store.find(id))?.mailDomain).toBeNull();
+});
+
+test("the people of an account are listed, invited, given roles and removed as on the page", async () => {
+  const account = jsonOf(await cli("account", "create", "--json"));
+  const id = String(account.id);
+  const row = await world.store.find(id);
+  const now = new Date();
+  const join = async (email: string, role: string) => {
+    const wish = { email, name: "", isOperator: false, opensAccount: false };
+    const person = await ensurePerson(world.database, wish, { random, now });
+    await world.database.sql`
+      INSERT INTO memberships (account, person, role) VALUES (${row?.number ?? 0}, ${person}, ${role})`;
+  };
+  await join("owner@example.com", "owner");
+  await join("bob@example.com", "viewer");
+
+  const invited = jsonOf(await cli("team", "invite", id, "Eve@Example.com", "--json"));
+  expect(invited).toMatchObject({ email: "eve@example.com", role: "viewer" });
+  const [mail] = await world.database.sql`
+    SELECT kind, recipient FROM outbox ORDER BY created_at DESC LIMIT 1`;
+  expect(mail).toMatchObject({ kind: "invitation", recipient: "eve@example.com" });
+  expect((await cli("team", "invite", id, "bob@example.com")).err).toContain("belongs to");
+  expect((await cli("team", "role", id, "bob@example.com", "admin")).code).toBe(0);
+  const team = jsonOf(await cli("team", "list", id, "--json"));
+  expect(team.members.map((one: { role: string }) => one.role)).toEqual(["owner", "admin"]);
+  expect(team.invitations).toHaveLength(1);
+  expect((await cli("team", "withdraw", id, invited.id)).code).toBe(0);
+  expect((await cli("team", "withdraw", id, invited.id)).err).toContain("no open invitation");
+  expect((await cli("team", "remove", id, "owner@example.com")).err).toContain("needs an owner");
+  expect((await cli("team", "remove", id, "bob@example.com")).code).toBe(0);
+  expect((await cli("team", "role", id, "no@example.com", "admin")).err).toContain("No person");
+  expect((await cli("account", "rename", id, "--name", "Our shop")).code).toBe(0);
+  expect((await world.store.find(id))?.name).toBe("Our shop");
+
+  const { entries } = jsonOf(await cli("account", "activity", id, "--json"));
+  expect(entries.map((one: { actor: string; action: string }) => [one.actor, one.action])).toEqual(
+    [
+      "account_renamed",
+      "person_removed",
+      "invitation_withdrawn",
+      "role_changed",
+      "person_invited",
+    ].map((action) => ["operator", action]),
+  );
+});
+
+test("the sessions and passkeys of a person are listed and ended", async () => {
+  const email = "lost@example.com";
+  const wish = { email, name: "", isOperator: false, opensAccount: false };
+  const person = await ensurePerson(world.database, wish, { random, now: new Date() });
+  for (const id of ["session_1", "session_2"]) {
+    await world.database.sql`
+      INSERT INTO sessions (id, token, person, expires_at)
+      VALUES (${id}, ${id}, ${person}, now() + interval '1 day')`;
+  }
+  await world.database.sql`
+    INSERT INTO passkeys (id, person, name, credential, public_key, counter, transports, created_at)
+    VALUES ('passkey_1', ${person}, 'Laptop', 'c', 'k', 0, '', now())`;
+  const one = jsonOf(await cli("person", "sessions", email, "--end", "session_1", "--json"));
+  expect(one.sessions.map(({ id }: { id: string }) => id)).toEqual(["session_2"]);
+  expect((await cli("person", "sessions", email, "--end", "session_1")).code).toBe(1);
+  expect((await cli("person", "sessions", email, "--end", "all")).out).toContain("nowhere");
+  expect((await cli("person", "passkeys", email)).out).toContain("Laptop");
+  expect((await cli("person", "passkeys", email, "--remove", "passkey_1")).out).toContain("has no");
+  expect((await cli("person", "passkeys", email, "--remove", "passkey_1")).code).toBe(1);
 });

@@ -170,3 +170,22 @@ test("an address is changed by whoever has the new inbox, and by the person alon
   expect((await lab.visitor().signIn("kim@example.org")).status).toBe(200);
   expect((await lab.visitor().signIn("kim@example.com")).status).toBe(401);
 });
+
+test("one of two who take the same address at once has it, and the other is told", async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const address = `wanted${round}@example.com`;
+    const people = [
+      await lab.person(`left${round}@example.com`),
+      await lab.person(`right${round}@example.com`),
+    ];
+    const tokens: (string | null)[] = [];
+    for (const one of people)
+      tokens.push(tokenOf(await one.post("/console/api/me/email", { email: address })));
+    const answers = await Promise.all(
+      people.map((one, index) =>
+        one.post("/console/api/me/email/confirm", { token: tokens[index] }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  }
+});

@@ -7,7 +7,7 @@ import { Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { IdempotencyKeys } from "../../src/store/idempotency-keys.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
-import { adoptSecrets, compareSecrets } from "../../src/store/secrets.ts";
+import { adoptSecrets, adoptSessionSecret, compareSecrets } from "../../src/store/secrets.ts";
 import { eventually } from "../support/eventually.ts";
 import { createTestDatabase, type TestDatabase } from "../support/services.ts";
 import { random } from "../support/world.ts";
@@ -49,6 +49,17 @@ async function storedKey(id: string): Promise<{ digest: string; pepper: string |
   const [row] = await database.sql`SELECT digest, pepper FROM keys WHERE id = ${id}`;
   return { digest: String(row?.digest), pepper: row?.pepper ?? null };
 }
+
+test("processes with a console have one secret of sessions, which is replaced in two steps", async () => {
+  const adoptSession = (...list: SecretList) => adoptSessionSecret(database, list);
+  await adoptSession(OLD);
+  await expect(adoptSession(OTHER)).rejects.toThrow("SESSION_SECRET is not the secret");
+  await adoptSession(NEW, OLD);
+  await expect(adoptSession(OLD)).rejects.toThrow("SESSION_SECRET is not the secret");
+  await adoptSession(NEW);
+  // A process without a console has none, and is not asked for it.
+  await adopt([OLD]);
+});
 
 describe("a serving process", () => {
   test("with another secret than the one before is refused by the variable's name", async () => {

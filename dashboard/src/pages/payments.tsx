@@ -106,7 +106,7 @@ function paymentRows(one: BillingReply["payments"][number]): Row[] {
     {
       ...common,
       id,
-      what: t.billing.payment,
+      what: one.kind === null ? t.billing.payment : t.billing.kinds[one.kind],
       detail: isZero(fee) ? id : `${id} · ${t.billing.plusFee(fee)}`,
       tone: "paid",
       state: t.billing.states.succeeded,

@@ -1,0 +1,107 @@
+// What changes the people of an account: invite, withdraw an invitation, another role, remove. The
+// console does it for a member, the command line for the operator.
+
+import { ConsoleError } from "../core/console-errors.ts";
+import { newToken } from "../core/console-tokens.ts";
+import { newId, type RandomBytes } from "../core/ids.ts";
+import type { Role } from "../core/roles.ts";
+import type { AccountRow, AlsoInTransaction } from "../store/accounts.ts";
+import type { Database } from "../store/database.ts";
+import {
+  addInvitation,
+  changeMember,
+  type MembershipProblem,
+  withdrawInvitation,
+} from "../store/memberships.ts";
+import type { IdentityMails } from "./identity-mails.ts";
+
+const INVITATION_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/** Who makes a change. */
+export interface TeamActor {
+  /** As the invited read it. */
+  readonly name: string;
+  /** What they may do; the operator may do what an owner may. */
+  readonly role: Role;
+  /** Writes the line about the change, in its transaction. */
+  readonly noted: (action: string, about: string) => AlsoInTransaction;
+}
+
+export interface TeamDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  readonly mails: Pick<IdentityMails, "invitation">;
+  readonly now: () => number;
+}
+
+/** Invites somebody by mail. @throws ConsoleError if they belong to the account already */
+export async function inviteToAccount(
+  { database, random, mails, now: clock }: TeamDeps,
+  account: AccountRow,
+  { email, role }: { readonly email: string; readonly role: Role },
+  by: TeamActor,
+): Promise<string> {
+  if (role === "owner" && by.role !== "owner") throw problem("owner_only");
+  const token = newToken(random);
+  const now = new Date(clock());
+  const id = newId("invitation", random);
+  const invitation = {
+    ...{ id, email, role, token, invitedBy: by.name },
+    expiresAt: new Date(now.getTime() + INVITATION_MS),
+  };
+  const also = by.noted("person_invited", `${email} as ${role}`);
+  if ((await addInvitation(database, account, invitation, { now, also })) === "member") {
+    throw new ConsoleError("already_member", `${email} belongs to this account already`);
+  }
+  const about = { invitedBy: by.name, account: account.name ?? account.id, role };
+  await mails.invitation(email, token, about);
+  return id;
+}
+
+/** Ends an open invitation. @throws ConsoleError if there is none with this id */
+export async function withdrawFromAccount(
+  { database, now }: TeamDeps,
+  account: AccountRow,
+  id: string,
+  by: Pick<TeamActor, "noted">,
+): Promise<void> {
+  const which = { id, now: new Date(now()) };
+  const done = await withdrawInvitation(database, account, which, (tx, email) =>
+    by.noted("invitation_withdrawn", email)(tx, account.number),
+  );
+  if (!done) throw new ConsoleError("invitation_not_found", `There is no open invitation ${id}`);
+}
+
+interface MemberWish {
+  readonly personId: string;
+  /** Null removes the person from the account. */
+  readonly role: Role | null;
+  /** True if people end their own membership. */
+  readonly isOwn?: true;
+}
+
+/** Changes a role or ends a membership. @throws ConsoleError that says why it was not done */
+export async function changeTeam(
+  { database }: Pick<TeamDeps, "database">,
+  account: AccountRow,
+  { personId, role, isOwn }: MemberWish,
+  by: Omit<TeamActor, "name">,
+): Promise<void> {
+  const action = role !== null ? "role_changed" : isOwn ? "person_left" : "person_removed";
+  const wish = { personId, role, by: isOwn ? null : by.role };
+  const found = await changeMember(database, account, wish, (tx, email) => {
+    const about = role === null ? email : `${email} is ${role}`;
+    return by.noted(action, about)(tx, account.number);
+  });
+  if (found !== null) throw problem(found);
+}
+
+const WORDS: Readonly<Record<MembershipProblem, string>> = {
+  no_member: "The account has no such member",
+  last_owner: "An account needs an owner: make somebody else an owner first",
+  owner_only: "Only an owner may make, change or remove an owner",
+};
+
+function problem(found: MembershipProblem): ConsoleError {
+  return new ConsoleError(found === "no_member" ? "person_not_found" : found, WORDS[found]);
+}
