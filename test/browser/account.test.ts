@@ -94,7 +94,7 @@ describe.skipIf(!canRun)("billing", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("the automatic top-up is turned on with consent, fires once, and is turned off", async () => {
+  test("the automatic top-up is turned on with consent, fires once, is turned off", async () => {
     await ada.go(`${account}/billing`);
     await ada.button("Turn on").click();
     const dialog = ada.page.getByRole("dialog");
@@ -126,7 +126,7 @@ describe.skipIf(!canRun)("billing", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("a refund and a dispute are rows, and a dispute pauses the account until it is won", async () => {
+  test("refund and dispute are rows; a dispute pauses the account until it is won", async () => {
     const { sql } = running.product.operator.database;
     const [paid] = await sql`SELECT intent FROM top_ups
       WHERE kind = 'checkout' AND status = 'succeeded'`;
@@ -151,7 +151,7 @@ describe.skipIf(!canRun)("billing", () => {
 });
 
 describe.skipIf(!canRun)("a key's budget", () => {
-  test("that is reached refuses calls, and the ticket says which limit and where to raise it", async () => {
+  test("that is reached refuses calls, and the ticket says so and where to raise it", async () => {
     const key = await makeKey("small", "0.1");
     await eventually("the budget is reached", async () => (await call(key)).status === 402);
     await ada.go(`${account}/requests?status=refused`);

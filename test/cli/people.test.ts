@@ -67,7 +67,7 @@ test("account domain sets what the footer of the account's mail names", async ()
   expect((await world.store.find(id))?.mailDomain).toBeNull();
 });
 
-test("the people of an account are listed, invited, given roles and removed as on the page", async () => {
+test("people of an account are listed, invited, given roles and removed as on the page", async () => {
   const account = jsonOf(await cli("account", "create", "--json"));
   const id = String(account.id);
   const row = await world.store.find(id);
@@ -76,7 +76,8 @@ test("the people of an account are listed, invited, given roles and removed as o
     const wish = { email, name: "", isOperator: false, opensAccount: false };
     const person = await ensurePerson(world.database, wish, { random, now });
     await world.database.sql`
-      INSERT INTO memberships (account, person, role) VALUES (${row?.number ?? 0}, ${person}, ${role})`;
+      INSERT INTO memberships (account, person, role)
+      VALUES (${row?.number ?? 0}, ${person}, ${role})`;
   };
   await join("owner@example.com", "owner");
   await join("bob@example.com", "viewer");

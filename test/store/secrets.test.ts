@@ -50,7 +50,7 @@ async function storedKey(id: string): Promise<{ digest: string; pepper: string |
   return { digest: String(row?.digest), pepper: row?.pepper ?? null };
 }
 
-test("processes with a console have one secret of sessions, which is replaced in two steps", async () => {
+test("consoles have one secret of sessions, which is replaced in two steps", async () => {
   const adoptSession = (...list: SecretList) => adoptSessionSecret(database, list);
   await adoptSession(OLD);
   await expect(adoptSession(OTHER)).rejects.toThrow("SESSION_SECRET is not the secret");

@@ -97,3 +97,12 @@ export const activityQuery = (account: string, query: Query) =>
 export async function outdateAccount(account: string): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: [account] });
 }
+
+/** What shows the balance of an account besides the page that has just read it. */
+export async function outdateBalance(account: string): Promise<void> {
+  await Promise.all(
+    ["overview", "ledger"].map((name) =>
+      queryClient.invalidateQueries({ queryKey: [account, name] }),
+    ),
+  );
+}

@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { BillingReply } from "../../../src/console/billing-schema.ts";
-import { billingQuery, outdateAccount, topUpQuery } from "../api/queries.ts";
+import { billingQuery, outdateAccount, outdateBalance, topUpQuery } from "../api/queries.ts";
 import { isZero, moneyText } from "../money.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { Spendable } from "../parts/balance-bar.tsx";
@@ -28,6 +28,11 @@ export function BillingPage() {
   const [fields, change] = useFields();
   const canPay = mayAct(account.role, "billing");
   const provider = query.data?.provider ?? null;
+  const left = query.data?.balance.spendable_usd;
+  // The navigation and the ledger show the same balance.
+  useEffect(() => {
+    if (left !== undefined) void outdateBalance(account.id);
+  }, [left, account.id]);
   return (
     <>
       <PageHead title={t.nav.pages.billing} about={<AsOf value={query.data?.as_of} />}>
