@@ -21,7 +21,9 @@ export const TopUpRow = Type.Object({
 const Payment = Type.Object({
   id: text(),
   kind: nullable(
-    oneOf(["checkout", "card", "auto"], { description: "Of its top-up; null if it had none" }),
+    oneOf(["checkout", "card", "auto", "plan"], {
+      description: "Of its top-up; null if it had none",
+    }),
   ),
   provider: text(),
   amount_usd: usd("What was credited"),

@@ -67,7 +67,7 @@ test("account domain sets what the footer of the account's mail names", async ()
   expect((await world.store.find(id))?.mailDomain).toBeNull();
 });
 
-test("people of an account are listed, invited, given roles and removed as on the page", async () => {
+test("people of an account are listed, invited, given roles, removed as on the page", async () => {
   const account = jsonOf(await cli("account", "create", "--json"));
   const id = String(account.id);
   const row = await world.store.find(id);
