@@ -26,6 +26,7 @@ import {
 } from "../src/settings/variables.ts";
 import { accountStateTable } from "./account-state-table.ts";
 import { environmentExample, settingsTable } from "./environment-docs.ts";
+import { logTable } from "./log-table.ts";
 import { mapsActions } from "./maps-page.ts";
 import { table, withPart } from "./markdown.ts";
 import { memoryTable } from "./memory-table.ts";
@@ -46,6 +47,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
   ["docs/metrics.md", "metrics", metricsTable],
+  ["docs/metrics.md", "log", logTable],
   ["docs/metrics.md", "settings of traces", () => settingsTable(TRACE_VARIABLES)],
   ["docs/operating.md", "memory", memoryTable],
   ["docs/payments.md", "account states", accountStateTable],

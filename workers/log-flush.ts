@@ -136,8 +136,11 @@ function logRejections({ log }: FlushDeps, rejected: WriteOutcome["rejected"]): 
     LOGGED_REJECTIONS_MAX,
   )) {
     const { item, entry } = prepared;
-    const place = { bucket, entry: item.number, accountId: entry?.account ?? null };
-    log.error({ ...place, ledgerWritten, reason }, "A journal entry was rejected");
+    const accountId = entry?.account ?? null;
+    log.error(
+      { bucket, entry: item.number, accountId, ledgerWritten, reason },
+      "A journal entry was rejected",
+    );
   }
   const more = rejected.length - LOGGED_REJECTIONS_MAX;
   if (more > 0) log.error({ more }, "More journal entries were rejected");

@@ -70,12 +70,16 @@ export async function checkAutoTopUps(
 
 async function tried(
   log: Pick<Log, "warn">,
-  about: object,
+  about: { readonly eventId?: string; readonly topUpId?: string },
   run: () => Promise<unknown>,
 ): Promise<void> {
   try {
     await run();
   } catch (error) {
-    log.warn({ ...about, err: error }, "A payment could not be read; it will be tried again");
+    const { eventId, topUpId } = about;
+    log.warn(
+      { eventId, topUpId, err: error },
+      "A payment could not be read; it will be tried again",
+    );
   }
 }

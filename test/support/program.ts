@@ -97,12 +97,17 @@ export class Program {
 
   /** Reads its metrics once; what it returns finds a figure among them. */
   async metrics(): Promise<(name: string) => number | null> {
-    const reply = await fetch(`http://127.0.0.1:${this.#servedPort}/metrics`);
-    const text = await reply.text();
+    const text = await this.metricsText();
     return (name) => {
       const row = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text);
       return row === null ? null : Number(row[1]);
     };
+  }
+
+  /** Its metrics as Prometheus reads them. */
+  async metricsText(): Promise<string> {
+    const reply = await fetch(`http://127.0.0.1:${this.#servedPort}/metrics`);
+    return await reply.text();
   }
 
   #running(): Child {

@@ -162,8 +162,8 @@ async function askAll(
 function reported(deps: SearchCallDeps, { requestId, signal }: Call, thrown: unknown): ApiError {
   const error = toApiError(thrown);
   if (error.cause !== undefined && !signal.aborted) {
-    const fields = { requestId, code: error.code, err: error.cause };
-    deps.log.error(fields, "A query of a batch failed");
+    const { code, cause: err } = error;
+    deps.log.error({ requestId, code, err }, "A query of a batch failed");
   }
   return error;
 }
