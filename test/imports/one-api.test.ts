@@ -174,6 +174,25 @@ describe("new-api on Postgres", () => {
   });
 });
 
+test("two imports at once bring everything once, whichever of them wins", async () => {
+  await using lab = await openImportLab();
+  const file = lab.path("one-api.db");
+  fillOneApi(file);
+  const run = (folder: string) =>
+    lab.cli("import", "one-api", "--from", file, "--out", lab.path(folder));
+  const both = await Promise.all([run("one"), run("two")]);
+  expect(both.some(({ code }) => code === 0)).toBe(true);
+  for (const { code, err } of both) {
+    if (code !== 0) expect(err).toContain("was imported a moment ago");
+  }
+  const again = await lab.cli("import", "one-api", "--from", file, "--out", lab.folder, "--json");
+  expect(jsonOf(again)).toMatchObject({ accounts_created: 0, keys_issued: 0, credited_usd: 0 });
+  const accounts = await lab.accounts();
+  expect(Object.keys(accounts)).toHaveLength(6);
+  expect(accounts.Ada).toMatchObject({ paid: "25", keys: [{}, {}] });
+  await lab.expectClean();
+});
+
 describe("what is no database of theirs", () => {
   let lab: ImportLab;
   beforeAll(async () => {
