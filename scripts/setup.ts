@@ -36,8 +36,9 @@ const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 async function setUp(file: string, baseUrl: string): Promise<Demo> {
   const config = loadStoreConfig();
-  const { databaseUrl } = config;
-  const database = openDatabase(config.databaseUrl);
+  const { directDatabaseUrl: directUrl } = config;
+  const databaseUrl = directUrl ?? config.databaseUrl;
+  const database = openDatabase(config.databaseUrl, { directUrl });
   const redis = openRedis(config.redisUrl);
   const actors = new AccountActors({
     redis,

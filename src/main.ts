@@ -40,12 +40,12 @@ import { CatalogueSource } from "./settings/catalogue-source.ts";
 import { loadServerConfig, type ServerConfig } from "./settings/config.ts";
 import { createLog } from "./settings/create-log.ts";
 import { ConfigError } from "./settings/environment.ts";
-import { openDatabase } from "./store/database.ts";
 import { checkUpgraded, UpgradeRequired } from "./store/first-layout.ts";
 import { IpHashSecrets } from "./store/ip-hash-secrets.ts";
 import { KeyDirectory } from "./store/key-directory.ts";
 import { openMailStores } from "./store/mail-stores.ts";
 import { Pauses } from "./store/pauses.ts";
+import { openChecked, UnknownPooler } from "./store/pooler-check.ts";
 import { openRedis } from "./store/redis.ts";
 import { checkRedis, checkWrites } from "./store/redis-check.ts";
 import { parseRedisUrl, WrongRedisUrl } from "./store/redis-url.ts";
@@ -96,7 +96,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
-  const database = openDatabase(config.databaseUrl, { timeoutMs: POSTGRES_ANSWER_MS });
+  const database = await openChecked(config, { timeoutMs: POSTGRES_ANSWER_MS });
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   if (config.console !== null) await adoptSessionSecret(database, config.console.secrets);
@@ -285,6 +285,7 @@ try {
     ConfigError,
     CatalogueError,
     UpgradeRequired,
+    UnknownPooler,
     WrongSecret,
     MetricsPortTaken,
     WrongRedisUrl,

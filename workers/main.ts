@@ -14,13 +14,14 @@ import { loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
 import { ConfigError } from "../src/settings/environment.ts";
 import { ContentKeys } from "../src/store/content-keys.ts";
-import { type Database, openDatabase } from "../src/store/database.ts";
+import type { Database } from "../src/store/database.ts";
 import { checkUpgraded, UpgradeRequired } from "../src/store/first-layout.ts";
 import { IdempotencyKeys } from "../src/store/idempotency-keys.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { QUEUE_STREAMS } from "../src/store/mail-queue.ts";
 import { PendingWork } from "../src/store/pending-work.ts";
+import { openChecked, UnknownPooler } from "../src/store/pooler-check.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { WrongRedisUrl } from "../src/store/redis-url.ts";
@@ -70,7 +71,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
-  const database = openDatabase(config.databaseUrl);
+  const database = await openChecked(config);
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   const paymentQueue =
@@ -287,6 +288,7 @@ try {
   const isInWords = [
     ConfigError,
     UpgradeRequired,
+    UnknownPooler,
     WrongSecret,
     MetricsPortTaken,
     WrongRedisUrl,

@@ -79,6 +79,7 @@ async function checkQueueRedis({ config, now }: CheckContext): Promise<Finding[]
 }
 
 async function checkPostgres({ stores, now }: CheckContext): Promise<Finding[]> {
+  await stores.checkPooler();
   const { version, nowMs } = await postgresFacts(stores.database);
   const old =
     version < POSTGRES_VERSION_MIN

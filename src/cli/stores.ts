@@ -10,6 +10,7 @@ import { Accounts } from "../store/accounts.ts";
 import { type Database, openDatabase } from "../store/database.ts";
 import { Ledger } from "../store/ledger.ts";
 import { Payments } from "../store/payments.ts";
+import { checkDirect } from "../store/pooler-check.ts";
 import { openRedis } from "../store/redis.ts";
 import { compareSecrets } from "../store/secrets.ts";
 import { WalletRepository } from "../store/wallet-repository.ts";
@@ -26,6 +27,7 @@ export interface StoresDeps {
 
 export interface Stores {
   readonly database: Database;
+  /** Of Postgres itself, without a pooler. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly actors: AccountActors;
@@ -36,6 +38,8 @@ export interface Stores {
   readonly dataDirectory: string;
   readonly warn: (line: string) => void;
   readonly random: RandomBytes;
+  /** @throws UnknownPooler if a pooler is in front of Postgres that the settings do not name */
+  checkPooler(): Promise<void>;
   /** @throws WrongSecret if the servers run with other secrets */
   compareSecrets(): Promise<void>;
   /** Flushes the journal. Returns conflicts and, unlike the workers, rebuilds no bucket. */
@@ -48,7 +52,8 @@ export function openStores({ config, consoleOrigin, now, random, warn }: StoresD
   const redis = openRedis(config.redisUrl);
   // Failed commands throw their errors; without this listener the client also prints them.
   redis.on("error", () => {});
-  const database = openDatabase(config.databaseUrl);
+  const { databaseUrl, directDatabaseUrl: directUrl } = config;
+  const database = openDatabase(databaseUrl, { directUrl });
   const log = {
     info: () => {},
     warn: () => {},
@@ -70,7 +75,8 @@ export function openStores({ config, consoleOrigin, now, random, warn }: StoresD
     );
   return {
     database,
-    databaseUrl: config.databaseUrl,
+    databaseUrl: directUrl ?? databaseUrl,
+    checkPooler: () => checkDirect(databaseUrl, directUrl),
     redisUrl: config.redisUrl,
     actors,
     administration: { accounts, payments, actors, now, onDelayed },

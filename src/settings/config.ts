@@ -17,6 +17,8 @@ export interface StoreConfig {
   /** The money Redis: `redis://…`, or the seeds of a Redis Cluster, joined with commas. */
   readonly redisUrl: string;
   readonly databaseUrl: string;
+  /** The same Postgres without the pooler that `databaseUrl` leads to; null where there is none. */
+  readonly directDatabaseUrl: string | null;
   readonly secrets: Secrets;
   /** The folder of the files that are made from data: indexes of search and maps. */
   readonly dataDirectory: string;
@@ -173,9 +175,21 @@ function storesOf(values: Values<typeof STORE_VARIABLES>): StoreConfig {
   return {
     redisUrl: values.REDIS_URL,
     databaseUrl: values.DATABASE_URL,
+    directDatabaseUrl: directUrlOf(values),
     secrets: Object.freeze({ KEY_PEPPER, IP_HASH_SECRET }),
     dataDirectory: dataDirectoryOf(values),
   };
+}
+
+function directUrlOf(values: Values<typeof STORE_VARIABLES>): string | null {
+  const { DATABASE_POOLER: pooler, DATABASE_DIRECT_URL: url } = values;
+  if (pooler === "none" && url !== null) {
+    throw new ConfigError("DATABASE_DIRECT_URL is set; it needs DATABASE_POOLER=transaction");
+  }
+  if (pooler !== "none" && url === null) {
+    throw new ConfigError("DATABASE_DIRECT_URL is not set; DATABASE_POOLER needs it");
+  }
+  return url;
 }
 
 function mailOf(values: Values<typeof MAIL_VARIABLES>): MailConfig {

@@ -49,6 +49,19 @@ export const STORE_VARIABLES = {
     shown: "a private Postgres",
     about: "Postgres 18, which has the ledger: `postgres://…`",
   },
+  DATABASE_POOLER: {
+    kind: oneOf(["none", "transaction"]),
+    default: "none",
+    about:
+      "`transaction` where `DATABASE_URL` leads to a [connection pooler]" +
+      "(operating.md#a-pooler-in-front-of-postgres), such as PgBouncer in transaction mode",
+  },
+  DATABASE_DIRECT_URL: {
+    kind: anyText,
+    isSecret: true,
+    shown: "`DATABASE_URL`",
+    about: "the same Postgres without the pooler, for migrations and notifications; needed with it",
+  },
   KEY_PEPPER: {
     kind: secretList,
     required: true,

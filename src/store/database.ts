@@ -3,8 +3,13 @@ import postgres from "postgres";
 
 export interface Database {
   readonly db: PostgresJsDatabase;
-  /** The driver itself, for COPY, LISTEN and statements that drizzle cannot express. */
+  /** The driver itself, for COPY and statements that drizzle cannot express. */
   readonly sql: postgres.Sql<{ bigint: bigint }>;
+  /**
+   * Calls back at each notification of a channel, and whenever some may have been missed, until the
+   * result is called.
+   */
+  listen(channel: string, onChange: () => void): Promise<() => Promise<void>>;
   /** Resolves when Postgres answers. */
   ping(): Promise<unknown>;
   /**
@@ -22,6 +27,11 @@ export interface DatabaseOptions {
    * end the statement itself. By default there is no limit, for long jobs.
    */
   readonly timeoutMs?: number;
+  /**
+   * The same Postgres without a pooler, if the URL leads to one that gives each transaction another
+   * connection: what belongs to a session then has one of its own.
+   */
+  readonly directUrl?: string | null;
 }
 
 /** Postgres did not answer in time: it hangs or is overloaded. */
@@ -29,22 +39,39 @@ export class PostgresTimeout extends Error {
   override readonly name = "PostgresTimeout";
 }
 
+const CONNECT_SECONDS = 5;
+const END = { timeout: 5 } as const;
+
 /** Opens a pool. Nothing connects before the first statement. */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
-  const { timeoutMs } = options;
+  const { timeoutMs, directUrl = null } = options;
+  const isPooled = directUrl !== null;
+  const common = { connect_timeout: CONNECT_SECONDS, onnotice: () => {} };
   const sql = postgres(url, {
+    ...common,
     max: options.connectionsMax ?? 8,
-    connect_timeout: 5,
     types: { bigint: postgres.BigInt },
-    onnotice: () => {},
-    ...(timeoutMs === undefined ? {} : { connection: { statement_timeout: timeoutMs } }),
+    // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
+    // settings that belong to a session.
+    ...(isPooled && { prepare: false }),
+    ...(timeoutMs !== undefined && !isPooled && { connection: { statement_timeout: timeoutMs } }),
   });
+  const direct = isPooled ? postgres(directUrl, { ...common, max: 1 }) : null;
   return {
     db: drizzle(sql),
     sql,
     ping: () => sql`SELECT 1`,
     withTimeout: (work) => (timeoutMs === undefined ? work : within(timeoutMs, work)),
-    close: () => sql.end({ timeout: 5 }),
+    listen: async (channel, onChange) => {
+      // After a lost connection the driver listens again and calls the second callback.
+      const listening = await (direct ?? sql).listen(channel, onChange, onChange);
+      return async () => {
+        await listening.unlisten();
+      };
+    },
+    close: async () => {
+      await Promise.all([sql.end(END), direct?.end(END)]);
+    },
   };
 }
 

@@ -35,16 +35,7 @@ export class Pauses {
   /** Loads the set and follows its changes until `stop`. Rejects if Postgres does not answer. */
   async start(): Promise<void> {
     await this.reload();
-    // After a lost connection the driver listens again and calls the second callback, because
-    // notifications may have been lost meanwhile.
-    const listening = await this.deps.database.sql.listen(
-      CHANNEL,
-      () => this.#refresh(),
-      () => this.#refresh(),
-    );
-    this.#unlisten = async () => {
-      await listening.unlisten();
-    };
+    this.#unlisten = await this.deps.database.listen(CHANNEL, () => this.#refresh());
     this.#timer = setInterval(() => this.#refresh(), this.deps.reloadMs ?? RELOAD_MS);
     this.#timer.unref();
   }

@@ -53,6 +53,8 @@ export interface ProductOptions {
   readonly workers?: number;
   /** A Postgres that may be killed, instead of a database of the shared one. */
   readonly ownPostgres?: boolean;
+  /** A database of the test's own, migrated, instead of a new one. */
+  readonly databaseUrl?: string;
   readonly postgresSettings?: Readonly<Record<string, string>>;
   readonly redisSettings?: Readonly<Record<string, string>>;
   /** A Redis of the test's own: a Cluster, or Sentinels. */
@@ -242,7 +244,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     options.ownPostgres === true
       ? resources.use(await startPrivatePostgres({ settings: options.postgresSettings ?? {} }))
       : null;
-  const databaseUrl = postgres?.url ?? resources.use(await createTestDatabase()).url;
+  const databaseUrl =
+    postgres?.url ?? options.databaseUrl ?? resources.use(await createTestDatabase()).url;
   if (postgres !== null) await migrate(databaseUrl);
   const upstream = await startFakeUpstream({ record: options.record ?? true });
   resources.defer(() => upstream.stop());
@@ -293,7 +296,8 @@ export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   const { KEY_PEPPER, IP_HASH_SECRET } = SECRETS;
   const secrets = { KEY_PEPPER: [KEY_PEPPER], IP_HASH_SECRET: [IP_HASH_SECRET] } as const;
   const dataDirectory = testDataDirectory();
-  const config = { redisUrl, databaseUrl, secrets, dataDirectory };
+  const directDatabaseUrl = null;
+  const config = { redisUrl, databaseUrl, directDatabaseUrl, secrets, dataDirectory };
   return openStores({ config, consoleOrigin: null, now: Date.now, random, warn: () => {} });
 }
 
