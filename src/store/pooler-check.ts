@@ -1,5 +1,5 @@
 // Finds out whether a URL leads to Postgres itself, or to a pooler that gives each transaction a
-// connection of its choice. Through one, prepared statements fail and notifications never come, so a
+// connection of its choice. Through one, prepared statements fail and notifications never come: a
 // process must know of it.
 
 import postgres from "postgres";
