@@ -3,6 +3,7 @@
 // Postgres still uses Redis. Safety does not depend on it: a process that was overlooked refuses
 // the buckets with a clear error.
 
+import project from "../package.json";
 import { BUCKETS } from "../src/core/limits.ts";
 import { bucketKeys, KEY_PATTERN, PROCESS_PATTERN, processKey, WALLET_PATTERN } from "./keys.ts";
 import { checkLayout, LAYOUT_MAX, LAYOUT_MIN } from "./layouts.ts";
@@ -52,9 +53,32 @@ export class EarlierReleaseRuns extends Error {
   }
 }
 
-/** Announces a serving process and the layouts that it knows. */
+/** Announces a serving process, the layouts that it knows, and its release. */
 export async function announceProcess(redis: RedisClient, processId: string): Promise<void> {
-  await redis.set(processKey(processId), `${LAYOUT_MIN} ${LAYOUT_MAX}`, "PX", ANNOUNCED_MS);
+  const text = `${LAYOUT_MIN} ${LAYOUT_MAX} ${project.version}`;
+  await redis.set(processKey(processId), text, "PX", ANNOUNCED_MS);
+}
+
+/** A process that announced itself within the last minute. */
+export interface RunningProcess {
+  readonly id: string;
+  readonly layouts: { readonly min: number; readonly max: number };
+  /** Null for a release that did not say. */
+  readonly version: string | null;
+}
+
+/** The processes that serve now, API and workers. */
+export async function runningProcesses(redis: RedisClient): Promise<RunningProcess[]> {
+  const found = new Map<string, RunningProcess>();
+  for await (const names of scanNames(redis, PROCESS_PATTERN, SCAN_COUNT)) {
+    for (const name of names) {
+      const [min, max, version = null] = (await redis.get(name))?.split(" ") ?? [];
+      const id = name.slice(name.indexOf(":") + 1);
+      const layouts = { min: Number(min), max: Number(max) };
+      if (max !== undefined) found.set(id, { id, layouts, version });
+    }
+  }
+  return [...found.values()].sort((a, b) => a.id.localeCompare(b.id));
 }
 
 /** Withdraws the announcement of a process. */

@@ -208,6 +208,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
         onEnded: topUpCounter(registry),
       }),
       ...{ switches: pauses, upstreams: board },
+      process: { id: accounts.deps.processId, openCalls: () => accounts.openCalls },
       operators: openOperators(config.console),
     },
     checks: {

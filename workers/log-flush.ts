@@ -2,6 +2,7 @@
 
 import { type JournalPage, readJournal, trimJournal } from "../actors/journal.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
+import type { JournalConflict } from "../src/accounts/audit.ts";
 import type { Log } from "../src/core/log.ts";
 import { JournalGap } from "../src/store/journal-cursors.ts";
 import type {
@@ -64,6 +65,30 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
       return moved;
     }
   }
+}
+
+/**
+ * Flushes before an audit. Returns conflicts and, unlike the flush of the workers, rebuilds no
+ * bucket and trims nothing.
+ */
+export async function flushForAudit(
+  scripts: FlushDeps["scripts"],
+  ledger: Ledger,
+): Promise<readonly JournalConflict[]> {
+  const conflicts = new Map<number, JournalConflict>();
+  const addReason = (fields: object, message: string) => {
+    if (!("bucket" in fields) || typeof fields.bucket !== "number") return;
+    const cause = "err" in fields && fields.err instanceof Error ? `: ${fields.err.message}` : "";
+    conflicts.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
+  };
+  await flushJournal({
+    ...{ scripts, ledger, keepMs: Number.POSITIVE_INFINITY },
+    log: { info: () => {}, warn: () => {}, error: addReason },
+    rebuild: () => Promise.resolve(),
+    onFork: (bucket) =>
+      conflicts.set(bucket, { bucket, reason: "entries that contradict the ledger" }),
+  });
+  return [...conflicts.values()];
 }
 
 interface Batches {

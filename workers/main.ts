@@ -29,6 +29,7 @@ import { RejectedEntries } from "../src/store/rejected-entries.ts";
 import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
+import { auditJob } from "./audit-runs.ts";
 import { completeChanges } from "./completer.ts";
 import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
@@ -252,6 +253,7 @@ function schedule({ config, log, accounts, database }: Parts) {
       everyMs: 3_600_000,
       run: () => makePartitions({ upkeep, now }),
     },
+    audits: auditJob({ database, scripts, log, now: Date.now, sleep: Bun.sleep }),
   } satisfies Readonly<Record<string, ScheduledJob>>;
 }
 

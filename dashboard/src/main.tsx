@@ -8,15 +8,22 @@ import "./styles/tokens.css";
 import "./styles/frame.css";
 import "./styles/parts.css";
 import "./styles/pages.css";
+import "./styles/operator.css";
 import "uplot/dist/uPlot.min.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
-import { queryClient } from "./api/queries.ts";
+import { IS_OPERATORS, queryClient } from "./api/queries.ts";
 import { router } from "./router.tsx";
 import { schemeManager, theme, variables } from "./theme.ts";
+
+/** Loaded only by operators. */
+const OperatorApp = lazy(async () => ({
+  default: (await import("./operator/operator-app.tsx")).OperatorApp,
+}));
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
 // The library that stops the page from scrolling behind a dialog reads the nonce of its style here.
@@ -33,7 +40,13 @@ createRoot(root).render(
     getStyleNonce={() => nonce}
   >
     <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
+      {IS_OPERATORS ? (
+        <Suspense>
+          <OperatorApp />
+        </Suspense>
+      ) : (
+        <RouterProvider router={router} />
+      )}
     </QueryClientProvider>
     <Notifications position="bottom-right" />
   </MantineProvider>,

@@ -28,6 +28,8 @@ export interface AuditDeps extends AccountAuditDeps {
   /** Moves waiting journal entries to the ledger; returns the buckets for which that failed. */
   readonly flush: () => Promise<readonly JournalConflict[]>;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Told how many accounts are proven by now. */
+  readonly onProven?: (accounts: number) => Promise<void>;
 }
 
 export interface AuditReport {
@@ -97,6 +99,7 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
         report = withProof(report, proof);
         if (proof.difference !== null) return report;
       }
+      await deps.onProven?.(report.accounts);
     }
   }
   return report;

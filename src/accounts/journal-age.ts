@@ -1,9 +1,16 @@
 // How far Postgres is behind what happened: what is read from it is as old as that.
 
-import { isBehind, readJournal, writtenAtMs } from "../../actors/journal.ts";
+import {
+  isBehind,
+  type JournalPage,
+  type JournalPlace,
+  readJournal,
+  writtenAtMs,
+} from "../../actors/journal.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import type { Database } from "../store/database.ts";
 import { readCursor } from "../store/journal-cursors.ts";
+import { Ledger } from "../store/ledger.ts";
 
 export interface JournalAgeDeps {
   readonly redis: RedisClient;
@@ -25,8 +32,37 @@ export async function asOfNow(
   const place = await readCursor(database, bucket);
   const page = await readJournal(redis, bucket, place, 1);
   const nowMs = now();
+  return { at: new Date(nowMs), behindSeconds: behindSeconds(page, place, nowMs) };
+}
+
+/** How many entries of all journals are not in Postgres yet, and how old the oldest is. */
+export interface JournalLag {
+  readonly entries: number;
+  readonly behindSeconds: number;
+}
+
+/** Measures the journals of all buckets now. */
+export async function journalLagNow({ redis, database, now }: JournalAgeDeps): Promise<JournalLag> {
+  const cursors = await new Ledger(database).cursors();
+  const pages = await Promise.all(
+    cursors.map(async (cursor) => ({
+      cursor,
+      page: await readJournal(redis, cursor.bucket, cursor, 1),
+    })),
+  );
+  const nowMs = now();
+  const late = pages.filter(({ page, cursor }) => isBehind(page, cursor));
+  return {
+    entries: late.reduce((sum, { page, cursor }) => sum + page.written - cursor.entry, 0),
+    behindSeconds: Math.max(
+      0,
+      ...late.map(({ page, cursor }) => behindSeconds(page, cursor, nowMs)),
+    ),
+  };
+}
+
+function behindSeconds(page: JournalPage, place: JournalPlace, nowMs: number): number {
   const [oldest] = page.entries;
-  const isLate = isBehind(page, place) && oldest !== undefined && oldest.entry !== null;
-  const sinceMs = isLate && oldest.entry !== null ? writtenAtMs(oldest.entry, nowMs) : nowMs;
-  return { at: new Date(nowMs), behindSeconds: Math.max(0, nowMs - sinceMs) / 1_000 };
+  if (!isBehind(page, place) || oldest === undefined || oldest.entry === null) return 0;
+  return Math.max(0, nowMs - writtenAtMs(oldest.entry, nowMs)) / 1_000;
 }

@@ -1,9 +1,8 @@
 // Lists and retries rejected journal entries.
 
-import { streamEntry } from "../../actors/journal.ts";
-import { Ledger } from "../store/ledger.ts";
+import { retryAll } from "../operator/queues.ts";
 import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
-import { type RetryResult, retryRejections } from "../store/rejection-retry.ts";
+import type { RetryResult } from "../store/rejection-retry.ts";
 import type { Answer, Command } from "./command.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
@@ -23,12 +22,7 @@ async function list({ database }: Stores): Promise<Answer> {
 }
 
 async function retry({ database }: Stores): Promise<Answer> {
-  const results = await retryRejections({
-    database,
-    ledger: new Ledger(database),
-    rejected: new RejectedEntries(database),
-    parse: streamEntry,
-  });
+  const results = await retryAll(database);
   const open = results.flatMap(({ rejection, reason }) => {
     return reason === null ? [] : [{ ...rejection, reason }];
   });

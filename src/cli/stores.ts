@@ -1,7 +1,7 @@
 // The stores that commands work on, opened once for each invocation.
 
 import { AccountActors } from "../../actors/account-actors.ts";
-import { flushJournal } from "../../workers/log-flush.ts";
+import { flushForAudit } from "../../workers/log-flush.ts";
 import type { AdministrationDeps } from "../accounts/administration.ts";
 import type { JournalConflict } from "../accounts/audit.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
@@ -85,30 +85,10 @@ export function openStores({ config, consoleOrigin, now, random, warn }: StoresD
     warn,
     random,
     compareSecrets: () => compareSecrets(database, config.secrets),
-    flush: () => flush(actors, database),
+    flush: () => flushForAudit(actors.scripts, new Ledger(database)),
     close: async () => {
       redis.disconnect();
       await database.close();
     },
   };
-}
-
-async function flush(actors: AccountActors, database: Database): Promise<JournalConflict[]> {
-  const conflicts = new Map<number, JournalConflict>();
-  const addReason = (fields: object, message: string) => {
-    if (!("bucket" in fields) || typeof fields.bucket !== "number") return;
-    const cause = "err" in fields && fields.err instanceof Error ? `: ${fields.err.message}` : "";
-    conflicts.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
-  };
-  await flushJournal({
-    scripts: actors.scripts,
-    ledger: new Ledger(database),
-    log: { info: () => {}, warn: () => {}, error: addReason },
-    // Only the workers trim the journal.
-    keepMs: Number.POSITIVE_INFINITY,
-    rebuild: () => Promise.resolve(),
-    onFork: (bucket) =>
-      conflicts.set(bucket, { bucket, reason: "entries that contradict the ledger" }),
-  });
-  return [...conflicts.values()];
 }

@@ -13,6 +13,8 @@ export interface DashboardDeps {
   readonly random: RandomBytes;
 }
 
+/** The same page: its script sees by the address whose pages are meant. */
+const OPERATOR_PAGES = "/operator";
 const ASSETS = `${DASHBOARD_PATH}/assets/`;
 const NONCE_BYTES = 16;
 const TEXT = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
@@ -21,11 +23,14 @@ const COMMON = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** One page for every address below /dashboard, which its script tells apart, and its files. */
+/** One page for every address of the pages, which its script tells apart, and its files. */
 export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
   pageEndpoint("dashboard", DASHBOARD_PATH),
   pageEndpoint("dashboardSlash", `${DASHBOARD_PATH}/`),
   pageEndpoint("dashboardBelow", `${DASHBOARD_PATH}/{id}`),
+  pageEndpoint("operatorPages", OPERATOR_PAGES),
+  pageEndpoint("operatorPagesSlash", `${OPERATOR_PAGES}/`),
+  pageEndpoint("operatorPagesBelow", `${OPERATOR_PAGES}/{id}`),
 ];
 
 function pageEndpoint(id: string, path: string): Endpoint<DashboardDeps> {
@@ -34,7 +39,7 @@ function pageEndpoint(id: string, path: string): Endpoint<DashboardDeps> {
     method: "GET",
     path,
     ...(path.endsWith("{id}") && { hasOpenEnd: true }),
-    summary: "The dashboard for people",
+    summary: "The pages for people and for operators",
     reply: Type.Unknown(),
     examples: [],
     run: (deps: DashboardDeps, request) => answer(deps, request),

@@ -17,6 +17,8 @@ export interface OperatorDeps extends OperatorFrameDeps {
   /** Null where no payment provider is configured. */
   readonly cashier: PaymentDeps | null;
   readonly reading: Reading;
+  /** The process that answers. */
+  readonly process: { readonly id: string; readonly openCalls: () => number };
   readonly catalogue: PriceCatalogue;
   readonly switches: Pick<Pauses, "rows" | "pause" | "resume">;
   /** How the servers behind the services do, as this process sees them. */

@@ -6,7 +6,11 @@ import { operatorEndpoint } from "../http/operator-endpoint.ts";
 import { Type } from "../http/schema.ts";
 import { ACCOUNT_ACTIONS } from "./account-actions.ts";
 import { ACCOUNT_READINGS } from "./accounts.ts";
+import { AUDIT_ENDPOINTS } from "./audits.ts";
 import { OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
+import { MONEY_ENDPOINTS } from "./money.ts";
+import { QUEUE_ENDPOINTS } from "./queues.ts";
+import { RUNNING_ENDPOINTS } from "./running.ts";
 import { TRAIL_ENDPOINTS } from "./trail.ts";
 
 /** What the document says of itself. */
@@ -24,6 +28,10 @@ const ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
   ...ACCOUNT_READINGS,
   ...ACCOUNT_ACTIONS,
   ...TRAIL_ENDPOINTS,
+  ...RUNNING_ENDPOINTS,
+  ...QUEUE_ENDPOINTS,
+  ...MONEY_ENDPOINTS,
+  ...AUDIT_ENDPOINTS,
 ];
 
 const document = operatorEndpoint({

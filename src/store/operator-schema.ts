@@ -47,7 +47,7 @@ export const auditRuns = pgTable("audit_runs", {
   /** How many accounts are proven, of how many. */
   done: integer("done").notNull().default(0),
   total: integer("total"),
-  /** What it found: amounts are decimal text. */
+  /** What it found; amounts are decimal text. */
   report: jsonb("report"),
   failure: text("failure"),
   createdAt: at("created_at").notNull(),

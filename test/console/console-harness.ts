@@ -152,5 +152,6 @@ export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people
     operators: { mayComeFrom: (ip) => ip !== FOREIGN_ADDRESS },
     switches: new Pauses({ database, log: silent }),
     upstreams: new UpstreamBoard(),
+    process: { id: actors.deps.processId, openCalls: () => actors.openCalls },
   };
 }

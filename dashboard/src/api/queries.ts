@@ -36,10 +36,14 @@ export const queryClient = new QueryClient({
 });
 
 const API = "/console/api";
+export const OPERATOR_API = "/console/operator";
+/** True on the pages of operators, who read accounts by an API of their own. */
+export const IS_OPERATORS = /^\/operator(\/|$)/.test(window.location.pathname);
 
 /** The address of something of an account. */
 export function ofAccount(account: string, rest: string): string {
-  return `${API}/accounts/${encodeURIComponent(account)}/${rest}`;
+  const api = IS_OPERATORS ? OPERATOR_API : API;
+  return `${api}/accounts/${encodeURIComponent(account)}/${rest}`;
 }
 
 export const ME = `${API}/me`;

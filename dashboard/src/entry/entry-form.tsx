@@ -68,6 +68,8 @@ export function useEnter(): () => Promise<void> {
   return async () => {
     queryClient.clear();
     const isOurs = /^\/(?![/\\])[^\s\\]*$/.test(next) && !next.startsWith("/sign-in");
+    // The pages of operators are apart from the dashboard.
+    if (/^\/operator(?=[/?]|$)/.test(next) && isOurs) return window.location.assign(next);
     const path = next.replace(/^\/dashboard(?=\/|$)/, "") || "/";
     await navigate({ href: isOurs ? `/dashboard${path === "/" ? "" : path}` : "/dashboard" });
   };

@@ -19,6 +19,17 @@ const ACTIONS: Readonly<Record<string, string>> = {
   card_charged: "charged a saved card:",
   auto_top_up_enabled: "set the automatic top-up:",
   auto_top_up_disabled: "turned the automatic top-up off",
+  operator_credit: "as operator:",
+  operator_adjust: "as operator:",
+  operator_forgive: "as operator:",
+  operator_refund: "as operator:",
+  operator_suspend: "as operator:",
+  operator_resume: "as operator:",
+  operator_close: "as operator:",
+  operator_grant_free: "as operator:",
+  operator_plan: "as operator:",
+  operator_contract: "as operator:",
+  operator_audit: "as operator:",
 };
 
 export const peopleTexts = {

@@ -1,0 +1,279 @@
+// The tabs of an account: what it has, its payments, keys, requests, and who did what.
+
+import { Drawer, SegmentedControl, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { BillingReply } from "../../../src/console/billing-schema.ts";
+import type { KeysReply } from "../../../src/console/keys-schema.ts";
+import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
+import { billingQuery, keysQuery, requestsQuery } from "../api/queries.ts";
+import { ActivityPanel } from "../pages/activity.tsx";
+import { Ledger } from "../pages/ledger.tsx";
+import { Payments } from "../pages/payments.tsx";
+import { Ticket } from "../pages/ticket.tsx";
+import { Spendable } from "../parts/balance-bar.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Money } from "../parts/money.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { Facts, Notice, Panel, Tag } from "../parts/panel.tsx";
+import { RequestTable } from "../parts/request-table.tsx";
+import { oneOf, useFields } from "../search-fields.ts";
+import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
+import { dayTime } from "../time.ts";
+import { AccountChanges } from "./account-changes.tsx";
+import { useAccountId } from "./account-frame.tsx";
+import { ActButton } from "./act-dialog.tsx";
+import { accountQuery, trailQuery } from "./operator-queries.ts";
+import { type Column, Rows } from "./rows.tsx";
+import { TrailRows } from "./trail-page.tsx";
+
+export function OverviewTab() {
+  const id = useAccountId();
+  const query = useQuery(accountQuery(id));
+  return (
+    <Loaded query={query} height={260}>
+      {(account) => (
+        <div className="panels">
+          {account.overview.account.state !== "active" && (
+            <Notice tone="owed">
+              {ot.states[account.overview.account.state]}:{" "}
+              {account.overview.account.state_reason ?? t.states.none}
+            </Notice>
+          )}
+          <div className="split">
+            <Panel title={ot.balance}>
+              <Spendable balance={account.overview.balance} />
+            </Panel>
+            <Panel title={ot.account}>
+              <Facts rows={factsOf(account)} />
+            </Panel>
+          </div>
+          <AccountChanges account={account} />
+          <Panel title={ot.people}>
+            <Rows
+              rows={account.people.members}
+              keyOf={({ person_id: person }) => person}
+              columns={PEOPLE}
+              label={ot.people}
+              none={ot.noPeople}
+            />
+          </Panel>
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+type Member = OperatorAccountReply["people"]["members"][number];
+
+const PEOPLE: readonly Column<Member>[] = [
+  { name: ot.columns.name, show: ({ name, email }) => `${name} · ${email}` },
+  { name: ot.columns.role, show: ({ role }) => t.nav.roles[role] },
+  { name: ot.columns.since, show: ({ joined_at: at }) => dayTime(at) },
+];
+
+function factsOf(account: OperatorAccountReply) {
+  const { overview } = account;
+  const { facts } = ot;
+  const rows: (readonly [string, React.ReactNode])[] = [
+    [facts.id, <code key="id">{account.id}</code>],
+    [facts.email, account.email ?? t.states.none],
+    [facts.surface, t.nav.surfaces[account.surface]],
+    [facts.tier, overview.tier.name],
+    [facts.calls, account.open_calls.toLocaleString("en")],
+    [facts.streams, account.open_streams.toLocaleString("en")],
+    [facts.month, <Money key="month" usd={overview.month.spent_usd} />],
+    [
+      facts.cap,
+      overview.month.cap_usd === null ? (
+        t.states.none
+      ) : (
+        <Money key="cap" usd={overview.month.cap_usd} />
+      ),
+    ],
+    [facts.auto, overview.auto_top_up ?? t.states.none],
+    [facts.domain, account.mail_domain ?? t.states.none],
+    [facts.since, dayTime(account.created_at)],
+  ];
+  return rows;
+}
+
+export function BillingTab() {
+  const id = useAccountId();
+  const query = useQuery(billingQuery(id));
+  return (
+    <Loaded query={query} height={260}>
+      {(billing) => (
+        <div className="panels">
+          <Refundable id={id} billing={billing} />
+          <Payments billing={billing} />
+          <Ledger account={id} />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+type PaymentRow = BillingReply["payments"][number];
+
+function Refundable({ id, billing }: { readonly id: string; readonly billing: BillingReply }) {
+  const columns: readonly Column<PaymentRow>[] = [
+    {
+      name: ot.columns.payment,
+      show: ({ id: payment, provider }) => (
+        <>
+          <span className="mono small">{payment}</span>
+          <div className="tiny dim">{provider}</div>
+        </>
+      ),
+    },
+    { name: ot.columns.at, show: ({ paid_at: at }) => dayTime(at) },
+    { name: ot.columns.amount, isNumber: true, show: (row) => <Money usd={row.amount_usd} /> },
+    { name: ot.columns.refunded, isNumber: true, show: (row) => <Money usd={row.refunded_usd} /> },
+    {
+      name: ot.columns.dispute,
+      show: ({ dispute }) =>
+        dispute === null ? "–" : <Tag tone={dispute === "won" ? "paid" : "owed"}>{dispute}</Tag>,
+    },
+    {
+      name: ot.acts.refund.open,
+      show: ({ id: payment, dispute, amount_usd: amount, refunded_usd: refunded }) =>
+        dispute === "open" || amount === refunded ? (
+          "–"
+        ) : (
+          <ActButton
+            name="refund"
+            path={`accounts/${id}/refund`}
+            body={{ payment }}
+            amount="optional"
+            confirm={payment}
+            small
+            of={payment}
+          />
+        ),
+    },
+  ];
+  return (
+    <Panel title={ot.acts.refund.title}>
+      <Rows
+        rows={billing.payments}
+        keyOf={({ id: payment }) => payment}
+        columns={columns}
+        label={ot.acts.refund.title}
+        none={t.billing.noPayments}
+      />
+    </Panel>
+  );
+}
+
+type KeyRow = KeysReply["keys"][number];
+
+const KEYS: readonly Column<KeyRow>[] = [
+  {
+    name: ot.columns.name,
+    show: ({ id, name, last_four: last }) => (
+      <>
+        {name} <span className="dim">…{last}</span>
+        <div className="tiny dim mono">{id}</div>
+      </>
+    ),
+  },
+  {
+    name: ot.columns.state,
+    show: ({ revoked_at: at }) =>
+      at === null ? <Tag tone="paid">{ot.states.active}</Tag> : <Tag>{ot.states.closed}</Tag>,
+  },
+  { name: ot.columns.scopes, show: ({ scopes }) => scopes.join(", ") },
+  {
+    name: ot.columns.used,
+    show: ({ last_used_at: at }) => (at === null ? t.states.never : dayTime(at)),
+  },
+  { name: ot.columns.spent, isNumber: true, show: (row) => <Money usd={row.month_spent_usd} /> },
+  {
+    name: ot.columns.budget,
+    isNumber: true,
+    show: ({ monthly_limit_usd: usd }) => (usd === null ? "–" : <Money usd={usd} />),
+  },
+];
+
+export function KeysTab() {
+  const query = useQuery(keysQuery(useAccountId()));
+  return (
+    <Panel title={ot.tabs.keys}>
+      <Loaded query={query} height={200}>
+        {({ keys }) => (
+          <Rows rows={keys} keyOf={({ id }) => id} columns={KEYS} label={ot.tabs.keys} />
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+const STATUSES = ["any", "ok", "refused", "failed"] as const;
+
+export function RequestsTab() {
+  const id = useAccountId();
+  const [fields, change] = useFields();
+  const status = oneOf(STATUSES, fields.status);
+  const query = useQuery({
+    ...requestsQuery(id, {
+      status: status === "any" ? undefined : status,
+      request: fields.request,
+      before: fields.before,
+    }),
+    placeholderData: (last) => last,
+  });
+  const close = () => change({ open: undefined });
+  return (
+    <Panel title={ot.tabs.requests}>
+      <div className="row table-foot">
+        <SegmentedControl
+          size="xs"
+          aria-label={ot.status}
+          data={STATUSES.map((value) => ({ value, label: ot.statuses[value] }))}
+          value={status}
+          onChange={(value) => change({ status: value, before: undefined })}
+        />
+        <TextInput
+          size="xs"
+          aria-label={ot.findRequest}
+          placeholder={ot.findRequest}
+          defaultValue={fields.request ?? ""}
+          onBlur={(event) => change({ request: event.currentTarget.value.trim() || undefined })}
+        />
+      </div>
+      <Loaded query={query} height={300}>
+        {({ requests, next }) => (
+          <>
+            {requests.length === 0 ? (
+              <p className="small dim">{ot.noRows}</p>
+            ) : (
+              <RequestTable requests={requests} open={(open) => change({ open })} />
+            )}
+            <div className="row table-foot" data-end="">
+              <Pager before={fields.before} next={next} go={(before) => change({ before })} />
+            </div>
+          </>
+        )}
+      </Loaded>
+      <Drawer opened={fields.open !== undefined} onClose={close} position="right" size={460}>
+        {fields.open !== undefined && <Ticket account={id} id={fields.open} close={close} />}
+      </Drawer>
+    </Panel>
+  );
+}
+
+export function ActivityTab() {
+  const id = useAccountId();
+  const query = useQuery(trailQuery({ account: id }));
+  return (
+    <div className="panels">
+      <Panel title={ot.nav.pages.trail} aside={ot.trailAbout}>
+        <Loaded query={query} height={160}>
+          {({ entries }) => <TrailRows entries={entries} />}
+        </Loaded>
+      </Panel>
+      <ActivityPanel account={id} />
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+// Accounts: found by whatever a customer names, newest first.
+
+import { Button, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { FoundAccountsReply } from "../../../src/operator/accounts-schema.ts";
+import { Empty, Loaded } from "../parts/loaded.tsx";
+import { Money } from "../parts/money.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { PageHead, Panel } from "../parts/panel.tsx";
+import { useFields } from "../search-fields.ts";
+import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
+import { dayTime } from "../time.ts";
+import { Go } from "./go.tsx";
+import { accountsQuery } from "./operator-queries.ts";
+import { type Column, Rows } from "./rows.tsx";
+import { StateTag } from "./state-tag.tsx";
+
+type Found = FoundAccountsReply["accounts"][number];
+
+const COLUMNS: readonly Column<Found>[] = [
+  {
+    name: ot.columns.account,
+    show: ({ id, name, email }) => (
+      <>
+        <Go to={`/${id}`}>{name ?? email ?? id}</Go>
+        <div className="tiny dim">{email}</div>
+        <div className="tiny dim mono">{id}</div>
+      </>
+    ),
+  },
+  {
+    name: ot.columns.state,
+    show: ({ state, state_reason: reason, surface }) => (
+      <>
+        <StateTag state={state} /> <span className="tiny dim">{reason}</span>
+        <div className="tiny dim">{t.nav.surfaces[surface]}</div>
+      </>
+    ),
+  },
+  { name: ot.columns.since, show: ({ created_at: at }) => dayTime(at) },
+  { name: ot.columns.paid, isNumber: true, show: ({ paid_usd: usd }) => <Money usd={usd} /> },
+  { name: ot.columns.free, isNumber: true, show: ({ free_usd: usd }) => <Money usd={usd} /> },
+  { name: ot.columns.owed, isNumber: true, show: ({ owed_usd: usd }) => <Money usd={usd} /> },
+];
+
+export function AccountsPage() {
+  const [fields, change] = useFields();
+  const [text, setText] = useState(fields.text ?? "");
+  const query = useQuery({
+    ...accountsQuery({ text: fields.text, before: fields.before }),
+    placeholderData: (last) => last,
+  });
+  return (
+    <>
+      <PageHead title={ot.nav.pages.accounts} />
+      <Panel>
+        <search>
+          <form
+            className="row table-foot"
+            onSubmit={(event) => {
+              event.preventDefault();
+              change({ text: text.trim() === "" ? undefined : text.trim(), before: undefined });
+            }}
+          >
+            <TextInput
+              id="operator-search"
+              label={ot.search}
+              description={ot.searchAbout}
+              value={text}
+              autoComplete="off"
+              className="grow"
+              onChange={(event) => setText(event.currentTarget.value)}
+            />
+            <Button type="submit">{ot.search}</Button>
+          </form>
+        </search>
+        <Loaded query={query} height={240}>
+          {({ accounts, next }) => (
+            <>
+              {accounts.length === 0 ? (
+                <Empty title={ot.noAccounts}>
+                  <p className="small dim">{ot.noAccountsAbout}</p>
+                </Empty>
+              ) : (
+                <Rows
+                  rows={accounts}
+                  keyOf={({ id }) => id}
+                  columns={COLUMNS}
+                  label={ot.nav.pages.accounts}
+                />
+              )}
+              <div className="row table-foot" data-end="">
+                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
+              </div>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}

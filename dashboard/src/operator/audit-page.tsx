@@ -1,0 +1,97 @@
+// Audits: asked for here, run by a worker, with their progress and result.
+
+import { Progress } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
+import { Loaded } from "../parts/loaded.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { useFields } from "../search-fields.ts";
+import { ot } from "../texts/operator.ts";
+import { dayTime } from "../time.ts";
+import { ActButton } from "./act-dialog.tsx";
+import { Go } from "./go.tsx";
+import { auditsQuery } from "./operator-queries.ts";
+import { type Column, Rows } from "./rows.tsx";
+
+type Run = AuditsReply["runs"][number];
+
+const PERCENT = 100;
+
+const COLUMNS: readonly Column<Run>[] = [
+  { name: ot.columns.at, show: ({ created_at: at }) => dayTime(at) },
+  { name: ot.columns.by, show: ({ actor }) => actor },
+  {
+    name: ot.columns.account,
+    show: ({ account }) =>
+      account === null ? (
+        ot.allAccounts
+      ) : (
+        <Go to={`/${account}`} className="mono tiny">
+          {account}
+        </Go>
+      ),
+  },
+  { name: ot.columns.progress, show: (run) => <Came run={run} /> },
+  { name: ot.columns.result, show: (run) => <Result run={run} /> },
+];
+
+function Came({ run: { state, done, total } }: { readonly run: Run }) {
+  const text = total === null ? ot.auditStates[state] : `${done} / ${total}`;
+  if (state !== "running" || total === null || total === 0) return text;
+  return (
+    <>
+      {text}
+      <Progress value={(done / total) * PERCENT} aria-label={ot.columns.progress} />
+    </>
+  );
+}
+
+function Result({ run: { report, failure } }: { readonly run: Run }) {
+  if (failure !== null) return <Tag tone="owed">{failure}</Tag>;
+  if (report === null) return "–";
+  const count = (value: number) => value.toLocaleString("en");
+  const findings = [...(report.difference === null ? [] : [report.difference]), ...report.rejected];
+  return (
+    <>
+      <Tag tone={report.ok ? "paid" : "owed"}>{report.ok ? ot.clean : ot.difference}</Tag>
+      <div className="tiny dim">
+        {ot.auditOk(count(report.accounts), count(report.entries), count(report.open_holds))}
+      </div>
+      {findings.map(({ message }) => (
+        <div key={message} className="small danger">
+          {message}
+        </div>
+      ))}
+    </>
+  );
+}
+
+export function AuditsPage() {
+  const [fields, change] = useFields();
+  const query = useQuery(auditsQuery({ before: fields.before }));
+  return (
+    <>
+      <PageHead title={ot.nav.pages.audits} about={ot.auditsAbout}>
+        <ActButton name="audit" path="audits" calm />
+      </PageHead>
+      <Panel>
+        <Loaded query={query} height={160}>
+          {({ runs, next }) => (
+            <>
+              <Rows
+                rows={runs}
+                keyOf={({ id }) => id}
+                columns={COLUMNS}
+                label={ot.nav.pages.audits}
+              />
+              <div className="row table-foot" data-end="">
+                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
+              </div>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}

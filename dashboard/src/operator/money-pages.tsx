@@ -1,0 +1,252 @@
+// Money over all accounts: revenue with its charts, disputes, and grants of free credit.
+
+import { SegmentedControl } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type {
+  DisputesReply,
+  GrantsReply,
+  RevenueReply,
+} from "../../../src/operator/money-schema.ts";
+import { UsageChart } from "../parts/lazy-chart.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Money } from "../parts/money.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { oneOf, useFields } from "../search-fields.ts";
+import { ot } from "../texts/operator.ts";
+import { dayTime, isoOf, UTC } from "../time.ts";
+import { Go } from "./go.tsx";
+import { disputesQuery, grantsQuery, revenueQuery } from "./operator-queries.ts";
+import { chargedView, receivedView } from "./revenue-view.ts";
+import { type Column, Rows } from "./rows.tsx";
+
+const RANGES = ["30", "7", "90", "365"] as const;
+const GROUPS = ["service", "model"] as const;
+const DAY_MS = 86_400_000;
+
+function dayBack(days: number): string {
+  return isoOf(Date.now() - days * DAY_MS).slice(0, "2026-11-22".length);
+}
+
+export function RevenuePage() {
+  const [fields, change] = useFields();
+  const range = oneOf(RANGES, fields.range);
+  const group = oneOf(GROUPS, fields.group);
+  const days = { from: dayBack(Number(range) - 1), to: dayBack(0) };
+  const query = useQuery({
+    ...revenueQuery({ ...days, group }),
+    placeholderData: (last) => last,
+  });
+  return (
+    <>
+      <PageHead title={ot.nav.pages.revenue} about={ot.revenueAbout}>
+        <SegmentedControl
+          size="xs"
+          aria-label={ot.group}
+          data={GROUPS.map((value) => ({ value, label: ot.groups[value] }))}
+          value={group}
+          onChange={(value) => change({ group: value })}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={ot.range}
+          data={RANGES.toSorted((a, b) => Number(a) - Number(b)).map((value) => ({
+            value,
+            label: ot.ranges[value],
+          }))}
+          value={range}
+          onChange={(value) => change({ range: value })}
+        />
+      </PageHead>
+      <Loaded query={query} height={300}>
+        {(revenue) => <RevenuePanels revenue={revenue} group={group} />}
+      </Loaded>
+    </>
+  );
+}
+
+type Group = RevenueReply["groups"][number];
+
+const GROUP_COLUMNS: readonly Column<Group>[] = [
+  { name: ot.columns.name, show: ({ title }) => title },
+  { name: ot.columns.calls, isNumber: true, show: ({ calls }) => calls.toLocaleString("en") },
+  { name: ot.columns.fromFree, isNumber: true, show: (row) => <Money usd={row.free_usd} /> },
+  { name: ot.columns.charged, isNumber: true, show: (row) => <Money usd={row.charged_usd} /> },
+];
+
+interface RevenuePanelsProps {
+  readonly revenue: RevenueReply;
+  readonly group: (typeof GROUPS)[number];
+}
+
+function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
+  const { total, received, groups } = revenue;
+  const charged = useMemo(() => chargedView(revenue, group), [revenue, group]);
+  const paid = useMemo(() => receivedView(revenue), [revenue]);
+  return (
+    <div className="panels">
+      <div className="split" data-even="">
+        <Panel>
+          <p className="small dim">{ot.earned}</p>
+          <p className="figure">
+            <Money usd={total.earned_usd} />
+          </p>
+          <Facts
+            rows={[
+              [ot.charged, <Money key="charged" usd={total.charged_usd} />],
+              [ot.ofFree, <Money key="free" usd={total.free_usd} />],
+              [ot.columns.calls, total.calls.toLocaleString("en")],
+            ]}
+          />
+        </Panel>
+        <Panel>
+          <p className="small dim">{ot.received}</p>
+          <p className="figure">
+            <Money usd={received.amount_usd} />
+          </p>
+          <Facts
+            rows={[
+              [ot.nav.pages.revenue, `${received.payments.toLocaleString("en")}`],
+              [ot.takenBack, <Money key="back" usd={received.taken_back_usd} />],
+            ]}
+          />
+        </Panel>
+      </div>
+      <Panel title={ot.chargedByDay}>
+        <UsageChart view={charged} metric="cost" zone={UTC} step="1d" height={240} />
+        <Rows
+          rows={groups}
+          keyOf={({ name }) => name}
+          columns={GROUP_COLUMNS}
+          label={ot.chargedByDay}
+        />
+      </Panel>
+      <Panel title={ot.receivedByDay}>
+        <UsageChart view={paid} metric="cost" zone={UTC} step="1d" height={180} />
+      </Panel>
+    </div>
+  );
+}
+
+type Dispute = DisputesReply["disputes"][number];
+
+const DISPUTES: readonly Column<Dispute>[] = [
+  {
+    name: ot.columns.account,
+    show: ({ account, account_name: name }) => (
+      <Go to={`/${account}/billing`}>{name ?? account}</Go>
+    ),
+  },
+  {
+    name: ot.columns.payment,
+    show: ({ payment, provider, top_up: topUp }) => (
+      <>
+        <span className="mono tiny">{payment}</span>
+        <div className="tiny dim">
+          {provider} {topUp}
+        </div>
+      </>
+    ),
+  },
+  { name: ot.columns.at, show: ({ paid_at: at }) => dayTime(at) },
+  {
+    name: ot.columns.dispute,
+    show: ({ dispute, concern }) => (
+      <>
+        <Tag tone={dispute === "won" ? "paid" : dispute === null ? "held" : "owed"}>
+          {dispute ?? "warning"}
+        </Tag>
+        <div className="tiny dim">{concern}</div>
+      </>
+    ),
+  },
+  { name: ot.columns.amount, isNumber: true, show: (row) => <Money usd={row.amount_usd} /> },
+];
+
+const STATES = ["open", "all"] as const;
+
+export function DisputesPage() {
+  const [fields, change] = useFields();
+  const state = oneOf(STATES, fields.state);
+  const query = useQuery({
+    ...disputesQuery({ state, before: fields.before }),
+    placeholderData: (last) => last,
+  });
+  return (
+    <>
+      <PageHead title={ot.nav.pages.disputes} about={ot.disputesAbout} />
+      <Panel>
+        <SegmentedControl
+          size="xs"
+          aria-label={ot.columns.state}
+          data={STATES.map((value) => ({ value, label: ot[value] }))}
+          value={state}
+          onChange={(value) => change({ state: value, before: undefined })}
+        />
+        <Loaded query={query} height={240}>
+          {({ disputes, next }) => (
+            <>
+              <Rows
+                rows={disputes}
+                keyOf={({ payment }) => payment}
+                columns={DISPUTES}
+                label={ot.nav.pages.disputes}
+              />
+              <div className="row table-foot" data-end="">
+                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
+              </div>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}
+
+type Grant = GrantsReply["grants"][number];
+
+const GRANTS: readonly Column<Grant>[] = [
+  { name: ot.columns.at, show: ({ at }) => dayTime(at) },
+  {
+    name: ot.columns.account,
+    show: ({ account, account_name: name }) => <Go to={`/${account}`}>{name ?? account}</Go>,
+  },
+  { name: ot.columns.by, show: ({ actor }) => actor },
+  { name: ot.columns.kind, show: ({ kind }) => ot.grantKinds[kind] },
+  {
+    name: ot.columns.ends,
+    show: ({ expires_at: at }) => (at === null ? "–" : dayTime(at)),
+  },
+  { name: ot.columns.amount, isNumber: true, show: (row) => <Money usd={row.amount_usd} /> },
+];
+
+export function GrantsPage() {
+  const [fields, change] = useFields();
+  const query = useQuery({
+    ...grantsQuery({ before: fields.before }),
+    placeholderData: (last) => last,
+  });
+  return (
+    <>
+      <PageHead title={ot.nav.pages.grants} about={ot.grantsAbout} />
+      <Panel>
+        <Loaded query={query} height={240}>
+          {({ grants, next }) => (
+            <>
+              <Rows
+                rows={grants}
+                keyOf={({ account, at, kind }) => `${account} ${at} ${kind}`}
+                columns={GRANTS}
+                label={ot.nav.pages.grants}
+              />
+              <div className="row table-foot" data-end="">
+                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
+              </div>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+// What the pages of operators read, and the one way in which they change something.
+
+import { queryOptions } from "@tanstack/react-query";
+import type {
+  FoundAccountsReply,
+  OperatorAccountReply,
+} from "../../../src/operator/accounts-schema.ts";
+import type { ActionReply, TrailReply } from "../../../src/operator/action-schema.ts";
+import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
+import type {
+  DisputesReply,
+  GrantsReply,
+  RevenueReply,
+} from "../../../src/operator/money-schema.ts";
+import type {
+  EventsReply,
+  MailsReply,
+  RejectedReply,
+} from "../../../src/operator/queues-schema.ts";
+import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
+import { get, post, type Query } from "../api/client.ts";
+import { OPERATOR_API, queryClient } from "../api/queries.ts";
+
+const RENEW_MS = 15_000;
+
+function operatorQuery<T>(path: string, query: Query = {}, renewMs: number | false = RENEW_MS) {
+  return queryOptions({
+    queryKey: ["operator", path, query],
+    queryFn: ({ signal }) => get<T>(`${OPERATOR_API}/${path}`, query, signal),
+    refetchInterval: query.before === undefined ? renewMs : false,
+  });
+}
+
+export const accountsQuery = (query: Query) => operatorQuery<FoundAccountsReply>("accounts", query);
+
+export const accountQuery = (id: string) =>
+  operatorQuery<OperatorAccountReply>(`accounts/${encodeURIComponent(id)}`, {}, 5_000);
+
+export const trailQuery = (query: Query) => operatorQuery<TrailReply>("trail", query);
+
+export const healthQuery = operatorQuery<HealthReply>("health", {}, 5_000);
+
+export const pausesQuery = operatorQuery<PausesReply>("pauses");
+
+export const mailsQuery = (query: Query) => operatorQuery<MailsReply>("mails", query);
+
+export const eventsQuery = (query: Query) => operatorQuery<EventsReply>("events", query);
+
+export const rejectedQuery = operatorQuery<RejectedReply>("rejected");
+
+export const disputesQuery = (query: Query) => operatorQuery<DisputesReply>("disputes", query);
+
+export const grantsQuery = (query: Query) => operatorQuery<GrantsReply>("grants", query);
+
+export const revenueQuery = (query: Query) => operatorQuery<RevenueReply>("revenue", query, 60_000);
+
+export const auditsQuery = (query: Query) => operatorQuery<AuditsReply>("audits", query, 2_000);
+
+/** Changes something, once for its id, and reads everything again. */
+export async function act(path: string, body: object): Promise<ActionReply> {
+  const reply = await post<ActionReply>(`${OPERATOR_API}/${path}`, body);
+  await queryClient.invalidateQueries();
+  return reply;
+}

@@ -1,0 +1,203 @@
+// The frame of the operators' pages: the same as the dashboard's, below a dark bar that says that
+// this is the operators' console and whose account is open.
+
+import { Burger, Drawer, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useParams } from "@tanstack/react-router";
+import { Suspense, useEffect } from "react";
+import { signOut } from "../api/auth.ts";
+import { queryClient } from "../api/queries.ts";
+import { TwoFactorPanel } from "../pages/two-factor-panel.tsx";
+import { Waiting } from "../parts/loaded.tsx";
+import { Brand } from "../parts/mark.tsx";
+import { PageHead } from "../parts/panel.tsx";
+import { useMe } from "../session.tsx";
+import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
+import { Go, useGo } from "./go.tsx";
+import { NoSuchPage } from "./no-such-page.tsx";
+import { accountQuery } from "./operator-queries.ts";
+
+type PageName = keyof typeof ot.nav.pages;
+
+const NAVIGATION: readonly {
+  readonly group: keyof typeof ot.nav.groups;
+  readonly pages: readonly PageName[];
+}[] = [
+  { group: "top", pages: ["accounts", "trail"] },
+  { group: "money", pages: ["revenue", "disputes", "grants"] },
+  { group: "running", pages: ["health", "mails", "events", "rejected", "audits"] },
+];
+
+export function OperatorShell() {
+  const { person } = useMe();
+  if (!person.is_operator) {
+    return (
+      <main className="entry">
+        <NoSuchPage />
+      </main>
+    );
+  }
+  if (!person.has_two_factor) return <SetUp />;
+  return <Frame />;
+}
+
+function SetUp() {
+  return (
+    <div className="operator">
+      <Bar />
+      <main className="entry">
+        <div>
+          <PageHead title={ot.setUp} about={ot.setUpAbout} />
+          <TwoFactorPanel />
+        </div>
+      </main>
+    </div>
+  );
+}
+
+function Frame() {
+  const [menu, { open, close }] = useDisclosure(false);
+  useSearchKey();
+  return (
+    <div className="operator">
+      <a className="skip-link" href="#content">
+        {ot.nav.skip}
+      </a>
+      <Bar />
+      <div className="frame">
+        <div className="frame-top">
+          <Go to="/" className="brand">
+            <Brand />
+          </Go>
+          <Burger size="sm" opened={menu} onClick={open} aria-label={ot.nav.menu} />
+        </div>
+        <Drawer opened={menu} onClose={close} size={260} title={ot.operator}>
+          <div className="frame-side drawer-nav">
+            <Navigation close={close} />
+          </div>
+        </Drawer>
+        <aside className="frame-side">
+          <Navigation />
+        </aside>
+        <main className="frame-main" id="content" tabIndex={-1}>
+          <Suspense fallback={<Waiting height={220} />}>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+    </div>
+  );
+}
+
+/** `/` leads to the search, except where somebody types. */
+function useSearchKey() {
+  const go = useGo();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const { target } = event;
+      const isTyping =
+        target instanceof HTMLElement && target.closest("input, textarea, [role=dialog]") !== null;
+      if (event.key !== "/" || isTyping) return;
+      event.preventDefault();
+      go("/");
+      document.querySelector<HTMLInputElement>("#operator-search")?.focus();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [go]);
+}
+
+function Bar() {
+  const { person } = useMe();
+  const { account } = useParams({ strict: false });
+  return (
+    <header className="operator-bar">
+      <strong>{ot.operator}</strong>
+      {account !== undefined && person.has_two_factor && <OpenAccount id={account} />}
+      <span className="bar-who bar-end">{person.email}</span>
+    </header>
+  );
+}
+
+function OpenAccount({ id }: { readonly id: string }) {
+  const { data } = useQuery(accountQuery(id));
+  const name = data?.name ?? data?.email ?? id;
+  return (
+    <span className="bar-who">
+      {ot.ofAccount} <b>{name}</b> <span className="mono tiny">{id}</span>
+    </span>
+  );
+}
+
+function Navigation({ close }: { readonly close?: () => void }) {
+  return (
+    <>
+      <Go to="/" className="brand">
+        <Brand />
+      </Go>
+      <nav aria-label={ot.nav.label}>
+        {NAVIGATION.map(({ group, pages }) => (
+          <div key={group}>
+            {ot.nav.groups[group] !== "" && <div className="nav-group">{ot.nav.groups[group]}</div>}
+            <ul className="nav-list">
+              {pages.map((page) => (
+                <li key={page}>
+                  <Go
+                    to={page === "accounts" ? "/" : `/${page}`}
+                    className="nav-link"
+                    exact={page === "accounts"}
+                    {...(close !== undefined && { onClick: close })}
+                  >
+                    {ot.nav.pages[page]}
+                  </Go>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className="side-foot">
+        <PersonMenu />
+      </div>
+    </>
+  );
+}
+
+function PersonMenu() {
+  const { person } = useMe();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const leave = async () => {
+    await signOut();
+    queryClient.clear();
+    window.location.assign("/dashboard/sign-in");
+  };
+  return (
+    <Menu width={220} position="top-start">
+      <Menu.Target>
+        <UnstyledButton className="switcher" aria-label={person.email}>
+          <span>{person.email}</span>
+          <span aria-hidden="true">▴</span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href="/dashboard">
+          {ot.nav.toDashboard}
+        </Menu.Item>
+        <Menu.Label>{t.nav.schemeLabel}</Menu.Label>
+        {(["light", "dark", "auto"] as const).map((scheme) => (
+          <Menu.Item
+            key={scheme}
+            onClick={() => setColorScheme(scheme)}
+            rightSection={scheme === colorScheme ? <span aria-hidden="true">✓</span> : null}
+          >
+            {t.nav.scheme[scheme]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void leave()}>{t.nav.signOut}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,232 @@
+// What waits or failed: mails, events of payment providers, and rejected journal entries.
+
+import { SegmentedControl } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type {
+  EventsReply,
+  MailsReply,
+  RejectedReply,
+} from "../../../src/operator/queues-schema.ts";
+import { Loaded } from "../parts/loaded.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { oneOf, useFields } from "../search-fields.ts";
+import { ot } from "../texts/operator.ts";
+import { dayTime } from "../time.ts";
+import { ActButton } from "./act-dialog.tsx";
+import { Go } from "./go.tsx";
+import { eventsQuery, mailsQuery, rejectedQuery } from "./operator-queries.ts";
+import { type Column, Rows } from "./rows.tsx";
+
+const MAIL_STATES = ["waiting", "failed", "sent"] as const;
+const EVENT_STATES = ["received", "processed"] as const;
+
+type Mail = MailsReply["mails"][number];
+type Event = EventsReply["events"][number];
+type Entry = RejectedReply["entries"][number];
+
+const MAILS: readonly Column<Mail>[] = [
+  { name: ot.columns.at, show: ({ created_at: at }) => dayTime(at) },
+  { name: ot.columns.kind, show: ({ kind }) => kind.replaceAll("_", " ") },
+  {
+    name: ot.columns.recipient,
+    show: ({ recipient, account }) => (
+      <>
+        {recipient}
+        {account !== null && (
+          <div className="tiny">
+            <Go to={`/${account}`} className="mono">
+              {account}
+            </Go>
+          </div>
+        )}
+      </>
+    ),
+  },
+  { name: ot.columns.attempts, isNumber: true, show: ({ attempts }) => attempts },
+  { name: ot.columns.error, show: ({ last_error: error }) => error ?? "–" },
+  {
+    name: ot.columns.next,
+    show: ({ status, next_attempt_at: next, ended_at: ended, id }) =>
+      status === "waiting" && next !== null ? (
+        <div className="row">
+          {dayTime(next)}
+          <ActButton name="mail" path="mails/retry" body={{ mail: id }} calm small of={id} />
+        </div>
+      ) : ended === null ? (
+        "–"
+      ) : (
+        dayTime(ended)
+      ),
+  },
+];
+
+export function MailsPage() {
+  const [fields, change] = useFields();
+  const status = oneOf(MAIL_STATES, fields.status);
+  const query = useQuery({
+    ...mailsQuery({ status, before: fields.before }),
+    placeholderData: (last) => last,
+  });
+  return (
+    <>
+      <PageHead title={ot.nav.pages.mails} about={ot.mailsAbout}>
+        <ActButton name="mails" path="mails/retry" calm />
+      </PageHead>
+      <Panel>
+        <SegmentedControl
+          size="xs"
+          aria-label={ot.columns.state}
+          data={MAIL_STATES.map((value) => ({ value, label: ot.mailStates[value] }))}
+          value={status}
+          onChange={(value) => change({ status: value, before: undefined })}
+        />
+        <Loaded query={query} height={240}>
+          {({ mails, next }) => (
+            <>
+              <Rows
+                rows={mails}
+                keyOf={({ id }) => id}
+                columns={MAILS}
+                label={ot.nav.pages.mails}
+              />
+              <div className="row table-foot" data-end="">
+                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
+              </div>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}
+
+const EVENTS: readonly Column<Event>[] = [
+  { name: ot.columns.at, show: ({ received_at: at }) => dayTime(at) },
+  {
+    name: ot.columns.event,
+    show: ({ type, provider, id }) => (
+      <>
+        {type}
+        <div className="tiny dim mono">
+          {provider} {id}
+        </div>
+      </>
+    ),
+  },
+  {
+    name: ot.columns.object,
+    show: ({ object_id: object }) => <span className="mono tiny">{object}</span>,
+  },
+  {
+    name: ot.columns.result,
+    show: ({ status, result, failure }) => (
+      <>
+        <Tag tone={status === "processed" ? "paid" : "held"}>
+          {result ?? ot.eventStates[status]}
+        </Tag>
+        <div className="tiny dim">{failure}</div>
+      </>
+    ),
+  },
+  { name: ot.columns.attempts, isNumber: true, show: ({ attempts }) => attempts },
+  {
+    name: ot.acts.replay.open,
+    show: ({ provider, id }) => (
+      <ActButton
+        name="replay"
+        path="events/replay"
+        body={{ provider, event: id }}
+        calm
+        small
+        of={id}
+      />
+    ),
+  },
+];
+
+export function EventsPage() {
+  const [fields, change] = useFields();
+  const status = oneOf(EVENT_STATES, fields.status);
+  const query = useQuery({
+    ...eventsQuery({ status, before: fields.before }),
+    placeholderData: (last) => last,
+  });
+  return (
+    <>
+      <PageHead title={ot.nav.pages.events} about={ot.eventsAbout} />
+      <Panel>
+        <SegmentedControl
+          size="xs"
+          aria-label={ot.columns.state}
+          data={EVENT_STATES.map((value) => ({ value, label: ot.eventStates[value] }))}
+          value={status}
+          onChange={(value) => change({ status: value, before: undefined })}
+        />
+        <Loaded query={query} height={240}>
+          {({ events, next }) => (
+            <>
+              <Rows
+                rows={events}
+                keyOf={({ provider, id }) => `${provider} ${id}`}
+                columns={EVENTS}
+                label={ot.nav.pages.events}
+              />
+              <div className="row table-foot" data-end="">
+                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
+              </div>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}
+
+const REJECTED: readonly Column<Entry>[] = [
+  { name: ot.columns.at, show: ({ rejected_at: at }) => dayTime(at) },
+  {
+    name: ot.columns.entry,
+    show: ({ bucket, entry }) => <span className="mono">{`b${bucket} ${entry}`}</span>,
+  },
+  {
+    name: ot.columns.account,
+    show: ({ account, seq }) =>
+      account === null ? (
+        "–"
+      ) : (
+        <>
+          <Go to={`/${account}`} className="mono tiny">
+            {account}
+          </Go>
+          {seq !== null && <span className="dim"> {seq}</span>}
+        </>
+      ),
+  },
+  { name: ot.columns.missing, show: ({ missing }) => missing },
+  { name: ot.columns.reason, show: ({ reason }) => reason },
+];
+
+export function RejectedPage() {
+  const query = useQuery(rejectedQuery);
+  const hasSome = (query.data?.entries.length ?? 0) > 0;
+  return (
+    <>
+      <PageHead title={ot.nav.pages.rejected} about={ot.rejectedAbout}>
+        {hasSome && <ActButton name="rejected" path="rejected/retry" calm />}
+      </PageHead>
+      <Panel>
+        <Loaded query={query} height={160}>
+          {({ entries }) => (
+            <Rows
+              rows={entries}
+              keyOf={({ bucket, entry }) => `${bucket} ${entry}`}
+              columns={REJECTED}
+              label={ot.nav.pages.rejected}
+            />
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+// Money over all accounts: disputes, grants of free credit, and revenue.
+
+import { list, reply, time, usd } from "../console/fields.ts";
+import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
+
+const CLOSED = { additionalProperties: false } as const;
+const before = optional(text({ description: "`next` of the page before" }));
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+function dayText(description: string) {
+  return text({
+    pattern: "^\\d{4}-\\d\\d-\\d\\d$",
+    must: "must be a day such as 2026-11-22",
+    description,
+  });
+}
+
+export const DisputesQuery = Type.Object(
+  {
+    state: optional(oneOf(["open", "all"], { description: "Those that are open by default" })),
+    before,
+  },
+  CLOSED,
+);
+export const Disputes = reply({
+  disputes: list(
+    Type.Object({
+      payment: text(),
+      account: text(),
+      account_name: nullable(text()),
+      provider: text(),
+      top_up: nullable(text()),
+      amount_usd: usd("The payment"),
+      refunded_usd: usd("Refunded of it"),
+      disputed_usd: usd("Held or taken by the dispute"),
+      dispute: nullable(oneOf(["open", "won", "lost"])),
+      concern: nullable(text({ description: "What the provider last said" })),
+      paid_at: time("When"),
+    }),
+  ),
+  next: nullable(text()),
+});
+export type DisputesReply = Checked<typeof Disputes>;
+
+export const GrantsQuery = Type.Object({ before }, CLOSED);
+export const Grants = reply({
+  grants: list(
+    Type.Object({
+      account: text(),
+      account_name: nullable(text()),
+      amount_usd: usd("How much"),
+      actor: text({ description: "`operator`, `system`, or a person's address" }),
+      kind: oneOf(["grant", "allowance"], { description: "An allowance is of the Free plan" }),
+      at: time("When"),
+      expires_at: nullable(time("When it ends")),
+    }),
+  ),
+  next: nullable(text()),
+});
+export type GrantsReply = Checked<typeof Grants>;
+
+export const RevenueQuery = Type.Object(
+  {
+    from: dayText("The first UTC day"),
+    to: dayText("The last UTC day; at most 366 days"),
+    group: optional(oneOf(["service", "model"])),
+  },
+  CLOSED,
+);
+export const Revenue = reply({
+  days: list(dayText("Each UTC day of the range")),
+  groups: list(
+    Type.Object({
+      name: text({ description: "Empty for calls without a model" }),
+      title: text(),
+      calls: count("Calls"),
+      charged_usd: usd("Charged, of paid and free credit"),
+      free_usd: usd("The part that free credit paid"),
+      by_day: list(usd("Charged on each day")),
+    }),
+  ),
+  total: Type.Object({
+    calls: count("Calls"),
+    charged_usd: usd("Charged, of paid and free credit"),
+    free_usd: usd("The part that free credit paid"),
+    earned_usd: usd("Charged of paid credit"),
+  }),
+  received: Type.Object({
+    payments: count("Payments of these days"),
+    amount_usd: usd("Credited for them, without bonus"),
+    fee_usd: usd("Fees that payers paid on top"),
+    taken_back_usd: usd("Refunded, disputed or lost of them by now"),
+    by_day: list(usd("Credited on each day")),
+  }),
+});
+export type RevenueReply = Checked<typeof Revenue>;
+
+export const DISPUTES_EXAMPLE: DisputesReply = {
+  disputes: [
+    {
+      payment: "pay_7n42DGM5Tflk9n8mt7Fhc7",
+      account: "acct_7n42DGM5Tflk9n8mt7Fhc7",
+      account_name: "Ada's account",
+      provider: "stripe",
+      top_up: "topup_7n42DGM5Tflk9n8mt7Fhc7",
+      amount_usd: "25",
+      refunded_usd: "0",
+      disputed_usd: "25",
+      dispute: "open",
+      concern: "dispute open $25",
+      paid_at: "2026-11-01T09:00:00.000Z",
+    },
+  ],
+  next: null,
+};
+
+export const GRANTS_EXAMPLE: GrantsReply = {
+  grants: [
+    {
+      account: "acct_7n42DGM5Tflk9n8mt7Fhc7",
+      account_name: "Ada's account",
+      amount_usd: "5",
+      actor: "system",
+      kind: "grant",
+      at: "2026-11-01T09:00:00.000Z",
+      expires_at: "2027-01-30T09:00:00.000Z",
+    },
+  ],
+  next: null,
+};
+
+export const REVENUE_EXAMPLE: RevenueReply = {
+  days: ["2026-11-21", "2026-11-22"],
+  groups: [
+    {
+      name: "chat",
+      title: "Chat",
+      calls: 1204,
+      charged_usd: "18.420319",
+      free_usd: "1.2",
+      by_day: ["9.1", "9.320319"],
+    },
+  ],
+  total: { calls: 1204, charged_usd: "18.420319", free_usd: "1.2", earned_usd: "17.220319" },
+  received: {
+    payments: 1,
+    amount_usd: "25",
+    fee_usd: "0",
+    taken_back_usd: "0",
+    by_day: ["25", "0"],
+  },
+};

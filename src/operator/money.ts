@@ -1,0 +1,197 @@
+// Disputes, grants of free credit and revenue, over all accounts.
+
+import { timeText, usdText } from "../console/reading.ts";
+import { serviceOfScope, serviceTitle } from "../console/service-names.ts";
+import { DAY_MS } from "../core/limits.ts";
+import { invalid } from "../http/checks.ts";
+import { queryOf } from "../http/console-endpoint.ts";
+import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import type { Checked } from "../http/schema.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type FreeGrant,
+  listDisputes,
+  listGrants,
+  type RevenueCell,
+  readReceived,
+  readRevenue,
+} from "../store/operator-money.ts";
+import { type Context, OPERATOR_PATH, pageOf, placeOf, ROWS_PER_PAGE } from "./deps.ts";
+import {
+  DISPUTES_EXAMPLE,
+  Disputes,
+  DisputesQuery,
+  type DisputesReply,
+  GRANTS_EXAMPLE,
+  Grants,
+  GrantsQuery,
+  type GrantsReply,
+  REVENUE_EXAMPLE,
+  Revenue,
+  RevenueQuery,
+  type RevenueReply,
+} from "./money-schema.ts";
+
+const DAYS_MAX = 366;
+const NO_MODEL = "No model";
+const GRANT_PLACE = /^(\d{1,19})\.(\d{1,15})\.(\d{1,9})$/;
+
+const disputes = operatorEndpoint({
+  id: "listDisputes",
+  method: "GET",
+  path: `${OPERATOR_PATH}/disputes`,
+  summary: "List payments whose dispute is open, or that their provider warns of",
+  query: queryOf(DisputesQuery),
+  reply: Disputes,
+  examples: [{ summary: "Open ones", reply: DISPUTES_EXAMPLE }],
+  run: ({ deps }: Context, input) => disputesReply(deps.reading.database, input),
+});
+
+/** Reads a page of disputes. @throws ApiError that names the field at fault */
+export async function disputesReply(
+  database: Database,
+  { state, before }: Checked<typeof DisputesQuery>,
+): Promise<DisputesReply> {
+  const { rows, next } = pageOf(
+    await listDisputes(database, {
+      openOnly: state !== "all",
+      before: placeOf(before),
+      count: ROWS_PER_PAGE + 1,
+    }),
+  );
+  return {
+    disputes: rows.map(({ id, account, provider, dispute, concern, ...row }) => ({
+      ...{ payment: id, account, account_name: row.accountName, provider, top_up: row.topUp },
+      amount_usd: usdText(row.amount),
+      refunded_usd: usdText(row.refunded),
+      disputed_usd: usdText(row.disputed),
+      ...{ dispute, concern, paid_at: timeText(row.paidAt) },
+    })),
+    next,
+  };
+}
+
+const grants = operatorEndpoint({
+  id: "listGrants",
+  method: "GET",
+  path: `${OPERATOR_PATH}/grants`,
+  summary: "List grants of free credit, newest first",
+  query: queryOf(GrantsQuery),
+  reply: Grants,
+  examples: [{ summary: "By sign-up", reply: GRANTS_EXAMPLE }],
+  async run({ deps }: Context, { before }) {
+    const { database } = deps.reading;
+    const found = await listGrants(database, grantPlaceOf(before), ROWS_PER_PAGE + 1);
+    const rows = found.slice(0, ROWS_PER_PAGE);
+    const last = found.length > ROWS_PER_PAGE ? rows.at(-1)?.place : undefined;
+    return {
+      grants: rows.map((row) => ({
+        ...{ account: row.account, account_name: row.accountName, actor: row.actor },
+        amount_usd: usdText(row.amount),
+        kind: row.isAllowance ? "allowance" : "grant",
+        at: timeText(row.at),
+        expires_at: row.expiresAt === null ? null : timeText(row.expiresAt),
+      })),
+      next: last === undefined ? null : `${last.micros}.${last.account}.${last.number}`,
+    } satisfies GrantsReply;
+  },
+});
+
+function grantPlaceOf(before: string | null | undefined): FreeGrant["place"] | null {
+  if (before == null) return null;
+  const [, micros, account, number] = GRANT_PLACE.exec(before) ?? [];
+  if (micros === undefined || account === undefined || number === undefined) {
+    throw invalid("before", "must be `next` of a page");
+  }
+  return { micros, account, number };
+}
+
+const revenue = operatorEndpoint({
+  id: "getRevenue",
+  method: "GET",
+  path: `${OPERATOR_PATH}/revenue`,
+  summary: "Show what was charged by day and service or model, and what was received",
+  query: queryOf(RevenueQuery),
+  reply: Revenue,
+  examples: [
+    { summary: "Two days", query: "from=2026-11-21&to=2026-11-22", reply: REVENUE_EXAMPLE },
+  ],
+  run: ({ deps }: Context, input) => revenueReply(deps.reading.database, input),
+});
+
+/** Reads what was charged and received. @throws ApiError that names the field at fault */
+export async function revenueReply(
+  database: Database,
+  { from, to, group: asked }: Checked<typeof RevenueQuery>,
+): Promise<RevenueReply> {
+  const days = daysOf(from, to);
+  const group = asked ?? "service";
+  const [cells, payments] = await Promise.all([
+    readRevenue(database, { from, to, group }),
+    readReceived(database, { from, to }),
+  ]);
+  const groups = [...Map.groupBy(cells, ({ name }) => name)].map(([name, all]) => {
+    const shown = group === "service" ? serviceOfScope(name) : name;
+    const title = group === "service" ? serviceTitle(shown) : name === "" ? NO_MODEL : name;
+    const charged = sum(all.map(({ cost }) => cost));
+    return { name: shown, title, cells: all, charged };
+  });
+  groups.sort((a, b) => (a.charged === b.charged ? 0 : a.charged < b.charged ? 1 : -1));
+  const charged = sum(cells.map(({ cost }) => cost));
+  const free = sum(cells.map(({ freeCost }) => freeCost));
+  return {
+    days,
+    groups: groups.map(({ name, title, cells: own }) => ({
+      ...{ name, title, ...sumsOf(own), by_day: byDay(days, own, ({ cost }) => cost) },
+    })),
+    total: { ...sumsOf(cells), earned_usd: usdText(charged - free) },
+    received: {
+      payments: payments.reduce((all, one) => all + one.payments, 0),
+      amount_usd: usdText(sum(payments.map(({ amount }) => amount))),
+      fee_usd: usdText(sum(payments.map(({ fee }) => fee))),
+      taken_back_usd: usdText(sum(payments.map(({ takenBack }) => takenBack))),
+      by_day: byDay(days, payments, ({ amount }) => amount),
+    },
+  };
+}
+
+function sumsOf(cells: readonly RevenueCell[]) {
+  return {
+    calls: cells.reduce((all, { calls }) => all + calls, 0),
+    charged_usd: usdText(sum(cells.map(({ cost }) => cost))),
+    free_usd: usdText(sum(cells.map(({ freeCost }) => freeCost))),
+  };
+}
+
+function byDay<Row extends { readonly day: string }>(
+  days: readonly string[],
+  rows: readonly Row[],
+  amountOf: (row: Row) => bigint,
+): string[] {
+  const found = Map.groupBy(rows, ({ day }) => day);
+  return days.map((day) => usdText(sum((found.get(day) ?? []).map(amountOf))));
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((all, amount) => all + amount, 0n);
+}
+
+function daysOf(from: string, to: string): string[] {
+  const [start, end] = [dayMs("from", from), dayMs("to", to)];
+  if (end < start) throw invalid("to", "must not be before from");
+  const count = (end - start) / DAY_MS + 1;
+  if (count > DAYS_MAX) throw invalid("to", `must be at most ${DAYS_MAX} days after from`);
+  return Array.from({ length: count }, (_, index) => dayText(start + index * DAY_MS));
+}
+
+function dayMs(field: string, day: string): number {
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(ms) || dayText(ms) !== day) throw invalid(field, "must be a day that exists");
+  return ms;
+}
+
+function dayText(ms: number): string {
+  return timeText(ms).slice(0, "2026-11-22".length);
+}
+
+export const MONEY_ENDPOINTS = [disputes, grants, revenue] as const;

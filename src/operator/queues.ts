@@ -1,0 +1,223 @@
+// What waits or failed, and how to try it again.
+
+import { streamEntry } from "../../actors/journal.ts";
+import { timeText } from "../console/reading.ts";
+import { AdministrationError } from "../core/errors.ts";
+import { invalid } from "../http/checks.ts";
+import { queryOf } from "../http/console-endpoint.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import type { Checked } from "../http/schema.ts";
+import type { Database } from "../store/database.ts";
+import { Ledger } from "../store/ledger.ts";
+import {
+  hastenMails,
+  listEvents,
+  listMails,
+  type Place,
+  replayEvent,
+} from "../store/operator-queues.ts";
+import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
+import { type RetryResult, retryRejections } from "../store/rejection-retry.ts";
+import { actOutside } from "./act.ts";
+import { ACTION_EXAMPLE, Action, ASK_EXAMPLE, AskBody } from "./action-schema.ts";
+import { BODY_BYTES_MAX, type Context, OPERATOR_PATH, ROWS_PER_PAGE } from "./deps.ts";
+import {
+  EVENTS_EXAMPLE,
+  Events,
+  EventsQuery,
+  type EventsReply,
+  HastenBody,
+  MAILS_EXAMPLE,
+  Mails,
+  MailsQuery,
+  type MailsReply,
+  REJECTED_EXAMPLE,
+  Rejected,
+  type RejectedReply,
+  ReplayBody,
+} from "./queues-schema.ts";
+
+const PLACE = /^(\d{1,19})\.(.{1,255})$/;
+
+/** Where a page begins. @throws ApiError */
+function placeFrom(before: string | null | undefined): Place | null {
+  if (before == null) return null;
+  const [, micros, id] = PLACE.exec(before) ?? [];
+  if (micros === undefined || id === undefined) throw invalid("before", "must be `next` of a page");
+  return { micros, id };
+}
+
+function pageOf<Row extends { readonly place: Place }>(found: readonly Row[]) {
+  const rows = found.slice(0, ROWS_PER_PAGE);
+  const last = found.length > ROWS_PER_PAGE ? rows.at(-1)?.place : undefined;
+  return { rows, next: last === undefined ? null : `${last.micros}.${last.id}` };
+}
+
+const rejected = operatorEndpoint({
+  id: "listRejected",
+  method: "GET",
+  path: `${OPERATOR_PATH}/rejected`,
+  summary: "List journal entries that Postgres refused",
+  reply: Rejected,
+  examples: [{ summary: "One entry", reply: REJECTED_EXAMPLE }],
+  async run({ deps }: Context) {
+    const open = await new RejectedEntries(deps.reading.database).openRejections();
+    return { entries: open.map(rejectionJson) } satisfies RejectedReply;
+  },
+});
+
+function rejectionJson(one: OpenRejection): RejectedReply["entries"][number] {
+  const { bucket, epoch, entry, account, seq, ledgerWritten, reason } = one;
+  const whole = seq !== null && !ledgerWritten;
+  return {
+    ...{ bucket, account, seq, reason, entry: `${epoch}-${entry}` },
+    missing: account === null ? "unknown" : whole ? "ledger and log row" : "log row",
+    rejected_at: timeText(one.rejectedAt),
+  };
+}
+
+const retry = operatorEndpoint({
+  id: "retryRejected",
+  method: "POST",
+  path: `${OPERATOR_PATH}/rejected/retry`,
+  summary: "Write the rejected entries again that fit the ledger by now",
+  body: jsonBody(AskBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: Action,
+  examples: [{ summary: "All", body: ASK_EXAMPLE, reply: ACTION_EXAMPLE }],
+  run(context: Context, input: Checked<typeof AskBody>) {
+    const about = "rejected journal entries written again";
+    const deed = { action: "retry_rejected", account: null, subject: null, about };
+    return actOutside(context, deed, input, async () => {
+      const results = await retryAll(context.deps.reading.database);
+      const written = results.filter(({ reason }) => reason === null).length;
+      return `${written} of ${results.length} were written`;
+    });
+  },
+});
+
+/** Writes rejected entries again, as `farebox journal rejected --retry` does. */
+export async function retryAll(database: Database): Promise<RetryResult[]> {
+  return await retryRejections({
+    database,
+    ledger: new Ledger(database),
+    rejected: new RejectedEntries(database),
+    parse: streamEntry,
+  });
+}
+
+const mails = operatorEndpoint({
+  id: "listOutbox",
+  method: "GET",
+  path: `${OPERATOR_PATH}/mails`,
+  summary: "List the service's own mails, newest first",
+  query: queryOf(MailsQuery),
+  reply: Mails,
+  examples: [{ summary: "Those that wait", query: "status=waiting", reply: MAILS_EXAMPLE }],
+  run: ({ deps }: Context, input) => mailsReply(deps.reading.database, input),
+});
+
+/** Reads a page of the outbox. @throws ApiError that names the field at fault */
+export async function mailsReply(
+  database: Database,
+  { status = null, before }: Checked<typeof MailsQuery>,
+): Promise<MailsReply> {
+  const count = ROWS_PER_PAGE + 1;
+  const { rows, next } = pageOf(
+    await listMails(database, { status, before: placeFrom(before), count }),
+  );
+  return {
+    mails: rows.map(({ id, kind, account, recipient, attempts, ...mail }) => ({
+      ...{ id, kind, account, recipient, attempts, status: mail.status },
+      last_error: mail.lastError,
+      created_at: timeText(mail.createdAt),
+      next_attempt_at: timeOrNull(mail.nextAttemptAt),
+      ended_at: timeOrNull(mail.endedAt),
+    })),
+    next,
+  };
+}
+
+const hasten = operatorEndpoint({
+  id: "hastenMail",
+  method: "POST",
+  path: `${OPERATOR_PATH}/mails/retry`,
+  summary: "Try to send a waiting mail now, or all of them",
+  description: "The content of a mail that failed is deleted, so it cannot be sent again.",
+  body: jsonBody(HastenBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: Action,
+  examples: [{ summary: "All", body: ASK_EXAMPLE, reply: ACTION_EXAMPLE }],
+  run(context: Context, input: Checked<typeof HastenBody>) {
+    const mail = input.mail ?? null;
+    const about = mail === null ? "all waiting mails tried now" : `mail ${mail} tried now`;
+    const deed = { action: "retry_mail", account: null, subject: mail, about };
+    return actOutside(context, deed, input, async () => {
+      const due = await hastenMails(context.deps.reading.database, mail);
+      if (due > 0 || mail === null) return `${due} are due now`;
+      throw new AdministrationError("not_found", `There is no waiting mail ${mail}`);
+    });
+  },
+});
+
+const events = operatorEndpoint({
+  id: "listEvents",
+  method: "GET",
+  path: `${OPERATOR_PATH}/events`,
+  summary: "List the events of payment providers, those received last first",
+  query: queryOf(EventsQuery),
+  reply: Events,
+  examples: [{ summary: "Not processed", query: "status=received", reply: EVENTS_EXAMPLE }],
+  run: ({ deps }: Context, input) => eventsReply(deps.reading.database, input),
+});
+
+/** Reads a page of the inbox of events. @throws ApiError that names the field at fault */
+export async function eventsReply(
+  database: Database,
+  { status = null, before }: Checked<typeof EventsQuery>,
+): Promise<EventsReply> {
+  const count = ROWS_PER_PAGE + 1;
+  const { rows, next } = pageOf(
+    await listEvents(database, { status, before: placeFrom(before), count }),
+  );
+  return {
+    events: rows.map(({ provider, id, type, objectId, result, attempts, failure, ...event }) => ({
+      ...{ provider, id, type, object_id: objectId, status: event.status },
+      ...{ result, attempts, failure },
+      occurred_at: timeText(event.occurredAt),
+      received_at: timeText(event.receivedAt),
+      processed_at: timeOrNull(event.processedAt),
+    })),
+    next,
+  };
+}
+
+const replay = operatorEndpoint({
+  id: "replayEvent",
+  method: "POST",
+  path: `${OPERATOR_PATH}/events/replay`,
+  summary: "Process an event again: the object that it names is read anew within seconds",
+  body: jsonBody(ReplayBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: Action,
+  examples: [
+    {
+      summary: "One event",
+      body: { ...ASK_EXAMPLE, provider: "stripe", event: "evt_1" },
+      reply: ACTION_EXAMPLE,
+    },
+  ],
+  run(context: Context, input: Checked<typeof ReplayBody>) {
+    const { provider, event: id } = input;
+    const about = `event ${id} of ${provider} processed again`;
+    const deed = { action: "replay_event", account: null, subject: id, about };
+    return actOutside(context, deed, input, async () => {
+      if (await replayEvent(context.deps.reading.database, { provider, id })) return null;
+      throw new AdministrationError("not_found", `There is no event ${id} of ${provider}`);
+    });
+  },
+});
+
+function timeOrNull(time: Date | null): string | null {
+  return time === null ? null : timeText(time);
+}
+
+export const QUEUE_ENDPOINTS = [rejected, retry, mails, hasten, events, replay] as const;

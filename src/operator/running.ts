@@ -1,0 +1,126 @@
+// How the installation runs, and the switches that pause a service or a model.
+
+import { runningProcesses } from "../../actors/layout-upgrade.ts";
+import project from "../../package.json";
+import { journalLagNow } from "../accounts/journal-age.ts";
+import { timeText } from "../console/reading.ts";
+import { SERVICE_NAMES } from "../core/services.ts";
+import { invalid } from "../http/checks.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import type { Checked } from "../http/schema.ts";
+import { listDisputes } from "../store/operator-money.ts";
+import { countMails } from "../store/operator-queues.ts";
+import { isPauseTarget } from "../store/pauses.ts";
+import { ProviderEvents } from "../store/provider-events.ts";
+import { RejectedEntries } from "../store/rejected-entries.ts";
+import { actOutside } from "./act.ts";
+import { ACTION_EXAMPLE, Action, ASK_EXAMPLE } from "./action-schema.ts";
+import { BODY_BYTES_MAX, type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
+import {
+  HEALTH_EXAMPLE,
+  Health,
+  type HealthReply,
+  PAUSES_EXAMPLE,
+  PauseBody,
+  Pauses,
+  type PausesReply,
+} from "./running-schema.ts";
+
+const DISPUTES_COUNTED_MAX = 1_000;
+
+const health = operatorEndpoint({
+  id: "getHealthOfAll",
+  method: "GET",
+  path: `${OPERATOR_PATH}/health`,
+  summary: "Show how servers, processes, journal, mails, events and disputes do",
+  reply: Health,
+  examples: [{ summary: "All is well", reply: HEALTH_EXAMPLE }],
+  run: ({ deps }: Context) => healthReply(deps),
+});
+
+async function healthReply({
+  reading,
+  process: { id: processId, openCalls },
+  upstreams,
+  clock,
+}: OperatorDeps): Promise<HealthReply> {
+  const { database, journal } = reading;
+  const [lag, rejected, mails, events, disputes, processes] = await Promise.all([
+    journalLagNow(journal),
+    new RejectedEntries(database).countOpen(),
+    countMails(database),
+    new ProviderEvents(database).backlog(),
+    listDisputes(database, { openOnly: true, before: null, count: DISPUTES_COUNTED_MAX }),
+    runningProcesses(journal.redis),
+  ]);
+  return {
+    at: timeText(clock.now()),
+    process: {
+      ...{ id: processId, version: project.version, open_calls: openCalls() },
+      servers: upstreams.servers().map(({ isPassable, ...view }) => ({
+        ...view,
+        is_passable: isPassable,
+      })),
+    },
+    processes: processes.map(({ id, version, layouts: { min, max } }) => ({
+      ...{ id, version, layouts: min === max ? `${max}` : `${min}-${max}` },
+      is_this: id === processId,
+    })),
+    journal: { entries: lag.entries, behind_seconds: lag.behindSeconds, rejected },
+    mails,
+    events: {
+      waiting: events.waiting,
+      oldest_at: events.oldest === null ? null : timeText(events.oldest),
+    },
+    disputes_open: disputes.length,
+  };
+}
+
+const pauses = operatorEndpoint({
+  id: "listPauses",
+  method: "GET",
+  path: `${OPERATOR_PATH}/pauses`,
+  summary: "Show which services and models are paused",
+  reply: Pauses,
+  examples: [{ summary: "Search is paused", reply: PAUSES_EXAMPLE }],
+  async run({ deps }: Context) {
+    const rows = await deps.switches.rows();
+    return {
+      services: [...SERVICE_NAMES],
+      paused: rows.map(({ target, since }) => ({ target, since: timeText(since) })),
+    } satisfies PausesReply;
+  },
+});
+
+const pause = switchEndpoint("pause", "Pause a service or a model: its calls are refused with 503");
+const resume = switchEndpoint("resume", "Resume a service or a model");
+
+function switchEndpoint(verb: "pause" | "resume", summary: string) {
+  const isPause = verb === "pause";
+  return operatorEndpoint({
+    id: isPause ? "pauseTarget" : "resumeTarget",
+    method: "POST",
+    path: `${OPERATOR_PATH}/pauses/${verb}`,
+    summary,
+    body: jsonBody(PauseBody, { bytesMax: BODY_BYTES_MAX }),
+    reply: Action,
+    examples: [
+      { summary: "Search", body: { ...ASK_EXAMPLE, target: "search" }, reply: ACTION_EXAMPLE },
+    ],
+    async run(context: Context, input: Checked<typeof PauseBody>) {
+      const { target } = input;
+      if (!isPauseTarget(target)) {
+        throw invalid("target", `must be one of ${SERVICE_NAMES.join(", ")}, or model:ID`);
+      }
+      const about = `${target} ${isPause ? "paused" : "resumed"}`;
+      const deed = { action: verb, account: null, subject: target, about };
+      return await actOutside(context, deed, input, async () => {
+        const changed = await context.deps.switches[verb](target);
+        return changed ? null : `It was ${isPause ? "paused" : "running"} already`;
+      });
+    },
+  });
+}
+
+export const RUNNING_ENDPOINTS = [health, pauses, pause, resume] as const;

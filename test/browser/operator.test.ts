@@ -1,0 +1,198 @@
+// The operators' console in a real browser, against the real product: sign-in with a second factor,
+// an account found, credited, refunded, suspended and resumed, and the trail of it.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { setOperator } from "../../src/store/known-people.ts";
+import { ensureChromium, PASSWORD, startBrowser, Visitor } from "../support/browser.ts";
+import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+import { totp } from "../support/totp.ts";
+
+setDefaultTimeout(150_000);
+
+const chromium = ensureChromium();
+if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
+/** CI has no excuse. */
+const canRun = chromium !== null || Boolean(process.env.CI);
+const OPERATOR = "ops@example.com";
+
+let running: DashboardProduct;
+let browser: Browser;
+let ops: Visitor;
+let ada: Visitor;
+let account = "";
+let secret = "";
+
+beforeAll(async () => {
+  if (!canRun) return;
+  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
+  running = await startDashboardProduct();
+  browser = await startBrowser(chromium);
+  ada = await Visitor.open(browser, running.url);
+  ops = await Visitor.open(browser, running.url);
+  account = await ada.signUp("ada@example.com");
+  await ops.signUp(OPERATOR);
+  await setOperator(running.product.operator.database, OPERATOR, true);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await running?.[Symbol.asyncDispose]();
+});
+
+async function open(who: Visitor, path = ""): Promise<void> {
+  await who.page.goto(`${running.url}/operator${path}`);
+}
+
+const dialog = () => ops.page.getByRole("dialog");
+
+/** Fills the fields of a question by their labels, and sends it. */
+async function answer(fields: Readonly<Record<string, string>>, action: string): Promise<void> {
+  for (const [label, text] of Object.entries(fields)) {
+    await dialog().getByLabel(label, { exact: true }).fill(text);
+  }
+  await dialog().getByRole("button", { name: action, exact: true }).click();
+  await dialog().waitFor({ state: "hidden" });
+}
+
+describe.skipIf(!canRun)("an operator", () => {
+  test("must set up a second factor first, and nobody else finds the pages", async () => {
+    await open(ada);
+    await ada.sees("There is no such page");
+    await open(ops);
+    await ops.sees("Set up your second factor");
+    await ops.inspect("operator-set-up");
+    await ops.button("Turn on").click();
+    await dialog().locator("input[type=password]").fill(PASSWORD);
+    await dialog().getByRole("button", { name: "Continue" }).click();
+    secret = (await ops.text(ops.page.getByLabel("The secret", { exact: true }))).trim();
+    await dialog().getByRole("textbox").last().fill(totp(secret));
+    await dialog().getByRole("button", { name: "Turn on" }).click();
+    await ops.page.getByRole("heading", { name: "Accounts" }).waitFor();
+    expect([ada.complaints.splice(0), ops.complaints.splice(0)]).toEqual([[], []]);
+  });
+
+  test("signs in with the second factor, and comes back to the page that was asked for", async () => {
+    await ops.page.context().clearCookies();
+    await open(ops, "/trail");
+    await ops.page.waitForURL(/sign-in/);
+    await ops.field(/^E-mail/).fill(OPERATOR);
+    await ops.page.locator("input[name=password]").fill(PASSWORD);
+    await ops.button("Sign in").click();
+    await ops.page.waitForURL(/two-factor/);
+    await ops.page.getByRole("textbox").first().fill(totp(secret));
+    await ops.page.getByRole("button").first().click();
+    await ops.page.waitForURL(/\/operator\/trail/);
+    await ops.page.getByRole("heading", { name: "Trail" }).waitFor();
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("finds an account by its address, and sees what its people see", async () => {
+    await ops.page.keyboard.press("/");
+    await ops.page.locator("#operator-search").fill("ada@");
+    await ops.page.keyboard.press("Enter");
+    await ops.page.getByRole("row", { name: new RegExp(account) }).waitFor();
+    await ops.inspect("operator-accounts");
+    await ops.page
+      .getByRole("row", { name: new RegExp(account) })
+      .getByRole("link")
+      .click();
+    await ops.page.getByRole("heading", { name: "Change this account" }).waitFor();
+    await ops.page.getByRole("banner").getByText(account).waitFor();
+    await ops.inspect("operator-account");
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("credits it once the amount was typed twice and a reason given", async () => {
+    await ops.button("Credit a payment").click();
+    const credit = dialog().getByRole("button", { name: "Credit", exact: true });
+    await dialog().getByLabel("Amount in USD", { exact: true }).fill("25");
+    expect(await credit.isDisabled()).toBe(true);
+    await ops.inspect("operator-question");
+    await answer({ Reason: "Bank transfer 4711", "Type the amount again": "25" }, "Credit");
+    await ops.page.getByRole("main").getByText("$25.00").first().waitFor();
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("refunds a part of the payment", async () => {
+    await ops.page.getByRole("link", { name: "Payments" }).click();
+    await ops.page.getByRole("button", { name: /^Refund: pay_/ }).click();
+    const fields = { "Amount in USD": "5", Reason: "Asked for", "Type the amount again": "5" };
+    await answer(fields, "Refund");
+    await ops.page.getByRole("row", { name: /Refund.*refunded.*\$5\.00/ }).waitFor();
+    await ops.inspect("operator-payments");
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("suspends and resumes it, with its id typed", async () => {
+    await open(ops, `/${account}`);
+    await ops.button("Suspend").click();
+    const suspend = dialog().getByRole("button", { name: "Suspend", exact: true });
+    await dialog().getByLabel("Reason", { exact: true }).fill("Looks stolen");
+    expect(await suspend.isDisabled()).toBe(true);
+    await answer({ [`Type ${account} to confirm`]: account }, "Suspend");
+    await ops.button("Resume").waitFor();
+    await ops.inspect("operator-suspended");
+    await ada.go(`${account}/overview`);
+    await ada.page.getByRole("alert").first().waitFor();
+    await ops.button("Resume").click();
+    await answer({ Reason: "It was not" }, "Resume");
+    await ops.button("Suspend").waitFor();
+    expect([ada.complaints.splice(0), ops.complaints.splice(0)]).toEqual([[], []]);
+  });
+
+  test("reads the trail, which the account's owner reads in its activity", async () => {
+    await open(ops, "/trail");
+    for (const line of [
+      /\$25 credited as a payment.*Bank transfer 4711.*done/,
+      /\$5 of pay_\w+ refunded.*Asked for.*done/,
+      /suspended.*Looks stolen.*done/,
+      /resumed.*It was not.*done/,
+    ]) {
+      await ops.page.getByRole("row", { name: line }).waitFor();
+    }
+    await ops.inspect("operator-trail");
+    await open(ops, `/${account}/activity`);
+    await ops.page
+      .getByRole("row", { name: /ops@example\.com.*Looks stolen/ })
+      .first()
+      .waitFor();
+    await ops.inspect("operator-activity");
+    await ada.go(`${account}/settings`);
+    await ada.page
+      .getByRole("row", { name: /ops@example\.com.*credited.*Bank transfer 4711/ })
+      .waitFor();
+    expect([ada.complaints.splice(0), ops.complaints.splice(0)]).toEqual([[], []]);
+  });
+
+  test("pauses a service and resumes it", async () => {
+    await open(ops, "/health");
+    await ops.button("Pause").click();
+    await answer({ Reason: "Its server is moved", "Type chat to confirm": "chat" }, "Pause");
+    await ops.page.getByRole("row", { name: /^chat/ }).waitFor();
+    await ops.inspect("operator-health");
+    await ops.button("Resume: chat").click();
+    await answer({ Reason: "It is back" }, "Resume");
+    await ops.sees("Nothing is paused.");
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("has a worker audit all accounts, and sees the result", async () => {
+    await open(ops, "/audits");
+    await ops.button("Audit all accounts").click();
+    await answer({ Reason: "Monthly" }, "Audit");
+    await ops.sees("Clean");
+    await ops.inspect("operator-audits");
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("sees revenue, disputes, grants, mails, events and rejected entries", async () => {
+    for (const page of ["revenue", "disputes", "grants", "mails", "events", "rejected"]) {
+      await open(ops, `/${page}`);
+      await ops.page.getByRole("heading", { level: 1 }).waitFor();
+      await ops.settled();
+      await ops.inspect(`operator-${page}`);
+    }
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+});
