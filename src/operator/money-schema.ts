@@ -59,11 +59,23 @@ export const Grants = reply({
 });
 export type GrantsReply = Checked<typeof Grants>;
 
+export const REVENUE_GROUPS = ["service", "model", "route"] as const;
+
+const SUMS = {
+  calls: count("Calls that were served or charged"),
+  charged_usd: usd("Charged, of paid and free credit"),
+  free_usd: usd("The part that free credit paid"),
+  known_calls: count("Calls among them whose upstream cost is known"),
+  known_usd: usd("What those were charged"),
+  upstream_usd: usd("What those cost the operator"),
+  margin_usd: usd("What is left of them"),
+};
+
 export const RevenueQuery = Type.Object(
   {
     from: dayText("The first UTC day"),
     to: dayText("The last UTC day; at most 366 days"),
-    group: optional(oneOf(["service", "model"])),
+    group: optional(oneOf(REVENUE_GROUPS)),
   },
   CLOSED,
 );
@@ -71,18 +83,14 @@ export const Revenue = reply({
   days: list(dayText("Each UTC day of the range")),
   groups: list(
     Type.Object({
-      name: text({ description: "Empty for calls without a model" }),
+      name: text({ description: "Empty where the log has none" }),
       title: text(),
-      calls: count("Calls"),
-      charged_usd: usd("Charged, of paid and free credit"),
-      free_usd: usd("The part that free credit paid"),
+      ...SUMS,
       by_day: list(usd("Charged on each day")),
     }),
   ),
   total: Type.Object({
-    calls: count("Calls"),
-    charged_usd: usd("Charged, of paid and free credit"),
-    free_usd: usd("The part that free credit paid"),
+    ...SUMS,
     earned_usd: usd("Charged of paid credit"),
   }),
   received: Type.Object({
@@ -129,19 +137,27 @@ export const GRANTS_EXAMPLE: GrantsReply = {
   next: null,
 };
 
+const EXAMPLE_SUMS = {
+  calls: 1204,
+  charged_usd: "18.420319",
+  free_usd: "1.2",
+  known_calls: 1204,
+  known_usd: "18.420319",
+  upstream_usd: "11.2",
+  margin_usd: "7.220319",
+};
+
 export const REVENUE_EXAMPLE: RevenueReply = {
   days: ["2026-11-21", "2026-11-22"],
   groups: [
     {
       name: "chat",
       title: "Chat",
-      calls: 1204,
-      charged_usd: "18.420319",
-      free_usd: "1.2",
+      ...EXAMPLE_SUMS,
       by_day: ["9.1", "9.320319"],
     },
   ],
-  total: { calls: 1204, charged_usd: "18.420319", free_usd: "1.2", earned_usd: "17.220319" },
+  total: { ...EXAMPLE_SUMS, earned_usd: "17.220319" },
   received: {
     payments: 1,
     amount_usd: "25",

@@ -8,14 +8,8 @@ import { queryOf } from "../http/console-endpoint.ts";
 import { operatorEndpoint } from "../http/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
 import type { Database } from "../store/database.ts";
-import {
-  type FreeGrant,
-  listDisputes,
-  listGrants,
-  type RevenueCell,
-  readReceived,
-  readRevenue,
-} from "../store/operator-money.ts";
+import { type MarginSums, readMargins } from "../store/margins.ts";
+import { type FreeGrant, listDisputes, listGrants, readReceived } from "../store/operator-money.ts";
 import { type Context, OPERATOR_PATH, pageOf, placeOf, ROWS_PER_PAGE } from "./deps.ts";
 import {
   DISPUTES_EXAMPLE,
@@ -27,13 +21,14 @@ import {
   GrantsQuery,
   type GrantsReply,
   REVENUE_EXAMPLE,
+  type REVENUE_GROUPS,
   Revenue,
   RevenueQuery,
   type RevenueReply,
 } from "./money-schema.ts";
 
 const DAYS_MAX = 366;
-const NO_MODEL = "No model";
+const NOT_KNOWN = "Without";
 const GRANT_PLACE = /^(\d{1,19})\.(\d{1,15})\.(\d{1,9})$/;
 
 const disputes = operatorEndpoint({
@@ -110,7 +105,7 @@ const revenue = operatorEndpoint({
   id: "getRevenue",
   method: "GET",
   path: `${OPERATOR_PATH}/revenue`,
-  summary: "Show what was charged by day and service or model, and what was received",
+  summary: "Show what was charged by day and service, model or route, what that cost, and payments",
   query: queryOf(RevenueQuery),
   reply: Revenue,
   examples: [
@@ -119,7 +114,10 @@ const revenue = operatorEndpoint({
   run: ({ deps }: Context, input) => revenueReply(deps.reading.database, input),
 });
 
-/** Reads what was charged and received. @throws ApiError that names the field at fault */
+/**
+ * Reads what was charged, what it cost and what was received. @throws ApiError that names the field
+ * at fault
+ */
 export async function revenueReply(
   database: Database,
   { from, to, group: asked }: Checked<typeof RevenueQuery>,
@@ -127,22 +125,21 @@ export async function revenueReply(
   const days = daysOf(from, to);
   const group = asked ?? "service";
   const [cells, payments] = await Promise.all([
-    readRevenue(database, { from, to, group }),
+    readMargins(database, from, dayText(dayMs("to", to) + DAY_MS), "day"),
     readReceived(database, { from, to }),
   ]);
-  const groups = [...Map.groupBy(cells, ({ name }) => name)].map(([name, all]) => {
-    const shown = group === "service" ? serviceOfScope(name) : name;
-    const title = group === "service" ? serviceTitle(shown) : name === "" ? NO_MODEL : name;
-    const charged = sum(all.map(({ cost }) => cost));
-    return { name: shown, title, cells: all, charged };
+  const groups = [...Map.groupBy(cells, (cell) => nameIn(cell, group))].map(([name, own]) => {
+    const title = group === "service" ? serviceTitle(name) : name === "" ? NOT_KNOWN : name;
+    return { name, title, own, charged: sum(own.map(({ charged }) => charged)) };
   });
   groups.sort((a, b) => (a.charged === b.charged ? 0 : a.charged < b.charged ? 1 : -1));
-  const charged = sum(cells.map(({ cost }) => cost));
-  const free = sum(cells.map(({ freeCost }) => freeCost));
+  const charged = sum(cells.map((cell) => cell.charged));
+  const free = sum(cells.map((cell) => cell.free));
   return {
     days,
-    groups: groups.map(({ name, title, cells: own }) => ({
-      ...{ name, title, ...sumsOf(own), by_day: byDay(days, own, ({ cost }) => cost) },
+    groups: groups.map(({ name, title, own }) => ({
+      ...{ name, title, ...sumsOf(own) },
+      by_day: byDay(days, own, (cell) => cell.charged),
     })),
     total: { ...sumsOf(cells), earned_usd: usdText(charged - free) },
     received: {
@@ -155,15 +152,26 @@ export async function revenueReply(
   };
 }
 
-function sumsOf(cells: readonly RevenueCell[]) {
+function nameIn({ service, model, lane }: MarginSums, group: (typeof REVENUE_GROUPS)[number]) {
+  if (group === "service") return serviceOfScope(service);
+  return (group === "model" ? model : lane) ?? "";
+}
+
+function sumsOf(cells: readonly MarginSums[]) {
+  const known = sum(cells.map(({ knownCharged }) => knownCharged));
+  const upstream = sum(cells.map(({ upstreamCost }) => upstreamCost));
   return {
     calls: cells.reduce((all, { calls }) => all + calls, 0),
-    charged_usd: usdText(sum(cells.map(({ cost }) => cost))),
-    free_usd: usdText(sum(cells.map(({ freeCost }) => freeCost))),
+    charged_usd: usdText(sum(cells.map(({ charged }) => charged))),
+    free_usd: usdText(sum(cells.map(({ free }) => free))),
+    known_calls: cells.reduce((all, { knownCalls }) => all + knownCalls, 0),
+    known_usd: usdText(known),
+    upstream_usd: usdText(upstream),
+    margin_usd: usdText(known - upstream),
   };
 }
 
-function byDay<Row extends { readonly day: string }>(
+function byDay<Row extends { readonly day: string | null }>(
   days: readonly string[],
   rows: readonly Row[],
   amountOf: (row: Row) => bigint,

@@ -1,4 +1,4 @@
-// Money over all accounts, for operators: disputes, grants of free credit, and what was charged.
+// Money over all accounts, for operators: disputes, grants of free credit, and what was received.
 
 import type { Database } from "./database.ts";
 
@@ -87,44 +87,6 @@ export async function listGrants(
   }));
 }
 
-/** What was charged for one service or model on one UTC day. */
-export interface RevenueCell {
-  /** `2026-11-22` */
-  readonly day: string;
-  readonly name: string;
-  readonly calls: number;
-  readonly cost: bigint;
-  /** The part that free credit paid. */
-  readonly freeCost: bigint;
-}
-
-export interface RevenueQuestion {
-  /** UTC days; the last one is included. */
-  readonly from: string;
-  readonly to: string;
-  readonly group: "service" | "model";
-}
-
-/** Charges of all accounts by day and group. */
-export async function readRevenue(
-  { sql }: Database,
-  { from, to, group }: RevenueQuestion,
-): Promise<RevenueCell[]> {
-  const name = group === "service" ? sql`service` : sql`model`;
-  const rows = await sql`
-    SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, ${name} AS name,
-      sum(calls) AS calls, sum(cost) AS cost, sum(free_cost) AS free_cost
-    FROM usage_rollups
-    WHERE minutes = 1440 AND at >= (${from}::text::date)::timestamp AT TIME ZONE 'UTC'
-      AND at < (${to}::text::date + 1)::timestamp AT TIME ZONE 'UTC'
-    GROUP BY 1, 2 HAVING sum(cost) <> 0 OR sum(calls) FILTER (WHERE status = 'ok') > 0
-    ORDER BY 1, 4 DESC, 2`;
-  return rows.map((row) => ({
-    ...{ day: String(row.day), name: String(row.name), calls: Number(row.calls) },
-    ...{ cost: BigInt(String(row.cost)), freeCost: BigInt(String(row.free_cost)) },
-  }));
-}
-
 export interface ReceivedDay {
   readonly day: string;
   readonly payments: number;
@@ -134,10 +96,16 @@ export interface ReceivedDay {
   readonly takenBack: bigint;
 }
 
+/** UTC days; the last one is included. */
+export interface DayRange {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** Payments by the UTC day on which they were made. */
 export async function readReceived(
   { sql }: Database,
-  { from, to }: Pick<RevenueQuestion, "from" | "to">,
+  { from, to }: DayRange,
 ): Promise<ReceivedDay[]> {
   const rows = await sql`
     SELECT to_char(paid_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*)::int AS payments,

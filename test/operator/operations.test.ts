@@ -212,7 +212,9 @@ describe("money", () => {
       await operators.console.account({ free: "5" }),
     ];
     for (const account of accounts) {
-      expect((await operators.api.postTo("/v1/chat/completions", account, chatBody())).status).toBe(200);
+      expect((await operators.api.postTo("/v1/chat/completions", account, chatBody())).status).toBe(
+        200,
+      );
     }
     await flushForAudit(stores().actors.scripts, new Ledger(stores().database));
     const after = (await operators.get<RevenueReply>(path)).body;
@@ -231,8 +233,10 @@ describe("money", () => {
     expect(free).toBeCloseTo(spent[1] ?? 0, 9);
     expect(after.total.calls - before.total.calls).toBe(2);
     expect(after.groups.find(({ name }) => name === "chat")?.by_day).toHaveLength(1);
-    const models = await operators.get<RevenueReply>(`${path}&group=model`);
-    expect(models.body.total).toEqual(after.total);
+    for (const group of ["model", "route"]) {
+      const { body } = await operators.get<RevenueReply>(`${path}&group=${group}`);
+      expect(body.total).toEqual(after.total);
+    }
   });
 
   test("a range that makes no sense is refused by its field", async () => {

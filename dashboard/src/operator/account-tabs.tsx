@@ -10,7 +10,7 @@ import { ActivityPanel } from "../pages/activity.tsx";
 import { Ledger } from "../pages/ledger.tsx";
 import { Payments } from "../pages/payments.tsx";
 import { Ticket } from "../pages/ticket.tsx";
-import { Spendable } from "../parts/balance-bar.tsx";
+import { BalancePicture } from "../parts/balance-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { Pager } from "../parts/pager.tsx";
@@ -42,7 +42,11 @@ export function OverviewTab() {
           )}
           <div className="split">
             <Panel title={ot.balance}>
-              <Spendable balance={account.overview.balance} />
+              <p className="small dim">{ot.spendable}</p>
+              <p className="figure">
+                <Money usd={account.overview.balance.spendable_usd} />
+              </p>
+              <BalancePicture balance={account.overview.balance} />
             </Panel>
             <Panel title={ot.account}>
               <Facts rows={factsOf(account)} />

@@ -22,7 +22,7 @@ import { chargedView, receivedView } from "./revenue-view.ts";
 import { type Column, Rows } from "./rows.tsx";
 
 const RANGES = ["30", "7", "90", "365"] as const;
-const GROUPS = ["service", "model"] as const;
+const GROUPS = ["service", "model", "route"] as const;
 const DAY_MS = 86_400_000;
 
 function dayBack(days: number): string {
@@ -73,11 +73,20 @@ const GROUP_COLUMNS: readonly Column<Group>[] = [
   { name: ot.columns.calls, isNumber: true, show: ({ calls }) => calls.toLocaleString("en") },
   { name: ot.columns.fromFree, isNumber: true, show: (row) => <Money usd={row.free_usd} /> },
   { name: ot.columns.charged, isNumber: true, show: (row) => <Money usd={row.charged_usd} /> },
+  { name: ot.columns.upstream, isNumber: true, show: (row) => known(row, row.upstream_usd) },
+  { name: ot.columns.margin, isNumber: true, show: (row) => known(row, row.margin_usd) },
 ];
+
+/** Of the calls whose upstream cost is known; a dash where that is none. */
+function known({ known_calls: calls }: Pick<Group, "known_calls">, usd: string) {
+  return calls === 0 ? "–" : <Money usd={usd} />;
+}
+
+type GroupName = (typeof GROUPS)[number];
 
 interface RevenuePanelsProps {
   readonly revenue: RevenueReply;
-  readonly group: (typeof GROUPS)[number];
+  readonly group: GroupName;
 }
 
 function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
@@ -97,6 +106,8 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
               [ot.charged, <Money key="charged" usd={total.charged_usd} />],
               [ot.ofFree, <Money key="free" usd={total.free_usd} />],
               [ot.columns.calls, total.calls.toLocaleString("en")],
+              [ot.columns.upstream, known(total, total.upstream_usd)],
+              [ot.margin(total.known_calls.toLocaleString("en")), known(total, total.margin_usd)],
             ]}
           />
         </Panel>
@@ -107,7 +118,7 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
           </p>
           <Facts
             rows={[
-              [ot.nav.pages.revenue, `${received.payments.toLocaleString("en")}`],
+              [ot.payments, received.payments.toLocaleString("en")],
               [ot.takenBack, <Money key="back" usd={received.taken_back_usd} />],
             ]}
           />

@@ -9,7 +9,10 @@ const COLOURS_MAX = 8;
 const SERVICE_COLOURS: Readonly<Record<string, number>> = { chat: 1, search: 2, maps: 3, mail: 4 };
 
 /** What was charged on each day; the groups beyond the colours are put together. */
-export function chargedView({ days, groups }: RevenueReply, by: "service" | "model"): UsageView {
+export function chargedView(
+  { days, groups }: RevenueReply,
+  by: "service" | "model" | "route",
+): UsageView {
   const [shown, others] = [groups.slice(0, COLOURS_MAX - 1), groups.slice(COLOURS_MAX - 1)];
   const drawn = shown.map(({ name, title, by_day: texts, charged_usd: total }, index) => {
     const colour = by === "service" ? (SERVICE_COLOURS[name] ?? COLOURS_MAX) : index + 1;
