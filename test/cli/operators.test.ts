@@ -1,0 +1,47 @@
+// The command line reads what the operators' console reads.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { recordAction } from "../../src/store/operator-actions.ts";
+import { openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
+
+setDefaultTimeout(60_000);
+
+let world: World;
+let cli: Cli;
+beforeAll(async () => {
+  world = await openWorld();
+  cli = cliProcessOf(world);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("an account is found by its id, and its balance is that of the ledger", async () => {
+  const { row } = await openAccount(world, { paid: usd("20") });
+  await world.flush();
+  const found = jsonOf(await cli("account", "find", row.id, "--json"));
+  expect(found).toMatchObject({ accounts: [{ id: row.id, paid_usd: "20" }], next: null });
+  expect((await cli("account", "find", row.id)).out).toContain("paid $20");
+  const wrong = await cli("account", "find", "--before", "yesterday");
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("before")]);
+});
+
+test("the trail says who did what and why", async () => {
+  const { row } = await openAccount(world, { paid: usd("20") });
+  const action = {
+    ...{ id: "op_of_the_test", action: "credit", account: row.number, subject: null },
+    ...{ about: "$5 credited as a payment", reason: "Ticket 4711" },
+  };
+  const actor = { name: "ops@example.com", personId: "person_1", country: null, ipHash: null };
+  await recordAction(world.database, action, { actor, now: new Date() }, "done");
+  const { out } = await cli("operator", "trail", "--account", row.id);
+  expect(out).toMatch(/ops@example\.com .*\$5 credited as a payment .*Ticket 4711 .*done/);
+  const other = await cli("operator", "trail", "--account", "acct_7n42DGM5Tflk9n8mt7Fhc7");
+  expect(other.out).toContain("There is nothing.");
+});
+
+test("mails, events and disputes that wait are listed", async () => {
+  for (const list of ["outbox", "event", "dispute"]) {
+    const { code, out } = await cli(list, "list", "--json");
+    expect([list, code, JSON.parse(out).next]).toEqual([list, 0, null]);
+  }
+});
