@@ -72,7 +72,7 @@ describe.skipIf(!canRun)("an operator", () => {
     expect([ada.complaints.splice(0), ops.complaints.splice(0)]).toEqual([[], []]);
   });
 
-  test("signs in with the second factor, and comes back to the page that was asked for", async () => {
+  test("signs in with the second factor, and is led back to its page", async () => {
     await ops.page.context().clearCookies();
     await open(ops, "/trail");
     await ops.page.waitForURL(/sign-in/);
