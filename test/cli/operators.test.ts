@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { recordAction } from "../../src/store/operator-actions.ts";
-import { openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
 import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
@@ -16,11 +16,14 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 test("an account is found by its id, and its balance is that of the ledger", async () => {
-  const { row } = await openAccount(world, { paid: usd("20") });
+  const account = await openAccount(world, { paid: usd("20") });
+  const { row } = account;
+  const open = await hold(account, usd("1"));
+  await open.settle(usd("0.25"), DONE);
   await world.flush();
   const found = jsonOf(await cli("account", "find", row.id, "--json"));
-  expect(found).toMatchObject({ accounts: [{ id: row.id, paid_usd: "20" }], next: null });
-  expect((await cli("account", "find", row.id)).out).toContain("paid $20");
+  expect(found).toMatchObject({ accounts: [{ id: row.id, paid_usd: "19.75" }], next: null });
+  expect((await cli("account", "find", row.id)).out).toContain("paid $19.75");
   const wrong = await cli("account", "find", "--before", "yesterday");
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("before")]);
 });
