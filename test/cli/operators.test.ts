@@ -22,8 +22,11 @@ test("an account is found by its id, and its balance is that of the ledger", asy
   await open.settle(usd("0.25"), DONE);
   await world.flush();
   const found = jsonOf(await cli("account", "find", row.id, "--json"));
-  expect(found).toMatchObject({ accounts: [{ id: row.id, paid_usd: "19.75" }], next: null });
-  expect((await cli("account", "find", row.id)).out).toContain("paid $19.75");
+  expect(found).toMatchObject({
+    accounts: [{ id: row.id, paid_usd: "20", free_usd: "4.75" }],
+    next: null,
+  });
+  expect((await cli("account", "find", row.id)).out).toContain("paid $20");
   const wrong = await cli("account", "find", "--before", "yesterday");
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("before")]);
 });
