@@ -253,6 +253,10 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the one used longest ago is made again",
   },
   {
+    ...{ holders: ["src/http/metrics.ts #known"], what: "values of a label of metrics" },
+    ...{ most: "300", beyond: "the others are counted as `other`" },
+  },
+  {
     holders: ["src/store/log-partitions.ts #known"],
     what: "worker: partitions of the request log that are there",
     most: `months from ${YEARS.from} to ${YEARS.to}`,
@@ -260,11 +264,9 @@ export const REMEMBERED: readonly Remembered[] = [
     bytes: 40,
   },
   {
-    holders: [
-      "workers/journal-lag.ts #cursors",
-      "workers/journal-lag.ts #waiting",
-      "workers/log-flush.ts trimmed",
-    ],
+    holders: ["journal-lag.ts #cursors", "journal-lag.ts #waiting", "log-flush.ts trimmed"].map(
+      (name) => `workers/${name}`,
+    ),
     what: "worker: buckets whose journal waits, or was trimmed",
     most: number(BUCKETS),
   },
