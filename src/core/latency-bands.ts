@@ -45,6 +45,15 @@ export class LatencyCounts {
 
   /** Adds what `pack` wrote, or several such texts one after the other. */
   addPacked(bytes: Uint8Array): void {
+    this.#merge(bytes, 1);
+  }
+
+  /** Takes away what `pack` wrote, and what was added before. */
+  takePacked(bytes: Uint8Array): void {
+    this.#merge(bytes, -1);
+  }
+
+  #merge(bytes: Uint8Array, sign: 1 | -1): void {
     let at = 0;
     while (at < bytes.length) {
       const band = bytes[at++] ?? 0;
@@ -56,7 +65,7 @@ export class LatencyCounts {
         if (byte < VARINT_MORE) break;
         scale *= VARINT_MORE;
       }
-      this.add(band, count);
+      this.add(band, sign * count);
     }
   }
 

@@ -3,6 +3,7 @@
 
 import { LatencyCounts } from "../core/latency-bands.ts";
 import { arrayText, type Database } from "./database.ts";
+import { cellsOfDays, isOfDays, slicesOf } from "./usage-days.ts";
 import type { UsageStatus } from "./usage-schema.ts";
 
 const MINUTE_MS = 60_000;
@@ -79,16 +80,12 @@ const SOURCE = `
     ON u.account = $1 AND u.minutes = 15 AND u.at >= hour AND u.at < hour + interval '1 hour'
   WHERE u.at >= $2::text::timestamptz AND u.at < $3::text::timestamptz`;
 
-const SUMS = `sum(calls) AS calls, sum(errors) AS errors, sum(cost) AS cost,
-  sum(free_cost) AS free_cost, sum(prompt_tokens) AS prompt_tokens,
-  sum(completion_tokens) AS completion_tokens, string_agg(latencies, '') AS latencies`;
-
-function statement(group: UsageGroup): string {
+function cellsOfSource(name: string): string {
   return `
   WITH source AS (${SOURCE}
   ), cells AS MATERIALIZED (
-    SELECT ${GROUP_SQL[group]} AS name,
-      width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step,
+    SELECT ${name} AS name,
+      width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step, 1 AS sign,
       sum(calls) AS calls, coalesce(sum(calls) FILTER (WHERE status <> 'ok'), 0) AS errors,
       sum(cost) AS cost, sum(free_cost) AS free_cost, sum(prompt_tokens) AS prompt_tokens,
       sum(completion_tokens) AS completion_tokens, string_agg(latencies, '') AS latencies
@@ -96,31 +93,34 @@ function statement(group: UsageGroup): string {
     WHERE ($6::text IS NULL OR service = $6) AND ($7::text IS NULL OR model = $7)
       AND ($8::bigint IS NULL OR key = $8) AND ($9::text IS NULL OR status = $9)
     GROUP BY 1, 2
-  ), ranked AS (
+  )`;
+}
+
+const IS_USED = "HAVING sum(calls) <> 0 OR sum(cost) <> 0";
+
+function statement(cells: string): string {
+  return `${cells}, ranked AS (
     SELECT name, row_number() OVER (ORDER BY sum(cost) DESC, sum(calls) DESC, name) AS place
-    FROM cells GROUP BY name HAVING sum(calls) <> 0 OR sum(cost) <> 0
+    FROM cells GROUP BY name ${IS_USED}
   )
   SELECT CASE WHEN place <= ${USAGE_GROUPS_MAX} THEN name END AS name,
-    min(least(place, ${USAGE_GROUPS_MAX + 1})) AS place, step, ${SUMS}
-  FROM cells JOIN ranked USING (name) GROUP BY 1, step ORDER BY place, step`;
+    min(least(place, ${USAGE_GROUPS_MAX + 1})) AS place, step,
+    sum(calls) AS calls, sum(errors) AS errors, sum(cost) AS cost, sum(free_cost) AS free_cost,
+    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
+    string_agg(latencies, '') FILTER (WHERE sign > 0) AS latencies,
+    string_agg(latencies, '') FILTER (WHERE sign < 0) AS latencies_taken
+  FROM cells JOIN ranked USING (name) GROUP BY 1, step ${IS_USED} ORDER BY place, step`;
 }
 
 /** The sums of each step and group in which there was a call; the groups with most cost first. */
 export async function readUsage({ sql }: Database, question: UsageQuestion): Promise<UsageCell[]> {
-  const { account, borders, group, filter } = question;
-  const [from = 0, to = 0] = [borders[0], borders.at(-1)];
-  const rows = await sql.unsafe(
-    statement(group),
-    [
-      ...[account, timeText(from), timeText(to), split(borders, HOUR_MS)],
-      ...[times(borders.slice(0, -1)), filter.service, filter.model, filter.key, filter.status],
-      split(borders, DAY_MS),
-    ],
-    { prepare: true },
-  );
+  const [text, parameters] = isOfDays(question.borders) ? ofDays(question) : ofSource(question);
+  // Planned with its values each time: a plan for any values reads a year in many seconds.
+  const rows = await sql.unsafe(text, parameters, { prepare: false });
   return rows.map((row) => {
     const latencies = new LatencyCounts();
     if (row.latencies !== null) latencies.addPacked(row.latencies as Uint8Array);
+    if (row.latencies_taken !== null) latencies.takePacked(row.latencies_taken as Uint8Array);
     return {
       group: row.name === null ? null : String(row.name),
       step: Number(row.step),
@@ -130,6 +130,36 @@ export async function readUsage({ sql }: Database, question: UsageQuestion): Pro
       completionTokens: Number(row.completion_tokens),
     };
   });
+}
+
+type Statement = readonly [text: string, parameters: (string | number | null)[]];
+
+function ofSource({ account, borders, group, filter }: UsageQuestion): Statement {
+  const [from = 0, to = 0] = [borders[0], borders.at(-1)];
+  return [
+    statement(cellsOfSource(GROUP_SQL[group])),
+    [
+      ...[account, timeText(from), timeText(to), split(borders, HOUR_MS)],
+      ...[times(borders.slice(0, -1)), filter.service, filter.model, filter.key, filter.status],
+      split(borders, DAY_MS),
+    ],
+  ];
+}
+
+function ofDays({ account, borders, group, filter }: UsageQuestion): Statement {
+  const { midnights, slices } = slicesOf(borders);
+  const column = (value: (one: (typeof slices)[number]) => string | number) =>
+    arrayText(slices.map((one) => String(value(one))));
+  return [
+    statement(cellsOfDays(GROUP_SQL[group])),
+    [
+      ...[account, timeText(midnights[0] ?? 0), timeText(midnights.at(-1) ?? 0)],
+      ...[column(({ border }) => border), times(midnights)],
+      ...[filter.service, filter.model, filter.key, filter.status],
+      ...[column(({ minutes }) => minutes), column(({ fromMs }) => timeText(fromMs))],
+      ...[column(({ toMs }) => timeText(toMs)), column(({ sign }) => sign)],
+    ],
+  ];
 }
 
 /** The begins of the hours, or days, that a border divides. */
