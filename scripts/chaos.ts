@@ -43,6 +43,7 @@ async function main(): Promise<void> {
       mail: number,
       pause: number,
       postgres: number,
+      failover: number,
       cluster: number,
       sentinel: number,
       restore: number,

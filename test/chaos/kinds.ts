@@ -7,6 +7,7 @@ import { troubleCluster } from "./cluster.ts";
 import { type ChaosOptions, killGateways } from "./gateway-kills.ts";
 import { killMailWorkers } from "./mail-kills.ts";
 import { pauseGateway } from "./paused-process.ts";
+import { failPostgresOver } from "./postgres-failover.ts";
 import { takePostgresAway } from "./postgres-outage.ts";
 import { anySeed, Random } from "./random.ts";
 import { killRedis } from "./redis-kills.ts";
@@ -31,6 +32,7 @@ export const KINDS = {
   cluster: { counts: "kills and moves", quick: 5, long: 60, run: troubleCluster },
   sentinel: { counts: "failovers", quick: 2, long: 20, run: failOver },
   restore: { counts: "seconds", quick: 4, long: 600, run: drillRestore },
+  failover: { counts: "seconds", quick: 3, long: 60, run: failPostgresOver },
   fuzz: { counts: "requests", quick: 20_000, long: 100_000, run: fuzz },
 } as const satisfies Record<string, Kind>;
 
