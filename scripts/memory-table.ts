@@ -123,6 +123,11 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the one used longest ago begins anew",
   },
   {
+    holders: ["src/upstream/upstream-board.ts #members"],
+    what: "the services whose servers operators see",
+    most: "one for each service that asks servers",
+  },
+  {
     holders: ["src/upstream/fallback.ts #slots", "src/upstream/slots.ts #takenBy"],
     what: "requests under way at each server, by account",
     most: `${number(SERVERS_MAX)} servers, \`concurrency\` of each`,
