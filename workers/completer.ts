@@ -1,14 +1,13 @@
 // Finishes what a process left unfinished between Postgres and Redis: access documents and
 // operations that Redis lacks, and the expiry of free credit on accounts without calls.
 
+import { applyChanges, type ChangedAccount } from "../actors/changed-account.ts";
 import type { Log } from "../src/core/log.ts";
 import type { AccountRef } from "../src/store/accounts.ts";
 import type { PendingWork } from "../src/store/pending-work.ts";
 
 /** An account's actor, reduced to what this worker needs. */
-export interface PendingAccount {
-  configure(): Promise<void>;
-  applyOperations(): Promise<void>;
+export interface PendingAccount extends ChangedAccount {
   expireFree(): Promise<void>;
 }
 
@@ -34,10 +33,7 @@ export interface Completed {
 export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   const nowMs = await deps.now();
   const unapplied = await deps.pendingWork.unapplied(new Date(nowMs - deps.graceMs));
-  const applied = await forEach(deps, unapplied, async (wallet) => {
-    await wallet.configure();
-    await wallet.applyOperations();
-  });
+  const applied = await forEach(deps, unapplied, applyChanges);
   const over = await deps.pendingWork.withExpiredFreeCredit(new Date(nowMs));
   const expired = await forEach(deps, over, (wallet) => wallet.expireFree());
   const failed = unapplied.length - applied + (over.length - expired);

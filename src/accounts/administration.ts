@@ -1,6 +1,7 @@
 // Changes that an operator makes to an account. Each is committed in Postgres, then given to Redis.
 // If the process dies in between, or Redis is away, workers/completer.ts finishes it.
 
+import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import { type AccountEvent, afterEvent } from "../core/account-states.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
@@ -24,16 +25,10 @@ import { grantFreeCredit } from "../store/new-account.ts";
 import { ReferenceReused } from "../store/operations.ts";
 import type { Payments } from "../store/payments.ts";
 
-/** The account's actor, reduced to what an operator needs. */
-export interface Wallet {
-  configure(): Promise<void>;
-  applyOperations(): Promise<void>;
-}
-
 export interface AdministrationDeps {
   readonly accounts: Accounts;
   readonly payments: Payments;
-  readonly actors: { of(accountId: string, bucket: number): Wallet };
+  readonly actors: { of(accountId: string, bucket: number): ChangedAccount };
   readonly now: () => number;
   /** Called when Postgres has the change and Redis does not yet; the completer will pass it on. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
@@ -234,15 +229,8 @@ export async function apply(
   deps: Pick<AdministrationDeps, "actors" | "onDelayed">,
   { id, bucket }: AccountRef,
 ): Promise<boolean> {
-  const wallet = deps.actors.of(id, bucket);
-  try {
-    await wallet.configure();
-    await wallet.applyOperations();
-    return true;
-  } catch (error) {
-    deps.onDelayed(id, error);
-    return false;
-  }
+  const account = () => deps.actors.of(id, bucket);
+  return await applyChangesNow(account, (error) => deps.onDelayed(id, error));
 }
 
 /** The result of a change. Turns an error of a store into words for the operator. */

@@ -1,6 +1,7 @@
 // The automatic top-up (SPEC 3.2, 8.7.3). An account's actor asks for a check; here it is decided
 // under the account's lock whether its card is charged.
 
+import type { ChangedAccount } from "../../actors/changed-account.ts";
 import { DAY_MS } from "../core/limits.ts";
 import { add, min, type NanoUsd, ZERO } from "../core/money.ts";
 import { AUTO_TOP_UP_PAUSE_MS, AUTO_TOP_UPS_A_DAY, topUpCapsOf } from "../core/top-up-caps.ts";
@@ -8,7 +9,7 @@ import { feeOf } from "../core/top-up-terms.ts";
 import { accountNumber, createChecked, type TopUpFacts } from "../store/top-up-facts.ts";
 import type { NewTopUp, TopUp } from "../store/top-ups.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
-import type { PaymentDeps, PaymentWallet } from "./read-top-up.ts";
+import type { PaymentDeps } from "./read-top-up.ts";
 
 /** What of a wallet decides. */
 export interface AutoWallet {
@@ -26,7 +27,7 @@ export interface AutoAccount {
 }
 
 export interface AutoDeps extends Omit<PaymentDeps, "actors"> {
-  readonly actors: { of(accountId: string, bucket: number): PaymentWallet & AutoAccount };
+  readonly actors: { of(accountId: string, bucket: number): ChangedAccount & AutoAccount };
 }
 
 export interface AutoNeed {

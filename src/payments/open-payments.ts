@@ -1,5 +1,6 @@
 // Payments, opened for one process: the provider with the stores around it.
 
+import type { ChangedAccount } from "../../actors/changed-account.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Database } from "../store/database.ts";
 import { ProviderEvents } from "../store/provider-events.ts";
@@ -7,12 +8,12 @@ import { SavedCards } from "../store/saved-cards.ts";
 import { TopUps } from "../store/top-ups.ts";
 import type { PaymentConfig } from "./payment-config.ts";
 import { createStripeProvider } from "./providers/stripe-provider.ts";
-import type { PaymentDeps, PaymentWallet } from "./read-top-up.ts";
+import type { PaymentDeps } from "./read-top-up.ts";
 
 export interface OpenPaymentsParts {
   readonly config: PaymentConfig;
   readonly database: Database;
-  readonly actors: { of(accountId: string, bucket: number): PaymentWallet };
+  readonly actors: { of(accountId: string, bucket: number): ChangedAccount };
   readonly now: () => number;
   readonly random: RandomBytes;
   readonly log: PaymentDeps["log"];

@@ -1,6 +1,7 @@
 // An event, an answer or a clock tells us to look at a payment: it is read, and what it should be
 // here is stored. Events carry no amounts that we use, so their order and number do not matter.
 
+import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import type { Log } from "../core/log.ts";
 import type { PlanPrices } from "../core/plan-terms.ts";
 import type { TopUpTerms } from "../core/top-up-terms.ts";
@@ -14,18 +15,12 @@ import { mailsOfReading } from "./payment-mails.ts";
 import type { PaymentProvider, ProviderPayment } from "./provider.ts";
 import { changeOf, type SeenTopUp } from "./top-up-change.ts";
 
-/** An account's actor, reduced to what payments need. */
-export interface PaymentWallet {
-  configure(): Promise<void>;
-  applyOperations(): Promise<void>;
-}
-
 export interface PaymentDeps {
   readonly provider: PaymentProvider;
   readonly topUps: TopUps;
   readonly cards: SavedCards;
   readonly events: ProviderEvents;
-  readonly actors: { of(accountId: string, bucket: number): PaymentWallet };
+  readonly actors: { of(accountId: string, bucket: number): ChangedAccount };
   readonly now: () => number;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Fee and bonus of top-ups. */
@@ -120,11 +115,7 @@ export async function updateWallet(
   { actors, log }: Pick<PaymentDeps, "actors" | "log">,
   { id, bucket }: AccountRef,
 ): Promise<void> {
-  try {
-    const wallet = actors.of(id, bucket);
-    await wallet.configure();
-    await wallet.applyOperations();
-  } catch (error) {
+  const onDelayed = (error: unknown) =>
     log.warn({ accountId: id, err: error }, "A change waits for Redis; the completer applies it");
-  }
+  await applyChangesNow(() => actors.of(id, bucket), onDelayed);
 }

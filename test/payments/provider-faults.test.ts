@@ -14,7 +14,10 @@ import { openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 setDefaultTimeout(120_000);
 
 /** What the provider does with a request; null: it answers as it should. */
-type Mood = (request: ApiRequest, answer: () => ApiAnswer) => Response | null;
+type Mood = (
+  request: ApiRequest,
+  answer: () => ApiAnswer,
+) => Response | null | Promise<Response | null>;
 
 const moods = { now: (() => null) as Mood };
 const healthy: Mood = () => null;
@@ -185,3 +188,31 @@ const NO_EVENTS = { object: "list", data: [], has_more: false, url: "/v1/events"
 const never = (): ApiAnswer => {
   throw new Error("The provider is away");
 };
+
+test("a charge that outlasts the client's patience is away, and paid once", async () => {
+  const account = await withCard();
+  const asked = { charges: 0 };
+  const hanging = Promise.withResolvers<Response>();
+  moods.now = (request, answer) => {
+    if (!isCharge(request)) return null;
+    asked.charges += 1;
+    answer();
+    return hanging.promise;
+  };
+  const beganMs = performance.now();
+  expect(await charge(account)).toBeInstanceOf(ProviderAway);
+  // Twenty seconds, and once more with the same key.
+  expect(performance.now() - beganMs).toBeGreaterThan(39_000);
+  expect(asked.charges).toBe(2);
+  hanging.resolve(new Response("too late", { status: 500 }));
+  await complete();
+  await lab.settle();
+  const { row } = account;
+  const [topUp] = await lab.payments.topUps.list(row.number);
+  expect(topUp?.status).toBe("succeeded");
+  expect((await lab.world.payments.list(row)).map(({ amount }) => amount)).toEqual([
+    usd("20"),
+    usd("10"),
+  ]);
+  expect((await auditPayments(lab.payments)).findings).toEqual([]);
+});

@@ -46,6 +46,8 @@ export function startSandbox(options: SandboxOptions): Sandbox {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: options.port,
+    // Longer than a client waits: what does not answer is for the client to give up.
+    idleTimeout: 120,
     async fetch(request) {
       const response = await answer(actions, options, request);
       store.save();

@@ -1,0 +1,30 @@
+// What Postgres has changed of an account reaches Redis by this one way, whoever changed it.
+
+/** An account's actor, reduced to what a change needs. */
+export interface ChangedAccount {
+  configure(): Promise<void>;
+  applyOperations(): Promise<void>;
+}
+
+/** Gives Redis an account's newest access document, then the operations that it lacks. */
+export async function applyChanges(account: ChangedAccount): Promise<void> {
+  await account.configure();
+  await account.applyOperations();
+}
+
+/**
+ * `applyChanges` right after a change. Postgres keeps the change in any case, so a failure is only
+ * told: workers/completer.ts applies what waits. False after a failure.
+ */
+export async function applyChangesNow(
+  account: () => ChangedAccount,
+  onDelayed: (error: unknown) => void,
+): Promise<boolean> {
+  try {
+    await applyChanges(account());
+    return true;
+  } catch (error) {
+    onDelayed(error);
+    return false;
+  }
+}
