@@ -222,7 +222,7 @@ async function insert(
 ): Promise<Payment> {
   const { amount, bonus = ZERO, fee = ZERO, tax = ZERO, receiptUrl = null, paidAt } = payment;
   const { provider = MANUAL, ref = null, standing = {}, purpose = "balance" } = payment;
-  const credit = purpose === "plan" ? ZERO : add(amount, bonus);
+  const credit = purpose === "plan" ? 0n : amount + bonus;
   await refuseTooLarge(tx, account, { credit });
   const [row] = await tx
     .insert(payments)
