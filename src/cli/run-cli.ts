@@ -3,10 +3,9 @@
 import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { RandomBytes } from "../core/ids.ts";
+import { StartError } from "../core/start-error.ts";
 import { loadConsoleOrigin, loadStoreConfig } from "../settings/config.ts";
-import { ConfigError, type Environment } from "../settings/environment.ts";
-import { WrongRedisUrl } from "../store/redis-url.ts";
-import { WrongSecret } from "../store/secrets.ts";
+import type { Environment } from "../settings/environment.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Invocation, parseCommandLine } from "./commands.ts";
 import { OutputClosed } from "./sink.ts";
@@ -71,8 +70,7 @@ function print({ json, text, failed }: Answer, asJson: boolean, { out, err }: Cl
 /** The code and message of an error. An unexpected error keeps its stack, because it is a bug. */
 function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
-  const isConfig = [ConfigError, WrongSecret, WrongRedisUrl].some((of) => error instanceof of);
-  if (isConfig && error instanceof Error) return { code: "config", message: error.message };
+  if (error instanceof StartError) return { code: "config", message: error.message };
   const isRefusal = error instanceof AdministrationError || error instanceof ConsoleError;
   if (isRefusal) return { code: error.code, message: error.message };
   const root = rootOf(error);

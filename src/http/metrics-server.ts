@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 import project from "../../package.json";
 import { ERRORS, OK } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import { StartError } from "../core/start-error.ts";
 import { info } from "./metrics.ts";
 
 /** A registry with metrics of the process itself. */
@@ -28,7 +29,7 @@ export interface MetricsAddress {
 }
 
 /** The port that an operator named cannot be had; the message is for the operator. */
-export class MetricsPortTaken extends Error {
+export class MetricsPortTaken extends StartError {
   override readonly name = "MetricsPortTaken";
 }
 

@@ -4,6 +4,7 @@
 import type { Static } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import type { PriceBand } from "../core/pricing.ts";
+import { StartError } from "../core/start-error.ts";
 import {
   AUTO_TERMS,
   type AutoRules,
@@ -35,7 +36,7 @@ import { toSearchOffer } from "./search-catalogue-file.ts";
 const PRICE_MAX = 10_000;
 
 /** A file that is refused; the message names the line and the path of what is wrong. */
-export class CatalogueError extends Error {
+export class CatalogueError extends StartError {
   override readonly name = "CatalogueError";
 
   constructor(

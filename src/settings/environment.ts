@@ -2,6 +2,7 @@
 // missing or wrong is named in one error.
 
 import { readFileSync } from "node:fs";
+import { StartError } from "../core/start-error.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,7 +38,7 @@ export type Values<T extends Variables> = {
 type ValueOf<V extends Variable> = ReturnType<V["kind"]["parse"]>;
 
 /** Thrown for variables that are missing or wrong; the message is for the operator. */
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
   override readonly name = "ConfigError";
 }
 

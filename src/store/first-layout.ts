@@ -2,6 +2,7 @@
 // before anything is served (actors/first-layout.ts, docs/upgrading.md).
 
 import { fromUuid } from "../core/ids.ts";
+import { StartError } from "../core/start-error.ts";
 import { arrayText, type Database } from "./database.ts";
 import { firstLayoutCursors } from "./schema.ts";
 
@@ -9,7 +10,7 @@ import { firstLayoutCursors } from "./schema.ts";
 export const RECOVERY_LOCK = 720_314_002;
 
 /** The stores must be upgraded to the layout of this release first. */
-export class UpgradeRequired extends Error {
+export class UpgradeRequired extends StartError {
   override readonly name = "UpgradeRequired";
 
   constructor(buckets: number) {

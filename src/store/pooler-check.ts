@@ -3,10 +3,11 @@
 // process must know of it.
 
 import postgres from "postgres";
+import { StartError } from "../core/start-error.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
 
 /** A pooler that the settings do not name; the message is for the operator. */
-export class UnknownPooler extends Error {
+export class UnknownPooler extends StartError {
   override readonly name = "UnknownPooler";
 }
 

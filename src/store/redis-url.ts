@@ -2,9 +2,10 @@
 // Every form can have TLS, a user, a password and a CA.
 
 import { readFileSync } from "node:fs";
+import { StartError } from "../core/start-error.ts";
 
 /** The URL of a Redis is invalid. The message is for the operator and contains no password. */
-export class WrongRedisUrl extends Error {
+export class WrongRedisUrl extends StartError {
   override readonly name = "WrongRedisUrl";
 }
 

@@ -9,6 +9,7 @@ import {
   type Secrets,
   secretId,
 } from "../core/secrets.ts";
+import { StartError } from "../core/start-error.ts";
 import { arrayText, type Database } from "./database.ts";
 
 /** An arbitrary lock number: processes that start together take turns. */
@@ -18,7 +19,7 @@ const KEYS_NAMED_MAX = 3;
 /**
  * A secret differs from the one that the stores were used with; the message is for the operator.
  */
-export class WrongSecret extends Error {
+export class WrongSecret extends StartError {
   override readonly name = "WrongSecret";
 }
 

@@ -23,7 +23,7 @@ type Layer =
 
 // The first pattern that matches a path decides its layer.
 const LAYERS: readonly (readonly [RegExp, Layer])[] = [
-  [/^src\/main\.ts$/, "main"],
+  [/^src\/(?:main\.ts$|start\/)/, "main"],
   [/^src\/(app|routes)\.ts$/, "app"],
   [/^src\/operator\//, "operator"],
   [/^src\/(account|application|console)\//, "surface"],

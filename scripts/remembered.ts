@@ -1,0 +1,275 @@
+// Everything that a process keeps in memory from one request to the next. Its bounds are the
+// constants of the code; a test finds what is missing here.
+
+import { ACTORS_MAX } from "../actors/account-actors.ts";
+import { REFUSED_KEYS_MAX } from "../actors/refusal-brake.ts";
+import { OUT_BYTES_KEPT } from "../actors/resp-connection.ts";
+import { BUCKETS } from "../src/core/limits.ts";
+import { PRICES_KNOWN_MAX } from "../src/core/price-version.ts";
+import { ADDRESSES_REMEMBERED_MAX } from "../src/http/client-info.ts";
+import { ABANDONING_KEYS_MAX } from "../src/services/chat/abandoned-streams.ts";
+import { LOCAL_SERVERS, MODELS_MAX } from "../src/services/chat/providers/local-models.ts";
+import { WAITING_MAX } from "../src/services/chat/token-counter.ts";
+import {
+  CACHE_CHARACTERS_MAX,
+  MAPS_PENDING_MAX,
+} from "../src/services/maps/providers/embedded/atlas.ts";
+import { TIME_ZONES_MAX } from "../src/services/maps/providers/territory.ts";
+import { SEARCHES_PENDING_MAX } from "../src/services/search/providers/embedded-search.ts";
+import { BATCH_MAX, KEYS_REMEMBERED_MAX } from "../src/store/key-directory.ts";
+import { MONTH_TEXTS_MAX, YEARS } from "../src/store/prepared-entry.ts";
+import { NUMBERS_MAX } from "../src/store/row-numbers.ts";
+import { ACCOUNTS_TO_OPEN } from "../src/upstream/breaker.ts";
+import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/fallback.ts";
+import { WAITING_A_SLOT } from "../src/upstream/slots.ts";
+
+/** One collection in memory. */
+export interface Remembered {
+  /** Its place in the code, as `file field`. */
+  readonly holders: readonly string[];
+  readonly what: string;
+  readonly most: string;
+  /** The maximum number of entries and the bytes of each, if they matter. */
+  readonly count?: number;
+  readonly bytes?: number;
+  /** What happens at the maximum; missing if it cannot be reached. */
+  readonly beyond?: string;
+}
+
+const number = (value: number) => value.toLocaleString("en-US");
+
+export const REMEMBERED: readonly Remembered[] = [
+  {
+    holders: ["src/store/key-directory.ts #known"],
+    what: "keys that were found",
+    most: number(KEYS_REMEMBERED_MAX),
+    count: KEYS_REMEMBERED_MAX,
+    bytes: 710,
+    beyond: "the one used longest ago is looked up again",
+  },
+  {
+    holders: ["src/store/key-directory.ts #unknown"],
+    what: "unknown keys, for 5 s",
+    most: number(KEYS_REMEMBERED_MAX),
+    count: KEYS_REMEMBERED_MAX,
+    bytes: 250,
+    beyond: "the oldest is looked up again",
+  },
+  {
+    holders: ["src/store/key-directory.ts #batch", "src/store/key-directory.ts #inFlight"],
+    what: "keys that wait for a shared look-up; for one of their own, those of open requests",
+    most: number(BATCH_MAX),
+    count: BATCH_MAX,
+    bytes: 1_000,
+    beyond: "503 with `Retry-After: 1`",
+  },
+  {
+    holders: ["actors/account-actors.ts #actors"],
+    what: "accounts used in the last 5 minutes, with their access documents",
+    most: `${number(ACTORS_MAX)}, and those with open calls`,
+    count: ACTORS_MAX,
+    bytes: 1_700,
+    beyond: "the oldest is read from Redis again",
+  },
+  {
+    holders: ["actors/refusal-brake.ts #counts", "actors/refusal-brake.ts #ended"],
+    what: "keys refused in this minute, and counts that Redis did not take yet",
+    most: `${number(REFUSED_KEYS_MAX)} each`,
+    count: 2 * REFUSED_KEYS_MAX,
+    bytes: 1_300,
+    beyond: "Redis decides on further keys; further counts miss in the summary row",
+  },
+  {
+    holders: ["actors/process-leases.ts #buckets"],
+    what: "buckets with open calls",
+    most: number(BUCKETS),
+  },
+  {
+    holders: ["actors/resp-client.ts #waiting", "actors/resp-connection.ts #pending"],
+    what: "commands that wait for Redis",
+    most: "those of the open calls",
+    beyond: "each is rejected after its time limit",
+  },
+  {
+    holders: ["actors/resp-reader.ts #open", "actors/resp-reader.ts #pieces"],
+    what: "the reply of Redis that is being read",
+    most: "one reply",
+  },
+  {
+    holders: ["actors/resp-connection.ts #out"],
+    what: "the buffer for what is sent to Redis",
+    most: `${number(OUT_BYTES_KEPT)} bytes once it is empty`,
+    count: OUT_BYTES_KEPT,
+    bytes: 1,
+    beyond: "a larger one is replaced",
+  },
+  {
+    holders: ["src/services/chat/abandoned-streams.ts #keys"],
+    what: "keys that left a stream before its first token, for a minute",
+    most: number(ABANDONING_KEYS_MAX),
+    count: ABANDONING_KEYS_MAX,
+    bytes: 480,
+    beyond: "the one that left longest ago is forgotten",
+  },
+  {
+    holders: ["src/upstream/fallback.ts #breakers", "src/upstream/breaker.ts #accounts"],
+    what: `failures of a model or action on a server, by ${ACCOUNTS_TO_OPEN} accounts at most`,
+    most: number(BREAKERS_MAX),
+    count: BREAKERS_MAX,
+    bytes: 500,
+    beyond: "the one used longest ago begins anew",
+  },
+  {
+    holders: ["src/upstream/upstream-board.ts #members"],
+    what: "the services whose servers operators see",
+    most: "one for each service that asks servers",
+  },
+  {
+    holders: ["src/upstream/fallback.ts #slots", "src/upstream/slots.ts #takenBy"],
+    what: "requests under way at each server, by account",
+    most: `${number(SERVERS_MAX)} servers, \`concurrency\` of each`,
+    count: SERVERS_MAX,
+    bytes: 1_000,
+    beyond: "the server used longest ago begins anew",
+  },
+  {
+    holders: ["src/upstream/slots.ts #waiting"],
+    what: "calls that wait for a server",
+    most: `${WAITING_A_SLOT} × its \`concurrency\``,
+    beyond: "502 `upstream_unreachable`",
+  },
+  {
+    holders: ["src/services/chat/token-counter.ts #waiting"],
+    what: "prompts that wait to be estimated",
+    most: `${WAITING_MAX.total}, ${WAITING_MAX.account} of an account`,
+    beyond: "the bound by bytes is taken",
+  },
+  {
+    holders: ["src/services/chat/providers/local-models.ts #seen"],
+    what: "models of servers on this machine",
+    most: `${LOCAL_SERVERS.length} servers, ${MODELS_MAX} models each`,
+    beyond: "further models are left out",
+  },
+  {
+    holders: ["src/upstream/thread-client.ts pending"],
+    what: "requests to a worker thread: searches, maps, texts to count",
+    most: `${SEARCHES_PENDING_MAX}, ${MAPS_PENDING_MAX}, 1`,
+    beyond: "the next server is asked; texts wait with their prompt",
+  },
+  {
+    holders: ["src/services/maps/providers/embedded/atlas.ts #kept"],
+    what: "maps that were drawn, as text",
+    most: `${number(CACHE_CHARACTERS_MAX)} characters`,
+    count: CACHE_CHARACTERS_MAX,
+    bytes: 1,
+    beyond: "the one used longest ago is drawn again",
+  },
+  {
+    holders: ["src/services/maps/providers/embedded/atlas.ts #underWay"],
+    what: "maps that are being drawn, each for all who ask for it",
+    most: number(MAPS_PENDING_MAX),
+    beyond: "the next server is asked",
+  },
+  {
+    holders: [
+      "src/services/maps/providers/embedded/map-painter.ts #worlds",
+      "src/services/maps/providers/embedded/font.ts #tables",
+      "src/services/maps/providers/embedded/font.ts #glyphs",
+    ],
+    what: "shapes of the world at three details, and letters of the place names",
+    most: "what the data files hold",
+  },
+  {
+    holders: ["src/services/maps/providers/territory.ts offsets"],
+    what: "time zones",
+    most: number(TIME_ZONES_MAX),
+    count: TIME_ZONES_MAX,
+    bytes: 60_000,
+    beyond: "the one used longest ago is made again",
+  },
+  {
+    holders: [
+      "src/services/chat/models-endpoint.ts lists",
+      "src/services/maps/providers/maps-provider.ts connected",
+      "src/settings/catalogue-source.ts #timers",
+      "src/store/pauses.ts #targets",
+    ],
+    what: "what follows from the configuration and the pauses",
+    most: "those in force",
+    beyond: "earlier ones are collected",
+  },
+  {
+    holders: [
+      "src/services/mail/providers/smtp-transport.ts #idle",
+      "src/services/mail/providers/smtp-transport.ts #waiting",
+    ],
+    what: "connections to the mail server, and attempts that wait for one",
+    most: "`MAIL_CONNECTIONS` each",
+    beyond: "the message waits in its queue",
+  },
+  {
+    holders: ["src/store/mail-queue.ts #listeners"],
+    what: "mail calls that wait for their message",
+    most: "the open calls",
+  },
+  {
+    holders: ["src/http/client-info.ts remembered"],
+    what: "country and hashes of addresses",
+    most: number(ADDRESSES_REMEMBERED_MAX),
+    count: ADDRESSES_REMEMBERED_MAX,
+    bytes: 510,
+    beyond: "the one used longest ago is made again",
+  },
+  {
+    holders: ["src/core/price-version.ts known", "src/core/price-version.ts ofObject"],
+    what: "versions of prices",
+    most: number(PRICES_KNOWN_MAX),
+    count: PRICES_KNOWN_MAX,
+    bytes: 310,
+    beyond: "the one used longest ago is made again",
+  },
+  {
+    holders: ["src/http/schema.ts patterns", "src/http/documentation.ts pages"],
+    what: "patterns and pages",
+    most: "those in the code",
+  },
+  {
+    holders: ["src/store/ip-hash-secrets.ts #byMonth"],
+    what: "secrets of addresses",
+    most: "two months",
+  },
+  {
+    holders: ["src/store/row-numbers.ts #accounts", "src/store/row-numbers.ts #keys"],
+    what: "worker: numbers of accounts and of keys",
+    most: `${number(NUMBERS_MAX)} each`,
+    count: 2 * NUMBERS_MAX,
+    bytes: 150,
+    beyond: "the one used longest ago is read again",
+  },
+  {
+    holders: ["src/store/prepared-entry.ts monthTexts"],
+    what: "worker: months of hours",
+    most: number(MONTH_TEXTS_MAX),
+    count: MONTH_TEXTS_MAX,
+    bytes: 50,
+    beyond: "the one used longest ago is made again",
+  },
+  {
+    ...{ holders: ["src/http/metrics.ts #known"], what: "values of a label of metrics" },
+    ...{ most: "300", beyond: "the others are counted as `other`" },
+  },
+  {
+    holders: ["src/store/log-partitions.ts #known"],
+    what: "worker: partitions of the request log that are there",
+    most: `months from ${YEARS.from} to ${YEARS.to}`,
+    count: 12 * (YEARS.to - YEARS.from + 1),
+    bytes: 40,
+  },
+  {
+    holders: ["journal-lag.ts #cursors", "journal-lag.ts #waiting", "log-flush.ts trimmed"].map(
+      (name) => `workers/${name}`,
+    ),
+    what: "worker: buckets whose journal waits, or was trimmed",
+    most: number(BUCKETS),
+  },
+];

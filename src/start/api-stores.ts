@@ -1,0 +1,108 @@
+// The stores of an API process, and what reads and writes them.
+
+import { AccountActors } from "../../actors/account-actors.ts";
+import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
+import type { Clock } from "../core/clock.ts";
+import { newId, type RandomBytes } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import { secretId } from "../core/secrets.ts";
+import { apiMetrics } from "../http/api-metrics.ts";
+import { createClientInfo } from "../http/client-info.ts";
+import { createRegistry } from "../http/metrics-server.ts";
+import { openPaymentQueue, topUpListener } from "../payments/top-up-listener.ts";
+import type { ServerConfig } from "../settings/config.ts";
+import type { Database } from "../store/database.ts";
+import { checkUpgraded } from "../store/first-layout.ts";
+import { IpHashSecrets } from "../store/ip-hash-secrets.ts";
+import { KeyDirectory } from "../store/key-directory.ts";
+import { openMailStores } from "../store/mail-stores.ts";
+import { Pauses } from "../store/pauses.ts";
+import { openChecked } from "../store/pooler-check.ts";
+import { openRedis } from "../store/redis.ts";
+import { checkRedis } from "../store/redis-check.ts";
+import { parseRedisUrl } from "../store/redis-url.ts";
+import { adoptSecrets, adoptSessionSecret } from "../store/secrets.ts";
+import { WalletRepository } from "../store/wallet-repository.ts";
+
+/** A call that needs Postgres is refused if Postgres does not answer within this time. */
+const POSTGRES_ANSWER_MS = 5_000;
+
+interface ProcessParts {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly log: Log;
+}
+
+export type ApiStores = Awaited<ReturnType<typeof openApiStores>>;
+
+/**
+ * Opens and checks the stores.
+ * @throws StartError if a store, its settings or a secret cannot be used
+ */
+export async function openApiStores(config: ServerConfig, { clock, random, log }: ProcessParts) {
+  const redis = openRedis(config.redisUrl);
+  redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
+  for (const warning of await checkRedis(redis)) log.warn({}, warning);
+  const database = await openChecked(config, { timeoutMs: POSTGRES_ANSWER_MS });
+  await checkUpgraded(database.db);
+  await adoptSecrets(database, config.secrets);
+  if (config.console !== null) await adoptSessionSecret(database, config.console.secrets);
+  const { clientInfo, ipHashSecrets } = await openClientInfo(config, database, {
+    ...{ clock, random, log },
+  });
+  const { queueRedisUrl } = config;
+  const queue = config.payments === null ? null : openPaymentQueue(queueRedisUrl, log);
+  const registry = createRegistry("api");
+  const metrics = apiMetrics(registry);
+  const target = parseRedisUrl(config.redisUrl);
+  const accounts = new AccountActors({
+    redis,
+    repository: new WalletRepository(database),
+    now: clock.now,
+    log,
+    processId: newId("process", random),
+    allowance: config.freePlanAllowance,
+    timing: { monotonicMs: clock.monotonicMs, onRun: metrics.onScript },
+    ...(queue !== null && { topUps: topUpListener(queue, log) }),
+    ...(target.kind === "server" && {
+      openScripts: scriptsOfOneServer(target, (error) =>
+        log.warn({ err: error }, "Redis is not reachable"),
+      ),
+    }),
+  });
+  const pauses = new Pauses({ database, log });
+  await pauses.start();
+  const mail = await openMailStores({ database, redis, queueRedisUrl, log });
+  const keys = new KeyDirectory({
+    database,
+    now: clock.now,
+    pepper: secretId("KEY_PEPPER", config.secrets.KEY_PEPPER[0]),
+    onNotMoved: (error, keyId) => log.warn({ err: error, keyId }, "A key kept its old digest"),
+  });
+  const close = async () => {
+    ipHashSecrets.stop();
+    await pauses.stop();
+    await mail.close();
+    await queue?.close();
+    accounts.scripts.close();
+    redis.disconnect();
+    await database.close();
+  };
+  return {
+    ...{ redis, database, accounts, queue, pauses, mail, keys, clientInfo },
+    ...{ registry, metrics, close },
+  };
+}
+
+async function openClientInfo(
+  { secrets }: ServerConfig,
+  database: Database,
+  { clock, random, log }: ProcessParts,
+) {
+  const [pepper] = secrets.IP_HASH_SECRET;
+  const ipHashSecrets = new IpHashSecrets({ database, pepper, random, now: clock.now, log });
+  await ipHashSecrets.start();
+  const ipHashSecret = () => ipHashSecrets.current();
+  const clientInfo = createClientInfo({ ipHashSecret, windowSecret: pepper });
+  return { clientInfo, ipHashSecrets };
+}

@@ -1,0 +1,97 @@
+// The providers of an API process: the configured upstream servers, and what is built in.
+
+import project from "../../package.json";
+import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import type { UpstreamMeter } from "../core/upstream-meter.ts";
+import { createChatProvider } from "../services/chat/providers/chat-provider.ts";
+import { createGuide, loadGuideDocuments } from "../services/chat/providers/guide.ts";
+import { TokenCounter } from "../services/chat/token-counter.ts";
+import { warmTokenizer } from "../services/chat/tokens.ts";
+import { openEmbeddedMaps } from "../services/maps/providers/embedded/embedded-maps.ts";
+import { createMapsProvider } from "../services/maps/providers/maps-provider.ts";
+import { remoteServers } from "../services/maps/providers/remote/remote-servers.ts";
+import { EmbeddedIndex } from "../services/search/providers/embedded-search.ts";
+import { createSearchProvider } from "../services/search/providers/search-provider.ts";
+import { CatalogueSource } from "../settings/catalogue-source.ts";
+import type { ServerConfig } from "../settings/config.ts";
+import { UpstreamBoard } from "../upstream/upstream-board.ts";
+import type { Fetch } from "../upstream/upstream-http.ts";
+
+const PROJECT = `${import.meta.dir}/../..`;
+/** With a lower limit, hanging requests to one upstream would make requests to the others wait. */
+const OUTGOING_REQUESTS_WANTED = 1_000;
+const MORE = "set BUN_CONFIG_MAX_HTTP_REQUESTS to more";
+
+interface ProviderParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly fetch: Fetch;
+  readonly meter: UpstreamMeter;
+}
+
+/**
+ * Reads the configuration and opens the providers.
+ * @throws StartError if the configuration is wrong
+ */
+export async function openProviders(
+  config: ServerConfig,
+  { clock, log, fetch, meter }: ProviderParts,
+) {
+  if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
+    log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
+  }
+  const source = await CatalogueSource.open({
+    ...config.catalogueFile,
+    env: config.environment,
+    log,
+    probe: fetch,
+    ownPort: config.port,
+  });
+  const catalogue = () => source.current();
+  const documentation = await loadGuideDocuments(PROJECT);
+  const directory = config.dataDirectory;
+  const index = new EmbeddedIndex({
+    directory,
+    source: { project: PROJECT, homepage: project.homepage, documentation },
+    clock,
+    log,
+  });
+  const embeddedMaps = openEmbeddedMaps({ directory, clock, log });
+  const tokens = new TokenCounter({ clock, log });
+  const board = new UpstreamBoard();
+  const upstreams = { board, catalogue, fetch, now: clock.now, clock, log, meter };
+  const services = {
+    ...{ catalogue, tokens },
+    chat: createChatProvider({
+      ...upstreams,
+      guide: createGuide({ documents: documentation, tokens }),
+    }),
+    search: createSearchProvider({
+      ...upstreams,
+      servers: () => catalogue().search.servers,
+      embedded: index,
+    }),
+    maps: createMapsProvider({
+      ...upstreams,
+      config: () => catalogue().maps,
+      embedded: embeddedMaps.services,
+      connect: remoteServers({ now: clock.now }),
+    }),
+  };
+  return {
+    services,
+    board,
+    /** Prepares what the first call would wait for. */
+    warmUp() {
+      warmTokenizer();
+      if (catalogue().search.servers.some(({ kind }) => kind === "embedded")) index.open();
+    },
+    close() {
+      index.close();
+      tokens.close();
+      source.close();
+      embeddedMaps[Symbol.dispose]();
+    },
+  };
+}

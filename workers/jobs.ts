@@ -1,0 +1,165 @@
+// The jobs of a worker: those that each runs on its own timers, and those that the queue gives to
+// one of the workers.
+
+import type { Registry } from "prom-client";
+import type { AccountActors } from "../actors/account-actors.ts";
+import type { Clock } from "../src/core/clock.ts";
+import type { Log } from "../src/core/log.ts";
+import type { ServerConfig } from "../src/settings/config.ts";
+import { ContentKeys } from "../src/store/content-keys.ts";
+import type { Database } from "../src/store/database.ts";
+import { IdempotencyKeys } from "../src/store/idempotency-keys.ts";
+import { Ledger } from "../src/store/ledger.ts";
+import { LogUpkeep } from "../src/store/log-upkeep.ts";
+import { PendingWork } from "../src/store/pending-work.ts";
+import { RejectedEntries } from "../src/store/rejected-entries.ts";
+import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
+import { auditJob } from "./audit-runs.ts";
+import { completeChanges } from "./completer.ts";
+import { evictIdle } from "./eviction.ts";
+import { expireIpHashes } from "./ip-hash-expiry.ts";
+import { JournalLag } from "./journal-lag.ts";
+import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
+import { flushJournal } from "./log-flush.ts";
+import { keepLogMonths, type RetentionDeps } from "./log-retention.ts";
+import { expireIdempotencyKeys } from "./mail-completer.ts";
+import { makePartitions } from "./partitions.ts";
+import { revokePlaygroundKeys } from "./playground-keys.ts";
+import type { ScheduledJob } from "./scheduled-job.ts";
+import { sweepExpired } from "./sweep.ts";
+
+/** For this long, a change is left to the process that is making it. */
+const GRACE_MS = 5_000;
+
+export interface JobParts {
+  readonly config: ServerConfig;
+  readonly log: Log;
+  readonly accounts: AccountActors;
+  readonly database: Database;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly after: Clock["after"];
+}
+
+/** Jobs that BullMQ ran in earlier releases. */
+export const ON_TIMERS = ["log-flush", "sweep"] as const;
+
+/** The jobs that every worker runs on its own timers. */
+export function timedJobs({
+  config,
+  log,
+  accounts,
+  database,
+  metrics,
+}: JobParts & { readonly metrics: JournalMetrics }) {
+  const { scripts } = accounts;
+  const flush = {
+    scripts,
+    ledger: new Ledger(database),
+    log,
+    keepMs: config.journalKeepMs,
+    rebuild: (bucket: number, epoch: number) => accounts.rebuild(bucket, epoch),
+    ...metrics,
+  };
+  return {
+    "log-flush": { everyMs: 500, run: () => flushJournal(flush) },
+    sweep: { everyMs: 5_000, run: () => sweepExpired({ scripts }) },
+  } satisfies Readonly<Record<(typeof ON_TIMERS)[number], ScheduledJob>>;
+}
+
+/** Has the journal measured for the metrics. */
+export function measureJournal(
+  { log, accounts, database, after }: JobParts,
+  registry: Registry,
+): JournalMetrics {
+  const { scripts, clock } = accounts;
+  const lag = new JournalLag({
+    redis: scripts.redis,
+    ledger: new Ledger(database),
+    now: () => clock.now(),
+    after,
+  });
+  const rejected = new RejectedEntries(database);
+  return journalMetrics({
+    registry,
+    lag: () => lag.measure(),
+    openRejections: () => rejected.countOpen(),
+    log,
+  });
+}
+
+/** Moves the journal; answers how many buckets did not fit. */
+async function flushOnce({
+  config,
+  log,
+  accounts,
+  database,
+}: Pick<JobParts, "config" | "log" | "accounts" | "database">): Promise<number> {
+  let conflicts = 0;
+  await flushJournal({
+    scripts: accounts.scripts,
+    ledger: new Ledger(database),
+    log,
+    keepMs: config.journalKeepMs,
+    rebuild: (bucket, epoch) => accounts.rebuild(bucket, epoch),
+    onFork: () => {
+      conflicts += 1;
+    },
+  });
+  return conflicts;
+}
+
+/** The jobs that the queue gives to one of the workers. */
+export function queueJobs({ config, log, accounts, database, ...time }: JobParts) {
+  const { scripts } = accounts;
+  const pendingWork = new PendingWork(database);
+  const upkeep = new LogUpkeep(database);
+  const now = () => accounts.clock.now();
+  const readNow = () => pendingWork.nowMs();
+  const retention: RetentionDeps = {
+    upkeep,
+    rejected: new RejectedEntries(database),
+    redis: scripts.redis,
+    now,
+    keepMonths: config.logKeepMonths,
+    flush: () => flushOnce({ config, log, accounts, database }),
+  };
+  return {
+    completer: {
+      everyMs: 10_000,
+      run: () => completeChanges({ accounts, pendingWork, now: readNow, log, graceMs: GRACE_MS }),
+    },
+    "wallet-eviction": {
+      everyMs: 600_000,
+      run: () => evictIdle({ accounts, redis: scripts.redis, idleMs: config.walletIdleMs, log }),
+    },
+    "playground-keys": {
+      everyMs: 30_000,
+      run: () => revokePlaygroundKeys({ database, accounts, now: readNow, log }),
+    },
+    "ip-hash-expiry": { everyMs: 3_600_000, run: () => expireIpHashes({ upkeep, now }) },
+    "mail-repeats-expiry": {
+      everyMs: 3_600_000,
+      run: () => expireIdempotencyKeys(new IdempotencyKeys(database)),
+    },
+    "append-only-rewrite": {
+      everyMs: 600_000,
+      run: () => {
+        const { redis } = scripts;
+        return rewriteAppendOnlyFiles({ redis, keys: new ContentKeys(redis), log });
+      },
+    },
+    "log-retention": {
+      everyMs: 3_600_000,
+      run: async () => {
+        const months = await keepLogMonths(retention);
+        if (months.length > 0) log.info({ months }, "Months of the request log were dropped");
+      },
+    },
+    "request-log-partitions": {
+      everyMs: 3_600_000,
+      run: () => makePartitions({ upkeep, now }),
+    },
+    audits: auditJob({ database, scripts, log, now: time.now, sleep: time.sleep }),
+  } satisfies Readonly<Record<string, ScheduledJob>>;
+}
