@@ -81,6 +81,18 @@ export function createAuth(deps: AuthDeps) {
     account: { accountLinking: { enabled: false } },
     verification: { storeIdentifier: { hash: async (identifier) => hashToken(identifier) } },
     databaseHooks: {
+      user: {
+        update: {
+          before: async ({ twoFactorEnabled }, context) => {
+            if (twoFactorEnabled !== true) return;
+            const present = context?.context.session;
+            if (!present) throw new Error("The second factor is turned on without a session");
+            // Sessions that began without a second factor must not count as if they had one.
+            // better-auth replaces the present session.
+            await context.context.internalAdapter.deleteUserSessions(present.user.id);
+          },
+        },
+      },
       session: {
         create: {
           before: async (session, context) => {

@@ -10,12 +10,17 @@ const EMAIL = "ada@example.com";
 
 let lab: PeopleLab;
 let ada: Visitor;
+/** Signed in before the second factor was turned on. */
+let earlier: Visitor;
 let secret: string;
 let backupCodes: readonly string[];
 
 beforeAll(async () => {
   lab = await PeopleLab.start();
   ada = await lab.person(EMAIL);
+  earlier = lab.visitor();
+  await earlier.signIn(EMAIL);
+  if (!(await earlier.isSignedIn())) throw new Error("Nobody signed in");
   const begun = await ada.auth("/two-factor/enable", { password: PASSWORD });
   secret = new URL(begun.body.totpURI).searchParams.get("secret") ?? "";
   backupCodes = begun.body.backupCodes;
@@ -25,6 +30,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await lab[Symbol.asyncDispose]();
+});
+
+test("to turn it on ends the sessions that began without it, and keeps the present one", async () => {
+  expect([await earlier.isSignedIn(), await ada.isSignedIn()]).toEqual([false, true]);
 });
 
 async function mustEnterCode(visitor: Visitor): Promise<void> {
