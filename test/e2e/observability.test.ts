@@ -29,7 +29,7 @@ beforeAll(async () => {
   product = await startProduct({
     apis: 1,
     workers: 1,
-    models: [{ id: "ok" }, { id: "breaks", mood: "reset-mid-stream" }],
+    models: [{ id: "ok" }, { id: "breaks", mood: "end-mid-stream" }],
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
       OTEL_TRACES_SAMPLER_ARG: "1",
