@@ -131,7 +131,7 @@ describe("payment list", () => {
         {
           ...{ id, provider: "manual", provider_ref: "b", status: "succeeded", dispute: null },
           ...{ amount_usd: 8, bonus_usd: 1, refunded_usd: 2, disputed_usd: 0 },
-          ...{ fee_usd: 0, tax_usd: 0, receipt_url: null },
+          ...{ purpose: "balance", fee_usd: 0, tax_usd: 0, receipt_url: null },
           paid_at: "2026-01-02T03:04:00.000Z",
         },
       ],

@@ -32,7 +32,7 @@ afterAll(async () => {
   await lab[Symbol.asyncDispose]();
 });
 
-test("to turn it on ends the sessions that began without it, and keeps the present one", async () => {
+test("turning it on ends the sessions that began without it, but not the present one", async () => {
   expect([await earlier.isSignedIn(), await ada.isSignedIn()]).toEqual([false, true]);
 });
 

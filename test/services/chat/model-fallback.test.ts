@@ -11,7 +11,7 @@ test("where no model answers, the caller is told the soonest time that one named
   const models = [modelOf(), modelOf(), modelOf()] as const;
   const { signal } = new AbortController();
   const asking = firstAnswer(
-    { log } as unknown as ChatCallDeps,
+    { log, clock: { monotonicMs: () => 0 } } as unknown as ChatCallDeps,
     { requestId: "req_1" } as Call,
     { models, signal },
     async () => {
