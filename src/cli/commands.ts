@@ -13,6 +13,7 @@ import { keyCommands } from "./key-commands.ts";
 import { logCommands } from "./log-commands.ts";
 import { mailCommands } from "./mail-commands.ts";
 import { migrateCommands } from "./migrate-command.ts";
+import { modelCommands } from "./model-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { peopleCommands } from "./people-commands.ts";
@@ -32,6 +33,7 @@ const COMMANDS: readonly Command[] = [
   ...planCommands,
   ...keyCommands,
   ...peopleCommands,
+  ...modelCommands,
   ...teamCommands,
   ...operatorCommands,
   ...serviceCommands,

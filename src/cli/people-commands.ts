@@ -1,13 +1,19 @@
 // Commands about people: links to sign in with, and who is an operator.
 
+import { apply } from "../accounts/administration.ts";
+import { IdentityMails } from "../identity/identity-mails.ts";
 import { LINK_MINUTES, makeSignInLink } from "../identity/sign-in-link.ts";
+import { loadMailConfig } from "../settings/config.ts";
+import { recordActivity } from "../store/activity.ts";
 import { ensurePerson, setOperator } from "../store/known-people.ts";
+import { openApplicationAccount } from "../store/own-accounts.ts";
 import { PasskeyStore } from "../store/passkeys.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
+import { OPERATOR } from "./operator-actor.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
-import { emailArgumentOf } from "./values.ts";
+import { emailArgumentOf, nameOf } from "./values.ts";
 
 const link: Command = {
   name: "person link",
@@ -121,6 +127,64 @@ const passkeys: Command = {
   },
 };
 
+const address: Command = {
+  name: "person email",
+  positionals: ["EMAIL", "NEW"],
+  summary: "Give a person another address, such as one who has lost the inbox; both are told",
+  options: {},
+  prepare(input) {
+    const email = emailArgumentOf(input);
+    const to = emailArgumentOf(input, 1);
+    return async (stores) => {
+      const { database, administration } = stores;
+      // The mails lead to the dashboard.
+      const dashboard = `${originOf(stores)}/dashboard`;
+      const store = new PeopleStore(database);
+      const person = await store.findByEmail(email);
+      if (person === null) return noPerson(email);
+      if (!(await store.changeEmail(person.id, to))) {
+        return {
+          json: { email, to },
+          text: `Somebody has the address ${to} already.`,
+          failed: true,
+        };
+      }
+      const { service } = loadMailConfig();
+      const { now } = administration;
+      const mails = new IdentityMails({ database, now, service, dashboard });
+      for (const one of [email, to]) {
+        await mails.notice(one, `The operator changed your address from ${email} to ${to}`);
+      }
+      return { json: { email: to, before: email }, text: `${email} is ${to} now.` };
+    };
+  },
+};
+
+const openAccount: Command = {
+  name: "person account",
+  positionals: ["EMAIL"],
+  summary: "Open an account for applications that a person owns",
+  options: { name: { value: "TEXT", help: "its name (Applications)" } },
+  prepare(input) {
+    const email = emailArgumentOf(input);
+    const name = nameOf(input, "name", "Applications");
+    return async ({ database, random, administration }) => {
+      const person = await new PeopleStore(database).findByEmail(email);
+      if (person === null) return noPerson(email);
+      const now = new Date(administration.now());
+      const line = { actor: OPERATOR, action: "account_opened", about: name };
+      const owner = { personId: person.id, email, name, most: Number.POSITIVE_INFINITY };
+      const account = await openApplicationAccount(database, owner, {
+        ...{ random, now },
+        also: (tx, number) => recordActivity(tx, number, line, now),
+      });
+      if (account === null) throw new Error("There is no limit for the operator");
+      await apply(administration, account);
+      return { json: { id: account.id, email, name }, text: `Opened ${account.id} for ${email}.` };
+    };
+  },
+};
+
 function listOf(rows: readonly (readonly string[])[], none: string): string {
   return rows.length === 0 ? none : table(rows);
 }
@@ -133,15 +197,17 @@ function noPerson(email: string): Answer {
   };
 }
 
+function originOf({ consoleOrigin }: Stores): string {
+  if (consoleOrigin !== null) return consoleOrigin;
+  throw new UsageError("CONSOLE_URL is not set: it is the origin where people open the dashboard");
+}
+
 async function linkFor(
-  { database, random, consoleOrigin: origin }: Stores,
+  stores: Stores,
   { email, personId, nowMs }: { email: string; personId: string; nowMs: number },
 ): Promise<Answer> {
-  if (origin === null) {
-    throw new UsageError(
-      "CONSOLE_URL is not set: it is the origin where people open the dashboard",
-    );
-  }
+  const { database, random } = stores;
+  const origin = originOf(stores);
   const terms = { random, now: new Date(nowMs) };
   const url = await makeSignInLink(database, { personId, origin }, terms);
   return {
@@ -150,4 +216,6 @@ async function linkFor(
   };
 }
 
-export const peopleCommands: readonly Command[] = [link, sessions, passkeys, invite, remove];
+export const peopleCommands: readonly Command[] = [
+  ...[link, sessions, passkeys, address, openAccount, invite, remove],
+];

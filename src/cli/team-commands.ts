@@ -19,11 +19,10 @@ import { recordActivity } from "../store/activity.ts";
 import { renameAccount } from "../store/own-accounts.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
+import { OPERATOR } from "./operator-actor.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { emailArgumentOf, idOf, nameAmong, nameOf, oneOf } from "./values.ts";
-
-const OPERATOR = { name: "operator", personId: null, country: null, ipHash: null };
 
 interface Team {
   readonly account: AccountRow;

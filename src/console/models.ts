@@ -16,13 +16,20 @@ export const consoleModels = personEndpoint({
   summary: "List models with all their prices",
   reply: ModelList,
   examples: [{ summary: "A model", reply: MODELS_EXAMPLE }],
-  async run({ deps }: { readonly deps: ModelsDeps }) {
-    const models = [...deps.catalogue().models.values()];
-    return { models: models.map((model) => modelJson(model, deps)) } satisfies ModelsReply;
-  },
+  run: async ({ deps }: { readonly deps: ModelsDeps }) => modelsReply(deps),
 });
 
-function modelJson(model: ModelEntry, { pauses }: ModelsDeps): ModelsReply["models"][number] {
+/** All models of the configuration with their prices, and whether each is paused. */
+export function modelsReply({
+  catalogue,
+  pauses,
+}: Pick<ModelsDeps, "catalogue"> & { readonly pauses: IsPaused }): ModelsReply {
+  return { models: [...catalogue().models.values()].map((model) => modelJson(model, pauses)) };
+}
+
+type IsPaused = Pick<ModelsDeps["pauses"], "isPaused">;
+
+function modelJson(model: ModelEntry, pauses: IsPaused): ModelsReply["models"][number] {
   return {
     id: model.id,
     label: model.label,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { openWorld, random, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
+import { type Cli, cliOf, cliProcessOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
 
@@ -15,6 +15,10 @@ beforeAll(async () => {
   world = await openWorld();
   cli = await cliOf(world, { CONSOLE_URL: "https://console.example.com" });
 });
+
+function person(email: string) {
+  return { email, name: "", isOperator: false, opensAccount: false };
+}
 
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -38,6 +42,45 @@ test("person link is for people who exist, and needs the address of the dashboar
   expect((await cli("person", "link", "nobody")).err).toContain("no email address");
   const lost = await cliOf(world);
   expect((await lost("person", "link", "root@example.com")).err).toContain("CONSOLE_URL");
+});
+
+test("person email gives a new address and tells both, unless somebody has it", async () => {
+  const { database } = world;
+  const people = new PeopleStore(database);
+  await ensurePerson(database, person("lost@example.com"), { random, now: new Date() });
+  await ensurePerson(database, person("taken@example.com"), { random, now: new Date() });
+  const taken = await cli("person", "email", "lost@example.com", "taken@example.com");
+  expect([taken.code, taken.err]).toEqual([1, expect.stringContaining("Somebody has")]);
+  const answer = jsonOf(
+    await cli("person", "email", "lost@example.com", "Found@example.com", "--json"),
+  );
+  expect(answer).toMatchObject({ email: "found@example.com", before: "lost@example.com" });
+  expect(await people.findByEmail("lost@example.com")).toBeNull();
+  expect(await people.findByEmail("found@example.com")).not.toBeNull();
+  const told = await database.sql`SELECT recipient FROM outbox ORDER BY recipient`;
+  expect(told.map(({ recipient }) => recipient)).toEqual(["found@example.com", "lost@example.com"]);
+  expect((await cli("person", "email", "found@example.com", "nobody")).err).toContain("'nobody'");
+});
+
+test("person account opens an account for applications that the person owns", async () => {
+  const { database } = world;
+  await ensurePerson(database, person("maker@example.com"), { random, now: new Date() });
+  const opened = jsonOf(await cli("person", "account", "maker@example.com", "--json"));
+  const shown = jsonOf(await cli("account", "show", String(opened.id), "--json"));
+  expect(shown).toMatchObject({ surface: "application", email: "maker@example.com" });
+  const people = new PeopleStore(database);
+  const maker = await people.findByEmail("maker@example.com");
+  const [own] = await people.accountsOf(maker?.id ?? "");
+  expect(own).toMatchObject({ account: { id: opened.id }, role: "owner" });
+  expect((await cli("person", "account", "nobody@example.com")).code).toBe(1);
+});
+
+test("model list has each model with its prices, and says which is paused", async () => {
+  const list = async () => jsonOf(await cliProcessOf(world)("model", "list", "--json"));
+  expect(await list()).toMatchObject({ models: [{ id: "farebox-guide", is_paused: false }] });
+  expect((await cli("service", "pause", "model:farebox-guide")).code).toBe(0);
+  expect(await list()).toMatchObject({ models: [{ id: "farebox-guide", is_paused: true }] });
+  expect((await cli("service", "resume", "model:farebox-guide")).code).toBe(0);
 });
 
 test("grant free gives free credit once, to an account that had none", async () => {
