@@ -1,5 +1,5 @@
 // Top-ups through the whole product: the API takes the events, workers process them, and any of
-// them may be killed.
+// them may be killed. PAYMENT_KILLS is how often one of the three processes is.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -9,7 +9,8 @@ import { eventually } from "../support/eventually.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
 import { random, silent, usd } from "../support/world.ts";
 
-setDefaultTimeout(300_000);
+const KILLS = Number(process.env.PAYMENT_KILLS ?? 8);
+setDefaultTimeout(300_000 + KILLS * 10_000);
 
 const SECRET_KEY = "sk_sandbox_of_the_product";
 const WEBHOOK_SECRET = "whsec_of_the_product_tests";
@@ -111,7 +112,7 @@ async function intentOf({ product }: Started, id: string): Promise<{ readonly in
 test("kill -9 of workers and API while events come in loses and doubles nothing", async () => {
   await using started = await start();
   const { product } = started;
-  const accounts = await Promise.all(Array.from({ length: 8 }, () => product.account()));
+  const accounts = await Promise.all(Array.from({ length: KILLS }, () => product.account()));
   for (const [round, account] of accounts.entries()) {
     const link = await farebox(started, "topup", "link", account.id, "--usd", "20");
     await payOn(link.url);

@@ -4,9 +4,8 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { FoundAccountsReply } from "../../../src/operator/accounts-schema.ts";
-import { Empty, Loaded } from "../parts/loaded.tsx";
+import { Empty } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
@@ -14,6 +13,7 @@ import { t } from "../texts.ts";
 import { dayTime } from "../time.ts";
 import { Go } from "./go.tsx";
 import { accountsQuery } from "./operator-queries.ts";
+import { Paged } from "./paged.tsx";
 import { type Column, Rows } from "./rows.tsx";
 import { StateTag } from "./state-tag.tsx";
 
@@ -76,27 +76,22 @@ export function AccountsPage() {
             <Button type="submit">{ot.search}</Button>
           </form>
         </search>
-        <Loaded query={query} height={240}>
-          {({ accounts, next }) => (
-            <>
-              {accounts.length === 0 ? (
-                <Empty title={ot.noAccounts}>
-                  <p className="small dim">{ot.noAccountsAbout}</p>
-                </Empty>
-              ) : (
-                <Rows
-                  rows={accounts}
-                  keyOf={({ id }) => id}
-                  columns={COLUMNS}
-                  label={ot.nav.pages.accounts}
-                />
-              )}
-              <div className="row table-foot" data-end="">
-                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-              </div>
-            </>
-          )}
-        </Loaded>
+        <Paged query={query}>
+          {({ accounts }) =>
+            accounts.length === 0 ? (
+              <Empty title={ot.noAccounts}>
+                <p className="small dim">{ot.noAccountsAbout}</p>
+              </Empty>
+            ) : (
+              <Rows
+                rows={accounts}
+                keyOf={({ id }) => id}
+                columns={COLUMNS}
+                label={ot.nav.pages.accounts}
+              />
+            )
+          }
+        </Paged>
       </Panel>
     </>
   );

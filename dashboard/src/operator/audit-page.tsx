@@ -3,8 +3,6 @@
 import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
-import { Loaded } from "../parts/loaded.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
@@ -12,6 +10,7 @@ import { dayTime } from "../time.ts";
 import { ActButton } from "./act-dialog.tsx";
 import { Go } from "./go.tsx";
 import { auditsQuery } from "./operator-queries.ts";
+import { Paged } from "./paged.tsx";
 import { type Column, Rows } from "./rows.tsx";
 
 type Run = AuditsReply["runs"][number];
@@ -68,7 +67,7 @@ function Result({ run: { report, failure } }: { readonly run: Run }) {
 }
 
 export function AuditsPage() {
-  const [fields, change] = useFields();
+  const [fields] = useFields();
   const query = useQuery(auditsQuery({ before: fields.before }));
   return (
     <>
@@ -76,21 +75,16 @@ export function AuditsPage() {
         <ActButton name="audit" path="audits" calm />
       </PageHead>
       <Panel>
-        <Loaded query={query} height={160}>
-          {({ runs, next }) => (
-            <>
-              <Rows
-                rows={runs}
-                keyOf={({ id }) => id}
-                columns={COLUMNS}
-                label={ot.nav.pages.audits}
-              />
-              <div className="row table-foot" data-end="">
-                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-              </div>
-            </>
+        <Paged query={query} height={160}>
+          {({ runs }) => (
+            <Rows
+              rows={runs}
+              keyOf={({ id }) => id}
+              columns={COLUMNS}
+              label={ot.nav.pages.audits}
+            />
           )}
-        </Loaded>
+        </Paged>
       </Panel>
     </>
   );

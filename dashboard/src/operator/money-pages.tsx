@@ -11,13 +11,13 @@ import type {
 import { UsageChart } from "../parts/lazy-chart.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { oneOf, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { dayTime, isoOf, UTC } from "../time.ts";
 import { Go } from "./go.tsx";
 import { disputesQuery, grantsQuery, revenueQuery } from "./operator-queries.ts";
+import { Paged, StateChoice } from "./paged.tsx";
 import { chargedView, receivedView } from "./revenue-view.ts";
 import { type Column, Rows } from "./rows.tsx";
 
@@ -178,7 +178,7 @@ const DISPUTES: readonly Column<Dispute>[] = [
 const STATES = ["open", "all"] as const;
 
 export function DisputesPage() {
-  const [fields, change] = useFields();
+  const [fields] = useFields();
   const state = oneOf(STATES, fields.state);
   const query = useQuery({
     ...disputesQuery({ state, before: fields.before }),
@@ -188,28 +188,17 @@ export function DisputesPage() {
     <>
       <PageHead title={ot.nav.pages.disputes} about={ot.disputesAbout} />
       <Panel>
-        <SegmentedControl
-          size="xs"
-          aria-label={ot.columns.state}
-          data={STATES.map((value) => ({ value, label: ot[value] }))}
-          value={state}
-          onChange={(value) => change({ state: value, before: undefined })}
-        />
-        <Loaded query={query} height={240}>
-          {({ disputes, next }) => (
-            <>
-              <Rows
-                rows={disputes}
-                keyOf={({ payment }) => payment}
-                columns={DISPUTES}
-                label={ot.nav.pages.disputes}
-              />
-              <div className="row table-foot" data-end="">
-                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-              </div>
-            </>
+        <StateChoice field="state" states={STATES} value={state} labelOf={(value) => ot[value]} />
+        <Paged query={query}>
+          {({ disputes }) => (
+            <Rows
+              rows={disputes}
+              keyOf={({ payment }) => payment}
+              columns={DISPUTES}
+              label={ot.nav.pages.disputes}
+            />
           )}
-        </Loaded>
+        </Paged>
       </Panel>
     </>
   );
@@ -233,7 +222,7 @@ const GRANTS: readonly Column<Grant>[] = [
 ];
 
 export function GrantsPage() {
-  const [fields, change] = useFields();
+  const [fields] = useFields();
   const query = useQuery({
     ...grantsQuery({ before: fields.before }),
     placeholderData: (last) => last,
@@ -242,21 +231,16 @@ export function GrantsPage() {
     <>
       <PageHead title={ot.nav.pages.grants} about={ot.grantsAbout} />
       <Panel>
-        <Loaded query={query} height={240}>
-          {({ grants, next }) => (
-            <>
-              <Rows
-                rows={grants}
-                keyOf={({ account, at, kind }) => `${account} ${at} ${kind}`}
-                columns={GRANTS}
-                label={ot.nav.pages.grants}
-              />
-              <div className="row table-foot" data-end="">
-                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-              </div>
-            </>
+        <Paged query={query}>
+          {({ grants }) => (
+            <Rows
+              rows={grants}
+              keyOf={({ account, at, kind }) => `${account} ${at} ${kind}`}
+              columns={GRANTS}
+              label={ot.nav.pages.grants}
+            />
           )}
-        </Loaded>
+        </Paged>
       </Panel>
     </>
   );

@@ -1,6 +1,5 @@
 // What waits or failed: mails, events of payment providers, and rejected journal entries.
 
-import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type {
   EventsReply,
@@ -8,7 +7,6 @@ import type {
   RejectedReply,
 } from "../../../src/operator/queues-schema.ts";
 import { Loaded } from "../parts/loaded.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { oneOf, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
@@ -16,6 +14,7 @@ import { dayTime } from "../time.ts";
 import { ActButton } from "./act-dialog.tsx";
 import { Go } from "./go.tsx";
 import { eventsQuery, mailsQuery, rejectedQuery } from "./operator-queries.ts";
+import { Paged, StateChoice } from "./paged.tsx";
 import { type Column, Rows } from "./rows.tsx";
 
 const MAIL_STATES = ["waiting", "failed", "sent"] as const;
@@ -62,7 +61,7 @@ const MAILS: readonly Column<Mail>[] = [
 ];
 
 export function MailsPage() {
-  const [fields, change] = useFields();
+  const [fields] = useFields();
   const status = oneOf(MAIL_STATES, fields.status);
   const query = useQuery({
     ...mailsQuery({ status, before: fields.before }),
@@ -74,28 +73,17 @@ export function MailsPage() {
         <ActButton name="mails" path="mails/retry" calm />
       </PageHead>
       <Panel>
-        <SegmentedControl
-          size="xs"
-          aria-label={ot.columns.state}
-          data={MAIL_STATES.map((value) => ({ value, label: ot.mailStates[value] }))}
+        <StateChoice
+          field="status"
+          states={MAIL_STATES}
           value={status}
-          onChange={(value) => change({ status: value, before: undefined })}
+          labelOf={(value) => ot.mailStates[value]}
         />
-        <Loaded query={query} height={240}>
-          {({ mails, next }) => (
-            <>
-              <Rows
-                rows={mails}
-                keyOf={({ id }) => id}
-                columns={MAILS}
-                label={ot.nav.pages.mails}
-              />
-              <div className="row table-foot" data-end="">
-                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-              </div>
-            </>
+        <Paged query={query}>
+          {({ mails }) => (
+            <Rows rows={mails} keyOf={({ id }) => id} columns={MAILS} label={ot.nav.pages.mails} />
           )}
-        </Loaded>
+        </Paged>
       </Panel>
     </>
   );
@@ -146,7 +134,7 @@ const EVENTS: readonly Column<Event>[] = [
 ];
 
 export function EventsPage() {
-  const [fields, change] = useFields();
+  const [fields] = useFields();
   const status = oneOf(EVENT_STATES, fields.status);
   const query = useQuery({
     ...eventsQuery({ status, before: fields.before }),
@@ -156,28 +144,22 @@ export function EventsPage() {
     <>
       <PageHead title={ot.nav.pages.events} about={ot.eventsAbout} />
       <Panel>
-        <SegmentedControl
-          size="xs"
-          aria-label={ot.columns.state}
-          data={EVENT_STATES.map((value) => ({ value, label: ot.eventStates[value] }))}
+        <StateChoice
+          field="status"
+          states={EVENT_STATES}
           value={status}
-          onChange={(value) => change({ status: value, before: undefined })}
+          labelOf={(value) => ot.eventStates[value]}
         />
-        <Loaded query={query} height={240}>
-          {({ events, next }) => (
-            <>
-              <Rows
-                rows={events}
-                keyOf={({ provider, id }) => `${provider} ${id}`}
-                columns={EVENTS}
-                label={ot.nav.pages.events}
-              />
-              <div className="row table-foot" data-end="">
-                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-              </div>
-            </>
+        <Paged query={query}>
+          {({ events }) => (
+            <Rows
+              rows={events}
+              keyOf={({ provider, id }) => `${provider} ${id}`}
+              columns={EVENTS}
+              label={ot.nav.pages.events}
+            />
           )}
-        </Loaded>
+        </Paged>
       </Panel>
     </>
   );

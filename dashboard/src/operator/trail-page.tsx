@@ -2,14 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { TrailReply } from "../../../src/operator/action-schema.ts";
-import { Loaded } from "../parts/loaded.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { dayTime } from "../time.ts";
 import { Go } from "./go.tsx";
 import { trailQuery } from "./operator-queries.ts";
+import { Paged } from "./paged.tsx";
 import { type Column, Rows } from "./rows.tsx";
 
 type Entry = TrailReply["entries"][number];
@@ -57,7 +56,7 @@ export function TrailRows({ entries }: { readonly entries: TrailReply["entries"]
 }
 
 export function TrailPage() {
-  const [fields, change] = useFields();
+  const [fields] = useFields();
   const query = useQuery({
     ...trailQuery({ before: fields.before }),
     placeholderData: (last) => last,
@@ -66,16 +65,7 @@ export function TrailPage() {
     <>
       <PageHead title={ot.nav.pages.trail} about={ot.trailAbout} />
       <Panel>
-        <Loaded query={query} height={240}>
-          {({ entries, next }) => (
-            <>
-              <TrailRows entries={entries} />
-              <div className="row table-foot" data-end="">
-                <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-              </div>
-            </>
-          )}
-        </Loaded>
+        <Paged query={query}>{({ entries }) => <TrailRows entries={entries} />}</Paged>
       </Panel>
     </>
   );
