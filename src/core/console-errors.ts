@@ -21,7 +21,7 @@ export const CONSOLE_ERRORS = {
   },
   operator_address: {
     status: 403,
-    when: "operators may not come from this address (`OPERATOR_ALLOWED_IPS`)",
+    when: "operators are not allowed in from this address (`OPERATOR_ALLOWED_IPS`)",
   },
   second_factor_required: { status: 403, when: "an operator has no second factor yet" },
   role_required: { status: 403, when: "the person's role does not include this" },

@@ -18,8 +18,8 @@ import type { RawRequest } from "./frame.ts";
 /** What the frame needs for any endpoint of operators. */
 export interface OperatorFrameDeps extends ConsoleFrameDeps {
   readonly operators: {
-    /** Whether operators may come from this address. */
-    readonly mayComeFrom: (ip: string) => boolean;
+    /** True if operators are allowed in from this address. */
+    readonly isAllowedFrom: (ip: string) => boolean;
   };
   /** Answers as if there were no such path. */
   readonly noSuchPath: (raw: RawRequest) => Promise<Response>;
@@ -46,10 +46,10 @@ export function operatorEndpoint<Deps extends OperatorFrameDeps, Input = undefin
       const person = await deps.people.signedIn(raw.request.headers);
       if (person === null || !person.isOperator) return await deps.noSuchPath(raw);
       return await answerPage(deps, raw, async (visitor) => {
-        if (!deps.operators.mayComeFrom(visitor.clientIp)) {
+        if (!deps.operators.isAllowedFrom(visitor.clientIp)) {
           throw new ConsoleError(
             "operator_address",
-            `Operators may not come from ${visitor.clientIp}: see OPERATOR_ALLOWED_IPS`,
+            `Operators are not allowed in from ${visitor.clientIp}: see OPERATOR_ALLOWED_IPS`,
           );
         }
         if (!person.hasTwoFactor) {

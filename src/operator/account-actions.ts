@@ -202,7 +202,7 @@ const close = accountAction({
   summary: "Close the account permanently, and revoke its keys",
   body: AskBody,
   run: (context, account, input) =>
-    actOnce(context, deedOn(account, "close", "closed for good"), input, (also) => {
+    actOnce(context, deedOn(account, "close", "closed permanently"), input, (also) => {
       const { administration, wallets } = context.deps;
       return closeAccount({ ...administration, wallets, also }, account.id);
     }),

@@ -9,7 +9,7 @@ interface OperatorConfig {
 }
 
 export function openOperators({ operatorAddresses }: OperatorConfig): OperatorDeps["operators"] {
-  if (operatorAddresses.length === 0) return { mayComeFrom: () => true };
+  if (operatorAddresses.length === 0) return { isAllowedFrom: () => true };
   const allowed = allowlist(operatorAddresses);
-  return { mayComeFrom: (ip) => isListed(allowed, ip) };
+  return { isAllowedFrom: (ip) => isListed(allowed, ip) };
 }

@@ -21,7 +21,7 @@ const MAIL_WAIT_MS = 100;
 /** Strangers and operators belong to no account. */
 export type Somebody = Role | "stranger" | "operator" | "operator_without_factor";
 
-/** Operators may not come from here. */
+/** Operators are not allowed in from here. */
 export const FOREIGN_ADDRESS = "203.0.113.9";
 
 export interface Told<Body> {
@@ -149,7 +149,7 @@ export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people
   const identity = identityOf(stores);
   return {
     ...{ consoleUrl: null, identity, installation, ...opened },
-    operators: { mayComeFrom: (ip) => ip !== FOREIGN_ADDRESS },
+    operators: { isAllowedFrom: (ip) => ip !== FOREIGN_ADDRESS },
     switches: new Pauses({ database, log: silent }),
     upstreams: new UpstreamBoard(),
     process: { id: actors.deps.processId, openCalls: () => actors.openCalls },

@@ -185,7 +185,7 @@ describe("the state of an account", () => {
     expect(body.entries.map(({ action }) => action)).toEqual(["operator_suspend"]);
   });
 
-  test("closed is for good, and its keys are revoked", async () => {
+  test("closed is permanent, and its keys are revoked", async () => {
     const made = await operators.console.account({ paid: "5" });
     await act(made.id, "close", { id: nextId() });
     expect(await stateOf(made.id)).toBe("closed");

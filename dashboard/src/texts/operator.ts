@@ -151,10 +151,10 @@ export const ot = {
       action: "Resume",
     },
     close: {
-      open: "Close for good",
-      title: "Close this account for good",
+      open: "Close permanently",
+      title: "Close this account permanently",
       about: "Every key is revoked, and nothing opens it again. Refund what is left before.",
-      action: "Close for good",
+      action: "Close permanently",
     },
     grant: {
       open: "Grant free credit",
