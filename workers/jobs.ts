@@ -45,22 +45,9 @@ export interface JobParts {
 export const ON_TIMERS = ["log-flush", "sweep"] as const;
 
 /** The jobs that every worker runs on its own timers. */
-export function timedJobs({
-  config,
-  log,
-  accounts,
-  database,
-  metrics,
-}: JobParts & { readonly metrics: JournalMetrics }) {
-  const { scripts } = accounts;
-  const flush = {
-    scripts,
-    ledger: new Ledger(database),
-    log,
-    keepMs: config.journalKeepMs,
-    rebuild: (bucket: number, epoch: number) => accounts.rebuild(bucket, epoch),
-    ...metrics,
-  };
+export function timedJobs({ metrics, ...parts }: JobParts & { readonly metrics: JournalMetrics }) {
+  const flush = { ...flushDeps(parts), ...metrics };
+  const { scripts } = parts.accounts;
   return {
     "log-flush": { everyMs: 500, run: () => flushJournal(flush) },
     sweep: { everyMs: 5_000, run: () => sweepExpired({ scripts }) },
@@ -88,20 +75,24 @@ export function measureJournal(
   });
 }
 
-/** Moves the journal; answers how many buckets did not fit. */
-async function flushOnce({
-  config,
-  log,
-  accounts,
-  database,
-}: Pick<JobParts, "config" | "log" | "accounts" | "database">): Promise<number> {
-  let conflicts = 0;
-  await flushJournal({
+/** What the flush of the workers works with. */
+function flushDeps({ config, log, accounts, database }: FlushParts) {
+  return {
     scripts: accounts.scripts,
     ledger: new Ledger(database),
     log,
     keepMs: config.journalKeepMs,
-    rebuild: (bucket, epoch) => accounts.rebuild(bucket, epoch),
+    rebuild: (bucket: number, epoch: number) => accounts.rebuild(bucket, epoch),
+  };
+}
+
+type FlushParts = Pick<JobParts, "config" | "log" | "accounts" | "database">;
+
+/** Moves the journal; answers how many buckets did not fit. */
+async function flushOnce(parts: FlushParts): Promise<number> {
+  let conflicts = 0;
+  await flushJournal({
+    ...flushDeps(parts),
     onFork: () => {
       conflicts += 1;
     },

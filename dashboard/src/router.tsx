@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router";
 import { RequestError } from "./api/client.ts";
 import { meQuery, queryClient } from "./api/queries.ts";
+import { ROUTER_OPTIONS } from "./router-options.ts";
 import { accountToOpen, rememberAccount } from "./session.tsx";
 import { Broken } from "./shell/broken.tsx";
 import { Missing } from "./shell/missing.tsx";
@@ -134,17 +135,7 @@ const pages = [
 export const router = createRouter({
   routeTree: root.addChildren([home, long, ...entries, inside.addChildren([...pages])]),
   basepath: "/dashboard",
-  trailingSlash: "never",
-  defaultPreload: "intent",
-  scrollRestoration: true,
-  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-  stringifySearch: (search) => {
-    const fields = Object.entries(search).filter(
-      ([, value]) => value !== undefined && value !== "",
-    );
-    const query = new URLSearchParams(fields.map(([name, value]) => [name, String(value)]));
-    return query.size === 0 ? "" : `?${query}`;
-  },
+  ...ROUTER_OPTIONS,
 });
 
 declare module "@tanstack/react-router" {

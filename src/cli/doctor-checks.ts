@@ -5,7 +5,6 @@ import { probeKeys } from "../../actors/keys.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
 import { checkProvider } from "../services/chat/providers/provider-check.ts";
 import { greetRelay } from "../services/mail/providers/relay-check.ts";
-import { CatalogueSource } from "../settings/catalogue-source.ts";
 import type { ServerConfig } from "../settings/config.ts";
 import { Ledger } from "../store/ledger.ts";
 import { compareMigrations } from "../store/migrate.ts";
@@ -14,6 +13,7 @@ import { openRedis } from "../store/redis.ts";
 import { checkRedis, checkReplication, checkWrites } from "../store/redis-check.ts";
 import { parseRedisUrl } from "../store/redis-url.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
+import { openCatalogue } from "./server-settings.ts";
 import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
 
@@ -126,10 +126,7 @@ async function checkJournal({ stores, now }: CheckContext): Promise<Finding[]> {
 }
 
 async function checkModels({ config, fetch }: CheckContext): Promise<Finding[]> {
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const env = config.environment;
-  const options = { ...config.catalogueFile, env, log, probe: fetch, ownPort: config.port };
-  using source = await CatalogueSource.open(options);
+  using source = await openCatalogue(config, { probe: fetch, warn: () => {} });
   const { models, providers } = source.current();
   const remote = [...providers.values()].filter(({ kind }) => kind === "openai");
   const findings = await Promise.all(

@@ -1,11 +1,8 @@
-import { loadServerConfig } from "../settings/config.ts";
 import type { Command } from "./command.ts";
 import { CHECKS, type CheckContext, type Finding, problem } from "./doctor-checks.ts";
 import { table } from "./print.ts";
+import { serverSettings } from "./server-settings.ts";
 import type { Stores } from "./stores.ts";
-
-/** Its value is not used: doctor serves no metrics. */
-const METRICS_PORT = 0;
 
 interface Report extends Finding {
   readonly check: string;
@@ -31,7 +28,7 @@ export const doctorCommands: readonly Command[] = [
 /** All checks at once. One that fails does not stop the others. */
 async function examine(stores: Stores): Promise<Report[]> {
   const { now } = stores.administration;
-  const context: CheckContext = { stores, config: loadServerConfig(METRICS_PORT), fetch, now };
+  const context: CheckContext = { stores, config: serverSettings(), fetch, now };
   const reports = await Promise.all(
     CHECKS.map(async ([check, run]) => {
       const findings = await run(context).catch((error: unknown) => [problem(reasonOf(error))]);

@@ -1,14 +1,10 @@
 // Commands about models.
 
 import { modelsReply } from "../console/models.ts";
-import { CatalogueSource } from "../settings/catalogue-source.ts";
-import { loadServerConfig } from "../settings/config.ts";
 import { Pauses } from "../store/pauses.ts";
 import type { Command } from "./command.ts";
 import { table } from "./print.ts";
-
-/** Its value is not used: the command serves no metrics. */
-const METRICS_PORT = 0;
+import { openCatalogue, serverSettings } from "./server-settings.ts";
 
 export const modelCommands: readonly Command[] = [
   {
@@ -18,16 +14,8 @@ export const modelCommands: readonly Command[] = [
     options: {},
     prepare() {
       return async ({ database, warn }) => {
-        const log = {
-          info: () => {},
-          warn: (_: object, message: string) => warn(message),
-          error: (_: object, message: string) => warn(message),
-        };
-        const { catalogueFile, environment: env, port: ownPort } = loadServerConfig(METRICS_PORT);
-        using source = await CatalogueSource.open({
-          ...catalogueFile,
-          ...{ env, log, probe: fetch, ownPort },
-        });
+        using source = await openCatalogue(serverSettings(), { probe: fetch, warn });
+        const log = { warn: (_: object, message: string) => warn(message) };
         const pauses = new Pauses({ database, log });
         await pauses.reload();
         const { models } = modelsReply({ catalogue: () => source.current(), pauses });

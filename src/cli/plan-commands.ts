@@ -6,10 +6,12 @@ import { PRICED_PLANS, type PricedPlan, planTitle } from "../core/plan-terms.ts"
 import { consentText, PLAN_CONSENT_VERSION } from "../payments/consent.ts";
 import { cancelPlan, orderPlan, planOf } from "../payments/plans.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
+import type { AccountRow } from "../store/accounts.ts";
 import type { PlanFacts } from "../store/plan-subscriptions.ts";
 import { paidFor, type TopUp } from "../store/top-ups.ts";
-import { type Answer, type Command, UsageError } from "./command.ts";
+import { type Answer, type Command, type Input, UsageError } from "./command.ts";
 import { dollars, utc } from "./print.ts";
+import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
 import { topUpJson } from "./top-up-print.ts";
 import { cardOption, idOf, referenceOf } from "./values.ts";
@@ -19,14 +21,10 @@ const show: Command = {
   positionals: ["ID"],
   summary: "Show the plan of an application account, and what it costs a month",
   options: {},
-  prepare(input) {
-    const id = idOf(input, "account");
-    return async (stores) => {
-      const account = await findAccount(stores.administration, id);
-      const payments = paymentsOf(stores);
-      return planAnswer(await planOf(payments, account), payments);
-    };
-  },
+  prepare: (input) =>
+    ofAccount(input, async (payments, account) =>
+      planAnswer(await planOf(payments, account), payments),
+    ),
 };
 
 const buy: Command = {
@@ -40,7 +38,6 @@ const buy: Command = {
     consent: { value: null, help: "the holder agreed that the card is charged each month" },
   },
   prepare(input) {
-    const id = idOf(input, "account");
     const plan = planNamed(input.positionals[1] ?? "");
     const cardId = cardOption(input, "card");
     const request = referenceOf(input, "id");
@@ -48,9 +45,7 @@ const buy: Command = {
       const text = consentText(PLAN_CONSENT_VERSION);
       throw new UsageError(`--consent must be given once the holder has agreed to this: ${text}`);
     }
-    return async (stores) => {
-      const account = await findAccount(stores.administration, id);
-      const payments = paymentsOf(stores);
+    return ofAccount(input, async (payments, account) => {
       const { topUp, facts } = await orderPlan(payments, account, { plan, cardId, request });
       const answer = planAnswer(facts, payments);
       if (topUp === null) return answer;
@@ -59,7 +54,7 @@ const buy: Command = {
         text: `${chargeText(topUp)}\n${answer.text}`,
         failed: topUp.status === "failed",
       };
-    };
+    });
   },
 };
 
@@ -68,15 +63,23 @@ const cancel: Command = {
   positionals: ["ID"],
   summary: "End a plan with its paid month; then the account is on the Free plan",
   options: {},
-  prepare(input) {
-    const id = idOf(input, "account");
-    return async (stores) => {
-      const account = await findAccount(stores.administration, id);
-      const payments = paymentsOf(stores);
-      return planAnswer(await cancelPlan(payments, account), payments);
-    };
-  },
+  prepare: (input) =>
+    ofAccount(input, async (payments, account) =>
+      planAnswer(await cancelPlan(payments, account), payments),
+    ),
 };
+
+/** Runs with the payments and the account that the command names. */
+function ofAccount(
+  input: Input,
+  run: (payments: PaymentDeps, account: AccountRow) => Promise<Answer>,
+): (stores: Stores) => Promise<Answer> {
+  const id = idOf(input, "account");
+  return async (stores) => {
+    const account = await findAccount(stores.administration, id);
+    return await run(paymentsOf(stores), account);
+  };
+}
 
 function planNamed(word: string): PricedPlan {
   const plan = PRICED_PLANS.find((name) => name === word);

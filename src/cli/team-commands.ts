@@ -15,11 +15,10 @@ import {
 } from "../identity/team-changes.ts";
 import { loadMailConfig } from "../settings/config.ts";
 import type { AccountRow } from "../store/accounts.ts";
-import { recordActivity } from "../store/activity.ts";
+import { OPERATOR, recordActivity } from "../store/activity.ts";
 import { renameAccount } from "../store/own-accounts.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
-import { OPERATOR } from "./operator-actor.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { emailArgumentOf, idOf, nameAmong, nameOf, oneOf } from "./values.ts";

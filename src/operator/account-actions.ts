@@ -1,6 +1,6 @@
 // What operators do to an account. Each goes through the use case that the command line uses.
 
-import { changeAccount, grantFree } from "../accounts/administration.ts";
+import { type AccountAction, changeAccount, grantFree } from "../accounts/administration.ts";
 import { closeAccount } from "../accounts/closing.ts";
 import { adjustBalance, forgiveOwed, recordPayment, refundPayment } from "../accounts/payments.ts";
 import { readField } from "../console/read-fields.ts";
@@ -14,7 +14,7 @@ import type { Checked, TSchema } from "../http/schema.ts";
 import { refundTopUp } from "../payments/refund.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { MANUAL, type Payment } from "../store/payments.ts";
-import { actOnce, actOutside, type Deed } from "./act.ts";
+import { type Ask, actOnce, actOutside, type Deed } from "./act.ts";
 import {
   ACTION_EXAMPLE,
   Action,
@@ -189,11 +189,21 @@ function stateAction(kind: keyof typeof DONE, summary: string) {
     name: kind,
     summary,
     body: AskBody,
-    run: (context, account, input) =>
-      actOnce(context, deedOn(account, kind, DONE[kind]), input, (also) =>
-        changeAccount({ ...context.deps.administration, also }, account.id, { kind }),
-      ),
+    run: (context, account, input) => changeOnce(context, account, input, DONE[kind], { kind }),
   });
+}
+
+/** Changes what the account is, once; the trail names the kind of the change. */
+function changeOnce(
+  context: Context,
+  account: AccountRow,
+  input: Ask,
+  about: string,
+  change: AccountAction,
+): Promise<ActionReply> {
+  return actOnce(context, deedOn(account, change.kind, about), input, (also) =>
+    changeAccount({ ...context.deps.administration, also }, account.id, change),
+  );
 }
 
 const close = accountAction({
@@ -226,11 +236,7 @@ const plan = accountAction({
   body: PlanBody,
   example: { plan: "pro" },
   run: (context, account, input) =>
-    actOnce(context, deedOn(account, "plan", `plan ${input.plan}`), input, (also) =>
-      changeAccount({ ...context.deps.administration, also }, account.id, {
-        ...{ kind: "plan", plan: input.plan },
-      }),
-    ),
+    changeOnce(context, account, input, `plan ${input.plan}`, { kind: "plan", plan: input.plan }),
 });
 
 const contract = accountAction({
@@ -240,11 +246,10 @@ const contract = accountAction({
   body: ContractBody,
   example: { contract: "enterprise" },
   run: (context, account, input) =>
-    actOnce(context, deedOn(account, "contract", `contract ${input.contract}`), input, (also) =>
-      changeAccount({ ...context.deps.administration, also }, account.id, {
-        ...{ kind: "contract", contract: input.contract === "none" ? null : input.contract },
-      }),
-    ),
+    changeOnce(context, account, input, `contract ${input.contract}`, {
+      kind: "contract",
+      contract: input.contract === "none" ? null : input.contract,
+    }),
 });
 
 export const ACCOUNT_ACTIONS = [

@@ -15,6 +15,9 @@ export interface Actor {
   readonly ipHash: string | null;
 }
 
+/** The operator at a terminal, who is no person that signed in. */
+export const OPERATOR: Actor = { name: "operator", personId: null, country: null, ipHash: null };
+
 export interface ActivityEntry {
   readonly at: Date;
   readonly actor: string;

@@ -5,7 +5,7 @@ import { hashToken } from "../core/console-tokens.ts";
 import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Role } from "../core/roles.ts";
 import { accounts } from "./account-schema.ts";
-import { recordActivity } from "./activity.ts";
+import { OPERATOR, recordActivity } from "./activity.ts";
 import type { Database } from "./database.ts";
 import { memberships, people, verifications } from "./people-schema.ts";
 
@@ -80,8 +80,7 @@ export async function ensureMember(
       .onConflictDoNothing()
       .returning({ role: memberships.role });
     if (added.length === 0) return;
-    const actor = { name: "operator", personId: null, country: null, ipHash: null };
-    const what = { actor, action: "person_joined", about: `${personId} as ${role}` };
+    const what = { actor: OPERATOR, action: "person_joined", about: `${personId} as ${role}` };
     await recordActivity(tx, account.number, what, now);
   });
 }

@@ -2,38 +2,36 @@
 // limit, share, try out, secure and close it.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { ensureChromium, PASSWORD, startBrowser, Visitor } from "../support/browser.ts";
-import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+import {
+  type BrowserStage,
+  chromiumHere,
+  openStage,
+  PASSWORD,
+  Visitor,
+} from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 
 setDefaultTimeout(120_000);
 
-const chromium = ensureChromium();
-if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
-/** CI has no excuse. */
-const canRun = chromium !== null || Boolean(process.env.CI);
+const { path: chromium, canRun } = chromiumHere();
 
-let running: DashboardProduct;
-let browser: Browser;
+let stage: BrowserStage | undefined;
+let running: BrowserStage["running"];
+let browser: BrowserStage["browser"];
 let ada: Visitor;
 let bob: Visitor;
 let account = "";
 
 beforeAll(async () => {
   if (!canRun) return;
-  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
-  running = await startDashboardProduct();
-  browser = await startBrowser(chromium);
+  stage = await openStage(chromium);
+  ({ running, browser } = stage);
   ada = await Visitor.open(browser, running.url);
   bob = await Visitor.open(browser, running.url);
   account = await ada.signUp("ada@example.com");
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await running?.[Symbol.asyncDispose]();
-});
+afterAll(() => stage?.[Symbol.asyncDispose]());
 
 /** Adds credit on the page of the sandbox, with one of its test cards. */
 async function payWith(card: string, usd: string): Promise<void> {

@@ -2,36 +2,28 @@
 // to a paid call that is seen in usage. Each page is looked at in light, dark and on a phone.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { ensureChromium, startBrowser, Visitor } from "../support/browser.ts";
-import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+import { type BrowserStage, chromiumHere, openStage, Visitor } from "../support/browser.ts";
 
 setDefaultTimeout(150_000);
 
-const chromium = ensureChromium();
-if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
-/** CI has no excuse. */
-const canRun = chromium !== null || Boolean(process.env.CI);
+const { path: chromium, canRun } = chromiumHere();
 const SEEN_MS = 20_000;
 
-let running: DashboardProduct;
-let browser: Browser;
+let stage: BrowserStage | undefined;
+let running: BrowserStage["running"];
+let browser: BrowserStage["browser"];
 let ada: Visitor;
 let account = "";
 let key = "";
 
 beforeAll(async () => {
   if (!canRun) return;
-  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
-  running = await startDashboardProduct();
-  browser = await startBrowser(chromium);
+  stage = await openStage(chromium);
+  ({ running, browser } = stage);
   ada = await Visitor.open(browser, running.url);
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await running?.[Symbol.asyncDispose]();
-});
+afterAll(() => stage?.[Symbol.asyncDispose]());
 
 async function call(body: object = {}): Promise<Response> {
   return await fetch(`${running.url}/v1/chat/completions`, {

@@ -2,22 +2,24 @@
 // an account found, credited, refunded, suspended and resumed, and the trail of it.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
 import { setOperator } from "../../src/store/known-people.ts";
-import { ensureChromium, PASSWORD, startBrowser, Visitor } from "../support/browser.ts";
-import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+import {
+  type BrowserStage,
+  chromiumHere,
+  openStage,
+  PASSWORD,
+  Visitor,
+} from "../support/browser.ts";
 import { totp } from "../support/totp.ts";
 
 setDefaultTimeout(150_000);
 
-const chromium = ensureChromium();
-if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
-/** CI has no excuse. */
-const canRun = chromium !== null || Boolean(process.env.CI);
+const { path: chromium, canRun } = chromiumHere();
 const OPERATOR = "ops@example.com";
 
-let running: DashboardProduct;
-let browser: Browser;
+let stage: BrowserStage | undefined;
+let running: BrowserStage["running"];
+let browser: BrowserStage["browser"];
 let ops: Visitor;
 let ada: Visitor;
 let account = "";
@@ -25,9 +27,8 @@ let secret = "";
 
 beforeAll(async () => {
   if (!canRun) return;
-  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
-  running = await startDashboardProduct();
-  browser = await startBrowser(chromium);
+  stage = await openStage(chromium);
+  ({ running, browser } = stage);
   ada = await Visitor.open(browser, running.url);
   ops = await Visitor.open(browser, running.url);
   account = await ada.signUp("ada@example.com");
@@ -35,10 +36,7 @@ beforeAll(async () => {
   await setOperator(running.product.operator.database, OPERATOR, true);
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await running?.[Symbol.asyncDispose]();
-});
+afterAll(() => stage?.[Symbol.asyncDispose]());
 
 async function open(who: Visitor, path = ""): Promise<void> {
   await who.page.goto(`${running.url}/operator${path}`);

@@ -2,41 +2,39 @@
 // factor, one-time link and passkey; and the pages on the way are accessible in light and dark.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
 import { PeopleStore } from "../../src/store/people.ts";
-import { ensureChromium, PASSWORD, startBrowser, Visitor } from "../support/browser.ts";
-import { type DashboardProduct, startDashboardProduct } from "../support/dashboard-product.ts";
+import {
+  type BrowserStage,
+  chromiumHere,
+  openStage,
+  PASSWORD,
+  Visitor,
+} from "../support/browser.ts";
 import { totp } from "../support/totp.ts";
 import { random } from "../support/world.ts";
 
 setDefaultTimeout(150_000);
 
-const chromium = ensureChromium();
-if (chromium === null) console.log("Chromium is missing: the pages are not tested in a browser");
-/** CI has no excuse. */
-const canRun = chromium !== null || Boolean(process.env.CI);
+const { path: chromium, canRun } = chromiumHere();
 const EMAIL = "ada@example.com";
 const NEW_PASSWORD = "another horse, another battery";
 
-let running: DashboardProduct;
-let browser: Browser;
+let stage: BrowserStage | undefined;
+let running: BrowserStage["running"];
+let browser: BrowserStage["browser"];
 let ada: Visitor;
 let account = "";
 
 beforeAll(async () => {
   if (!canRun) return;
-  if (chromium === null) throw new Error("Chromium is missing, and could not be installed");
-  running = await startDashboardProduct();
-  browser = await startBrowser(chromium);
+  stage = await openStage(chromium);
+  ({ running, browser } = stage);
   ada = await Visitor.open(browser, running.url);
   account = await ada.signUp(EMAIL);
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await running?.[Symbol.asyncDispose]();
-});
+afterAll(() => stage?.[Symbol.asyncDispose]());
 
 /** A browser without a session, which takes one way in; nothing may complain on the way. */
 async function enter(way: (visitor: Visitor) => Promise<void>, base = running.url): Promise<void> {

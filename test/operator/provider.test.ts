@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => lab[Symbol.asyncDispose]());
 
-test("a refund is made at the provider once, and takes the credit back", async () => {
+/** An account that was topped up with $20 on the provider's page. */
+async function toppedUp() {
   const account = await lab.harness.account();
   const path = `/accounts/${account.id}`;
   const body = { amount_usd: "20", save_card: false };
@@ -28,6 +29,11 @@ test("a refund is made at the provider once, and takes the credit back", async (
   );
   await lab.pay(started.body.top_up.url);
   await eventually("it is credited", async () => (await lab.payments(account)) === 1);
+  return { account, path };
+}
+
+test("a refund is made at the provider once, and takes the credit back", async () => {
+  const { account, path } = await toppedUp();
   const billing = async () => (await operators.get<BillingReply>(`${path}/billing`)).body;
   const payment = (await billing()).payments[0]?.id;
   const part = { id: "op_refund_1", reason: "Asked for", payment, amount_usd: "5" };
@@ -43,16 +49,7 @@ test("a refund is made at the provider once, and takes the credit back", async (
 });
 
 test("a refund that the provider refuses is recorded as failed", async () => {
-  const account = await lab.harness.account();
-  const path = `/accounts/${account.id}`;
-  const body = { amount_usd: "20", save_card: false };
-  const started = await lab.harness.post<StartedTopUpReply>(
-    "billing",
-    `${path}/top-ups/checkout`,
-    body,
-  );
-  await lab.pay(started.body.top_up.url);
-  await eventually("it is credited", async () => (await lab.payments(account)) === 1);
+  const { account, path } = await toppedUp();
   const { body: billing } = await operators.get<BillingReply>(`${path}/billing`);
   const ask = { id: "op_refund_3", reason: "Asked for", payment: billing.payments[0]?.id };
   const refused = await operators.post(`${path}/refund`, { ...ask, amount_usd: "21" });

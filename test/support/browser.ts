@@ -11,6 +11,7 @@ import {
   type Locator,
   type Page,
 } from "playwright-core";
+import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 /** Kept out of the repository; a person looks at them. */
@@ -21,7 +22,7 @@ const WIDE = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 
 /** Where Chromium is; it is installed where that is possible, which needs root and apt. */
-export function ensureChromium(): string | null {
+function ensureChromium(): string | null {
   const found = () => PATHS.find((path) => existsSync(path)) ?? null;
   if (found() !== null || process.getuid?.() !== 0) return found();
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
@@ -34,7 +35,30 @@ export function ensureChromium(): string | null {
   return found();
 }
 
-export async function startBrowser(executablePath: string): Promise<Browser> {
+/** Where a browser test finds Chromium, and whether it runs: CI has no excuse. */
+export function chromiumHere() {
+  const path = ensureChromium();
+  if (path === null) console.log("Chromium is missing: the pages are not tested in a browser");
+  return { path, canRun: path !== null || Boolean(process.env.CI) };
+}
+
+/** A browser, and the product that it shows. */
+export interface BrowserStage extends AsyncDisposable {
+  readonly running: DashboardProduct;
+  readonly browser: Browser;
+}
+
+export async function openStage(path: string | null): Promise<BrowserStage> {
+  if (path === null) throw new Error("Chromium is missing, and could not be installed");
+  await using resources = new AsyncDisposableStack();
+  const running = resources.use(await startDashboardProduct());
+  const browser = await startBrowser(path);
+  resources.defer(() => browser.close());
+  const owned = resources.move();
+  return { running, browser, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+async function startBrowser(executablePath: string): Promise<Browser> {
   return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 }
 

@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router";
 import { RequestError } from "../api/client.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
+import { ROUTER_OPTIONS } from "../router-options.ts";
 import { Broken } from "../shell/broken.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { OperatorShell } from "./operator-shell.tsx";
@@ -93,17 +94,7 @@ const router = createRouter({
     account.addChildren(tabs),
   ]),
   basepath: "/operator",
-  trailingSlash: "never",
-  defaultPreload: "intent",
-  scrollRestoration: true,
-  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-  stringifySearch: (search) => {
-    const fields = Object.entries(search).filter(
-      ([, value]) => value !== undefined && value !== "",
-    );
-    const query = new URLSearchParams(fields.map(([name, value]) => [name, String(value)]));
-    return query.size === 0 ? "" : `?${query}`;
-  },
+  ...ROUTER_OPTIONS,
 });
 
 export function OperatorApp() {

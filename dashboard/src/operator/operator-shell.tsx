@@ -1,20 +1,18 @@
 // The frame of the operators' pages: the same as the dashboard's, below a dark bar that says that
 // this is the operators' console and whose account is open.
 
-import { Burger, Drawer, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { Burger, Drawer, Menu } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";
 import { Suspense, useEffect } from "react";
-import { signOut } from "../api/auth.ts";
-import { queryClient } from "../api/queries.ts";
 import { TwoFactorPanel } from "../pages/two-factor-panel.tsx";
 import { Waiting } from "../parts/loaded.tsx";
 import { Brand } from "../parts/mark.tsx";
 import { PageHead } from "../parts/panel.tsx";
 import { useMe } from "../session.tsx";
+import { PersonMenu } from "../shell/person-menu.tsx";
 import { ot } from "../texts/operator.ts";
-import { t } from "../texts.ts";
 import { Go, useGo } from "./go.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { accountQuery } from "./operator-queries.ts";
@@ -159,45 +157,12 @@ function Navigation({ close }: { readonly close?: () => void }) {
         ))}
       </nav>
       <div className="side-foot">
-        <PersonMenu />
+        <PersonMenu onSignedOut={() => window.location.assign("/dashboard/sign-in")}>
+          <Menu.Item component="a" href="/dashboard">
+            {ot.nav.toDashboard}
+          </Menu.Item>
+        </PersonMenu>
       </div>
     </>
-  );
-}
-
-function PersonMenu() {
-  const { person } = useMe();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const leave = async () => {
-    await signOut();
-    queryClient.clear();
-    window.location.assign("/dashboard/sign-in");
-  };
-  return (
-    <Menu width={220} position="top-start">
-      <Menu.Target>
-        <UnstyledButton className="switcher" aria-label={person.email}>
-          <span>{person.email}</span>
-          <span aria-hidden="true">▴</span>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item component="a" href="/dashboard">
-          {ot.nav.toDashboard}
-        </Menu.Item>
-        <Menu.Label>{t.nav.schemeLabel}</Menu.Label>
-        {(["light", "dark", "auto"] as const).map((scheme) => (
-          <Menu.Item
-            key={scheme}
-            onClick={() => setColorScheme(scheme)}
-            rightSection={scheme === colorScheme ? <span aria-hidden="true">✓</span> : null}
-          >
-            {t.nav.scheme[scheme]}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item onClick={() => void leave()}>{t.nav.signOut}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
   );
 }

@@ -1,16 +1,16 @@
 // The navigation: which account is open, its pages, its balance, and the person.
 
-import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { Menu, UnstyledButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { signOut } from "../api/auth.ts";
-import { overviewQuery, queryClient } from "../api/queries.ts";
+import { overviewQuery } from "../api/queries.ts";
 import { BalanceBar } from "../parts/balance-bar.tsx";
 import { Brand } from "../parts/mark.tsx";
 import { Money } from "../parts/money.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { DOCS_URL, NAVIGATION, PAGE_PATHS, type PageName } from "./pages.ts";
+import { PersonMenu } from "./person-menu.tsx";
 
 interface NavigationProps {
   readonly account: Account;
@@ -40,7 +40,7 @@ export function Navigation({ account, close }: NavigationProps) {
       </nav>
       <div className="side-foot">
         <SideBalance account={account.id} />
-        <PersonMenu account={account.id} />
+        <OwnMenu account={account.id} />
       </div>
     </>
   );
@@ -129,40 +129,13 @@ function SideBalance({ account }: { readonly account: string }) {
   );
 }
 
-function PersonMenu({ account }: { readonly account: string }) {
-  const { person } = useMe();
+function OwnMenu({ account }: { readonly account: string }) {
   const navigate = useNavigate();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const leave = async () => {
-    await signOut();
-    queryClient.clear();
-    await navigate({ to: "/sign-in" });
-  };
   return (
-    <Menu width={220} position="top-start">
-      <Menu.Target>
-        <UnstyledButton className="switcher" aria-label={person.email}>
-          <span>{person.email}</span>
-          <span aria-hidden="true">▴</span>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void navigate({ to: "/$account/settings", params: { account } })}>
-          {t.nav.you}
-        </Menu.Item>
-        <Menu.Label>{t.nav.schemeLabel}</Menu.Label>
-        {(["light", "dark", "auto"] as const).map((scheme) => (
-          <Menu.Item
-            key={scheme}
-            onClick={() => setColorScheme(scheme)}
-            rightSection={scheme === colorScheme ? <span aria-hidden="true">✓</span> : null}
-          >
-            {t.nav.scheme[scheme]}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item onClick={() => void leave()}>{t.nav.signOut}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <PersonMenu onSignedOut={() => navigate({ to: "/sign-in" })}>
+      <Menu.Item onClick={() => void navigate({ to: "/$account/settings", params: { account } })}>
+        {t.nav.you}
+      </Menu.Item>
+    </PersonMenu>
   );
 }

@@ -1,0 +1,26 @@
+// The settings of the servers, for commands that look at what the servers would do.
+
+import { CatalogueSource } from "../settings/catalogue-source.ts";
+import { loadServerConfig, type ServerConfig } from "../settings/config.ts";
+import type { Fetch } from "../upstream/upstream-http.ts";
+
+/** Its value is not used: a command serves no metrics. */
+const METRICS_PORT = 0;
+
+/** @throws ConfigError for a variable that is missing or wrong */
+export function serverSettings(): ServerConfig {
+  return loadServerConfig(METRICS_PORT);
+}
+
+/**
+ * The configuration file as the servers read it. `warn` is told what they would log.
+ * @throws CatalogueError
+ */
+export async function openCatalogue(
+  { catalogueFile, environment: env, port: ownPort }: ServerConfig,
+  { probe, warn }: { readonly probe: Fetch; readonly warn: (line: string) => void },
+): Promise<CatalogueSource> {
+  const tell = (_: object, message: string) => warn(message);
+  const log = { info: () => {}, warn: tell, error: tell };
+  return await CatalogueSource.open({ ...catalogueFile, env, log, probe, ownPort });
+}
