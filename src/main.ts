@@ -95,7 +95,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   accounts.start();
   app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
-  metrics.watch({ accounts, pauses, log });
+  metrics.watch({ accounts, pauses, board: providers.board, log });
   const metricsServer = serveMetrics(registry, config.metrics, log);
 
   return async () => {

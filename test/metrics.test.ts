@@ -116,7 +116,7 @@ test("processes register what the list says of them, with its labels", async () 
   const api = createRegistry("api");
   apiMetrics(api).watch({
     ...{ accounts: { openCalls: 2, leases: { held: 1_500_000_000n } as never } },
-    ...{ pauses: { count: 0 }, log: silent },
+    ...{ pauses: { count: 0 }, board: { servers: () => [] }, log: silent },
   });
   const worker = createRegistry("worker");
   const none = async () => 0;
@@ -137,6 +137,24 @@ test("processes register what the list says of them, with its labels", async () 
     }
   }
   expect(await api.metrics()).toContain('farebox_holds_usd{process="api"} 1.5\n');
+});
+
+test("a provider counts as paused for each model or action that it is given up for", async () => {
+  const registry = createRegistry("api");
+  const view = (server: string, isPassable: boolean) => ({ server, isPassable });
+  const servers = () => [
+    view("one", false),
+    view("one", false),
+    view("one", true),
+    view("two", true),
+  ];
+  apiMetrics(registry).watch({
+    ...{ accounts: { openCalls: 0, leases: { held: 0n } as never } },
+    ...{ pauses: { count: 0 }, board: { servers }, log: silent },
+  });
+  const text = await registry.metrics();
+  expect(text).toMatch(/^farebox_provider_paused\{.*provider="one".*\} 2$/m);
+  expect(text).toMatch(/^farebox_provider_paused\{.*provider="two".*\} 0$/m);
 });
 
 test("durations are a histogram as Prometheus reads one", async () => {

@@ -6,6 +6,4 @@ export type UpstreamResult = "ok" | "failed" | "unreachable" | "refused" | "abor
 export interface UpstreamMeter {
   /** One request, and how long it took to answer. */
   attempted(provider: string, result: UpstreamResult, seconds: number): void;
-  /** Adds a source of how many models and actions each provider is left out for. */
-  watch(pausedByProvider: () => ReadonlyMap<string, number>): void;
 }

@@ -25,7 +25,14 @@ export interface ApiMetrics {
 export interface WatchedParts {
   readonly accounts: Pick<AccountActors, "openCalls" | "leases">;
   readonly pauses: Pick<Pauses, "count">;
+  /** How the servers of providers do. */
+  readonly board: Board;
   readonly log: Pick<Log, "warn">;
+}
+
+/** One view for each model or action that a server was asked for. */
+interface Board {
+  servers(): readonly { readonly server: string; readonly isPassable: boolean }[];
 }
 
 /** Registers them. */
@@ -59,7 +66,6 @@ function upstreamMetrics(registry: Registry): Pick<ApiMetrics, "upstream" | "wat
   const byProvider = new Map<string, Durations>();
   const names = new BoundedLabel(PROVIDERS_MAX);
   const errors = counter(registry, "farebox_upstream_errors_total");
-  const sources: (() => ReadonlyMap<string, number>)[] = [];
   durationMetric(registry, "farebox_upstream_seconds", () => byProvider);
   const durationsOf = (provider: string): Durations => {
     const known = byProvider.get(provider) ?? new Durations(buckets);
@@ -73,28 +79,23 @@ function upstreamMetrics(registry: Registry): Pick<ApiMetrics, "upstream" | "wat
         if (result === "ok") durationsOf(provider).observe(seconds);
         else if (result !== "aborted") errors.inc({ provider, kind: result });
       },
-      watch: (source) => void sources.push(source),
     },
-    watch({ accounts, pauses, log }) {
+    watch({ accounts, pauses, board, log }) {
       gauge(registry, "farebox_open_calls", { read: () => accounts.openCalls, log });
       const held = () => Number(accounts.leases.held) / 1e9;
       gauge(registry, "farebox_holds_usd", { read: held, log });
       gauge(registry, "farebox_paused_targets", { read: () => pauses.count, log });
-      gauge(registry, "farebox_provider_paused", { read: () => pausedOf(sources, names), log });
+      gauge(registry, "farebox_provider_paused", { read: () => pausedOf(board, names), log });
     },
   };
 }
 
-function pausedOf(
-  sources: readonly (() => ReadonlyMap<string, number>)[],
-  names: BoundedLabel,
-): ReadonlyMap<string, number> {
+/** How many models and actions each provider is given up for now. */
+function pausedOf(board: Board, names: BoundedLabel): ReadonlyMap<string, number> {
   const paused = new Map<string, number>();
-  for (const source of sources) {
-    for (const [name, count] of source()) {
-      const provider = names.of(name);
-      paused.set(provider, (paused.get(provider) ?? 0) + count);
-    }
+  for (const { server, isPassable } of board.servers()) {
+    const provider = names.of(server);
+    paused.set(provider, (paused.get(provider) ?? 0) + (isPassable ? 0 : 1));
   }
   return paused;
 }

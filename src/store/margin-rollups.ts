@@ -72,16 +72,12 @@ function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
   const cost = BigInt(String(row.cost));
   if (row.lane === null && cost === 0n) return;
   const text = (value: LogRow[keyof LogRow]) => (value === null ? "" : String(value));
-  const key = {
-    account: text(row.account),
-    day: text(row.at).slice(0, "2026-11-22".length),
-    service: text(row.service),
-    model: text(row.model),
-    lane: text(row.lane),
-  };
-  const id = Object.values(key).join("\0");
+  const [account, service, model] = [text(row.account), text(row.service), text(row.model)];
+  const [day, lane] = [text(row.at).slice(0, "2026-11-22".length), text(row.lane)];
+  const id = `${account}\0${day}\0${service}\0${model}\0${lane}`;
   let sum = sums.get(id);
   if (sum === undefined) {
+    const key = { account, day, service, model, lane };
     const nothing = { cost: 0n, freeCost: 0n, knownCost: 0n, upstreamCost: 0n };
     sum = { key, calls: 0, knownCalls: 0, ...nothing };
     sums.set(id, sum);

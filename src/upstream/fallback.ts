@@ -78,7 +78,6 @@ export class Fallback implements BoardMember {
 
   constructor(deps: FallbackDeps) {
     this.#deps = deps;
-    deps.meter?.watch(() => this.#paused());
   }
 
   /**
@@ -182,15 +181,6 @@ export class Fallback implements BoardMember {
       errors.push(error);
       return null;
     }
-  }
-
-  /** How many subjects each server is given up for now, by its name. */
-  #paused(): ReadonlyMap<string, number> {
-    const paused = new Map<string, number>();
-    for (const { server, breaker } of this.#breakers.values()) {
-      paused.set(server, (paused.get(server) ?? 0) + (breaker.isPassable ? 0 : 1));
-    }
-    return paused;
   }
 
   #breakerOf(server: Server, subject: string): Breaker {
