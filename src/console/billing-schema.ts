@@ -1,7 +1,7 @@
 // Money of an account: payments, cards, top-ups, the automatic top-up, and the ledger.
 
 import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
-import { AsOf, list, reply, time, usd } from "./fields.ts";
+import { AsOf, before, list, reply, time, usd } from "./fields.ts";
 import { Balance, OVERVIEW_EXAMPLE } from "./overview-schema.ts";
 
 export const TopUpRow = Type.Object({
@@ -136,7 +136,7 @@ export type AutoTopUpReply = Checked<typeof AutoTopUp>;
 export const LedgerQuery = Type.Object(
   {
     kind: optional(oneOf(["all", "operations"], { description: "`operations`: without calls" })),
-    before: optional(text({ description: "`next` of the page before" })),
+    before,
   },
   { additionalProperties: false },
 );

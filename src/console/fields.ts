@@ -1,7 +1,7 @@
 // Fields that many replies of the console share. Amounts are text, because a page's numbers cannot
 // hold every amount to the last nano-dollar.
 
-import { oneOf, type TProperties, type TSchema, Type, text } from "../http/schema.ts";
+import { oneOf, optional, type TProperties, type TSchema, Type, text } from "../http/schema.ts";
 
 /** Exact USD as a plain decimal number in a string: "12.5", "-0.000000001". */
 export function usd(description: string) {
@@ -16,6 +16,9 @@ export function usd(description: string) {
 export function time(description: string) {
   return text({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$", description });
 }
+
+/** Where a page of a list begins, in a query. */
+export const before = optional(text({ description: "`next` of the page before" }));
 
 /** A reply of these fields. */
 export function reply<P extends TProperties>(properties: P) {

@@ -3,7 +3,7 @@
 
 import { OK } from "../core/errors.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
-import { AsOf, list, reply, time, usd } from "./fields.ts";
+import { AsOf, before, list, reply, time, usd } from "./fields.ts";
 
 export const RequestsQuery = Type.Object(
   {
@@ -16,7 +16,7 @@ export const RequestsQuery = Type.Object(
     code: optional(text({ description: "An error code" })),
     request: optional(text({ description: "The id of a request" })),
     min_cost_usd: optional(usd("The lowest cost")),
-    before: optional(text({ description: "`next` of the page before" })),
+    before,
     limit: optional(
       text({ pattern: "^([1-9]|[1-9]\\d|1\\d\\d|200)$", must: "must be from 1 to 200" }),
     ),

@@ -1,8 +1,8 @@
 // The people of an account, invitations, and what was done by whom.
 
 import { ROLES } from "../core/roles.ts";
-import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
-import { list, reply, time } from "./fields.ts";
+import { type Checked, nullable, oneOf, Type, text } from "../http/schema.ts";
+import { before, list, reply, time } from "./fields.ts";
 
 export const Team = reply({
   members: list(
@@ -33,10 +33,7 @@ export const InvitationBody = Type.Object(
 );
 export const RoleBody = Type.Object({ role: oneOf(ROLES) }, { additionalProperties: false });
 
-export const ActivityQuery = Type.Object(
-  { before: optional(text({ description: "`next` of the page before" })) },
-  { additionalProperties: false },
-);
+export const ActivityQuery = Type.Object({ before }, { additionalProperties: false });
 export const Activity = reply({
   entries: list(
     Type.Object({

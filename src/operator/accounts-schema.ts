@@ -1,6 +1,6 @@
 // Accounts as operators find and read them.
 
-import { list, reply, time, usd } from "../console/fields.ts";
+import { before, list, reply, time, usd } from "../console/fields.ts";
 import { OVERVIEW_EXAMPLE, Overview } from "../console/overview-schema.ts";
 import { TEAM_EXAMPLE, Team } from "../console/team-schema.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
@@ -21,7 +21,7 @@ export const SearchQuery = Type.Object(
           "key. Every account if missing",
       }),
     ),
-    before: optional(text({ description: "`next` of the page before" })),
+    before,
   },
   { additionalProperties: false },
 );

@@ -1,6 +1,6 @@
 // What operators send with every change, the line that it leaves, and the trail of these lines.
 
-import { list, reply, time, usd } from "../console/fields.ts";
+import { before, list, reply, time, usd } from "../console/fields.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
 import { type Checked, nullable, oneOf, optional, shortText, Type, text } from "../http/schema.ts";
 
@@ -71,7 +71,7 @@ export type ActionReply = Checked<typeof Action>;
 export const TrailQuery = Type.Object(
   {
     account: optional(text({ description: "Only those about this account" })),
-    before: optional(text({ description: "`next` of the page before" })),
+    before,
   },
   CLOSED,
 );

@@ -1,6 +1,6 @@
 // Audits that operators ask for, and what they found.
 
-import { list, reply, time, usd } from "../console/fields.ts";
+import { before, list, reply, time, usd } from "../console/fields.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
 import { ASK } from "./action-schema.ts";
 
@@ -38,10 +38,7 @@ const Run = Type.Object({
   failure: nullable(text({ description: "Why it could not be finished" })),
 });
 
-export const AuditsQuery = Type.Object(
-  { before: optional(text({ description: "`next` of the page before" })) },
-  CLOSED,
-);
+export const AuditsQuery = Type.Object({ before }, CLOSED);
 export const Audits = reply({ runs: list(Run), next: nullable(text()) });
 export type AuditsReply = Checked<typeof Audits>;
 export type AuditReportJson = Checked<typeof Report>;

@@ -1,10 +1,9 @@
 // Money over all accounts: disputes, grants of free credit, and revenue.
 
-import { list, reply, time, usd } from "../console/fields.ts";
+import { before, list, reply, time, usd } from "../console/fields.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
 
 const CLOSED = { additionalProperties: false } as const;
-const before = optional(text({ description: "`next` of the page before" }));
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 function dayText(description: string) {

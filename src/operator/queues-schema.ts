@@ -1,13 +1,12 @@
 // What waits or failed: journal entries that Postgres refused, mails, and events of providers.
 
-import { list, reply, time } from "../console/fields.ts";
+import { before, list, reply, time } from "../console/fields.ts";
 import { type Checked, nullable, oneOf, optional, shortText, Type, text } from "../http/schema.ts";
 import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operator-queues.ts";
 import { ASK } from "./action-schema.ts";
 
 const CLOSED = { additionalProperties: false } as const;
 const ID_CHARACTERS_MAX = 255;
-const before = optional(text({ description: "`next` of the page before" }));
 
 export const Rejected = reply({
   entries: list(

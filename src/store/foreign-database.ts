@@ -116,3 +116,24 @@ function shown(from: string): string {
   const url = new URL(from);
   return `${url.protocol}//${url.host}${url.pathname}`;
 }
+
+/**
+ * Checks that these are the tables of a product.
+ * @throws ForeignDatabaseError that names the first table or columns that are missing
+ */
+export async function requireTables(
+  tables: ForeignTables,
+  product: string,
+  wanted: Readonly<Record<string, readonly string[]>>,
+): Promise<void> {
+  for (const [table, columns] of Object.entries(wanted)) {
+    const there = await tables.columns(table);
+    const missing = columns.filter((column) => !there.has(column));
+    if (missing.length === 0) continue;
+    throw new ForeignDatabaseError(
+      there.size === 0
+        ? `This is no database of ${product}: it has no table ${table}`
+        : `This is no database of ${product}: ${table} has no column ${missing.join(", ")}`,
+    );
+  }
+}

@@ -1,6 +1,6 @@
 // The tables of LiteLLM's proxy that an import reads.
 
-import { ForeignDatabaseError, type ForeignRow, type ForeignTables } from "./foreign-database.ts";
+import { type ForeignRow, type ForeignTables, requireTables } from "./foreign-database.ts";
 
 export interface LiteLlmTables {
   readonly users: readonly ForeignRow[];
@@ -19,22 +19,13 @@ const LIMITS = ["models", "tpm_limit", "rpm_limit", "max_parallel_requests", "mo
 
 /** @throws ForeignDatabaseError if these are not the tables of LiteLLM */
 export async function readLiteLlm(tables: ForeignTables): Promise<LiteLlmTables> {
-  for (const [table, wanted] of [
-    ["LiteLLM_UserTable", ["user_id", "max_budget", "spend"]],
-    ["LiteLLM_TeamTable", ["team_id", "max_budget", "spend"]],
-    ["LiteLLM_VerificationToken", ["token", "max_budget", "spend", "user_id", "team_id"]],
-    ["LiteLLM_BudgetTable", ["budget_id", "max_budget"]],
-    ["LiteLLM_ProxyModelTable", ["model_name", "litellm_params"]],
-  ] as const) {
-    const there = await tables.columns(table);
-    const missing = wanted.filter((column) => !there.has(column));
-    if (missing.length === 0) continue;
-    throw new ForeignDatabaseError(
-      there.size === 0
-        ? `This is no database of LiteLLM: it has no table ${table}`
-        : `This is no database of LiteLLM: ${table} has no column ${missing.join(", ")}`,
-    );
-  }
+  await requireTables(tables, "LiteLLM", {
+    LiteLLM_UserTable: ["user_id", "max_budget", "spend"],
+    LiteLLM_TeamTable: ["team_id", "max_budget", "spend"],
+    LiteLLM_VerificationToken: ["token", "max_budget", "spend", "user_id", "team_id"],
+    LiteLLM_BudgetTable: ["budget_id", "max_budget"],
+    LiteLLM_ProxyModelTable: ["model_name", "litellm_params"],
+  });
   const budgets = await tables.rows("LiteLLM_BudgetTable", ["budget_id", ...BUDGET]);
   const rows = async (table: string, id: string, columns: readonly string[]) =>
     sorted(await tables.rows(`LiteLLM_${table}`, [id, "created_at", ...columns]), id);

@@ -1,6 +1,6 @@
 // The tables of one-api and new-api that an import reads.
 
-import { ForeignDatabaseError, type ForeignRow, type ForeignTables } from "./foreign-database.ts";
+import { type ForeignRow, type ForeignTables, requireTables } from "./foreign-database.ts";
 
 export interface OneApiTables {
   /** The two products number their channel types differently. */
@@ -18,21 +18,12 @@ const CHANNELS = ["id", "type", "key", "status", "name", "base_url", "models", "
 
 /** @throws ForeignDatabaseError if these are not the tables of one-api or new-api */
 export async function readOneApi(tables: ForeignTables): Promise<OneApiTables> {
-  for (const [table, wanted] of [
-    ["users", ["id", "username", "quota", "status"]],
-    ["tokens", ["id", "user_id", "key", "remain_quota", "unlimited_quota"]],
-    ["channels", ["id", "type", "models", "status"]],
-    ["options", ["key", "value"]],
-  ] as const) {
-    const there = await tables.columns(table);
-    const missing = wanted.filter((column) => !there.has(column));
-    if (missing.length === 0) continue;
-    throw new ForeignDatabaseError(
-      there.size === 0
-        ? `This is no database of one-api or new-api: it has no table ${table}`
-        : `This is no database of one-api or new-api: ${table} has no column ${missing.join(", ")}`,
-    );
-  }
+  await requireTables(tables, "one-api or new-api", {
+    users: ["id", "username", "quota", "status"],
+    tokens: ["id", "user_id", "key", "remain_quota", "unlimited_quota"],
+    channels: ["id", "type", "models", "status"],
+    options: ["key", "value"],
+  });
   const tokenColumns = await tables.columns("tokens");
   const options = await tables.rows("options", ["key", "value"]);
   return {
