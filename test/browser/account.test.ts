@@ -263,6 +263,31 @@ describe.skipIf(!canRun)("keys and settings", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
+  test("names that look like markup are shown as text on every page", async () => {
+    const name = '"><img src=x onerror="document.title=1"><b>';
+    const rename = (to: string) =>
+      ada.page.evaluate(
+        async ([id, text]) => {
+          const init = { method: "POST", headers: { "content-type": "application/json" } };
+          const body = JSON.stringify({ name: text });
+          return (await fetch(`/console/api/accounts/${id}/rename`, { ...init, body })).status;
+        },
+        [account, to] as const,
+      );
+    const key = await makeKey(name);
+    expect((await call(key)).status).toBe(200);
+    expect(await rename(name)).toBe(200);
+    for (const path of ["keys", "overview", "usage?group=key", "requests", "team", "settings"]) {
+      await ada.go(`${account}/${path}`);
+      await ada.settled();
+      await ada.sees(name);
+      expect([path, await ada.page.locator("img[src=x]").count()]).toEqual([path, 0]);
+      expect(await ada.page.title()).not.toBe("1");
+    }
+    expect(await rename("ada's account")).toBe(200);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("a session elsewhere is ended, and that browser must sign in again", async () => {
     const other = await Visitor.open(browser, running.url);
     await other.go("sign-in");
