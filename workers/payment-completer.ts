@@ -52,8 +52,7 @@ export async function reconcilePayments(
     if (await events.receive(event)) await queue.addEvent(event);
   }
   await events.setListedUntil(provider.name, new Date(startMs));
-  const pending = await topUps.open(provider.name, new Date(startMs - PENDING_MS), AT_ONCE);
-  for (const topUp of pending) {
+  for await (const topUp of topUps.open(provider.name, new Date(startMs - PENDING_MS))) {
     await tried(log, { topUpId: topUp.id }, () => readTopUp(payments, topUp));
   }
 }

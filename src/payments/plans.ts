@@ -89,12 +89,10 @@ export async function planOf(
   return await planFacts(topUps.deps, account.number);
 }
 
-const AT_ONCE = 200;
-
 /** Charges the months that are due, and ends what was not paid. A failure stops no other plan. */
 export async function renewPlans(deps: PaymentDeps): Promise<void> {
   const now = new Date(deps.now());
-  for (const account of await duePlans(deps.topUps.deps.database, now, AT_ONCE)) {
+  for await (const account of duePlans(deps.topUps.deps.database, now)) {
     try {
       await renewPlan(deps, account);
     } catch (error) {

@@ -1,7 +1,7 @@
 // Plans that are paid by the month, and what of a charge each gets: decided and stored under the
 // lock of the account's row.
 
-import { and, asc, desc, eq, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lte, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../core/money.ts";
 import type { PlanCharge, PlanEndReason } from "../core/plan-terms.ts";
 import { accounts } from "./account-schema.ts";
@@ -121,19 +121,31 @@ async function change(
   await raiseVersion(tx, account);
 }
 
-/** Accounts with a plan whose paid month is over, those that wait longest first. */
-export async function duePlans(
+const DUE_PER_PAGE = 200;
+
+/**
+ * Accounts with a plan whose paid month is over: all of them, page by page. Those that wait in
+ * their days of grace must not hide the others.
+ */
+export async function* duePlans(
   { db }: Pick<Database, "db">,
   now: Date,
-  atMost: number,
-): Promise<(AccountRef & { readonly number: number })[]> {
-  return await db
-    .select({ id: accounts.id, bucket: accounts.bucket, number: accounts.number })
-    .from(planSubscriptions)
-    .innerJoin(accounts, eq(accounts.number, planSubscriptions.account))
-    .where(and(eq(planSubscriptions.state, "active"), lte(planSubscriptions.paidUntil, now)))
-    .orderBy(asc(planSubscriptions.paidUntil))
-    .limit(atMost);
+  perPage = DUE_PER_PAGE,
+): AsyncGenerator<AccountRef & { readonly number: number }> {
+  const { account, state, paidUntil } = planSubscriptions;
+  for (let after = 0; ; ) {
+    const rows = await db
+      .select({ id: accounts.id, bucket: accounts.bucket, number: accounts.number })
+      .from(planSubscriptions)
+      .innerJoin(accounts, eq(accounts.number, account))
+      .where(and(eq(state, "active"), lte(paidUntil, now), gt(account, after)))
+      .orderBy(asc(account))
+      .limit(perPage);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.number;
+    yield* rows;
+  }
 }
 
 /** Null where no plan was ever paid by the month. */

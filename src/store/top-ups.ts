@@ -1,7 +1,7 @@
 // Top-ups: what a payment provider was asked to charge. The row, with the amount that will be
 // credited, is written before the provider is asked.
 
-import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { Surface } from "../core/keys.ts";
 import { add, type NanoUsd, nano } from "../core/money.ts";
@@ -95,6 +95,8 @@ export type TopUpRef =
   | { readonly provider: string; readonly intent: string }
   | { readonly provider: string; readonly checkout: string };
 
+const OPEN_PER_PAGE = 200;
+
 export class TopUps {
   constructor(readonly deps: TopUpsDeps) {}
 
@@ -144,15 +146,20 @@ export class TopUps {
     return row.read;
   }
 
-  /** Open top-ups that were made before this time, oldest first. */
-  async open(provider: string, before: Date, max: number): Promise<TopUp[]> {
-    const rows = await select(this.deps.database.db)
-      .where(
-        and(eq(topUps.provider, provider), eq(topUps.status, "open"), lt(topUps.createdAt, before)),
-      )
-      .orderBy(asc(topUps.createdAt))
-      .limit(max);
-    return rows.map(topUpOf);
+  /** Open top-ups that were made before this time: all of them, page by page. */
+  async *open(provider: string, before: Date, perPage = OPEN_PER_PAGE): AsyncGenerator<TopUp> {
+    const isOpen = and(eq(topUps.provider, provider), eq(topUps.status, "open"));
+    for (let after = 0; ; ) {
+      const rows = await select(this.deps.database.db)
+        .where(and(isOpen, lt(topUps.createdAt, before), gt(topUps.number, after)))
+        .orderBy(asc(topUps.number))
+        .limit(perPage);
+      const page = rows.map(topUpOf);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.number;
+      yield* page;
+    }
   }
 
   /** Open top-ups by saved card whose next attempt is due. */

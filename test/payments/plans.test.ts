@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS } from "../../src/core/limits.ts";
 import { periodEnd, upgradeFee } from "../../src/core/plan-terms.ts";
 import { cancelPlan, orderPlan, renewPlans } from "../../src/payments/plans.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
+import { duePlans } from "../../src/store/plan-subscriptions.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import { balances, type TestAccount, usd } from "../support/world.ts";
 import { CARDS, type PaymentLab } from "./payment-lab.ts";
@@ -78,6 +79,20 @@ test("ten orders at once, and two workers at once, charge one month once", async
   await Promise.all(Array.from({ length: 4 }, () => renewPlans(lab.payments)));
   await lab.settle();
   expect(paid(await chargesOf(lab, account))).toEqual([usd("29"), usd("29")]);
+});
+
+test("plans that wait in their days of grace hide no other that is due", async () => {
+  const due = [await holder(), await holder(), await holder()];
+  for (const account of due) await buy(account, "starter");
+  lab.aheadMs += 32 * DAY_MS;
+  const { database } = lab.world;
+  const found: number[] = [];
+  for await (const { number } of duePlans(database, new Date(lab.payments.now()), 1)) {
+    found.push(number);
+  }
+  const numbers = due.map(({ row }) => row.number);
+  expect(found).toEqual(expect.arrayContaining(numbers));
+  expect(new Set(found).size).toBe(found.length);
 });
 
 test("an order is refused without a price, an application account or an active one", async () => {

@@ -167,6 +167,19 @@ test("a payment that no event told of is found, once it is open for 15 minutes",
   expect(await lab.credited(account)).toBe(usd("20"));
 });
 
+test("open payments are read page by page, so that many unpaid links hide none", async () => {
+  const started: string[] = [];
+  for (let index = 0; index < 3; index++) {
+    const account = await lab.account();
+    const order = { amount: usd("20"), savesCard: false };
+    started.push((await startCheckout(lab.payments, account.row, order)).id);
+  }
+  const { provider, topUps, now } = lab.payments;
+  const open: string[] = [];
+  for await (const { id } of topUps.open(provider.name, new Date(now() + 1), 1)) open.push(id);
+  expect(open).toEqual(expect.arrayContaining(started));
+});
+
 test("a payment of another currency or amount is never credited", async () => {
   for (const [fields, failure] of [
     [{ currency: "jpy" }, "wrong_currency"],
