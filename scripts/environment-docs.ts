@@ -3,6 +3,7 @@
 import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import type { Variable, Variables } from "../src/settings/environment.ts";
 import { PAYMENT_VARIABLES } from "../src/settings/payment-variables.ts";
+import { SSO_VARIABLES } from "../src/settings/sso-variables.ts";
 import { TRACE_VARIABLES } from "../src/settings/trace-variables.ts";
 import {
   LAUNCHER_VARIABLES,
@@ -20,6 +21,7 @@ const GROUPS: readonly (readonly [title: string, variables: Variables])[] = [
   ["Mail", MAIL_VARIABLES],
   ["Payments", PAYMENT_VARIABLES],
   ["The console", CONSOLE_VARIABLES],
+  ["Single sign-on of operators", SSO_VARIABLES],
   ["Traces", TRACE_VARIABLES],
   ["npm start, npm test and npm run farebox", LAUNCHER_VARIABLES],
 ];

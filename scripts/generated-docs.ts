@@ -17,6 +17,7 @@ import { SearchBody } from "../src/services/search/search-schema.ts";
 import { catalogueJsonSchema } from "../src/settings/catalogue-document.ts";
 import { CONSOLE_VARIABLES } from "../src/settings/console-variables.ts";
 import { PAYMENT_VARIABLES } from "../src/settings/payment-variables.ts";
+import { SSO_VARIABLES } from "../src/settings/sso-variables.ts";
 import { TRACE_VARIABLES } from "../src/settings/trace-variables.ts";
 import {
   LAUNCHER_VARIABLES,
@@ -53,6 +54,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/payments.md", "account states", accountStateTable],
   ["docs/people.md", "settings of the console", () => settingsTable(CONSOLE_VARIABLES)],
   ["docs/people.md", "console errors", consoleErrorTable],
+  ["docs/operators.md", "settings of single sign-on", () => settingsTable(SSO_VARIABLES)],
   ["docs/operators.md", "operator endpoints", operatorTable],
   ["docs/people.md", "console endpoints", consoleTable],
   ["docs/search.md", "fields", () => fieldTable(SearchBody)],

@@ -115,6 +115,7 @@ const entries = [
   entry("two-factor", () => import("./entry/two-factor.tsx"), "TwoFactor"),
   entry("invitation", () => import("./entry/invitation.tsx"), "Invitation"),
   entry("change-email", () => import("./entry/change-email.tsx"), "ChangeEmail"),
+  entry("sso", () => import("./entry/sso.tsx"), "SsoReturn"),
   entry("link", () => import("./entry/link.tsx"), "OneTimeLink"),
 ] as const;
 

@@ -3,6 +3,7 @@
 
 import { probeKeys } from "../../actors/keys.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
+import { OidcClient } from "../identity/providers/oidc-client.ts";
 import { checkProvider } from "../services/chat/providers/provider-check.ts";
 import { greetRelay } from "../services/mail/providers/relay-check.ts";
 import type { ServerConfig } from "../settings/config.ts";
@@ -51,6 +52,7 @@ export const CHECKS: readonly Check[] = [
   ["models", checkModels],
   ["mail", checkMail],
   ["payments", checkPayments],
+  ["single sign-on", checkSso],
 ];
 
 async function checkMoneyRedis({ stores, now }: CheckContext): Promise<Finding[]> {
@@ -166,6 +168,14 @@ async function checkPayments({ stores, config, now }: CheckContext): Promise<Fin
   const events = provider.listEvents(new Date(now()));
   for await (const _ of events) break;
   return [ok(`${provider.name} answers`)];
+}
+
+async function checkSso({ config, now }: CheckContext): Promise<Finding[]> {
+  const sso = config.console?.sso ?? null;
+  if (sso === null) return [ok("not configured: operators sign in with a password or a passkey")];
+  const { problems, warnings } = await new OidcClient(sso, now).probe();
+  const findings = [...problems.map(problem), ...warnings.map(warning)];
+  return [...findings, ...(problems.length === 0 ? [ok(`${sso.issuer} answers`)] : [])];
 }
 
 /** The time of the quickest of some answers: the others waited for this process itself. */

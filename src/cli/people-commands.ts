@@ -9,6 +9,7 @@ import { ensurePerson, setOperator } from "../store/known-people.ts";
 import { openApplicationAccount } from "../store/own-accounts.ts";
 import { PasskeyStore } from "../store/passkeys.ts";
 import { PeopleStore } from "../store/people.ts";
+import { SsoLinks } from "../store/sso-links.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
@@ -126,6 +127,39 @@ const passkeys: Command = {
   },
 };
 
+const singleSignOn: Command = {
+  name: "person sso",
+  positionals: ["EMAIL"],
+  summary: "Show whom the provider of single sign-on means by a person, or let it name them anew",
+  options: { unlink: { value: null, help: "remove the link; sessions that began with it end" } },
+  prepare(input) {
+    const email = emailArgumentOf(input);
+    const unlinks = input.values.has("unlink");
+    return async ({ database }) => {
+      const person = await new PeopleStore(database).findByEmail(email);
+      if (person === null) return noPerson(email);
+      const store = new SsoLinks(database);
+      if (unlinks) await store.removeAll(person.id);
+      const rows = await store.list(person.id);
+      return {
+        json: {
+          links: rows.map(({ issuer, subject, createdAt }) => ({
+            ...{ issuer, subject, created_at: createdAt.toISOString() },
+          })),
+        },
+        text: listOf(
+          rows.map(({ issuer, subject, createdAt }) => [
+            issuer,
+            subject,
+            `since ${utc(createdAt)}`,
+          ]),
+          `${email} is linked to no provider of single sign-on.`,
+        ),
+      };
+    };
+  },
+};
+
 const address: Command = {
   name: "person email",
   positionals: ["EMAIL", "NEW"],
@@ -216,5 +250,5 @@ async function linkFor(
 }
 
 export const peopleCommands: readonly Command[] = [
-  ...[link, sessions, passkeys, address, openAccount, invite, remove],
+  ...[link, sessions, passkeys, singleSignOn, address, openAccount, invite, remove],
 ];

@@ -11,6 +11,11 @@ export const Me = reply({
     name: text(),
     is_operator: Type.Boolean(),
     has_two_factor: Type.Boolean(),
+    operator_pages: nullable(
+      oneOf(["open", "need_sso", "need_second_factor"], {
+        description: "What the pages of operators ask of this session; null for everybody else",
+      }),
+    ),
     proved_at: time("When the password, a code or a link was last given"),
   }),
   accounts: list(
@@ -40,6 +45,7 @@ export const ME_EXAMPLE: MeReply = {
     name: "Ada",
     is_operator: false,
     has_two_factor: false,
+    operator_pages: null,
     proved_at: "2026-11-22T09:00:00.000Z",
   },
   accounts: [

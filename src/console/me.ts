@@ -5,6 +5,7 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { ApiError } from "../core/errors.ts";
 import { type PersonContext, personEndpoint, requireProof } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
+import type { SignedIn } from "../http/people.ts";
 import { countAttempt } from "../identity/attempt-limits.ts";
 import type { IdentityDeps } from "../identity/auth-endpoints.ts";
 import { emailOf } from "../identity/email-field.ts";
@@ -43,7 +44,7 @@ const me = personEndpoint({
   reply: Me,
   examples: [{ summary: "Ada", reply: ME_EXAMPLE }],
   async run({ deps, person }: Context) {
-    const { store } = deps.identity;
+    const { store, sso } = deps.identity;
     const [row, accounts] = await Promise.all([
       store.find(person.personId),
       store.accountsOf(person.personId),
@@ -55,6 +56,7 @@ const me = personEndpoint({
         name: person.name,
         is_operator: person.isOperator,
         has_two_factor: row?.twoFactorEnabled === true,
+        operator_pages: operatorPages(person, sso?.config.isRequired === true),
         proved_at: new Date(person.provedAtMs).toISOString(),
       },
       accounts: accounts.map(({ account, role }) => ({
@@ -68,6 +70,16 @@ const me = personEndpoint({
     } satisfies MeReply;
   },
 });
+
+/** What the pages of operators still ask of a session; null for whoever is no operator. */
+function operatorPages(
+  { isOperator, isBySso, hasTwoFactor }: SignedIn,
+  mustUseSso: boolean,
+): MeReply["person"]["operator_pages"] {
+  if (!isOperator) return null;
+  if (mustUseSso && !isBySso) return "need_sso";
+  return hasTwoFactor ? "open" : "need_second_factor";
+}
 
 const renameMe = personEndpoint({
   id: "renameMe",

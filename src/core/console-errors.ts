@@ -23,7 +23,25 @@ export const CONSOLE_ERRORS = {
     status: 403,
     when: "operators are not allowed in from this address (`OPERATOR_ALLOWED_IPS`)",
   },
+  sso_required: {
+    status: 403,
+    when: "an operator has not signed in through the provider, and `OPERATOR_OIDC_ONLY` is set",
+  },
   second_factor_required: { status: 403, when: "an operator has no second factor yet" },
+  sso_not_configured: { status: 404, when: "the installation has no single sign-on" },
+  sso_unavailable: {
+    status: 503,
+    when: "the provider of single sign-on does not answer, or not as its metadata says",
+  },
+  sso_not_valid: {
+    status: 400,
+    when: "the single sign-on was used, has ended, or began in another browser",
+  },
+  sso_refused: {
+    status: 403,
+    when: "what the provider of single sign-on answered is not valid; the message names the rule",
+  },
+  no_operator: { status: 404, when: "whoever signed in at the provider is no operator" },
   role_required: { status: 403, when: "the person's role does not include this" },
   sign_in_again: {
     status: 403,

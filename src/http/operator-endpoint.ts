@@ -20,6 +20,8 @@ export interface OperatorFrameDeps extends ConsoleFrameDeps {
   readonly operators: {
     /** True if operators are allowed in from this address. */
     readonly isAllowedFrom: (ip: string) => boolean;
+    /** True if operators must sign in through the provider of single sign-on. */
+    readonly mustUseSso: boolean;
   };
   /** Answers as if there were no such path. */
   readonly noSuchPath: (raw: RawRequest) => Promise<Response>;
@@ -51,6 +53,9 @@ export function operatorEndpoint<Deps extends OperatorFrameDeps, Input = undefin
             "operator_address",
             `Operators are not allowed in from ${visitor.clientIp}: see OPERATOR_ALLOWED_IPS`,
           );
+        }
+        if (deps.operators.mustUseSso && !person.isBySso) {
+          throw new ConsoleError("sso_required", "Operators must sign in through single sign-on");
         }
         if (!person.hasTwoFactor) {
           throw new ConsoleError("second_factor_required", "Set up your second factor first");

@@ -9,8 +9,10 @@ export interface SignedIn {
   readonly email: string;
   readonly name: string;
   readonly isOperator: boolean;
-  /** Whether signing in asks for a second factor, or this session began with a passkey. */
+  /** Whether signing in asks for a second factor, or this session began with two. */
   readonly hasTwoFactor: boolean;
+  /** Whether this session began at the provider of single sign-on. */
+  readonly isBySso: boolean;
   readonly sessionId: string;
   /** When this session last proved who it is, by a password, a code or a link. */
   readonly provedAtMs: number;

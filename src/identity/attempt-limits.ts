@@ -39,6 +39,7 @@ export const ATTEMPT_LIMITS = {
   },
   enter_second_factor: { address: { limit: 30, minutes: 10 } },
   use_passkey: { address: { limit: 60, minutes: 10 } },
+  use_sso: { address: { limit: 60, minutes: 10 } },
   open_link: { address: { limit: 60, minutes: HOUR } },
 } as const satisfies Readonly<Record<string, LimitRow>>;
 

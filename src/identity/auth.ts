@@ -14,6 +14,8 @@ import type { IdentityMails } from "./identity-mails.ts";
 import { passkeySignIn } from "./passkey-plugin.ts";
 import type { Passkeys } from "./passkeys.ts";
 import { LINK_PATH, linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
+import type { Sso } from "./sso.ts";
+import { hasProvidersFactor, SSO_PATH, ssoOf, ssoSignIn } from "./sso-plugin.ts";
 
 export interface AuthDeps {
   readonly database: Database;
@@ -24,6 +26,8 @@ export interface AuthDeps {
   readonly origin: string;
   readonly mails: IdentityMails;
   readonly passkeys: Passkeys;
+  /** Null where there is no single sign-on. */
+  readonly sso: Sso | null;
   readonly log: Log;
   /** Called before each session, with the headers of the request; it may open the account. */
   readonly onSession: (personId: string, headers: Headers | null) => Promise<SessionContext>;
@@ -46,12 +50,14 @@ interface Addressee {
 
 /**
  * better-auth asks for the second factor after a password only (D-233). A passkey is two factors:
- * the device, and what unlocks it (D-240).
+ * the device, and what unlocks it (D-240). After single sign-on it is due unless the provider asked
+ * for one (D-260).
  */
 const SECOND_FACTOR_PATHS: ReadonlySet<string> = new Set([
   "/sign-in/email",
   "/sign-in/email-otp",
   LINK_PATH,
+  SSO_PATH,
 ]);
 
 export type Auth = ReturnType<typeof createAuth>;
@@ -97,7 +103,8 @@ export function createAuth(deps: AuthDeps) {
         create: {
           before: async (session, context) => {
             const more = await deps.onSession(session.userId, context?.headers ?? null);
-            return { data: { ...session, ...more } };
+            const sso = await ssoOf(deps.sso, session, context);
+            return { data: { ...session, ...more, ...sso } };
           },
         },
       },
@@ -120,7 +127,12 @@ export function createAuth(deps: AuthDeps) {
       ),
       {
         id: "farebox",
-        endpoints: { signUp: signUp(deps), ...linkSignIn(), ...passkeySignIn(deps.passkeys) },
+        endpoints: {
+          signUp: signUp(deps),
+          ...linkSignIn(),
+          ...passkeySignIn(deps.passkeys),
+          ...ssoSignIn(deps.sso),
+        },
       },
     ],
     advanced: cookies(deps),
@@ -135,6 +147,9 @@ const SESSION = {
     provedAt: { type: "date", required: false, input: false },
     country: { type: "string", required: false, input: false },
     byPasskey: { type: "boolean", required: false, input: false, defaultValue: false },
+    ssoIssuer: { type: "string", required: false, input: false },
+    ssoGroup: { type: "string", required: false, input: false },
+    ssoFactor: { type: "boolean", required: false, input: false, defaultValue: false },
   },
 } as const;
 
@@ -171,7 +186,8 @@ function cookies({ origin, random }: AuthDeps) {
 function afterEverySignIn(plugin: ReturnType<typeof twoFactor>): ReturnType<typeof twoFactor> {
   const after = plugin.hooks.after.map((hook) => ({
     ...hook,
-    matcher: ({ path }: { path?: string }) => SECOND_FACTOR_PATHS.has(path ?? ""),
+    matcher: (context: { path?: string; context?: unknown }) =>
+      SECOND_FACTOR_PATHS.has(context.path ?? "") && !hasProvidersFactor(context),
   }));
   return { ...plugin, hooks: { ...plugin.hooks, after } };
 }

@@ -13,12 +13,14 @@ import { Attempts } from "../store/attempts.ts";
 import type { Database } from "../store/database.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
+import { SsoLinks } from "../store/sso-links.ts";
 import type { AttemptLimitsDeps } from "./attempt-limits.ts";
 import { type Auth, createAuth } from "./auth.ts";
 import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
 import { Passkeys } from "./passkeys.ts";
 import type { SessionContext } from "./sign-up-plugin.ts";
+import { Sso, type SsoConfig } from "./sso.ts";
 
 /** Headers that only auth-endpoints.ts writes; what a client sends under these names is dropped. */
 export const IP_HEADER = "x-farebox-ip";
@@ -34,6 +36,8 @@ export interface IdentityConfig {
   readonly showsMails: boolean;
   /** Whether a network gets free credit once, as an inbox does. */
   readonly countsNetworks: boolean;
+  /** The provider of single sign-on for operators; null if there is none. */
+  readonly sso: SsoConfig | null;
 }
 
 export interface IdentityServices {
@@ -46,6 +50,8 @@ export interface IdentityServices {
   readonly onOpened: (account: AccountRef) => Promise<unknown>;
 }
 
+/** The page that a provider of single sign-on sends the browser back to. */
+const SSO_RETURN_PATH = "/dashboard/sso";
 const EMAIL_CHANGE_MS = 60 * 60 * 1_000;
 
 const emailChangeName = (token: string) => `email:${token}`;
@@ -67,6 +73,7 @@ export class Identity implements People, AttemptLimitsDeps {
   readonly attempts: Attempts;
   readonly store: PeopleStore;
   readonly passkeys: Passkeys;
+  readonly sso: Sso | null;
   readonly secret: string;
   readonly now: () => number;
 
@@ -82,9 +89,14 @@ export class Identity implements People, AttemptLimitsDeps {
     this.store = new PeopleStore(database);
     this.mails = new IdentityMails({ database, now, service, dashboard: `${origin}/dashboard` });
     this.passkeys = new Passkeys({ database, random, now, service });
-    const { mails, passkeys } = this;
+    const { mails, passkeys, store: people } = this;
+    const links = new SsoLinks(database);
+    const redirectUri = `${origin}${SSO_RETURN_PATH}`;
+    const sso =
+      config.sso && new Sso(config.sso, { links, people, mails, random, now, log, redirectUri });
+    this.sso = sso;
     this.auth = createAuth({
-      ...{ database, random, now, log, origin, secrets, mails, passkeys },
+      ...{ database, random, now, log, origin, secrets, mails, passkeys, sso },
       onSession: (personId, headers) => this.#onSession(personId, headers),
     });
   }
@@ -103,13 +115,19 @@ export class Identity implements People, AttemptLimitsDeps {
     const found = await this.auth.api.getSession({ headers: new Headers({ cookie }) });
     if (found === null) return null;
     const { session, user } = found;
+    const { ssoIssuer = null, ssoGroup = null } = session;
+    const sso = this.sso?.config ?? null;
+    // A session that began at a provider which is no longer configured has ended.
+    if (ssoIssuer !== null && ssoIssuer !== sso?.issuer) return null;
+    const hasFactor = session.byPasskey === true || session.ssoFactor === true;
     return {
       personId: user.id,
       email: user.email,
       name: user.name,
-      isOperator: user.isOperator === true,
+      isOperator: user.isOperator === true || (ssoGroup !== null && ssoGroup === sso?.group),
       sessionId: session.id,
-      hasTwoFactor: user.twoFactorEnabled === true || session.byPasskey === true,
+      hasTwoFactor: user.twoFactorEnabled === true || hasFactor,
+      isBySso: ssoIssuer !== null,
       provedAtMs: (session.provedAt ?? session.createdAt).getTime(),
     };
   }

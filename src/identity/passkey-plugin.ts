@@ -3,9 +3,9 @@
 
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
-import { ConsoleError } from "../core/console-errors.ts";
 import type { SignInResponse } from "./passkey-schema.ts";
 import { ORIGIN_HEADER, type Passkeys } from "./passkeys.ts";
+import { refused } from "./refused.ts";
 
 export const PASSKEY_BEGIN_PATH = "/farebox/passkey/begin";
 export const PASSKEY_PATH = "/farebox/passkey";
@@ -44,14 +44,4 @@ export function passkeySignIn(passkeys: Passkeys) {
 
 function originOf(headers: Headers | undefined): string {
   return headers?.get(ORIGIN_HEADER) ?? "";
-}
-
-/** better-auth answers 500 to errors that it does not know. */
-async function refused<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof ConsoleError)) throw error;
-    throw new APIError("CONFLICT", { code: error.code, message: error.message });
-  }
 }

@@ -6,10 +6,13 @@ import type { OperatorDeps } from "./deps.ts";
 interface OperatorConfig {
   /** Addresses and CIDR blocks; none stands for every address. */
   readonly operatorAddresses: readonly string[];
+  readonly sso: { readonly isRequired: boolean } | null;
 }
 
-export function openOperators({ operatorAddresses }: OperatorConfig): OperatorDeps["operators"] {
-  if (operatorAddresses.length === 0) return { isAllowedFrom: () => true };
+export function openOperators(config: OperatorConfig): OperatorDeps["operators"] {
+  const { operatorAddresses, sso } = config;
+  const mustUseSso = sso?.isRequired === true;
+  if (operatorAddresses.length === 0) return { isAllowedFrom: () => true, mustUseSso };
   const allowed = allowlist(operatorAddresses);
-  return { isAllowedFrom: (ip) => isListed(allowed, ip) };
+  return { isAllowedFrom: (ip) => isListed(allowed, ip), mustUseSso };
 }

@@ -9,6 +9,7 @@ import { type ConsoleConfig, consoleConfigOf } from "./console-config.ts";
 import { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Environment, readVariables, type Values } from "./environment.ts";
 import { PAYMENT_VARIABLES } from "./payment-variables.ts";
+import { SSO_VARIABLES } from "./sso-variables.ts";
 import { TRACE_VARIABLES, type TraceConfig, traceConfigOf } from "./trace-variables.ts";
 import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
 
@@ -96,6 +97,7 @@ const SERVER = {
   ...MAIL_VARIABLES,
   ...PAYMENT_VARIABLES,
   ...CONSOLE_VARIABLES,
+  ...SSO_VARIABLES,
   ...TRACE_VARIABLES,
 } as const;
 

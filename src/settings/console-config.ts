@@ -1,8 +1,11 @@
 // Whether a process serves the console, and under which address.
 
 import type { SecretList } from "../core/secrets.ts";
+import type { SsoConfig } from "../identity/sso.ts";
 import type { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Values } from "./environment.ts";
+import { type SSO_VARIABLES, ssoConfigOf } from "./sso-variables.ts";
+import { isLoopback } from "./variable-kinds.ts";
 import type { MAIL_VARIABLES, SERVER_VARIABLES } from "./variables.ts";
 
 export interface ConsoleConfig {
@@ -17,29 +20,32 @@ export interface ConsoleConfig {
   readonly countsNetworks: boolean;
   /** Addresses and CIDR blocks of operators; none stands for every address. */
   readonly operatorAddresses: readonly string[];
+  /** The provider of single sign-on for operators; null if there is none. */
+  readonly sso: SsoConfig | null;
 }
 
-const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1", "[::1]"]);
-
 type ConsoleValues = Values<typeof CONSOLE_VARIABLES> &
+  Values<typeof SSO_VARIABLES> &
   Pick<Values<typeof SERVER_VARIABLES>, "HOST" | "PORT"> &
   Pick<Values<typeof MAIL_VARIABLES>, "MAIL_SMTP_URL">;
 
 /** What the values of the variables mean together. @throws ConfigError */
 export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
   const { SESSION_SECRET: secrets, CONSOLE_URL: url, HOST: host, PORT: port } = values;
+  const sso = ssoConfigOf(values);
   if (secrets === null) {
-    if (url === null) return null;
-    throw new ConfigError("SESSION_SECRET is not set; CONSOLE_URL needs it");
+    if (url === null && sso === null) return null;
+    const needs = url === null ? "OPERATOR_OIDC_ISSUER" : "CONSOLE_URL";
+    throw new ConfigError(`SESSION_SECRET is not set; ${needs} needs it`);
   }
-  if (url === null && !LOOPBACK.has(host)) {
+  if (url === null && !isLoopback(host)) {
     throw new ConfigError("CONSOLE_URL is not set; SESSION_SECRET needs it if HOST is public");
   }
-  if (url !== null && url.protocol === "http:" && !LOOPBACK.has(url.hostname)) {
+  if (url !== null && url.protocol === "http:" && !isLoopback(url.hostname)) {
     throw new ConfigError("CONSOLE_URL must begin with https:// unless it is of this machine");
   }
   const showsMails = values.CONSOLE_SHOW_MAILS;
-  if (showsMails && (!LOOPBACK.has(host) || values.MAIL_SMTP_URL !== null)) {
+  if (showsMails && (!isLoopback(host) || values.MAIL_SMTP_URL !== null)) {
     throw new ConfigError(
       "CONSOLE_SHOW_MAILS must be false if HOST is public or MAIL_SMTP_URL is set",
     );
@@ -52,5 +58,6 @@ export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
     showsMails,
     countsNetworks: values.FREE_CREDIT_PER_NETWORK === "once",
     operatorAddresses: values.OPERATOR_ALLOWED_IPS,
+    sso,
   });
 }

@@ -46,6 +46,12 @@ export const sessions = pgTable(
     provedAt: at("proved_at").notNull().defaultNow(),
     /** Opened with a passkey, which is a second factor by itself. */
     byPasskey: boolean("by_passkey").notNull().default(false),
+    /** The provider of single sign-on that it began at. */
+    ssoIssuer: text("sso_issuer"),
+    /** The group there by which it is an operator's. */
+    ssoGroup: text("sso_group"),
+    /** Whether the provider says that a second factor was used. */
+    ssoFactor: boolean("sso_factor").notNull().default(false),
     userAgent: text("user_agent"),
     country: text("country"),
     ipAddress: text("ip_address"),
@@ -60,7 +66,7 @@ export const sessions = pgTable(
   ],
 );
 
-/** Passwords, as scrypt hashes. */
+/** Passwords, as scrypt hashes, and whom providers of single sign-on mean by a subject. */
 export const personCredentials = pgTable(
   "person_credentials",
   {
@@ -80,7 +86,10 @@ export const personCredentials = pgTable(
     createdAt: at("created_at").notNull().defaultNow(),
     updatedAt: at("updated_at").notNull().defaultNow(),
   },
-  (table) => [uniqueIndex("person_credentials_provider").on(table.userId, table.providerId)],
+  (table) => [
+    uniqueIndex("person_credentials_provider").on(table.userId, table.providerId),
+    uniqueIndex("person_credentials_account").on(table.providerId, table.accountId),
+  ],
 );
 
 /** Codes and links that were sent, and what they are for; identifiers are hashes. */

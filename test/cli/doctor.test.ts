@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
+import { OidcIssuer } from "../support/oidc-issuer.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { cliProcessOf, jsonOf } from "./run-cli.ts";
 
@@ -80,6 +81,26 @@ test("all that is wrong is named at once, and the exit code is 1", async () => {
   expect(checks).toEqual(["Redis of the queue", "models", "mail", "payments"]);
   expect(problems.join("\n")).toContain("models: upstream: The server refuses the key (401)");
   expect(problems.join("\n")).toContain("mail: 127.0.0.1: the server cannot be reached");
+});
+
+test("the provider of single sign-on is asked for its metadata and keys", async () => {
+  await using issuer = await OidcIssuer.start(["http://127.0.0.1/dashboard/sso"]);
+  const settings = (address: string) => ({
+    SESSION_SECRET: "a session secret that is long enough",
+    OPERATOR_OIDC_ISSUER: address,
+    OPERATOR_OIDC_CLIENT_ID: "farebox",
+    OPERATOR_OIDC_CLIENT_SECRET: "secret",
+  });
+  const fine = await examine(settings(issuer.issuer));
+  expect(fine.problems).toEqual([]);
+  const told = fine.findings.find(({ check }) => check === "single sign-on");
+  expect(told).toMatchObject({ state: "ok", text: `${issuer.issuer} answers` });
+  const renamed = issuer.issuer.replace("127.0.0.1", "localhost");
+  const wrong = await examine(settings(renamed));
+  expect(wrong.problems).toEqual([expect.stringContaining("single sign-on: ")]);
+  expect(wrong.problems[0]).toContain("issuer");
+  const away = await examine(settings("http://127.0.0.1:1"));
+  expect([away.code, away.problems.length]).toEqual([1, 1]);
 });
 
 test("a schema of an earlier release and other secrets are problems", async () => {

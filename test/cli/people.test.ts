@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
+import { SsoLinks } from "../../src/store/sso-links.ts";
 import { openWorld, random, type World } from "../support/world.ts";
 import { type Cli, cliOf, cliProcessOf, jsonOf } from "./run-cli.ts";
 
@@ -174,4 +175,27 @@ test("the sessions and passkeys of a person are listed and ended", async () => {
   expect((await cli("person", "passkeys", email)).out).toContain("Laptop");
   expect((await cli("person", "passkeys", email, "--remove", "passkey_1")).out).toContain("has no");
   expect((await cli("person", "passkeys", email, "--remove", "passkey_1")).code).toBe(1);
+});
+
+test("the link to single sign-on is listed, and removed with its sessions", async () => {
+  const { database } = world;
+  const email = "linked@example.com";
+  const id = await ensurePerson(database, person(email), { random, now: new Date() });
+  const issuer = "https://login.example.com/";
+  const terms = { random, now: new Date() };
+  await new SsoLinks(database).link(id, { issuer, subject: "sub-1" }, terms);
+  for (const [session, by] of [
+    ["session_sso", issuer],
+    ["session_password", null],
+  ] as const) {
+    await database.sql`INSERT INTO sessions (id, token, person, expires_at, sso_issuer)
+      VALUES (${session}, ${session}, ${id}, now() + interval '1 day', ${by})`;
+  }
+  const listed = jsonOf(await cli("person", "sso", email, "--json"));
+  expect(listed.links).toMatchObject([{ issuer, subject: "sub-1" }]);
+  const unlinked = await cli("person", "sso", email, "--unlink");
+  expect([unlinked.code, unlinked.out]).toEqual([0, expect.stringContaining("linked to no")]);
+  const sessions = jsonOf(await cli("person", "sessions", email, "--json")).sessions;
+  expect(sessions.map((one: { id: string }) => one.id)).toEqual(["session_password"]);
+  expect((await cli("person", "sso", "nobody@example.com")).code).toBe(1);
 });

@@ -55,6 +55,7 @@ function personOf(name: string): SignedIn {
     name,
     isOperator: name.startsWith("operator"),
     hasTwoFactor: name === "operator",
+    isBySso: false,
     sessionId: `session_${name}`,
     provedAtMs: 0,
   };
@@ -149,7 +150,7 @@ export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people
   const identity = identityOf(stores);
   return {
     ...{ consoleUrl: null, identity, installation, ...opened },
-    operators: { isAllowedFrom: (ip) => ip !== FOREIGN_ADDRESS },
+    operators: { isAllowedFrom: (ip) => ip !== FOREIGN_ADDRESS, mustUseSso: false },
     switches: new Pauses({ database, log: silent }),
     upstreams: new UpstreamBoard(),
     process: { id: actors.deps.processId, openCalls: () => actors.openCalls },

@@ -9,6 +9,7 @@ const PERSON: SignedIn = {
   name: "Ada",
   isOperator: false,
   hasTwoFactor: false,
+  isBySso: false,
   sessionId: "session_1",
   provedAtMs: 0,
 };

@@ -20,6 +20,7 @@ export function identityOf(
       service: "Farebox",
       showsMails: true,
       countsNetworks: true,
+      sso: null,
       ...config,
     },
     {

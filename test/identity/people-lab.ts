@@ -2,6 +2,7 @@
 // and send the origin of their page.
 
 import type { Identity, IdentityConfig } from "../../src/identity/identity.ts";
+import { openOperators } from "../../src/operator/open-operators.ts";
 import { Harness, type HarnessStores } from "../api/harness.ts";
 import { servicesOf } from "../console/console-harness.ts";
 import { identityOf } from "./identity-of.ts";
@@ -31,7 +32,8 @@ export class PeopleLab implements AsyncDisposable {
     let identity: Identity | null = null;
     const harness = await Harness.start((stores) => {
       identity = identityOf(stores, config, now);
-      const console = { ...servicesOf(stores), people: identity, identity };
+      const operators = openOperators({ operatorAddresses: [], sso: config.sso ?? null });
+      const console = { ...servicesOf(stores), people: identity, identity, operators };
       return { console, trustedProxies: ["127.0.0.1"] };
     });
     if (identity === null) throw new Error("There is no identity");

@@ -48,10 +48,13 @@ export interface BrowserStage extends AsyncDisposable {
   readonly browser: Browser;
 }
 
-export async function openStage(path: string | null): Promise<BrowserStage> {
+export async function openStage(
+  path: string | null,
+  env: Readonly<Record<string, string>> = {},
+): Promise<BrowserStage> {
   if (path === null) throw new Error("Chromium is missing, and could not be installed");
   await using resources = new AsyncDisposableStack();
-  const running = resources.use(await startDashboardProduct());
+  const running = resources.use(await startDashboardProduct(env));
   const browser = await startBrowser(path);
   resources.defer(() => browser.close());
   const owned = resources.move();

@@ -17,8 +17,10 @@ export interface DashboardProduct extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts it; no mail is delivered, so answers show what was mailed. */
-export async function startDashboardProduct(): Promise<DashboardProduct> {
+/** Starts it, with settings of a test; no mail is delivered, so answers show what was mailed. */
+export async function startDashboardProduct(
+  own: Readonly<Record<string, string>> = {},
+): Promise<DashboardProduct> {
   await using resources = new AsyncDisposableStack();
   await buildDashboard(testDataDirectory());
   const port = await freePort();
@@ -33,6 +35,7 @@ export async function startDashboardProduct(): Promise<DashboardProduct> {
         STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
         STRIPE_API_BASE: `http://127.0.0.1:${port}`,
         STRIPE_RETURN_URL: `http://127.0.0.1:${port}/`,
+        ...own,
       },
     }),
   );

@@ -61,15 +61,19 @@ export function useToken(): string {
   return new URLSearchParams(hash).get("token") ?? "";
 }
 
+/** Whether an address is one of the operators' pages, which are apart from the dashboard. */
+export function isOperatorPage(address: string): boolean {
+  return /^\/operator(?=[/?]|$)[^\s\\#]*$/.test(address);
+}
+
 /** Goes on to where somebody wanted to go; only to pages of this dashboard. */
 export function useEnter(): () => Promise<void> {
   const next = useField("next");
   const navigate = useNavigate();
   return async () => {
     queryClient.clear();
+    if (isOperatorPage(next)) return window.location.assign(next);
     const isOurs = /^\/(?![/\\])[^\s\\]*$/.test(next) && !next.startsWith("/sign-in");
-    // The pages of operators are apart from the dashboard.
-    if (/^\/operator(?=[/?]|$)/.test(next) && isOurs) return window.location.assign(next);
     const path = next.replace(/^\/dashboard(?=\/|$)/, "") || "/";
     await navigate({ href: isOurs ? `/dashboard${path === "/" ? "" : path}` : "/dashboard" });
   };

@@ -9,7 +9,8 @@ import { useChange } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, Refusal, useEnter, useField } from "./entry-form.tsx";
+import { EntryForm, isOperatorPage, Refusal, useEnter, useField } from "./entry-form.tsx";
+import { SsoButton } from "./sso.tsx";
 
 export function SignIn() {
   const [email, setEmail] = useState("");
@@ -45,6 +46,7 @@ export function SignIn() {
         />
       </EntryForm>
       {canUsePasskeys() && <PasskeyButton enter={enter} />}
+      {isOperatorPage(next) && <SsoButton returnTo={next} />}
     </EntryCard>
   );
 }

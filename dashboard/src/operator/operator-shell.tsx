@@ -6,6 +6,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";
 import { Suspense, useEffect } from "react";
+import { SsoButton } from "../entry/sso.tsx";
 import { TwoFactorPanel } from "../pages/two-factor-panel.tsx";
 import { Waiting } from "../parts/loaded.tsx";
 import { Brand } from "../parts/mark.tsx";
@@ -30,15 +31,31 @@ const NAVIGATION: readonly {
 
 export function OperatorShell() {
   const { person } = useMe();
-  if (!person.is_operator) {
+  if (person.operator_pages === null) {
     return (
       <main className="entry">
         <NoSuchPage />
       </main>
     );
   }
-  if (!person.has_two_factor) return <SetUp />;
+  if (person.operator_pages === "need_sso") return <NeedsSso />;
+  if (person.operator_pages === "need_second_factor") return <SetUp />;
   return <Frame />;
+}
+
+function NeedsSso() {
+  const { pathname, search } = window.location;
+  return (
+    <div className="operator">
+      <Bar />
+      <main className="entry">
+        <div className="stack">
+          <PageHead title={ot.needsSso} about={ot.needsSsoAbout} />
+          <SsoButton returnTo={pathname + search} />
+        </div>
+      </main>
+    </div>
+  );
 }
 
 function SetUp() {
@@ -113,7 +130,7 @@ function Bar() {
   return (
     <header className="operator-bar">
       <strong>{ot.operator}</strong>
-      {account !== undefined && person.has_two_factor && <OpenAccount id={account} />}
+      {account !== undefined && person.operator_pages === "open" && <OpenAccount id={account} />}
       <span className="bar-who bar-end">{person.email}</span>
     </header>
   );

@@ -12,6 +12,7 @@ export const entryTexts = {
   newPassword: "New password",
   passwordRule: (least: number) => `At least ${least} characters`,
   byPasskey: "Sign in with a passkey",
+  bySso: "Sign in with SSO",
   byCode: "Sign in by a code",
   byCodeAbout: "We send a code of six digits to your inbox.",
   sendCode: "Send the code",

@@ -27,6 +27,8 @@ export const ot = {
   setUp: "Set up your second factor",
   setUpAbout:
     "Operators need a second factor. Turn it on here; the pages of operators open after that.",
+  needsSso: "Sign in with SSO",
+  needsSsoAbout: "This installation opens the pages of operators only through its provider.",
   search: "Search",
   searchAbout:
     "An id of an account, key, payment, top-up or request, a part of a name or an address, or " +

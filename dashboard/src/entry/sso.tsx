@@ -1,0 +1,51 @@
+// The button that leads to the provider of single sign-on, and the page that the provider leads
+// back to. Both are for operators alone.
+
+import { Button, Loader } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { queryClient } from "../api/queries.ts";
+import { finishSso, leaveForSso, ssoQuery } from "../api/sso.ts";
+import { useChange } from "../parts/ask.tsx";
+import { t } from "../texts.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { Refusal } from "./entry-form.tsx";
+
+/** Nothing where there is no provider. `returnTo` is a page of operators. */
+export function SsoButton({ returnTo }: { readonly returnTo: string }) {
+  const { data } = useQuery(ssoQuery);
+  const change = useChange(() => leaveForSso(returnTo));
+  if (data?.is_offered !== true) return null;
+  return (
+    <>
+      <Button variant="default" fullWidth loading={change.busy} onClick={() => void change.start()}>
+        {t.entry.bySso}
+      </Button>
+      <Refusal error={change.error} />
+    </>
+  );
+}
+
+/** Signs in at once: what the provider sent works once, and only in the browser that began. */
+export function SsoReturn() {
+  const [query] = useState(() => window.location.search);
+  const hasBegun = useRef(false);
+  const change = useChange(async () => {
+    // The address stays in the history of the browser; what it brought does not.
+    window.history.replaceState(window.history.state, "", window.location.pathname);
+    const page = await finishSso(query);
+    queryClient.clear();
+    window.location.assign(page);
+  });
+  useEffect(() => {
+    if (hasBegun.current) return;
+    hasBegun.current = true;
+    void change.start();
+  });
+  const foot = <a href="/dashboard/sign-in?next=%2Foperator">{t.entry.toSignIn}</a>;
+  return (
+    <EntryCard title={t.entry.bySso} foot={foot}>
+      {change.error === null ? <Loader size="sm" /> : <Refusal error={change.error} />}
+    </EntryCard>
+  );
+}

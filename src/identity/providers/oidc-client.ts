@@ -1,0 +1,245 @@
+// An OpenID Connect provider, asked by the authorization code flow with PKCE. `openid-client`
+// checks state, nonce, issuer, audience, expiry and signature of what the provider answers.
+
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientError,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  type IDToken,
+  type ServerMetadata,
+} from "openid-client";
+
+export interface OidcClientConfig {
+  /** The issuer's address. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** What only this side knows of a sign-in that has begun. */
+export interface OidcSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE. */
+  readonly verifier: string;
+}
+
+export interface OidcQuestion extends OidcSecrets {
+  readonly redirectUri: string;
+  /** The `acr` to ask for; null for none. */
+  readonly acr: string | null;
+}
+
+/** What the provider says of whoever signed in, as it says it. */
+export interface OidcClaims {
+  readonly subject: string;
+  readonly email: unknown;
+  readonly emailVerified: unknown;
+  readonly name: unknown;
+  readonly groups: unknown;
+  readonly amr: unknown;
+  readonly acr: unknown;
+  /** When the person last proved to the provider who they are, in seconds; it may not say. */
+  readonly authTime: unknown;
+}
+
+/** The provider cannot be reached, or does not work as its own metadata says. */
+export class OidcUnavailable extends Error {
+  override readonly name = "OidcUnavailable";
+}
+
+/** What came back is no valid sign-in. The message names the rule, and never a token. */
+export class OidcRefused extends Error {
+  override readonly name = "OidcRefused";
+}
+
+const ANSWER_SECONDS = 10;
+const SERVER_FAULT = 500;
+const CODE = /^[a-z_]{1,40}$/;
+/** How long a discovery document is believed. */
+const METADATA_MS = 60 * 60_000;
+const PROFILE_CLAIMS = ["email", "email_verified", "name", "groups"];
+
+export class OidcClient {
+  #known: { readonly provider: Configuration; readonly untilMs: number } | null = null;
+
+  constructor(
+    readonly config: OidcClientConfig,
+    readonly now: () => number,
+  ) {}
+
+  /** The address of the provider's page to sign in. @throws OidcUnavailable */
+  async begin({ redirectUri, acr, state, nonce, verifier }: OidcQuestion): Promise<string> {
+    const provider = await this.#provider();
+    const { scopes_supported: scopes = [] } = provider.serverMetadata();
+    const hasGroups = scopes.includes("groups");
+    const url = buildAuthorizationUrl(provider, {
+      redirect_uri: redirectUri,
+      scope: `openid email profile${hasGroups ? " groups" : ""}`,
+      ...{ state, nonce },
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      ...(acr !== null && { acr_values: acr }),
+    });
+    return url.href;
+  }
+
+  /**
+   * Redeems what the provider sent the browser back with. `returned` is the redirect address with
+   * that query.
+   * @throws OidcUnavailable, OidcRefused
+   */
+  async finish(returned: URL, { state, nonce, verifier }: OidcSecrets): Promise<OidcClaims> {
+    const provider = await this.#provider();
+    try {
+      const tokens = await authorizationCodeGrant(provider, returned, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new OidcRefused("there is no ID token");
+      return await this.#claims(provider, claims, tokens.access_token);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Asks the provider for its metadata and keys. @throws OidcUnavailable if there are none */
+  async probe(): Promise<{ readonly problems: string[]; readonly warnings: string[] }> {
+    const metadata = (await this.#discover()).serverMetadata();
+    const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = metadata;
+    const needed = { authorization_endpoint, token_endpoint, jwks_uri };
+    const missing = Object.entries(needed).flatMap(([name, value]) => (value ? [] : [name]));
+    const problems = missing.map((name) => `${issuer} has no ${name} in its metadata`);
+    if (jwks_uri !== undefined) problems.push(...(await keyProblems(jwks_uri)));
+    const { code_challenge_methods_supported: methods } = metadata;
+    const warnings = methods?.includes("S256")
+      ? []
+      : [`${issuer} does not say that it checks PKCE (S256)`];
+    return { problems, warnings };
+  }
+
+  /** Many providers put the address and groups not into the ID token. */
+  async #claims(provider: Configuration, token: IDToken, accessToken: string): Promise<OidcClaims> {
+    const said: Readonly<Record<string, unknown>> = token;
+    const isWhole = PROFILE_CLAIMS.every((name) => said[name] !== undefined);
+    const hasMore = provider.serverMetadata().userinfo_endpoint !== undefined;
+    const info: Readonly<Record<string, unknown>> =
+      isWhole || !hasMore ? {} : await fetchUserInfo(provider, accessToken, token.sub);
+    // The two say something together, so both are of one answer.
+    const hasAddress = said.email !== undefined && said.email_verified !== undefined;
+    const { email, email_verified: emailVerified } = hasAddress ? said : info;
+    return {
+      ...{ subject: token.sub, email, emailVerified },
+      name: said.name ?? info.name,
+      groups: said.groups ?? info.groups,
+      ...{ amr: said.amr, acr: said.acr, authTime: token.auth_time },
+    };
+  }
+
+  async #provider(): Promise<Configuration> {
+    const nowMs = this.now();
+    if (this.#known !== null && nowMs < this.#known.untilMs) return this.#known.provider;
+    const provider = await this.#discover();
+    this.#known = { provider, untilMs: nowMs + METADATA_MS };
+    return provider;
+  }
+
+  async #discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret } = this.config;
+    const isPlain = issuer.startsWith("http:");
+    let provider: Configuration;
+    try {
+      provider = await discovery(
+        new URL(issuer),
+        clientId,
+        undefined,
+        (server, client, body, headers) =>
+          authentication(server, clientSecret)(server, client, body, headers),
+        { timeout: ANSWER_SECONDS, ...(isPlain && { execute: [allowInsecureRequests] }) },
+      );
+    } catch (error) {
+      throw new OidcUnavailable(reasonOf(error), { cause: error });
+    }
+    // The library lets hosts pass whose metadata names another issuer, such as one of many tenants:
+    // there, strangers can have an organisation of their own with addresses of anybody.
+    const { issuer: named } = provider.serverMetadata();
+    if (!URL.canParse(named) || new URL(named).href !== issuer) {
+      throw new OidcUnavailable(`it names itself ${named}, not ${issuer}`);
+    }
+    // Without this the signature is not checked, because the token came from the provider itself.
+    enableNonRepudiationChecks(provider);
+    return provider;
+  }
+}
+
+/** What is wrong with the provider's keys. */
+async function keyProblems(address: string): Promise<string[]> {
+  const signal = AbortSignal.timeout(ANSWER_SECONDS * 1_000);
+  const response = await fetch(address, { redirect: "manual", signal }).catch(() => null);
+  if (response === null) return [`${address} does not answer`];
+  const body: unknown = await response.json().catch(() => null);
+  const hasKeys =
+    body !== null &&
+    typeof body === "object" &&
+    "keys" in body &&
+    Array.isArray(body.keys) &&
+    body.keys.length > 0;
+  return hasKeys ? [] : [`${address} has no keys, by which ID tokens are checked`];
+}
+
+type ClientAuthentication = ReturnType<typeof ClientSecretBasic>;
+
+/** `client_secret_basic` is what a provider offers that names no method. */
+function authentication(
+  { token_endpoint_auth_methods_supported: methods }: ServerMetadata,
+  secret: string,
+): ClientAuthentication {
+  const isBasic = methods === undefined || methods.includes("client_secret_basic");
+  return isBasic ? ClientSecretBasic(secret) : ClientSecretPost(secret);
+}
+
+/** Whether an answer was wrong, or there was none. */
+function failureOf(error: unknown): Error {
+  if (error instanceof OidcRefused) return error;
+  const reason = reasonOf(error);
+  if (error instanceof AuthorizationResponseError) return new OidcRefused(reason);
+  const status = statusOf(error);
+  const isAway =
+    (error instanceof TypeError && !("code" in error)) ||
+    (error instanceof ClientError && error.code === "OAUTH_TIMEOUT") ||
+    (status !== null && status >= SERVER_FAULT);
+  if (isAway) return new OidcUnavailable(reason, { cause: error });
+  return new OidcRefused(reason);
+}
+
+/** The status of the provider's answer, where that was the fault. */
+function statusOf(error: unknown): number | null {
+  if (!(error instanceof Error)) return null;
+  if ("status" in error && typeof error.status === "number") return error.status;
+  return error.cause instanceof Response ? error.cause.status : null;
+}
+
+/**
+ * The library's words, and the protocol's code for what the provider refused; nothing else of what
+ * came, which can be text of strangers or a token.
+ */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message } = error;
+  const rule = error.cause instanceof Error ? error.cause.message : "";
+  const code = "error" in error && typeof error.error === "string" ? error.error : "";
+  const known = CODE.test(code) ? code : "";
+  return [message, rule === message ? "" : rule, known].filter(Boolean).join(": ");
+}

@@ -1,0 +1,55 @@
+// What a provider of single sign-on says of somebody, read strictly: what is missing or of another
+// type says nothing.
+
+import { parseAddress } from "../core/mail-address.ts";
+import { type OidcClaims, OidcRefused } from "./providers/oidc-client.ts";
+
+const NAME_LENGTH_MAX = 64;
+
+/**
+ * The kinds of proof of RFC 8176. Codes by text message and telephone are missing on purpose: they
+ * are read by others too easily.
+ */
+const METHODS: readonly (readonly string[])[] = [
+  ["pwd", "pin", "kba"],
+  ["otp", "hwk", "swk", "sc", "pop"],
+  ["face", "fpt", "iris", "retina", "vbm"],
+];
+
+/** The verified address, in lower case. @throws OidcRefused */
+export function addressOf({ email, emailVerified }: OidcClaims): string {
+  if (typeof email !== "string") throw new OidcRefused("the provider names no address");
+  if (emailVerified !== true) {
+    throw new OidcRefused("the provider does not say that the address is verified");
+  }
+  const parsed = parseAddress(email);
+  if (typeof parsed === "string") throw new OidcRefused(`the address ${parsed}`);
+  return parsed.address.toLowerCase();
+}
+
+/** What to call a person; "" if the provider does not say. */
+export function nameIn({ name }: OidcClaims): string {
+  return typeof name === "string" ? name.trim().slice(0, NAME_LENGTH_MAX) : "";
+}
+
+export function isInGroup({ groups }: OidcClaims, group: string): boolean {
+  return Array.isArray(groups) && groups.includes(group);
+}
+
+/**
+ * True if the provider says that a second factor was used: by the configured `acr`, or by an `amr`
+ * that says so or names two kinds of proof. One kind alone, such as a code of an app, is one
+ * factor (D-260).
+ */
+export function hasSecondFactor({ amr, acr }: OidcClaims, configuredAcr: string | null): boolean {
+  if (configuredAcr !== null && acr === configuredAcr) return true;
+  if (!Array.isArray(amr)) return false;
+  if (amr.includes("mfa")) return true;
+  return METHODS.filter((kind) => kind.some((method) => amr.includes(method))).length > 1;
+}
+
+/** When the person last proved who they are; long ago if the provider does not say. */
+export function provedAtOf({ authTime }: OidcClaims, nowMs: number): Date {
+  const isKnown = typeof authTime === "number" && Number.isFinite(authTime) && authTime >= 0;
+  return new Date(isKnown ? Math.min(authTime * 1_000, nowMs) : 0);
+}

@@ -1,0 +1,88 @@
+// Single sign-on as paths of our own inside better-auth, which makes the session. Its own plugins
+// for it link people by their address, and know no second factor of the provider (D-258).
+
+import type { GenericEndpointContext } from "better-auth";
+import { APIError, createAuthEndpoint } from "better-auth/api";
+import { setSessionCookie } from "better-auth/cookies";
+import { refused } from "./refused.ts";
+import { SSO_STEP_MS, type Sso, type SsoSession } from "./sso.ts";
+
+export const SSO_BEGIN_PATH = "/farebox/sso/begin";
+export const SSO_PATH = "/farebox/sso";
+
+/** Where better-auth makes the session of whoever gave our own second factor. */
+const AFTER_SECOND_FACTOR = /^\/two-factor\/verify-/;
+const COOKIE = "sso";
+
+const NOT_CONFIGURED = {
+  code: "sso_not_configured",
+  message: "This installation has no single sign-on",
+};
+
+/** Sends to the provider, and signs in whoever comes back from there. */
+export function ssoSignIn(sso: Sso | null) {
+  return {
+    beginSso: createAuthEndpoint(SSO_BEGIN_PATH, { method: "POST" }, async (ctx) => {
+      if (sso === null) throw new APIError("NOT_FOUND", NOT_CONFIGURED);
+      const { return_to: returnTo } = ctx.body as { readonly return_to: string };
+      const { url, token } = await refused(sso.begin(ctx.context.internalAdapter, returnTo));
+      keep(ctx, token);
+      return ctx.json({ url });
+    }),
+    signInBySso: createAuthEndpoint(SSO_PATH, { method: "POST" }, async (ctx) => {
+      if (sso === null) throw new APIError("NOT_FOUND", NOT_CONFIGURED);
+      const { query } = ctx.body as { readonly query: string };
+      const { internalAdapter } = ctx.context;
+      const signIn = await refused(sso.finish(internalAdapter, { token: kept(ctx), query }));
+      const { personId, session: fields, returnTo } = signIn;
+      const user = await internalAdapter.findUserById(personId);
+      if (user === null) throw new Error(`The person ${personId} is gone`);
+      // Our own second factor may be due now; it makes the session anew.
+      keep(ctx, fields.ssoFactor ? null : await sso.pass(internalAdapter, signIn));
+      const session = await internalAdapter.createSession(user.id, false, { ...fields }, true);
+      await setSessionCookie(ctx, { session, user });
+      return ctx.json({ status: true, return_to: returnTo });
+    }),
+  };
+}
+
+/** True if the provider has asked for the second factor of whoever is being signed in. */
+export function hasProvidersFactor({ context }: { readonly context?: unknown }): boolean {
+  const { newSession } = context as {
+    newSession?: { session: { ssoFactor?: unknown } } | null;
+  };
+  return newSession?.session.ssoFactor === true;
+}
+
+interface NewSession extends Record<string, unknown> {
+  readonly userId: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * What a new session stores besides, of whoever has passed the provider before: better-auth makes
+ * it anew after our own second factor.
+ */
+export async function ssoOf(
+  sso: Sso | null,
+  { userId, ssoIssuer, expiresAt }: NewSession,
+  ctx: GenericEndpointContext | null,
+): Promise<Partial<SsoSession>> {
+  if (sso === null || ctx === null || !AFTER_SECOND_FACTOR.test(ctx.path)) return {};
+  const token = kept(ctx);
+  const passed = token === "" ? null : await sso.passed(ctx.context.internalAdapter, token, userId);
+  if (passed !== null) return passed;
+  // A copy of a session that began at the provider ends no later than one of these.
+  return typeof ssoIssuer === "string" ? { expiresAt: sso.endOf(expiresAt) } : {};
+}
+
+/** The browser keeps the token; null: it forgets the one that it has. */
+function keep(ctx: GenericEndpointContext, token: string | null): void {
+  const maxAge = token === null ? 0 : SSO_STEP_MS / 1_000;
+  const { name, attributes } = ctx.context.createAuthCookie(COOKIE, { maxAge });
+  ctx.setCookie(name, token ?? "", attributes);
+}
+
+function kept(ctx: GenericEndpointContext): string {
+  return ctx.getCookie(ctx.context.createAuthCookie(COOKIE).name) ?? "";
+}

@@ -1,0 +1,257 @@
+// Single sign-on for operators: who may come in through the configured OpenID Connect provider, as
+// which person, and what the session is worth.
+
+import { ConsoleError } from "../core/console-errors.ts";
+import { newToken } from "../core/console-tokens.ts";
+import type { RandomBytes } from "../core/ids.ts";
+import type { Log } from "../core/log.ts";
+import type { PeopleStore } from "../store/people.ts";
+import type { SsoLinks, SsoPerson } from "../store/sso-links.ts";
+import type { IdentityMails } from "./identity-mails.ts";
+import {
+  type OidcClaims,
+  OidcClient,
+  type OidcClientConfig,
+  OidcRefused,
+  type OidcSecrets,
+  OidcUnavailable,
+} from "./providers/oidc-client.ts";
+import { addressOf, hasSecondFactor, isInGroup, nameIn, provedAtOf } from "./sso-claims.ts";
+
+export interface SsoConfig extends OidcClientConfig {
+  /** Whoever is in this group of the provider is an operator; null: the flag decides. */
+  readonly group: string | null;
+  /** The `acr` that says that a second factor was used. */
+  readonly acr: string | null;
+  /** Whether operators must sign in through the provider. */
+  readonly isRequired: boolean;
+}
+
+interface SsoDeps {
+  readonly links: SsoLinks;
+  readonly people: PeopleStore;
+  readonly mails: IdentityMails;
+  readonly random: RandomBytes;
+  readonly now: () => number;
+  readonly log: Log;
+  /** The address of the page that the provider sends the browser back to. */
+  readonly redirectUri: string;
+}
+
+/** Where sign-ins that have begun wait; better-auth stores only hashes of their names. */
+interface PendingRows {
+  createVerificationValue(row: {
+    identifier: string;
+    value: string;
+    expiresAt: Date;
+  }): Promise<unknown>;
+  /** The row, which is gone afterwards; null if it was used or has ended. */
+  consumeVerificationValue(identifier: string): Promise<{ readonly value: string } | null>;
+}
+
+/** What a session stores of the single sign-on that it began with. */
+export interface SsoSession {
+  readonly ssoIssuer: string;
+  /** The group by which it is an operator's; null if there is none. */
+  readonly ssoGroup: string | null;
+  readonly expiresAt: Date;
+}
+
+export interface SsoSignIn {
+  readonly personId: string;
+  readonly session: SsoSession & {
+    /** True if the provider says that a second factor was used. */
+    readonly ssoFactor: boolean;
+    readonly provedAt: Date;
+  };
+  /** The page of operators to go on to. */
+  readonly returnTo: string;
+}
+
+interface Pending extends OidcSecrets {
+  readonly returnTo: string;
+}
+
+/** What is passed on while our own second factor is due. */
+interface Passed {
+  readonly personId: string;
+  readonly group: string | null;
+}
+
+/** From the first click to the end of our own second factor: a step of each may take so long. */
+export const SSO_STEP_MS = 10 * 60_000;
+export const SSO_SESSION_MS = 8 * 60 * 60_000;
+
+const pendingName = (token: string) => `sso:${token}`;
+const passedName = (token: string) => `sso-passed:${token}`;
+
+export class Sso {
+  readonly client: OidcClient;
+
+  constructor(
+    readonly config: SsoConfig,
+    readonly deps: SsoDeps,
+  ) {
+    this.client = new OidcClient(config, deps.now);
+  }
+
+  /**
+   * Begins a sign-in: the provider's page, and a token that only this browser may have.
+   * @throws ConsoleError if the provider is away
+   */
+  async begin(rows: PendingRows, returnTo: string): Promise<{ url: string; token: string }> {
+    const { random, redirectUri } = this.deps;
+    const secrets = {
+      state: newToken(random),
+      nonce: newToken(random),
+      verifier: newToken(random),
+    };
+    const { acr } = this.config;
+    const url = await this.#refusing(this.client.begin({ ...secrets, redirectUri, acr }));
+    const token = newToken(random);
+    await this.#store(rows, pendingName(token), { ...secrets, returnTo } satisfies Pending);
+    return { url, token };
+  }
+
+  /**
+   * Redeems what the provider sent the browser back with, once. `token` is what `begin` gave to
+   * this browser. @throws ConsoleError
+   */
+  async finish(
+    rows: PendingRows,
+    { token, query }: { readonly token: string; readonly query: string },
+  ): Promise<SsoSignIn> {
+    const row = await rows.consumeVerificationValue(pendingName(token));
+    if (row === null) {
+      throw new ConsoleError(
+        "sso_not_valid",
+        "This sign-in was used, has ended, or began in another browser. Begin again",
+      );
+    }
+    const { returnTo, ...secrets } = JSON.parse(row.value) as Pending;
+    const returned = new URL(this.deps.redirectUri);
+    returned.search = query;
+    return await this.#refusing(this.#signIn(returned, secrets, returnTo));
+  }
+
+  /** Keeps that this person has passed the provider, while our own second factor is due. */
+  async pass(rows: PendingRows, { personId, session }: SsoSignIn): Promise<string> {
+    const token = newToken(this.deps.random);
+    const { ssoGroup: group } = session;
+    await this.#store(rows, passedName(token), { personId, group } satisfies Passed);
+    return token;
+  }
+
+  /** What the session of a person stores who has passed the provider before; once. */
+  async passed(rows: PendingRows, token: string, personId: string): Promise<SsoSession | null> {
+    const row = await rows.consumeVerificationValue(passedName(token));
+    if (row === null) return null;
+    const passed = JSON.parse(row.value) as Passed;
+    return passed.personId === personId ? this.#session(passed.group) : null;
+  }
+
+  /** When a session ends that would last until then. */
+  endOf(expiresAt: Date): Date {
+    return new Date(Math.min(expiresAt.getTime(), this.deps.now() + SSO_SESSION_MS));
+  }
+
+  async #signIn(returned: URL, secrets: OidcSecrets, returnTo: string): Promise<SsoSignIn> {
+    const claims = await this.client.finish(returned, secrets);
+    const person = await this.#personOf(claims);
+    const { group, acr } = this.config;
+    const ssoFactor = hasSecondFactor(claims, acr);
+    const provedAt = provedAtOf(claims, this.deps.now());
+    return {
+      personId: person.id,
+      session: { ...this.#session(group), ssoFactor, provedAt },
+      returnTo,
+    };
+  }
+
+  /** The operator whom the provider means (D-259). @throws ConsoleError, OidcRefused */
+  async #personOf(claims: OidcClaims): Promise<SsoPerson> {
+    const { links, people } = this.deps;
+    const { group, issuer } = this.config;
+    const email = addressOf(claims);
+    if (group !== null && !isInGroup(claims, group)) throw noOperator(email);
+    const identity = { issuer, subject: claims.subject };
+    const linked = await links.find(identity);
+    if (linked !== null) {
+      if (linked.email !== email) {
+        throw new OidcRefused("the provider names another address than this person's");
+      }
+      if (group === null && !linked.isOperator) throw noOperator(email);
+      return linked;
+    }
+    const known = await people.findByEmail(email);
+    // Whoever is no operator by invitation is never taken over, whatever the provider says.
+    if (known !== null ? !known.isOperator : group === null) throw noOperator(email);
+    return known === null
+      ? await this.#add(identity, email, nameIn(claims))
+      : await this.#link(identity, known);
+  }
+
+  async #link(
+    identity: { issuer: string; subject: string },
+    person: SsoPerson,
+  ): Promise<SsoPerson> {
+    const { links, mails, random, now, log } = this.deps;
+    const { id, email } = person;
+    const { issuer } = identity;
+    if (!(await links.link(id, identity, { random, now: new Date(now()) }))) {
+      throw new OidcRefused("somebody else at the provider signs in as this person");
+    }
+    log.info({ personId: id, issuer }, "An operator was linked to single sign-on");
+    await mails.notice(email, `You can now sign in through ${new URL(issuer).host}`);
+    return person;
+  }
+
+  async #add(
+    identity: { issuer: string; subject: string },
+    email: string,
+    name: string,
+  ): Promise<SsoPerson> {
+    const { links, random, now, log } = this.deps;
+    const terms = { random, now: new Date(now()) };
+    const person = await links.addPerson(identity, { email, name }, terms);
+    if (person === null) throw new OidcRefused("two sign-ins of one person at once");
+    const { issuer } = identity;
+    log.info({ personId: person.id, issuer }, "An operator was added by single sign-on");
+    return person;
+  }
+
+  #session(group: string | null): SsoSession {
+    const expiresAt = new Date(this.deps.now() + SSO_SESSION_MS);
+    return { ssoIssuer: this.config.issuer, ssoGroup: group, expiresAt };
+  }
+
+  async #store(rows: PendingRows, identifier: string, value: object): Promise<void> {
+    const expiresAt = new Date(this.deps.now() + SSO_STEP_MS);
+    await rows.createVerificationValue({ identifier, value: JSON.stringify(value), expiresAt });
+  }
+
+  /** What goes wrong, in words for the person; the log has the reason. */
+  async #refusing<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      const { issuer, isRequired } = this.config;
+      const { log } = this.deps;
+      if (error instanceof OidcUnavailable) {
+        log.error({ issuer, reason: error.message }, "The provider of single sign-on is away");
+        const other = isRequired ? "" : ", or sign in with your password";
+        throw new ConsoleError(
+          "sso_unavailable",
+          `The provider of single sign-on does not answer. Try again in a moment${other}`,
+        );
+      }
+      if (!(error instanceof OidcRefused)) throw error;
+      log.warn({ issuer, reason: error.message }, "Single sign-on was refused");
+      throw new ConsoleError("sso_refused", `Single sign-on was refused: ${error.message}`);
+    }
+  }
+}
+
+function noOperator(email: string): ConsoleError {
+  return new ConsoleError("no_operator", `There is no operator ${email} here`);
+}

@@ -1,0 +1,122 @@
+// Which person a provider of single sign-on means by a subject: the provider's own id of somebody,
+// which stays the same when their address changes.
+
+import { and, eq, isNotNull, like, type SQL } from "drizzle-orm";
+import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
+import type { Database } from "./database.ts";
+import { people, personCredentials, sessions } from "./people-schema.ts";
+import { isDuplicate } from "./sql-errors.ts";
+
+/** Somebody, as a provider knows them. */
+export interface SsoIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface SsoPerson {
+  readonly id: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+}
+
+export interface SsoLink extends SsoIdentity {
+  readonly createdAt: Date;
+}
+
+const PREFIX = "sso ";
+const PERSON = { id: people.id, email: people.email, isOperator: people.isOperator };
+
+export class SsoLinks {
+  constructor(readonly database: Database) {}
+
+  /** The person whom the provider means; null if it was linked to nobody. */
+  async find({ issuer, subject }: SsoIdentity): Promise<SsoPerson | null> {
+    const [row] = await this.database.db
+      .select(PERSON)
+      .from(personCredentials)
+      .innerJoin(people, eq(people.id, personCredentials.userId))
+      .where(
+        and(
+          eq(personCredentials.providerId, PREFIX + issuer),
+          eq(personCredentials.accountId, subject),
+        ),
+      );
+    return row ?? null;
+  }
+
+  /** Links a person. False if the person has another link to this provider, or the link another. */
+  async link(
+    personId: string,
+    { issuer, subject }: SsoIdentity,
+    { random, now }: { readonly random: RandomBytes; readonly now: Date },
+  ): Promise<boolean> {
+    const added = await this.database.db
+      .insert(personCredentials)
+      .values({
+        id: newSuffix(random),
+        userId: personId,
+        providerId: PREFIX + issuer,
+        accountId: subject,
+        createdAt: now,
+      })
+      .onConflictDoNothing()
+      .returning({ id: personCredentials.id });
+    return added.length > 0;
+  }
+
+  /**
+   * Makes a person, who is no operator by themselves and gets no account, with their link. Null if
+   * somebody has the address or the link.
+   */
+  async addPerson(
+    identity: SsoIdentity,
+    { email, name }: { readonly email: string; readonly name: string },
+    { random, now }: { readonly random: RandomBytes; readonly now: Date },
+  ): Promise<SsoPerson | null> {
+    const { issuer, subject } = identity;
+    try {
+      return await this.database.db.transaction(async (tx) => {
+        const [person] = await tx
+          .insert(people)
+          .values({
+            id: newId("person", random),
+            ...{ email, name, emailVerified: true, openedAt: now, createdAt: now },
+          })
+          .returning(PERSON);
+        if (person === undefined) throw new Error(`The person ${email} was not stored`);
+        const id = newSuffix(random);
+        const link = { id, userId: person.id, providerId: PREFIX + issuer, accountId: subject };
+        await tx.insert(personCredentials).values({ ...link, createdAt: now });
+        return person;
+      });
+    } catch (error) {
+      if (isDuplicate(error)) return null;
+      throw error;
+    }
+  }
+
+  /** The links of a person. */
+  async list(personId: string): Promise<SsoLink[]> {
+    const rows = await this.database.db.select().from(personCredentials).where(linksOf(personId));
+    return rows.map(({ providerId, accountId, createdAt }) => ({
+      issuer: providerId.slice(PREFIX.length),
+      subject: accountId,
+      createdAt,
+    }));
+  }
+
+  /** Removes the links of a person, and ends the sessions that began with one. */
+  async removeAll(personId: string): Promise<void> {
+    await this.database.db.transaction(async (tx) => {
+      await tx.delete(personCredentials).where(linksOf(personId));
+      await tx
+        .delete(sessions)
+        .where(and(eq(sessions.userId, personId), isNotNull(sessions.ssoIssuer)));
+    });
+  }
+}
+
+function linksOf(personId: string): SQL | undefined {
+  const { userId, providerId } = personCredentials;
+  return and(eq(userId, personId), like(providerId, `${PREFIX}%`));
+}

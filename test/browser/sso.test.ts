@@ -1,0 +1,86 @@
+// Single sign-on in a real browser, against the real product and a real provider: from a page of
+// operators to the provider and back to that page.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { setOperator } from "../../src/store/known-people.ts";
+import { type BrowserStage, chromiumHere, openStage, Visitor } from "../support/browser.ts";
+import { CLIENT_ID, CLIENT_SECRET, OidcIssuer } from "../support/oidc-issuer.ts";
+
+setDefaultTimeout(150_000);
+
+const { path: chromium, canRun } = chromiumHere();
+const OPERATOR = "ops@example.com";
+
+let issuer: OidcIssuer | undefined;
+let stage: BrowserStage | undefined;
+let ops: Visitor;
+
+beforeAll(async () => {
+  if (!canRun) return;
+  issuer = await OidcIssuer.start();
+  stage = await openStage(chromium, {
+    OPERATOR_OIDC_ISSUER: issuer.issuer,
+    OPERATOR_OIDC_CLIENT_ID: CLIENT_ID,
+    OPERATOR_OIDC_CLIENT_SECRET: CLIENT_SECRET,
+    OPERATOR_OIDC_ONLY: "true",
+  });
+  const { running, browser } = stage;
+  issuer.redirectUris.push(`${running.url}/dashboard/sso`);
+  ops = await Visitor.open(browser, running.url);
+  await ops.signUp(OPERATOR);
+  await setOperator(running.product.operator.database, OPERATOR, true);
+});
+
+afterAll(async () => {
+  await stage?.[Symbol.asyncDispose]();
+  await issuer?.[Symbol.asyncDispose]();
+});
+
+const sso = () => ops.button("Sign in with SSO");
+
+/** Whoever signs in at the provider next. */
+function signsIn(email: string): void {
+  if (issuer === undefined) throw new Error("There is no provider");
+  issuer.somebody = { sub: email, email, email_verified: true, amr: ["mfa"] };
+}
+
+describe.skipIf(!canRun)("an operator", () => {
+  test("who has only a password is led to the provider, and back to the same page", async () => {
+    await ops.page.goto(`${ops.base}/operator/trail`);
+    await ops.sees("This installation opens the pages of operators only through its provider.");
+    await ops.inspect("operator-needs-sso");
+    signsIn(OPERATOR);
+    await sso().click();
+    await ops.page.waitForURL(/\/operator\/trail$/);
+    await ops.page.getByRole("heading", { name: "Trail" }).waitFor();
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("signs out, and in again from the page for signing in", async () => {
+    await ops.button(OPERATOR).click();
+    await ops.page.getByRole("menuitem", { name: "Sign out" }).click();
+    await ops.page.waitForURL(/sign-in/);
+    expect(await sso().isVisible()).toBe(false);
+    await ops.page.goto(`${ops.base}/operator/mails`);
+    await ops.page.waitForURL(/sign-in/);
+    await sso().waitFor();
+    await ops.inspect("sign-in-with-sso");
+    await sso().click();
+    await ops.page.waitForURL(/\/operator\/mails$/);
+    await ops.page.getByRole("heading", { name: "Mails" }).waitFor();
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("whose address is not on the list reads so, on a page without the query", async () => {
+    await ops.page.context().clearCookies();
+    signsIn("stranger@example.com");
+    await ops.page.goto(`${ops.base}/operator`);
+    await sso().click();
+    await ops.sees("There is no operator stranger@example.com here");
+    await ops.inspect("sso-refused");
+    expect(new URL(ops.page.url())).toMatchObject({ pathname: "/dashboard/sso", search: "" });
+    await ops.page.getByRole("link", { name: "Sign in" }).click();
+    await sso().waitFor();
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+});
