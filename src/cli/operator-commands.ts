@@ -4,7 +4,7 @@
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import { foundAccounts } from "../operator/accounts.ts";
 import { disputesReply } from "../operator/money.ts";
-import { eventsReply, mailsReply } from "../operator/queues.ts";
+import { eventsReply, mailsReply, resendFromCli } from "../operator/queues.ts";
 import { trailReply } from "../operator/trail.ts";
 import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operator-queues.ts";
 import type { Answer, Command, Input } from "./command.ts";
@@ -91,10 +91,25 @@ const mails: Command = {
       ({ database }) => mailsReply(database, { status, before: beforeOf(input) }),
       (reply) =>
         reply.mails.map((mail) => [
-          ...[mail.created_at, mail.kind, mail.recipient, mail.status],
+          ...[mail.id, mail.created_at, mail.kind, mail.recipient, mail.status],
           ...[`${mail.attempts} attempts`, mail.last_error ?? ""],
+          mail.can_resend ? "can be sent again" : "",
         ]),
     );
+  },
+};
+
+const resend: Command = {
+  name: "outbox resend",
+  positionals: ["MAIL"],
+  summary: "Send a mail of the service again that failed; its content is kept for 7 days",
+  options: {},
+  prepare({ positionals, nowMs }) {
+    const [id = ""] = positionals;
+    return async ({ database }) => {
+      await resendFromCli(database, id, new Date(nowMs));
+      return { json: { mail: id, status: "waiting" }, text: `The mail ${id} is sent again.` };
+    };
   },
 };
 
@@ -137,4 +152,4 @@ const disputes: Command = {
   },
 };
 
-export const operatorCommands: readonly Command[] = [find, trail, mails, events, disputes];
+export const operatorCommands: readonly Command[] = [find, trail, mails, resend, events, disputes];

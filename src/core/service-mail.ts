@@ -6,24 +6,29 @@ import { escapeHtml } from "./html.ts";
 interface KindRow {
   /** True if a stranger can cause it: then one inbox gets only a few in an hour. */
   readonly isLimited: boolean;
+  /** True if it brings a code or a link that ends: to send it again later would be of no use. */
+  readonly bringsProof: boolean;
 }
+
+const PROOF = { isLimited: true, bringsProof: true } as const;
+const NEWS = { isLimited: false, bringsProof: false } as const;
 
 /** Every kind of mail that the service sends. */
 export const SERVICE_MAILS = {
-  verification: { isLimited: true },
-  password_reset: { isLimited: true },
-  one_time_code: { isLimited: true },
-  invitation: { isLimited: true },
-  security_notice: { isLimited: false },
-  receipt: { isLimited: false },
-  charge_failed: { isLimited: false },
-  auto_top_up_paused: { isLimited: false },
-  plan_ended: { isLimited: false },
-  refund: { isLimited: false },
-  dispute_opened: { isLimited: false },
-  dispute_decided: { isLimited: false },
-  low_balance: { isLimited: false },
-  free_credit_ending: { isLimited: false },
+  verification: PROOF,
+  password_reset: PROOF,
+  one_time_code: PROOF,
+  invitation: PROOF,
+  security_notice: NEWS,
+  receipt: NEWS,
+  charge_failed: NEWS,
+  auto_top_up_paused: NEWS,
+  plan_ended: NEWS,
+  refund: NEWS,
+  dispute_opened: NEWS,
+  dispute_decided: NEWS,
+  low_balance: NEWS,
+  free_credit_ending: NEWS,
 } as const satisfies Readonly<Record<string, KindRow>>;
 
 export type ServiceMailKind = keyof typeof SERVICE_MAILS;
@@ -37,6 +42,15 @@ export const LIMIT_WINDOW_MS = HOUR_MS;
 
 /** For how long a mail is tried before it is given up. */
 export const SERVICE_MAIL_RETRY_MS = 24 * HOUR_MS;
+
+/** For how long a mail that was given up keeps its content, so that it can be sent again. */
+export const FAILED_MAIL_KEEP_MS = 7 * 24 * HOUR_MS;
+
+/** Whether a mail of this kind, as it is stored, can be sent again once it was given up. */
+export function isResendable(kind: string): boolean {
+  const rows: Readonly<Record<string, KindRow>> = SERVICE_MAILS;
+  return rows[kind]?.bringsProof === false;
+}
 
 export interface ServiceMailParts {
   /** The name of the service, as recipients read it. */

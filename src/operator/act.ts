@@ -3,8 +3,8 @@
 
 import { actorOf } from "../console/noted.ts";
 import { AdministrationError, toApiError } from "../core/errors.ts";
-import type { AlsoInTransaction } from "../store/accounts.ts";
 import type { Database } from "../store/database.ts";
+import type { Transaction } from "../store/operations.ts";
 import {
   type Doing,
   endAction,
@@ -36,7 +36,7 @@ export async function actOnce(
   context: Context,
   deed: Deed,
   ask: Ask,
-  change: (also: AlsoInTransaction) => Promise<{ readonly applied: boolean }>,
+  change: (also: (tx: Transaction) => Promise<void>) => Promise<{ readonly applied: boolean }>,
 ): Promise<ActionReply> {
   const { database, action, doing } = prepared(context, deed, ask);
   const before = await findAction(database, action.id);

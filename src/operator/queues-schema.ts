@@ -37,6 +37,9 @@ export const Mails = reply({
       created_at: time("When"),
       next_attempt_at: nullable(time("When, while it waits")),
       ended_at: nullable(time("When")),
+      can_resend: Type.Boolean({
+        description: "Whether it failed and can be sent again: its content is kept for 7 days",
+      }),
     }),
   ),
   next: nullable(text()),
@@ -45,6 +48,11 @@ export type MailsReply = Checked<typeof Mails>;
 
 export const HastenBody = Type.Object(
   { ...ASK, mail: optional(text({ description: "The id of a mail; all that wait if missing" })) },
+  CLOSED,
+);
+
+export const ResendBody = Type.Object(
+  { ...ASK, mail: text({ description: "The id of a mail that failed" }) },
   CLOSED,
 );
 
@@ -101,6 +109,7 @@ export const MAILS_EXAMPLE: MailsReply = {
       created_at: "2026-11-22T13:00:00.000Z",
       next_attempt_at: "2026-11-22T14:10:00.000Z",
       ended_at: null,
+      can_resend: false,
     },
   ],
   next: null,

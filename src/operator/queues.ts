@@ -8,18 +8,23 @@ import { queryOf } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { operatorEndpoint } from "../http/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
+import { OPERATOR, recordActivity } from "../store/activity.ts";
 import type { Database } from "../store/database.ts";
 import { Ledger } from "../store/ledger.ts";
+import type { Transaction } from "../store/operations.ts";
 import {
+  type EndedMail,
+  findMail,
   hastenMails,
   listEvents,
   listMails,
   type Place,
   replayEvent,
+  resendMail,
 } from "../store/operator-queues.ts";
 import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
 import { type RetryResult, retryRejections } from "../store/rejection-retry.ts";
-import { actOutside } from "./act.ts";
+import { actOnce, actOutside } from "./act.ts";
 import { ACTION_EXAMPLE, Action, ASK_EXAMPLE, AskBody } from "./action-schema.ts";
 import { BODY_BYTES_MAX, type Context, OPERATOR_PATH, ROWS_PER_PAGE } from "./deps.ts";
 import {
@@ -36,6 +41,7 @@ import {
   Rejected,
   type RejectedReply,
   ReplayBody,
+  ResendBody,
 } from "./queues-schema.ts";
 
 const PLACE = /^(\d{1,19})\.(.{1,255})$/;
@@ -133,6 +139,7 @@ export async function mailsReply(
       created_at: timeText(mail.createdAt),
       next_attempt_at: timeOrNull(mail.nextAttemptAt),
       ended_at: timeOrNull(mail.endedAt),
+      can_resend: mail.canResend,
     })),
     next,
   };
@@ -143,7 +150,6 @@ const hasten = operatorEndpoint({
   method: "POST",
   path: `${OPERATOR_PATH}/mails/retry`,
   summary: "Try to send a waiting mail now, or all of them",
-  description: "The content of a mail that failed is deleted, so it cannot be sent again.",
   body: jsonBody(HastenBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Action,
   examples: [{ summary: "All", body: ASK_EXAMPLE, reply: ACTION_EXAMPLE }],
@@ -158,6 +164,61 @@ const hasten = operatorEndpoint({
     });
   },
 });
+
+const resend = operatorEndpoint({
+  id: "resendMail",
+  method: "POST",
+  path: `${OPERATOR_PATH}/mails/resend`,
+  summary: "Send a mail again that failed",
+  description:
+    "It is the same mail, with the same Message-ID, tried for another 24 hours. Mails that bring " +
+    "a code or a link are not sent again: both have ended, and people ask for new ones.",
+  body: jsonBody(ResendBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: Action,
+  examples: [
+    {
+      summary: "One mail",
+      body: { ...ASK_EXAMPLE, mail: MAILS_EXAMPLE.mails[0]?.id ?? "" },
+      reply: ACTION_EXAMPLE,
+    },
+  ],
+  async run(context: Context, input: Checked<typeof ResendBody>) {
+    const { database } = context.deps.reading;
+    const { mail: id } = input;
+    const mail = await mailOf(database, id);
+    const about = `mail ${id} (${mail.kind.replaceAll("_", " ")}) sent again`;
+    const deed = { action: "resend_mail", account: mail.account, subject: id, about };
+    return await actOnce(context, deed, input, (also) => sendAgain(database, id, also));
+  },
+});
+
+async function mailOf(database: Database, id: string): Promise<EndedMail> {
+  const mail = await findMail(database, id);
+  if (mail !== null) return mail;
+  throw new AdministrationError("not_found", `There is no mail ${id}`);
+}
+
+/** Sends a mail of the service again that failed. `also` runs in the transaction. */
+async function sendAgain(
+  database: Database,
+  id: string,
+  also: (tx: Transaction) => Promise<void>,
+): Promise<{ readonly applied: true }> {
+  if (await resendMail(database, id, also)) return { applied: true };
+  throw new AdministrationError(
+    "wrong_state",
+    `The mail ${id} cannot be sent again: it did not fail, or its content is deleted`,
+  );
+}
+
+/** As an operator does it on the command line, with a line in the account's activity. */
+export async function resendFromCli(database: Database, id: string, now: Date): Promise<void> {
+  const { account, kind } = await mailOf(database, id);
+  const line = { actor: OPERATOR, action: "operator_resend_mail", about: `mail ${id} (${kind})` };
+  await sendAgain(database, id, async (tx) => {
+    if (account !== null) await recordActivity(tx, account, line, now);
+  });
+}
 
 const events = operatorEndpoint({
   id: "listEvents",
@@ -220,4 +281,4 @@ function timeOrNull(time: Date | null): string | null {
   return time === null ? null : timeText(time);
 }
 
-export const QUEUE_ENDPOINTS = [rejected, retry, mails, hasten, events, replay] as const;
+export const QUEUE_ENDPOINTS = [rejected, retry, mails, hasten, resend, events, replay] as const;

@@ -1,6 +1,12 @@
 // What waits or failed, for operators: the service's own mails and the events of payment providers.
 
+import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
+import type { Transaction } from "./operations.ts";
+import { outbox } from "./outbox-schema.ts";
+
+/** By the clock of Postgres, which decides what is due. */
+const NOW = sql`now()`;
 
 export const MAIL_STATUSES = ["waiting", "sent", "failed"] as const;
 export const EVENT_STATUSES = ["received", "processed"] as const;
@@ -31,6 +37,8 @@ export interface QueuedMail {
   readonly nextAttemptAt: Date | null;
   readonly endedAt: Date | null;
   readonly lastError: string | null;
+  /** Whether it failed and still has its content. */
+  readonly canResend: boolean;
 }
 
 export interface InboxEvent {
@@ -56,7 +64,7 @@ export async function listMails(
   const rows = await sql`
     SELECT (extract(epoch FROM o.created_at) * 1000000)::bigint AS micros, o.id, o.kind,
       a.id AS account, o.recipient, o.status, o.attempts, o.created_at, o.next_attempt_at,
-      o.ended_at, o.last_error
+      o.ended_at, o.last_error, o.status = 'failed' AND o.text IS NOT NULL AS can_resend
     FROM outbox o LEFT JOIN accounts a ON a.number = o.account
     WHERE (${status}::text IS NULL OR o.status = ${status})
       AND (${before?.micros ?? null}::text IS NULL OR (o.created_at, o.id) <
@@ -71,6 +79,7 @@ export async function listMails(
     nextAttemptAt: row.status === "waiting" ? new Date(row.next_attempt_at) : null,
     endedAt: dateOf(row.ended_at),
     lastError: row.last_error,
+    canResend: row.can_resend,
   }));
 }
 
@@ -80,6 +89,48 @@ export async function hastenMails({ sql }: Database, id: string | null): Promise
     UPDATE outbox SET next_attempt_at = now()
     WHERE status = 'waiting' AND (${id}::text IS NULL OR id::text = ${id}) RETURNING id`;
   return rows.length;
+}
+
+/** A mail of the service that can be sent again, or could not. */
+export interface EndedMail {
+  readonly kind: string;
+  readonly recipient: string;
+  /** The number of the account that it is about. */
+  readonly account: number | null;
+}
+
+/** What a mail is; null if there is none. */
+export async function findMail({ sql }: Database, id: string): Promise<EndedMail | null> {
+  const [row] = await sql`SELECT kind, recipient, account FROM outbox WHERE id::text = ${id}`;
+  if (row === undefined) return null;
+  const account = row.account === null ? null : Number(row.account);
+  return { kind: String(row.kind), recipient: String(row.recipient), account };
+}
+
+/**
+ * Makes a mail that was given up wait again, with the same content and Message-ID, for as long as a
+ * new one. False, without `also`, unless it failed and still has its content.
+ */
+export async function resendMail(
+  { db }: Database,
+  id: string,
+  also: (tx: Transaction) => Promise<void>,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const again = await tx
+      .update(outbox)
+      .set({
+        ...{ status: "waiting", endedAt: null, claimedUntil: null },
+        ...{ resentAt: NOW, nextAttemptAt: NOW },
+      })
+      .where(
+        and(eq(sql`${outbox.id}::text`, id), eq(outbox.status, "failed"), isNotNull(outbox.text)),
+      )
+      .returning({ id: outbox.id });
+    if (again.length === 0) return false;
+    await also(tx);
+    return true;
+  });
 }
 
 /** How many mails wait and failed. */

@@ -5,7 +5,10 @@ import { check, index, integer, pgTable, text, uuid } from "drizzle-orm/pg-core"
 import { accounts } from "./account-schema.ts";
 import { at, number } from "./columns.ts";
 
-/** A mail of the service itself: a receipt, a code. Its content is deleted when it ends. */
+/**
+ * A mail of the service itself: a receipt, a code. Its content is deleted when it was sent; one
+ * that was given up keeps it for some days, unless it brings a code or a link (D-263).
+ */
 export const outbox = pgTable(
   "outbox",
   {
@@ -14,7 +17,7 @@ export const outbox = pgTable(
     kind: text("kind").notNull(),
     account: number("account").references(() => accounts.number),
     recipient: text("recipient").notNull(),
-    /** Null when the mail has ended. */
+    /** Null when the content is deleted. */
     subject: text("subject"),
     text: text("text"),
     html: text("html"),
@@ -28,6 +31,8 @@ export const outbox = pgTable(
       .notNull()
       .default("waiting"),
     createdAt: at("created_at").notNull(),
+    /** When an operator had it sent again, after it was given up. */
+    resentAt: at("resent_at"),
     endedAt: at("ended_at"),
     /** Codes of the last failure; a server's text may quote an address. */
     lastError: text("last_error"),
@@ -38,9 +43,10 @@ export const outbox = pgTable(
     index("outbox_account").on(table.account),
     check(
       "outbox_content",
-      sql`(${table.status} = 'waiting') = (${table.text} IS NOT NULL)
-        AND (${table.status} = 'waiting') = (${table.subject} IS NOT NULL)
-        AND (${table.status} = 'waiting') = (${table.html} IS NOT NULL)`,
+      sql`(${table.text} IS NULL) = (${table.subject} IS NULL)
+        AND (${table.text} IS NULL) = (${table.html} IS NULL)
+        AND (${table.status} <> 'waiting' OR ${table.text} IS NOT NULL)
+        AND (${table.status} <> 'sent' OR ${table.text} IS NULL)`,
     ),
   ],
 );

@@ -4,6 +4,8 @@
 
 import { and, count, eq, gt, sql } from "drizzle-orm";
 import {
+  FAILED_MAIL_KEEP_MS,
+  isResendable,
   LIMIT_WINDOW_MS,
   LIMITED_MAILS_MAX,
   SERVICE_MAIL_RETRY_MS,
@@ -114,7 +116,8 @@ export class Outbox {
           AND (claimed_until IS NULL OR claimed_until < now())
         ORDER BY next_attempt_at LIMIT ${atMost} FOR UPDATE SKIP LOCKED)
       RETURNING id, kind, recipient, subject, text, html, created_at, attempts,
-        created_at < now() - ${SERVICE_MAIL_RETRY_MS} * interval '1 ms' AS overdue`;
+        coalesce(resent_at, created_at) < now() - ${SERVICE_MAIL_RETRY_MS} * interval '1 ms'
+          AS overdue`;
     return rows.map((row) => ({
       id: row.id,
       kind: row.kind,
@@ -149,16 +152,19 @@ export class Outbox {
   }
 
   /**
-   * Ends a mail and deletes its content. `sent` counts even if this worker has lost the claim;
-   * `failed` counts only while it has the claim. False if the mail did not end.
+   * Ends a mail and deletes its content, unless it failed and can be sent again. `sent` counts even
+   * if this worker has lost the claim; `failed` counts only while it has the claim. False if the
+   * mail did not end.
    */
   async end(
-    { id, attempt }: OutboxClaim,
+    { id, attempt, kind }: OutboxClaim,
     { status, why }: { readonly status: "sent" | "failed"; readonly why: string | null },
   ): Promise<boolean> {
+    const keeps = status === "failed" && isResendable(kind);
     const rows = await this.database.sql`
       UPDATE outbox SET status = ${status}, ended_at = now(), claimed_until = NULL,
-        subject = NULL, text = NULL, html = NULL, last_error = coalesce(${why}, last_error)
+        subject = CASE WHEN ${keeps} THEN subject END, text = CASE WHEN ${keeps} THEN text END,
+        html = CASE WHEN ${keeps} THEN html END, last_error = coalesce(${why}, last_error)
       WHERE id = ${id} AND status = 'waiting' AND (${status === "sent"} OR attempts = ${attempt})
       RETURNING id`;
     return rows.length > 0;
@@ -171,8 +177,15 @@ export class Outbox {
     return row?.waiting ?? 0;
   }
 
-  /** Deletes mails that ended long ago; those with a unique key stay, so that none repeats. */
+  /**
+   * Deletes mails that ended long ago; those with a unique key stay, so that none repeats. Deletes
+   * what failed ones kept of their content.
+   */
   async expire(keepMs: number): Promise<void> {
+    await this.database.sql`
+      UPDATE outbox SET subject = NULL, text = NULL, html = NULL
+      WHERE status = 'failed' AND text IS NOT NULL
+        AND ended_at < now() - ${FAILED_MAIL_KEEP_MS} * interval '1 ms'`;
     await this.database.sql`
       DELETE FROM outbox WHERE status <> 'waiting' AND unique_key IS NULL
         AND ended_at < now() - ${keepMs} * interval '1 ms'`;

@@ -45,6 +45,27 @@ test("the trail says who did what and why", async () => {
   expect(other.out).toContain("There is nothing.");
 });
 
+test("a mail that failed is sent again by its id, which the list names", async () => {
+  const { row: account } = await openAccount(world, { paid: usd("20") });
+  const { sql } = world.database;
+  const [mail] = await sql`
+    INSERT INTO outbox (kind, account, recipient, subject, text, html, status, created_at, ended_at)
+    VALUES ('receipt', ${account.number}, 'ada@example.com', 's', 't', 'h', 'failed', now(), now())
+    RETURNING id`;
+  const id = String(mail?.id);
+  expect((await cli("outbox", "list", "--status", "failed")).out).toContain(id);
+  const sent = await cli("outbox", "resend", id);
+  expect([sent.code, sent.out]).toEqual([0, expect.stringContaining("sent again")]);
+  const [now] = await sql`SELECT status FROM outbox WHERE id = ${id}`;
+  expect(now?.status).toBe("waiting");
+  const lines = await sql`SELECT actor FROM activity WHERE action = 'operator_resend_mail'`;
+  expect(lines.map(({ actor }) => actor)).toEqual(["operator"]);
+  const again = await cli("outbox", "resend", id);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining("cannot be sent again")]);
+  expect((await cli("outbox", "resend", "none")).code).toBe(1);
+  await sql`DELETE FROM outbox`;
+});
+
 test("mails, events and disputes that wait are listed", async () => {
   for (const list of ["outbox", "event", "dispute"]) {
     const { code, out } = await cli(list, "list", "--json");

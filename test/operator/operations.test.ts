@@ -129,6 +129,61 @@ describe("the outbox", () => {
   });
 });
 
+describe("a mail that failed", () => {
+  async function failedMail(account: number | null, text: string | null): Promise<string> {
+    const [row] = await stores().database.sql`
+      INSERT INTO outbox (kind, account, recipient, subject, text, html, status, created_at,
+        ended_at)
+      VALUES ('receipt', ${account}, 'ada@example.com', ${text}, ${text}, ${text}, 'failed',
+        now(), now()) RETURNING id`;
+    return String(row?.id);
+  }
+
+  async function mail(id: string) {
+    const { body } = await operators.get<MailsReply>("/mails");
+    return body.mails.find((one) => one.id === id);
+  }
+
+  test("is sent again once for each id, with a line that the account's people read", async () => {
+    const { database, accounts } = stores();
+    const { id: accountId } = await operators.console.account();
+    const account = await accounts.find(accountId);
+    const id = await failedMail(account?.number ?? null, "t");
+    expect(await mail(id)).toMatchObject({ status: "failed", can_resend: true });
+    const request = { ...ask(), mail: id };
+    const sent = await operators.post<ActionReply>("/mails/resend", request);
+    expect(sent.body).toMatchObject({
+      done: { action: "resend_mail", account: accountId, subject: id, outcome: "done" },
+      repeated: false,
+    });
+    expect(await mail(id)).toMatchObject({ status: "waiting", can_resend: false });
+    // It fails again meanwhile: the same request must not send it a third time.
+    await database.sql`UPDATE outbox SET status = 'failed', ended_at = now() WHERE id = ${id}`;
+    const repeated = await operators.post<ActionReply>("/mails/resend", request);
+    expect([repeated.status, repeated.body.repeated]).toEqual([200, true]);
+    expect(await mail(id)).toMatchObject({ status: "failed" });
+    const other = await operators.post("/mails/resend", {
+      ...{ ...request, mail: await failedMail(null, "t") },
+    });
+    expect([other.status, other.code]).toEqual([409, "reference_reused"]);
+    const lines = await database.sql`
+      SELECT action, about FROM activity WHERE account = ${account?.number ?? 0}
+        AND action = 'operator_resend_mail'`;
+    expect(lines).toHaveLength(1);
+  });
+
+  test("is refused where its content is deleted, and where there is none", async () => {
+    const gone = await failedMail(null, null);
+    expect(await mail(gone)).toMatchObject({ status: "failed", can_resend: false });
+    const refused = await operators.post("/mails/resend", { ...ask(), mail: gone });
+    expect([refused.status, refused.code]).toEqual([409, "wrong_state"]);
+    const missing = await operators.post("/mails/resend", { ...ask(), mail: "none" });
+    expect([missing.status, missing.code]).toEqual([404, "not_found"]);
+    const trail = await operators.get<TrailReply>("/trail");
+    expect(trail.body.entries.filter(({ subject }) => subject === gone)).toEqual([]);
+  });
+});
+
 describe("the inbox of events", () => {
   test("shows events, and takes one up again", async () => {
     const { database } = stores();

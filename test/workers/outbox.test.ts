@@ -9,6 +9,7 @@ import { createServiceMimeBuilder } from "../../src/services/mail/providers/mime
 import { SmtpTransport } from "../../src/services/mail/providers/smtp-transport.ts";
 import { parseRelay } from "../../src/services/mail/smtp-relay.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
+import { resendMail } from "../../src/store/operator-queues.ts";
 import { addServiceMail, Outbox } from "../../src/store/outbox.ts";
 import { type OutboxDeps, outboxMetrics, sendOutbox } from "../../workers/outbox.ts";
 import { realClock } from "../api/fake-clock.ts";
@@ -226,7 +227,7 @@ test("a server that is away is tried at growing intervals, for 24 hours", async 
   smtp.script = {};
   await sendOutbox(deps);
   expect(smtp.accepted).toHaveLength(0);
-  expect((await rows())[0]).toMatchObject({ status: "failed", text: null, html: null });
+  expect((await rows())[0]).toMatchObject({ status: "failed", text: CONTENT.text });
   expect(await metric("farebox_service_mails_total")).toContain(
     '{kind="receipt",result="expired"} 1',
   );
@@ -237,5 +238,61 @@ test("an inbox that does not exist ends its mail", async () => {
   smtp.script = { to: () => ({ code: 550, text: "No such user ada@example.test" }) };
   await sendOutbox(deps);
   const [row] = await rows();
-  expect(row).toMatchObject({ status: "failed", text: null, last_error: "rejected address" });
+  expect(row).toMatchObject({ status: "failed", last_error: "rejected address" });
+});
+
+async function failed(kind: ServiceMailKind) {
+  await add({ kind });
+  smtp.script = { to: () => ({ code: 550, text: "No such inbox" }) };
+  await sendOutbox(deps);
+  smtp.script = {};
+  const [row] = await database.sql`SELECT * FROM outbox WHERE kind = ${kind}`;
+  return { id: String(row?.id), status: row?.status, hasContent: row?.text !== null };
+}
+
+const nothingMore = () => Promise.resolve();
+
+test("a mail that failed is sent again once asked for, as the same mail", async () => {
+  const { id, status, hasContent } = await failed("receipt");
+  expect([status, hasContent]).toEqual(["failed", true]);
+  await sendOutbox(deps);
+  expect(smtp.accepted).toHaveLength(0);
+  // Long after its own day of attempts.
+  await database.sql`UPDATE outbox SET created_at = created_at - interval '2 days'`;
+  expect(await resendMail(database, id, nothingMore)).toBe(true);
+  expect(await resendMail(database, id, nothingMore)).toBe(false);
+  await sendOutbox(deps);
+  const [mail] = await smtp.parsed();
+  expect([mail?.messageId, mail?.subject]).toEqual([`<${id}@${DOMAIN}>`, "Your receipt"]);
+  expect(smtp.accepted).toHaveLength(1);
+  const [row] = await rows();
+  expect(row).toMatchObject({ status: "sent", subject: null, text: null, html: null });
+  expect(await resendMail(database, id, nothingMore)).toBe(false);
+});
+
+test("a mail with a code or a link keeps nothing when it fails", async () => {
+  for (const kind of ["one_time_code", "password_reset", "verification", "invitation"] as const) {
+    const { id, status, hasContent } = await failed(kind);
+    expect([kind, status, hasContent]).toEqual([kind, "failed", false]);
+    expect(await resendMail(database, id, nothingMore)).toBe(false);
+  }
+});
+
+test("a mail that failed loses its content after seven days", async () => {
+  const { id } = await failed("receipt");
+  await database.sql`UPDATE outbox SET ended_at = now() - interval '6 days 23 hours'`;
+  await deps.outbox.expire(90 * 86_400_000);
+  expect((await rows())[0]?.text).not.toBeNull();
+  await database.sql`UPDATE outbox SET ended_at = now() - interval '7 days 1 second'`;
+  await deps.outbox.expire(90 * 86_400_000);
+  expect((await rows())[0]).toMatchObject({ status: "failed", text: null, html: null });
+  expect(await resendMail(database, id, nothingMore)).toBe(false);
+});
+
+test("where the change beside it fails, the mail is not sent again", async () => {
+  const { id } = await failed("receipt");
+  const breaks = () => Promise.reject(new Error("no line"));
+  await expect(resendMail(database, id, breaks)).rejects.toThrow("no line");
+  await sendOutbox(deps);
+  expect(smtp.accepted).toHaveLength(0);
 });

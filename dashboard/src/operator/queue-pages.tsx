@@ -46,17 +46,20 @@ const MAILS: readonly Column<Mail>[] = [
   { name: ot.columns.error, show: ({ last_error: error }) => error ?? "–" },
   {
     name: ot.columns.next,
-    show: ({ status, next_attempt_at: next, ended_at: ended, id }) =>
-      status === "waiting" && next !== null ? (
+    show: ({ status, next_attempt_at: next, ended_at: ended, can_resend: canResend, id }) => {
+      const at = next ?? ended;
+      return (
         <div className="row">
-          {dayTime(next)}
-          <ActButton name="mail" path="mails/retry" body={{ mail: id }} calm small of={id} />
+          {at === null ? "–" : dayTime(at)}
+          {status === "waiting" && (
+            <ActButton name="mail" path="mails/retry" body={{ mail: id }} calm small of={id} />
+          )}
+          {canResend && (
+            <ActButton name="resend" path="mails/resend" body={{ mail: id }} calm small of={id} />
+          )}
         </div>
-      ) : ended === null ? (
-        "–"
-      ) : (
-        dayTime(ended)
-      ),
+      );
+    },
   },
 ];
 

@@ -191,7 +191,7 @@ export const ot = {
     mails: {
       open: "Try all now",
       title: "Try all waiting mails now",
-      about: "Mails that failed are not sent again: their content is deleted.",
+      about: "Those that failed are sent again one by one.",
       action: "Try now",
     },
     mail: {
@@ -199,6 +199,12 @@ export const ot = {
       title: "Try this mail now",
       about: "The next attempt is made within seconds.",
       action: "Try now",
+    },
+    resend: {
+      open: "Send again",
+      title: "Send this mail again",
+      about: "The same mail, to the same address, tried for another 24 hours.",
+      action: "Send again",
     },
     replay: {
       open: "Process again",
