@@ -258,8 +258,8 @@ async function write(
   }
   const [conflict] = conflicts;
   if (conflict === undefined) return moved;
-  // Entries are missing in between: only a person can decide which store is right.
-  if (conflict.error.name === "JournalGap") throw conflict.error;
+  // Only a person can decide which store is right.
+  if (["JournalGap", "LostOperations"].includes(conflict.error.name)) throw conflict.error;
   warn(`Bucket ${bucket} is built from Postgres alone: ${conflict.error.message}`);
   return null;
 }

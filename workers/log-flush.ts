@@ -13,6 +13,7 @@ import type {
   TrimmableCursor,
   WriteOutcome,
 } from "../src/store/ledger.ts";
+import { LostOperations } from "../src/store/lost-operations.ts";
 
 export interface FlushDeps {
   readonly scripts: Pick<ScriptRunner, "redis" | "prepare">;
@@ -180,10 +181,13 @@ async function handleConflict(
   { bucket, epoch, error }: BucketConflict,
 ): Promise<void> {
   deps.onFork(bucket);
-  // Entries are missing in between: Postgres was restored to a time before the oldest entry of the
-  // journal. Only a person can decide which of the two is right, so the bucket waits.
+  // Only a person can decide which of the two is right, so the bucket waits.
   if (error instanceof JournalGap) {
     deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
+    return;
+  }
+  if (error instanceof LostOperations) {
+    deps.log.error({ bucket, err: error }, "Postgres lacks operations that Redis has applied");
     return;
   }
   // Entries that contradict the ledger are invalid. Rebuilding the bucket from the ledger costs the

@@ -1,14 +1,18 @@
 // Redis during a restore: who still uses it, what it knows that a restored Postgres does not, and
 // how it is emptied.
 
+import { readJournal } from "../../actors/journal.ts";
 import { accountKeys, bucketKeys, PROCESS_PATTERN } from "../../actors/keys.ts";
 import { parseBucket, parseWallet } from "../../actors/records.ts";
 import { scanNames, serversOf } from "../../actors/redis-servers.ts";
 import { scanWallets } from "../../actors/scan-wallets.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import { BUCKETS } from "../core/limits.ts";
+import type { Database } from "../store/database.ts";
+import { type AppliedOperation, lostOperations } from "../store/lost-operations.ts";
 
 const SCAN_COUNT = 1_000;
+const ENTRIES_A_PAGE = 1_000;
 
 /** A wallet that is ahead of Postgres. */
 export interface WalletAhead {
@@ -17,6 +21,8 @@ export interface WalletAhead {
   readonly operations: number | null;
   readonly paid: bigint;
   readonly free: bigint;
+  /** Those of the operations that are still in the journal. */
+  readonly lost: readonly AppliedOperation[];
 }
 
 /** The ids of the API and worker processes that run, or were killed within the last minute. */
@@ -39,22 +45,48 @@ export async function epochsInRedis(redis: RedisClient): Promise<number[]> {
   );
 }
 
-/** Wallets that have operations which Postgres lacks, given its last number for each account. */
+/** The operations that the journal of Redis still has and Postgres does not. */
+export async function lostInJournal(
+  redis: RedisClient,
+  { sql }: Database,
+): Promise<AppliedOperation[]> {
+  const lost: AppliedOperation[] = [];
+  for (const [bucket, epoch] of (await epochsInRedis(redis)).entries()) {
+    for (let entry = 0; ; ) {
+      const { entries } = await readJournal(redis, bucket, { epoch, entry }, ENTRIES_A_PAGE);
+      lost.push(...(await lostOperations(sql, entries)));
+      if (entries.length < ENTRIES_A_PAGE) break;
+      entry = (entries.at(-1)?.number ?? 0) + 1;
+    }
+  }
+  return lost;
+}
+
+/** What Postgres has of the operations that Redis may be ahead of. */
+export interface KnownOperations {
+  /** The last number of each account. */
+  readonly last: ReadonlyMap<string, number>;
+  readonly lost: readonly AppliedOperation[];
+}
+
+/** Wallets that have operations which Postgres lacks. */
 export async function walletsAhead(
   redis: RedisClient,
-  lastOperations: ReadonlyMap<string, number>,
+  known: KnownOperations,
 ): Promise<WalletAhead[]> {
+  const lostOf = Map.groupBy(known.lost, ({ account }) => account);
   const ahead: WalletAhead[] = [];
   for await (const page of scanWallets(redis)) {
-    for (const { accountId, bucket } of page) {
-      const bytes = await redis.getBuffer(accountKeys(accountId, bucket).wallet);
+    for (const { accountId: account, bucket } of page) {
+      const bytes = await redis.getBuffer(accountKeys(account, bucket).wallet);
       if (bytes === null) continue;
       const { operations, paid, free, heldPaid, heldFree } = parseWallet(bytes);
-      const known = lastOperations.get(accountId);
-      if (known !== undefined && operations <= known) continue;
-      const more = known === undefined ? null : operations - known;
+      const [last, lost = []] = [known.last.get(account), lostOf.get(account)];
+      // Others may have been booked under the numbers of those that were lost.
+      const more = last === undefined ? null : Math.max(operations - last, lost.length);
+      if (more !== null && more <= 0) continue;
       const balances = { paid: paid + heldPaid, free: free + heldFree };
-      ahead.push({ account: accountId, operations: more, ...balances });
+      ahead.push({ account, operations: more, ...balances, lost });
     }
   }
   return ahead.toSorted((a, b) => (a.account < b.account ? -1 : 1));

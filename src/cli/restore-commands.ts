@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import {
   emptyRedis,
   epochsInRedis,
+  lostInJournal,
   runningProcesses,
   type WalletAhead,
   walletsAhead,
@@ -168,7 +169,8 @@ async function lossesOf(stores: Stores, source: Source | null): Promise<Losses> 
   const { redis } = actors.deps;
   if (source === null) {
     // Postgres is back already: only Redis still knows of the time after.
-    const ahead = await walletsAhead(redis, await lastOperations(database));
+    const last = await lastOperations(database);
+    const ahead = await walletsAhead(redis, { last, lost: await lostInJournal(redis, database) });
     return { lost: NOTHING_LOST, ahead };
   }
   await flushFirst(stores);

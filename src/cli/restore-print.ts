@@ -15,11 +15,16 @@ export function lostJson(lost: LostSpan, ahead: readonly WalletAhead[]): Record<
     states: lost.states,
     operations: lost.operations.map((one) => ({ ...one, amount: undefined, ...amountOf(one) })),
     charged_usd: toDecimal(lost.charged as NanoUsd),
-    wallets_ahead: ahead.map(({ account, operations, paid, free }) => ({
+    wallets_ahead: ahead.map(({ account, operations, paid, free, lost: known }) => ({
       account,
       operations,
       paid_usd: toDecimal(paid as NanoUsd),
       free_usd: toDecimal(free as NanoUsd),
+      lost: known.map((one) => ({
+        kind: one.kind,
+        amount_usd: toDecimal((one.paid + one.free) as NanoUsd),
+        at: new Date(one.atMs),
+      })),
     })),
   };
 }
@@ -73,9 +78,12 @@ function operationRow(one: LostOperation): string[] {
   ];
 }
 
-function walletRow({ account, operations, paid, free }: WalletAhead): string[] {
+function walletRow({ account, operations, paid, free, lost }: WalletAhead): string[] {
   const what = operations === null ? "unknown account" : `${operations} operations more`;
-  return [account, what, `${dollars(paid)} paid`, `${dollars(free)} free`];
+  const known = lost.map((one) => {
+    return `${one.kind} of ${dollars(one.paid + one.free)} at ${utc(new Date(one.atMs))}`;
+  });
+  return [account, what, `${dollars(paid)} paid`, `${dollars(free)} free`, known.join(", ")];
 }
 
 function section(title: string, rows: readonly (readonly string[])[]): string | null {

@@ -10,6 +10,7 @@ import { conflictingBuckets } from "./journal-witness.ts";
 import { allRejections, type Rejection, writeEntries, writeGoodEntries } from "./journal-writer.ts";
 import { checkChain, gapKey, JournalContradiction, readTails } from "./ledger-chain.ts";
 import { LogPartitions } from "./log-partitions.ts";
+import { LostOperations, lostOperations } from "./lost-operations.ts";
 import { type JournalItem, monthsOf, type PreparedEntry, prepareEntry } from "./prepared-entry.ts";
 import { readGaps, setRejectionPositions, storeRejections } from "./rejected-entries.ts";
 import { RowNumbers } from "./row-numbers.ts";
@@ -162,8 +163,11 @@ export class Ledger {
         tx,
         locked.map(({ batch }) => batch),
       );
+      const lacking = await lackingAccounts(tx, locked);
       for (const batch of locked) {
-        if (!conflicting.has(batch.batch.bucket) && isSound(batch, tails)) moved.push(batch);
+        const isKnown = !batch.entries.some(({ entry }) => lacking.has(entry?.account ?? ""));
+        const isSame = !conflicting.has(batch.batch.bucket);
+        if (isKnown && isSame && isSound(batch, tails)) moved.push(batch);
         else inconsistent.push(batch.batch);
       }
       const entries = moved.flatMap((batch) => batch.entries);
@@ -203,7 +207,7 @@ export class Ledger {
     };
   }
 
-  /** @throws JournalContradiction, JournalGap */
+  /** @throws JournalContradiction, JournalGap, LostOperations */
   async #writeSuspect(batch: PreparedBatch): Promise<PartialOutcome> {
     return await this.database.sql.begin(async (tx) => {
       const [locked] = await lockCursors(tx, [batch]);
@@ -213,6 +217,8 @@ export class Ledger {
       if ((await conflictingBuckets(tx, [batch])).size > 0) {
         throw new JournalContradiction("An entry of the journal differs from the ledger");
       }
+      const lacking = await lostOperations(tx, itemsOf(entries));
+      if (lacking.length > 0) throw new LostOperations(batch.bucket, lacking);
       const attributions = await this.#checkChain(tx, batch, entries);
       await suspendNegative(tx, entries);
       const refused = await writeGoodEntries(
@@ -258,6 +264,22 @@ function isSound(
   }
 }
 
+/** The accounts with operations that Postgres does not have. */
+async function lackingAccounts(
+  tx: TransactionSql,
+  batches: readonly LockedBatch[],
+): Promise<ReadonlySet<string>> {
+  const lost = await lostOperations(
+    tx,
+    batches.flatMap(({ entries }) => itemsOf(entries)),
+  );
+  return new Set(lost.map(({ account }) => account));
+}
+
+function itemsOf(entries: readonly PreparedEntry[]): JournalItem[] {
+  return entries.map(({ item }) => item);
+}
+
 function isConflict(error: unknown): error is Error {
-  return error instanceof JournalGap || error instanceof JournalContradiction;
+  return [JournalGap, JournalContradiction, LostOperations].some((kind) => error instanceof kind);
 }

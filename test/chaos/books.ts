@@ -124,6 +124,15 @@ export async function chargesOf({ operator }: Product): Promise<Map<string, Char
   );
 }
 
+/** The calls whose charges a restore of Postgres did not give back. */
+export async function notGivenBack(product: Product, told: readonly Told[]): Promise<Told[]> {
+  await product.booked();
+  const charges = await chargesOf(product);
+  return told.filter(({ status, requestId }) => {
+    return status !== 200 || requestId === null || charges.has(toUuid(requestId));
+  });
+}
+
 /** The epochs of all buckets; one that is raised means that a bucket was built anew. */
 export async function epochsOf({ operator }: Product): Promise<string> {
   const rows = await operator.database.sql`SELECT epoch FROM journal_cursors ORDER BY bucket`;

@@ -21,6 +21,8 @@ export const REPLICATING = {
 export interface Standby extends AsyncDisposable {
   /** Both servers, for DATABASE_URL: a client takes the one that can be written to. */
   readonly url: string;
+  /** Ends the replication: the standby gets all that was committed until now, and nothing more. */
+  cutOff(): Promise<void>;
   promote(): Promise<void>;
 }
 
@@ -65,6 +67,18 @@ export async function startStandby(primary: PrivateStore): Promise<Standby> {
   );
   return {
     url: `${url}?target_session_attrs=read-write`,
+    cutOff: async () => {
+      const [now] = await run(primary.url, "SELECT pg_current_wal_lsn()::text AS state");
+      const isBehind = `SELECT state FROM pg_stat_replication WHERE replay_lsn < '${now?.state}'`;
+      await eventually("the standby has all until now", async () => {
+        return (await run(primary.url, isBehind)).length === 0;
+      });
+      await run(standby.url, "ALTER SYSTEM SET primary_conninfo = ''");
+      await run(standby.url, "SELECT pg_reload_conf()");
+      await eventually("the standby is cut off", async () => {
+        return (await run(primary.url, "SELECT state FROM pg_stat_replication")).length === 0;
+      });
+    },
     promote: async () => {
       await run(standby.url, "SELECT pg_promote()");
     },

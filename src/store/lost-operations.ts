@@ -1,0 +1,89 @@
+// Finds operations that the journal has and Postgres does not. Every operation is committed in
+// Postgres before Redis applies it, so Postgres was put back to a time before it: by a restore, or
+// by a standby that was promoted without the last commits.
+
+import type { TransactionSql } from "postgres";
+import { dollars } from "../core/audit-finding.ts";
+import type { Database } from "./database.ts";
+import type { JournalItem } from "./prepared-entry.ts";
+import { unnestParameters, unnestText } from "./unnest.ts";
+
+/** What Redis applied. A reversal may have taken less than its amount. */
+export interface AppliedOperation {
+  readonly account: string;
+  readonly number: number;
+  readonly kind: string;
+  /** Nano-USD; below zero if it took. */
+  readonly paid: bigint;
+  readonly free: bigint;
+  readonly atMs: number;
+}
+
+/** A bucket waits: what Redis applied must be looked at before it is given up. */
+export class LostOperations extends Error {
+  override readonly name = "LostOperations";
+
+  constructor(
+    readonly bucket: number,
+    readonly operations: readonly AppliedOperation[],
+  ) {
+    const shown = operations.slice(0, SHOWN_MAX).map(describe).join(", ");
+    const more = operations.length - SHOWN_MAX;
+    super(`Bucket ${bucket}: Postgres lacks ${shown}${more > 0 ? ` and ${more} more` : ""}`);
+  }
+}
+
+const SHOWN_MAX = 20;
+
+function describe({ account, number, kind, paid, free }: AppliedOperation): string {
+  return `operation ${number} of ${account} (${kind} of ${dollars(paid + free)})`;
+}
+
+const COLUMNS = {
+  account: "text",
+  number: "int",
+  kind: "text",
+  paid: "bigint",
+  free: "bigint",
+  place: "int",
+} as const;
+
+/** An operation of the same kind and effect is as good as the one that was lost. */
+const LOST = `
+  SELECT row.place FROM ${unnestText(COLUMNS)}
+  WHERE NOT EXISTS (
+    SELECT FROM operations o JOIN accounts a ON a.number = o.account
+    WHERE a.id = row.account AND o.number = row.number AND o.kind = row.kind
+      AND CASE
+        WHEN o.kind = 'forgiven' THEN row.paid = 0 AND row.free = 0
+        WHEN o.amount < 0 THEN row.free = 0 AND row.paid BETWEEN o.amount AND 0
+        WHEN o.balance = 'paid' THEN row.paid = o.amount AND row.free = 0
+        ELSE row.free = o.amount AND row.paid = 0
+      END)
+  ORDER BY row.place`;
+
+/** The operations among these entries that Postgres does not have, in their order. */
+export async function lostOperations(
+  sql: TransactionSql | Database["sql"],
+  items: readonly Pick<JournalItem, "entry">[],
+): Promise<AppliedOperation[]> {
+  const applied = items.flatMap(({ entry }) => appliedBy(entry) ?? []);
+  if (applied.length === 0) return [];
+  const rows = applied.map(({ account, number, kind, paid, free }, place) => {
+    return { account, number, kind, paid: `${paid}`, free: `${free}`, place };
+  });
+  const lost = await sql.unsafe(LOST, unnestParameters(COLUMNS, rows), { prepare: true });
+  return lost.flatMap(({ place }) => applied[Number(place)] ?? []);
+}
+
+const NUMBER_MAX = 2 ** 31 - 1;
+
+/** Null for an entry of another type, and for one that no script would write. */
+function appliedBy(entry: JournalItem["entry"]): AppliedOperation | null {
+  if (entry === null || entry.operation === null || entry.kind === null) return null;
+  const { account, operation: number, kind, paidDelta: paid, freeDelta: free, atMs } = entry;
+  const isNumber = Number.isSafeInteger(number) && number > 0 && number <= NUMBER_MAX;
+  // Postgres takes no NUL in a text.
+  if (!isNumber || account.includes("\0")) return null;
+  return { account, number, kind, paid, free, atMs };
+}

@@ -1,0 +1,93 @@
+// Accounts that pay through the sandbox of the payment provider, and the command-line tool with the
+// product's environment, as an operator has it.
+
+import { join } from "node:path";
+import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
+import { realClock } from "../api/fake-clock.ts";
+import type { Product, ProductAccount, ProductOptions } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
+import { random, silent } from "../support/world.ts";
+
+const SECRET_KEY = "sk_sandbox_of_the_drill";
+const WEBHOOK_SECRET = "whsec_of_the_drill";
+const OK_CARD = "4242424242424242";
+
+/** What `farebox restore --json` answers, as far as the drills read it. */
+export interface RestoreAnswer {
+  readonly ok?: boolean;
+  readonly problems?: readonly string[];
+  readonly lost: {
+    readonly operations: readonly { readonly account: string; readonly reference: string | null }[];
+    readonly wallets_ahead: readonly {
+      readonly account: string;
+      readonly lost: readonly { readonly kind: string; readonly amount_usd: string }[];
+    }[];
+    readonly charged_usd: string;
+  };
+  readonly payments?: readonly { readonly account: string | null; readonly result: string }[];
+}
+
+/** A product that is paid by a sandbox. */
+export class Shop implements AsyncDisposable {
+  constructor(
+    readonly product: Product,
+    readonly sandbox: Sandbox,
+    readonly env: Readonly<Record<string, string>>,
+  ) {}
+
+  /** Opens a page for a top-up and pays it. */
+  async pay({ id }: Pick<ProductAccount, "id">, amount: string): Promise<void> {
+    const link = await this.farebox<{ readonly url: string }>("topup", "link", id, "--usd", amount);
+    await fetch(link.url, { method: "POST", body: new URLSearchParams({ card: OK_CARD }) });
+  }
+
+  /** The answer of a command, which must succeed. */
+  async farebox<Answer = RestoreAnswer>(...args: readonly string[]): Promise<Answer> {
+    const { code, out, err } = await this.run(...args);
+    if (code !== 0) throw new Error(`farebox ${args.join(" ")}: ${err} ${out}`);
+    return JSON.parse(out);
+  }
+
+  /** Runs a command of the tool; its answer is JSON. */
+  async run(...args: readonly string[]) {
+    const file = join(import.meta.dir, "../../src/cli/main.ts");
+    const child = Bun.spawn([process.execPath, file, ...args, "--json"], {
+      env: { PATH: process.env.PATH ?? "", ...this.product.env, ...this.env },
+      stderr: "pipe",
+    });
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    return { code, out, err };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.product[Symbol.asyncDispose]();
+    await this.sandbox.stop();
+  }
+}
+
+/** Starts a product and the sandbox that it is paid by. */
+export async function openShop(options: ProductOptions): Promise<Shop> {
+  const webhook = { url: "", secret: WEBHOOK_SECRET };
+  const sandbox = startSandbox({
+    ...{ port: 0, file: null, secretKey: SECRET_KEY, webhook, now: Date.now, random },
+    ...{ after: realClock.after, log: silent },
+  });
+  const env = {
+    STRIPE_SECRET_KEY: SECRET_KEY,
+    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    STRIPE_API_BASE: sandbox.url,
+    STRIPE_RETURN_URL: "https://farebox.example/",
+  };
+  try {
+    const product = await startProduct({ ...options, env });
+    webhook.url = `${product.api(0).url}/webhooks/stripe`;
+    return new Shop(product, sandbox, env);
+  } catch (error) {
+    await sandbox.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+// A Postgres that comes back without its last commits, as a promoted standby may: what it lost of
+// balances stands in the journal of Redis, and nobody may book over it before an operator looked.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { audit } from "../../src/accounts/audit.ts";
+import { Ledger } from "../../src/store/ledger.ts";
+import { RejectedEntries } from "../../src/store/rejected-entries.ts";
+import { flushJournal } from "../../workers/log-flush.ts";
+import {
+  DONE,
+  hold,
+  openAccountAlone,
+  openWorld,
+  pay,
+  type TestAccount,
+  usd,
+  type World,
+} from "../support/world.ts";
+import { auditDeps } from "./audit-lab.ts";
+import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
+
+let world: World;
+let cli: Cli;
+beforeAll(async () => {
+  world = await openWorld();
+  cli = await cliOf(world);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+interface Flushed {
+  readonly lines: readonly string[];
+  readonly rebuilt: readonly number[];
+}
+
+/** Flushes as a worker does. */
+async function flush(): Promise<Flushed> {
+  const lines: string[] = [];
+  const rebuilt: number[] = [];
+  const say = (_: object, message: string) => {
+    lines.push(message);
+  };
+  await flushJournal({
+    ...{ scripts: world.accounts.scripts, ledger: new Ledger(world.database), keepMs: 60_000 },
+    log: { info: say, warn: say, error: say },
+    rebuild: async (bucket) => {
+      rebuilt.push(bucket);
+    },
+    onFork: () => {},
+  });
+  return { lines, rebuilt };
+}
+
+async function spend(account: TestAccount): Promise<void> {
+  await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
+}
+
+/** Books an amount by hand, which Redis applies and Postgres then forgets. */
+async function bookAndLose(account: TestAccount, amount: string): Promise<void> {
+  const { row, actor } = account;
+  const terms = { kind: "adjustment", amount: usd(amount), reason: "by hand" } as const;
+  const { number } = await world.store.adjust(row, { ...terms, reference: null });
+  await actor.applyOperations();
+  await world.database.sql`
+    DELETE FROM operations USING accounts
+    WHERE accounts.number = operations.account AND accounts.id = ${row.id}
+      AND operations.number = ${number}`;
+}
+
+const LOST = "Postgres lacks operations that Redis has applied";
+
+test("an operation that Postgres lost is named, and none of its number is swallowed", async () => {
+  const [account, other] = [
+    await openAccountAlone(world, { paid: usd("10") }),
+    await openAccountAlone(world, { paid: usd("10") }),
+  ];
+  for (const one of [account, other]) await spend(one);
+  await world.flush();
+  await bookAndLose(account, "1.5");
+  for (const one of [account, other]) await spend(one);
+  // The next operation gets the number of the one that was lost.
+  await pay(world, account, usd("7"));
+  await account.actor.applyOperations();
+
+  expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
+  expect(await new RejectedEntries(world.database).countOpen()).toBe(0);
+  // Calls go on meanwhile, and so does the journal of other buckets.
+  await spend(account);
+  const { difference } = await audit(auditDeps(world), other.row);
+  expect(difference).toBeNull();
+  const audited = await cli("audit", "--json");
+  expect([audited.code, audited.out]).toEqual([1, expect.stringContaining(account.row.id)]);
+
+  const { lost } = jsonOf(await cli("restore", "--dry-run", "--json"));
+  expect(lost.wallets_ahead).toMatchObject([
+    { account: account.row.id, lost: [{ kind: "adjustment", amount_usd: "1.5" }] },
+  ]);
+  const text = await cli("restore", "--dry-run");
+  expect(text.out).toContain("adjustment of $1.5");
+  expect(jsonOf(await cli("restore", "--yes", "--json"))).toMatchObject({ ok: true, problems: [] });
+  const { balance } = jsonOf(await cli("account", "show", account.row.id, "--json"));
+  expect(balance).toMatchObject({ paid_usd: 17, free_usd: 4.99 });
+  expect(await flush()).toEqual({ lines: [], rebuilt: [] });
+});
