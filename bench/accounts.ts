@@ -144,10 +144,11 @@ async function runRound({ stores, apis, bare }: Parts, length: RunLength): Promi
   const half = { ...load, concurrency: load.concurrency / apis.length, rampMs: 200 };
   const pids = apis.map(({ pid }) => pid);
   const gatewayBefore = pids.map(cpuSeconds);
-  const redisBefore = cpuSeconds(stores.redisPid);
+  const redisPids = Object.values(stores.redisPids);
+  const redisBefore = redisPids.map(cpuSeconds);
   const results = await Promise.all(apis.map((target) => runLoad({ ...half, ...target })));
   const gatewayAfter = pids.map(cpuSeconds);
-  const redisSeconds = cpuSeconds(stores.redisPid) - redisBefore;
+  const redisAfter = redisPids.map(cpuSeconds);
   const failed = results.find(({ failures }) => failures > 0);
   if (failed !== undefined) throw new Error(`A call failed: ${failed.firstFailure}`);
   await untilFlushed(stores);
@@ -159,7 +160,7 @@ async function runRound({ stores, apis, bare }: Parts, length: RunLength): Promi
   return {
     callsPerSecond: sum(results.map((result) => result.callsPerSecond)),
     gatewayCpuUs: ((sum(gatewayAfter) - sum(gatewayBefore)) * 1e6) / calls,
-    redisCpuUs: (redisSeconds * 1e6) / calls,
+    redisCpuUs: ((sum(redisAfter) - sum(redisBefore)) * 1e6) / calls,
     bareCpuUs: (bareSeconds * 1e6) / floor.calls,
     p50Ms: middle(results.map((result) => result.p50Ms)),
   };

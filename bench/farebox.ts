@@ -7,7 +7,7 @@ import { AccountActors } from "../actors/account-actors.ts";
 import { readJournal } from "../actors/journal.ts";
 import { makeHome } from "../scripts/home.mjs";
 import { startPostgres } from "../scripts/postgres.mjs";
-import { startRedis } from "../scripts/redis.mjs";
+import { startRedis, startRedisCluster } from "../scripts/redis.mjs";
 import { changeAccount, createAccount, createKey } from "../src/accounts/administration.ts";
 import { recordPayment } from "../src/accounts/payments.ts";
 import { bucketOf, newId } from "../src/core/ids.ts";
@@ -44,8 +44,12 @@ export interface StoreUrls {
   readonly databaseUrl: string;
 }
 
+/** One Redis, or a Cluster of three masters. */
+export type RedisKind = "single" | "cluster";
+
 export interface Stores extends StoreUrls {
-  readonly redisPid: number;
+  /** The processes of Redis by name: `redis`, or `redis-0` to `redis-2`. */
+  readonly redisPids: Readonly<Record<string, number>>;
   readonly database: Database;
   readonly actors: AccountActors;
   readonly ledger: Ledger;
@@ -56,9 +60,9 @@ const log = { info: () => {}, warn: console.error, error: console.error };
 export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 /** Starts Redis and Postgres, as durable as `npm start` makes them. */
-export async function startStores(home: string): Promise<Stores> {
+export async function startStores(home: string, kind: RedisKind = "single"): Promise<Stores> {
   makeHome(home);
-  const redis = await startRedis({ home });
+  const redis = await startRedisOf(kind, home);
   const postgres = await startPostgres({ home });
   await migrate(postgres.url);
   const database = openDatabase(postgres.url);
@@ -79,12 +83,22 @@ export async function startStores(home: string): Promise<Stores> {
     home,
     redisUrl: redis.url,
     databaseUrl: postgres.url,
-    redisPid: redis.child.record.pid,
+    redisPids: redis.pids,
     database,
     actors,
     ledger: new Ledger(database),
     stop,
   };
+}
+
+async function startRedisOf(kind: RedisKind, home: string) {
+  if (kind === "single") {
+    const { url, child, stop } = await startRedis({ home });
+    return { url, pids: { redis: child.record.pid }, stop };
+  }
+  const { urls, nodes, stop } = await startRedisCluster(home);
+  const pids = nodes.map(({ child }, index) => [`redis-${index}`, child.record.pid] as const);
+  return { url: urls.join(","), pids: Object.fromEntries(pids), stop };
 }
 
 interface Shape {
@@ -185,11 +199,18 @@ export async function unflushed({ actors, ledger }: Stores): Promise<number> {
 }
 
 /** The sum of all charges in the ledger, in nano-USD. */
-export async function chargedNano({ database }: Stores): Promise<bigint> {
+async function chargedNano({ database }: Stores): Promise<bigint> {
   const [row] = await database.sql`
     SELECT coalesce(-sum(paid_delta + free_delta), 0)::bigint AS charged FROM ledger_entries
     WHERE kind IN ('charge', 'late_charge')`;
   return BigInt(row?.charged ?? 0);
+}
+
+/** What callers were told that they paid must be what the ledger says, and more than nothing. */
+export async function proveBilling(stores: Stores, byCallersNano: bigint) {
+  const byLedgerNano = await chargedNano(stores);
+  if (byCallersNano > 0n && byCallersNano === byLedgerNano) return { byCallersNano, byLedgerNano };
+  throw new Error(`Callers paid ${byCallersNano} nano-USD, the ledger has ${byLedgerNano}`);
 }
 
 /** The environment of a Farebox process. Also writes the configuration file that it names. */

@@ -2,13 +2,14 @@
 
 import { parseArgs } from "node:util";
 
-export const USAGE = `Usage: bun run bench [--quick] [--json FILE] [--against REF | --accounts]
+export const USAGE = `Usage: bun run bench [--quick] [--json FILE] [--against REF | --accounts | --masters]
 
   --quick        a rough answer in a minute and a half instead of a good one in five
   --json FILE    also writes every round to FILE
   --against REF  compares this version with that of a git ref, round by round
   --accounts     what a call costs with 1, 10,000 and 1,000,000 accounts in Redis, and two
-                 api processes; 100,000 with --quick`;
+                 api processes; 100,000 with --quick
+  --masters      what a call costs on one Redis and on a Cluster of three masters`;
 
 /** The length of a run. Longer runs give more reliable figures. */
 export interface RunLength {
@@ -49,7 +50,7 @@ const QUICK_ACCOUNTS = [1, 10_000, 100_000];
 export type BenchOptions =
   | { readonly mode: "help" }
   | {
-      readonly mode: "peers";
+      readonly mode: "peers" | "masters";
       readonly length: RunLength;
       readonly jsonFile: string | null;
     }
@@ -75,21 +76,23 @@ export function readOptions(args: readonly string[]): BenchOptions {
       json: { type: "string" },
       against: { type: "string" },
       accounts: { type: "boolean", default: false },
+      masters: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return { mode: "help" };
   const jsonFile = values.json ?? null;
   const length = values.quick ? QUICK : FULL;
-  const { against: ref, accounts } = values;
-  if (accounts && ref !== undefined) {
-    throw new Error("--against and --accounts cannot be used together");
+  const { against: ref, accounts, masters } = values;
+  const modes = [ref !== undefined, accounts, masters];
+  if (modes.filter((isGiven) => isGiven).length > 1) {
+    throw new Error("--against, --accounts and --masters cannot be used together");
   }
   if (accounts) {
     const counts = values.quick ? QUICK_ACCOUNTS : FULL_ACCOUNTS;
     return { mode: "accounts", counts, length, jsonFile };
   }
-  if (ref === undefined) return { mode: "peers", length, jsonFile };
+  if (ref === undefined) return { mode: masters ? "masters" : "peers", length, jsonFile };
   // Git would read a leading dash as an option.
   if (ref === "" || ref.startsWith("-"))
     throw new Error(`--against must be a git ref, but is '${ref}'`);

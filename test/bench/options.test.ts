@@ -28,6 +28,10 @@ test("--accounts goes up to a million, and to a tenth of that with --quick", () 
   expect(readOptions(["--accounts", "--quick"])).toMatchObject({ counts: [1, 10_000, 100_000] });
 });
 
+test("--masters compares one Redis with a Cluster, at the usual length", () => {
+  expect(readOptions(["--masters"])).toEqual({ mode: "masters", length: FULL, jsonFile: null });
+});
+
 test("what makes no sense is refused by its name", () => {
   for (const [args, message] of [
     [["--agianst", "main"], "--agianst"],
@@ -36,6 +40,7 @@ test("what makes no sense is refused by its name", () => {
     [["--against", ""], "git ref"],
     [["--against=--output=/x"], "git ref"],
     [["--against", "main", "--accounts"], "cannot be used together"],
+    [["--accounts", "--masters"], "cannot be used together"],
   ] as const) {
     expect(() => readOptions(args)).toThrow(message);
   }
