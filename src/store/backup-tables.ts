@@ -65,11 +65,21 @@ export async function readLogMonths(tx: Transaction): Promise<string[]> {
   return rows.map(({ month }) => month);
 }
 
-/** The rows of a table as COPY prints them. */
-export async function copyOut(tx: Transaction, table: BackupTable): Promise<AsyncIterable<Buffer>> {
-  return await tx
+/** The rows of a table as COPY prints them. A reader that stops early costs the rest of them. */
+export async function* copyOut(tx: Transaction, table: BackupTable): AsyncGenerator<Buffer> {
+  const stream = await tx
     .unsafe(`COPY (SELECT ${columnList(table)} FROM ${table.name}) TO STDOUT`)
     .readable();
+  try {
+    yield* stream.iterator({ destroyOnReturn: false });
+  } finally {
+    // The connection takes no other statement before the last row was read.
+    stream.resume();
+    if (!stream.readableEnded && !stream.destroyed) await once(stream, "end");
+    // The driver pauses its socket while the stream is full, and goes on when the stream asks for
+    // more. After the last row nothing asks, and the next reply would never be read.
+    stream._read(0);
+  }
 }
 
 /** @throws RowsRefused */

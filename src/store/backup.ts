@@ -25,7 +25,7 @@ export type WriteTable = (table: BackupTable, rows: AsyncIterable<Buffer>) => Pr
 export async function readBackup({ sql }: Database, write: WriteTable): Promise<BackupFacts> {
   return await sql.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", async (tx) => {
     const facts = await readFacts(tx);
-    for (const table of await readTables(tx)) await write(table, await copyOut(tx, table));
+    for (const table of await readTables(tx)) await write(table, copyOut(tx, table));
     return facts;
   });
 }

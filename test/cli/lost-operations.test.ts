@@ -54,12 +54,16 @@ async function spend(account: TestAccount): Promise<void> {
   await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
 }
 
-/** Books an amount by hand, which Redis applies and Postgres then forgets. */
-async function bookAndLose(account: TestAccount, amount: string): Promise<void> {
-  const { row, actor } = account;
+/** Books an amount by hand, and has Redis apply it. */
+async function book({ row, actor }: TestAccount, amount: string): Promise<number> {
   const terms = { kind: "adjustment", amount: usd(amount), reason: "by hand" } as const;
   const { number } = await world.store.adjust(row, { ...terms, reference: null });
   await actor.applyOperations();
+  return number;
+}
+
+/** Postgres forgets the operation. */
+async function lose({ row }: TestAccount, number: number): Promise<void> {
   await world.database.sql`
     DELETE FROM operations USING accounts
     WHERE accounts.number = operations.account AND accounts.id = ${row.id}
@@ -75,7 +79,7 @@ test("an operation that Postgres lost is named, and none of its number is swallo
   ];
   for (const one of [account, other]) await spend(one);
   await world.flush();
-  await bookAndLose(account, "1.5");
+  await lose(account, await book(account, "1.5"));
   for (const one of [account, other]) await spend(one);
   // The next operation gets the number of the one that was lost.
   await pay(world, account, usd("7"));
@@ -100,4 +104,31 @@ test("an operation that Postgres lost is named, and none of its number is swallo
   const { balance } = jsonOf(await cli("account", "show", account.row.id, "--json"));
   expect(balance).toMatchObject({ paid_usd: 17, free_usd: 4.99 });
   expect(await flush()).toEqual({ lines: [], rebuilt: [] });
+});
+
+test("an operation that was booked again under its number counts as the one lost", async () => {
+  const account = await openAccountAlone(world, { paid: usd("10") });
+  await spend(account);
+  await lose(account, await book(account, "1.5"));
+  await spend(account);
+  expect((await flush()).lines).toEqual([LOST]);
+  await book(account, "1.5");
+  expect((await flush()).lines).toEqual([]);
+  const { balance } = jsonOf(await cli("account", "show", account.row.id, "--json"));
+  expect(balance).toMatchObject({ paid_usd: 11.5, free_usd: 4.98 });
+  expect((await audit(auditDeps(world), account.row)).difference).toBeNull();
+});
+
+test("what took less than its amount is not taken for lost", async () => {
+  const account = await openAccountAlone(world, { paid: usd("10") });
+  const held = await hold(account, usd("12"));
+  // The hold took the free credit first: $3 are left of what was paid.
+  await book(account, "-8");
+  const [payment] = await world.payments.list(account.row);
+  const terms = { actor: "operator", reason: "refund", reference: null } as const;
+  await world.payments.change(payment?.id ?? "", terms, ({ amount }) => ({ refunded: amount }));
+  await account.actor.applyOperations();
+  await held.settle(usd("0.01"), DONE);
+  expect((await flush()).lines).toEqual([]);
+  expect((await audit(auditDeps(world), account.row)).difference).toBeNull();
 });
