@@ -38,6 +38,8 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
     sentinels: sentinels.map((sentinel) => ({ ...sentinel })),
     name: master,
     db: database,
+    // A master that hangs keeps its connections (D-300).
+    failoverDetector: true,
     ...(login.username !== undefined && { sentinelUsername: login.username }),
     ...(login.password !== undefined && { sentinelPassword: login.password }),
     ...(access.tls && { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),

@@ -2,7 +2,9 @@
 // continues on the other server. Once with a standby that had everything, and once with one that
 // lacks the last commits: an operator then looks at what was lost, and restores.
 
+import { readJournal } from "../../actors/journal.ts";
 import { adjustBalance } from "../../src/accounts/payments.ts";
+import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
@@ -43,7 +45,7 @@ async function failToFollower({ times, random, say }: ChaosOptions): Promise<voi
   const meanwhile = load.count(200) - before;
   await standby.promote();
   const startMs = performance.now();
-  await product.booked();
+  await ledgerFollows(product);
   const bookedMs = performance.now() - startMs;
   await load.servedMore(20, WITHIN_MS);
   await load.stop();
@@ -53,6 +55,24 @@ async function failToFollower({ times, random, say }: ChaosOptions): Promise<voi
   say(
     `  ${proof.served} calls served, ${meanwhile} of them without Postgres; the ledger went on ` +
       `${bookedMs.toFixed(0)} ms after the promotion; no charge lost, audit clean`,
+  );
+}
+
+/** Waits until the workers have moved what Redis has now; callers go on meanwhile. */
+async function ledgerFollows({ operator }: Product): Promise<void> {
+  const ledger = new Ledger(operator.database);
+  const written = new Map<number, number>();
+  for (const { bucket, epoch, entry } of await ledger.cursors()) {
+    const page = await readJournal(operator.actors.scripts.redis, bucket, { epoch, entry }, 1);
+    written.set(bucket, page.written);
+  }
+  await eventually(
+    "the ledger has what Redis had at the promotion",
+    async () => {
+      const cursors = await ledger.cursors();
+      return cursors.every(({ bucket, entry }) => entry >= (written.get(bucket) ?? 0));
+    },
+    WITHIN_MS,
   );
 }
 
