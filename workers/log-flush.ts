@@ -181,7 +181,7 @@ async function handleConflict(
   { bucket, epoch, error }: BucketConflict,
 ): Promise<void> {
   deps.onFork(bucket);
-  // Only a person can decide which of the two is right, so the bucket waits.
+  // Postgres was put back. Only a person can decide what counts, so the bucket waits (D-297).
   if (error instanceof JournalGap) {
     deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
     return;

@@ -73,12 +73,14 @@ export async function* copyOut(tx: Transaction, table: BackupTable): AsyncGenera
   try {
     yield* stream.iterator({ destroyOnReturn: false });
   } finally {
-    // The connection takes no other statement before the last row was read.
-    stream.resume();
-    if (!stream.readableEnded && !stream.destroyed) await once(stream, "end");
-    // The driver pauses its socket while the stream is full, and goes on when the stream asks for
-    // more. After the last row nothing asks, and the next reply would never be read.
-    stream._read(0);
+    if (stream.errored === null) {
+      // The connection takes no other statement before the last row was read.
+      stream.resume();
+      if (!stream.readableEnded) await once(stream, "end");
+      // The driver pauses its socket while the stream is full, and goes on when the stream asks for
+      // more. After the last row nothing asks, and the next reply would never be read (D-299).
+      stream._read(0);
+    }
   }
 }
 
