@@ -42,7 +42,7 @@ export interface MastersReport {
   readonly shares: readonly MasterShare[];
 }
 
-/** Many accounts with one key each: buckets are shared out among masters, and accounts by bucket. */
+/** One key each: masters share the buckets, and a bucket has some of the accounts. */
 const CALLERS = { accountCount: 192, keysAnAccount: 1 } as const;
 const [ONE, THREE] = ["1 master", "3 masters"];
 const KINDS: readonly (readonly [name: string, kind: RedisKind])[] = [

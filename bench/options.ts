@@ -2,7 +2,8 @@
 
 import { parseArgs } from "node:util";
 
-export const USAGE = `Usage: bun run bench [--quick] [--json FILE] [--against REF | --accounts | --masters]
+export const USAGE = `Usage: bun run bench [--quick] [--json FILE]
+                     [--against REF | --accounts | --masters]
 
   --quick        a rough answer in a minute and a half instead of a good one in five
   --json FILE    also writes every round to FILE

@@ -3,7 +3,7 @@ import { openRedis } from "../../src/store/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { startSentinels } from "../support/sentinels.ts";
 
-test("a client of Sentinels leaves a master that hangs, although its connection is open", async () => {
+test("a client of Sentinels leaves a master that hangs with its connections open", async () => {
   await using sentinels = await startSentinels();
   const redis = openRedis(sentinels.url);
   redis.on("error", () => {});
