@@ -11,6 +11,7 @@ export default defineConfig({
     "./src/store/outbox-schema.ts",
     "./src/store/usage-schema.ts",
     "./src/store/operator-schema.ts",
+    "./src/store/configuration-schema.ts",
   ],
   out: "./migrations",
 });

@@ -54,6 +54,8 @@ export class AccountActors implements Actors {
   readonly #actors = new Map<string, { readonly actor: AccountActor; usedInRound: number }>();
   readonly #actorDeps: ActorDeps;
   #timer: Timer | null = null;
+  /** The version of the configuration that this process runs; null if it uses none. */
+  #configuration: () => number | null = () => null;
   #round = 0;
   #refusalLoggedMs = 0;
 
@@ -111,8 +113,9 @@ export class AccountActors implements Actors {
     await verifyBuckets({ ...this.#recovery(), force });
   }
 
-  /** Starts the renewal of leases; `stop` ends it. */
-  start(): void {
+  /** Starts the renewal of leases; `stop` ends it. `configuration` is announced to others. */
+  start(configuration: () => number | null = () => null): void {
+    this.#configuration = configuration;
     this.#timer = setInterval(() => {
       void this.renewLeases();
       void this.#announce();
@@ -128,12 +131,12 @@ export class AccountActors implements Actors {
     await Promise.all([this.#brake.flush(), this.#notify(retractProcess)]);
   }
 
-  /** Announces which layouts this process knows, for `farebox migrate --finish`. */
+  /** Tells `farebox migrate --finish` and operators what this process runs. */
   #announce(): Promise<void> {
-    return this.#notify(announceProcess);
+    return this.#notify((redis, id) => announceProcess(redis, id, this.#configuration()));
   }
 
-  async #notify(send: typeof announceProcess): Promise<void> {
+  async #notify(send: typeof retractProcess): Promise<void> {
     const { redis, processId, log } = this.deps;
     await send(redis, processId).catch((error) =>
       log.warn({ err: error }, "Redis was not told whether this process serves"),

@@ -53,9 +53,16 @@ export class EarlierReleaseRuns extends Error {
   }
 }
 
-/** Announces a serving process, the layouts that it knows, and its release. */
-export async function announceProcess(redis: RedisClient, processId: string): Promise<void> {
-  const text = `${LAYOUT_MIN} ${LAYOUT_MAX} ${project.version}`;
+/**
+ * Announces a serving process, the layouts that it knows, its release, and the version of the
+ * configuration that it runs; null for a process that uses none.
+ */
+export async function announceProcess(
+  redis: RedisClient,
+  processId: string,
+  configuration: number | null = null,
+): Promise<void> {
+  const text = `${LAYOUT_MIN} ${LAYOUT_MAX} ${project.version} ${configuration ?? "-"}`;
   await redis.set(processKey(processId), text, "PX", ANNOUNCED_MS);
 }
 
@@ -65,6 +72,8 @@ export interface RunningProcess {
   readonly layouts: { readonly min: number; readonly max: number };
   /** Null for a release that did not say. */
   readonly version: string | null;
+  /** The version of the configuration that it runs, 0 for its own file; null if it uses none. */
+  readonly configuration: number | null;
 }
 
 /** The processes that serve now, API and workers. */
@@ -72,10 +81,12 @@ export async function runningProcesses(redis: RedisClient): Promise<RunningProce
   const found = new Map<string, RunningProcess>();
   for await (const names of scanNames(redis, PROCESS_PATTERN, SCAN_COUNT)) {
     for (const name of names) {
-      const [min, max, version = null] = (await redis.get(name))?.split(" ") ?? [];
+      const words = (await redis.get(name))?.split(" ") ?? [];
+      const [min, max, version = null, applied = "-"] = words;
       const id = name.slice(name.indexOf(":") + 1);
       const layouts = { min: Number(min), max: Number(max) };
-      if (max !== undefined) found.set(id, { id, layouts, version });
+      const configuration = /^\d+$/.test(applied) ? Number(applied) : null;
+      if (max !== undefined) found.set(id, { id, layouts, version, configuration });
     }
   }
   return [...found.values()].sort((a, b) => a.id.localeCompare(b.id));

@@ -14,7 +14,7 @@ import { createClientIp } from "./http/client-ip.ts";
 import type { DashboardFiles } from "./http/dashboard-files.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import type { AnonymousWindow, KeyDirectory, RawRequest } from "./http/frame.ts";
-import type { HealthWarnings, ReadinessCheck } from "./http/health.ts";
+import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
@@ -54,6 +54,8 @@ export interface AppDeps {
   readonly console: ConsoleServices | null;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly warnings?: HealthWarnings;
+  /** What this process runs of what all processes share. */
+  readonly versions: () => SharedVersions;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;

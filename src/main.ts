@@ -24,10 +24,9 @@ import { topUpCounter } from "./payments/top-up-metrics.ts";
 import { loadServerConfig, type ServerConfig } from "./settings/config.ts";
 import { createLog } from "./settings/create-log.ts";
 import { type ApiStores, openApiStores } from "./start/api-stores.ts";
-import { openProviders } from "./start/providers.ts";
+import { openProviders, type Providers } from "./start/providers.ts";
 import { checkWrites } from "./store/redis-check.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
-import type { UpstreamBoard } from "./upstream/upstream-board.ts";
 
 const METRICS_PORT = 9464;
 const SETTLE_LOOK_MS = 20;
@@ -60,7 +59,10 @@ async function main(): Promise<void> {
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
   const stores = await openApiStores(config, { clock, random, log });
   const { redis, database, accounts, queue, pauses, registry, metrics } = stores;
-  const providers = await openProviders(config, { clock, log, fetch, meter: metrics.upstream });
+  const providers = await openProviders(config, {
+    ...{ clock, random, log, fetch, database },
+    meter: metrics.upstream,
+  });
   const rejected = new RejectedEntries(database);
   const drain = new Drain();
   const tracer = await openTracer(config.traces, { version: project.version, clock, log });
@@ -77,14 +79,15 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
             ...{ config: config.payments, database, queue, registry, now: clock.now },
           }),
     mail: { ...stores.mail, ...config.mail, secrets: config.secrets.KEY_PEPPER, random },
-    console: consoleOf(config, stores, providers.board, log),
+    console: consoleOf(config, stores, providers, log),
     checks: {
       process: () => drain.check(),
       redis: () => checkWrites(redis, probeKeys()),
       postgres: () => database.ping(),
       layout: () => checkLayouts(redis),
     },
-    warnings: { journal: () => rejectionWarning(rejected) },
+    versions: providers.versions,
+    warnings: { journal: () => rejectionWarning(rejected), ...providers.warnings },
     meter: metrics.meter,
     trustedProxies: config.trustedProxies,
     keyPeppers: config.secrets.KEY_PEPPER,
@@ -92,10 +95,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     docsTryIt: config.docsTryIt,
   });
   providers.warmUp();
-  accounts.start();
+  accounts.start(() => providers.versions().configuration);
   app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
-  metrics.watch({ accounts, pauses, board: providers.board, log });
+  const { board, versions } = providers;
+  metrics.watch({ accounts, pauses, board, versions, log });
   const metricsServer = serveMetrics(registry, config.metrics, log);
 
   return async () => {
@@ -119,7 +123,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 function consoleOf(
   config: ServerConfig,
   { database, accounts, pauses, registry, clientInfo }: ApiStores,
-  board: UpstreamBoard,
+  { board, configuration }: Pick<Providers, "board" | "configuration">,
   log: Log,
 ): AppDeps["console"] {
   if (config.console === null) return null;
@@ -132,7 +136,7 @@ function consoleOf(
       ...{ keyPepper: secrets.KEY_PEPPER[0], service: mail.service },
       onEnded: topUpCounter(registry),
     }),
-    ...{ switches: pauses, upstreams: board },
+    ...{ switches: pauses, upstreams: board, configuration },
     process: { id: accounts.deps.processId, openCalls: () => accounts.openCalls },
     operators: openOperators(config.console),
   };

@@ -117,6 +117,7 @@ test("processes register what the list says of them, with its labels", async () 
   apiMetrics(api).watch({
     ...{ accounts: { openCalls: 2, leases: { held: 1_500_000_000n } as never } },
     ...{ pauses: { count: 0 }, board: { servers: () => [] }, log: silent },
+    versions: () => ({ configuration: 3, documents: 12 }),
   });
   const worker = createRegistry("worker");
   const none = async () => 0;
@@ -151,6 +152,7 @@ test("a provider counts as paused for each model or action that it is given up f
   apiMetrics(registry).watch({
     ...{ accounts: { openCalls: 0, leases: { held: 0n } as never } },
     ...{ pauses: { count: 0 }, board: { servers }, log: silent },
+    versions: () => ({ configuration: 0, documents: 0 }),
   });
   const text = await registry.metrics();
   expect(text).toMatch(/^farebox_provider_paused\{.*provider="one".*\} 2$/m);

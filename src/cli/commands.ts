@@ -4,6 +4,7 @@ import { accountCommands } from "./account-commands.ts";
 import { auditCommands } from "./audit-command.ts";
 import { backupCommands } from "./backup-commands.ts";
 import { type Command, parseArguments, UsageError } from "./command.ts";
+import { configCommands } from "./config-commands.ts";
 import { doctorCommands } from "./doctor-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { importCommands } from "./import-commands.ts";
@@ -34,6 +35,7 @@ const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...peopleCommands,
   ...modelCommands,
+  ...configCommands,
   ...teamCommands,
   ...operatorCommands,
   ...serviceCommands,

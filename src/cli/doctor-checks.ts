@@ -1,12 +1,15 @@
 // What `farebox doctor` looks at. Each check says in words what it found and, where something is
 // wrong, what to do.
 
+import { existsSync } from "node:fs";
 import { probeKeys } from "../../actors/keys.ts";
+import { runningProcesses } from "../../actors/layout-upgrade.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
 import { OidcClient } from "../identity/providers/oidc-client.ts";
 import { checkProvider } from "../services/chat/providers/provider-check.ts";
 import { greetRelay } from "../services/mail/providers/relay-check.ts";
 import type { ServerConfig } from "../settings/config.ts";
+import { Configurations } from "../store/configurations.ts";
 import { Ledger } from "../store/ledger.ts";
 import { compareMigrations } from "../store/migrate.ts";
 import { postgresFacts } from "../store/postgres-check.ts";
@@ -49,6 +52,7 @@ export const CHECKS: readonly Check[] = [
   ["schema", checkSchema],
   ["secrets", checkSecrets],
   ["journal", checkJournal],
+  ["configuration", checkConfiguration],
   ["models", checkModels],
   ["mail", checkMail],
   ["payments", checkPayments],
@@ -127,8 +131,31 @@ async function checkJournal({ stores, now }: CheckContext): Promise<Finding[]> {
   ];
 }
 
-async function checkModels({ config, fetch }: CheckContext): Promise<Finding[]> {
-  using source = await openCatalogue(config, { probe: fetch, warn: () => {} });
+/** Whether all processes run the configuration that is in force. */
+async function checkConfiguration({ stores, config }: CheckContext): Promise<Finding[]> {
+  const found = await new Configurations(stores.database).inForce(0);
+  if (found === null) return [ok("each process reads its own file")];
+  const { path } = config.catalogueFile;
+  const unused = existsSync(path)
+    ? [warning(`${path} is not used: change the configuration with farebox config apply`)]
+    : [];
+  const others = (await runningProcesses(stores.actors.deps.redis)).filter(
+    ({ configuration }) => configuration !== null && configuration !== found.version,
+  );
+  const behind = others.map(({ id, configuration }) =>
+    problem(
+      `Version ${found.version} is in force, ${id} runs ${configuration || "its own file"}: if ` +
+        "that lasts, its log says why",
+    ),
+  );
+  return [...unused, ...behind, ok(`version ${found.version} is in force`)];
+}
+
+async function checkModels({ stores, config, fetch }: CheckContext): Promise<Finding[]> {
+  const configurations = new Configurations(stores.database);
+  // Another check says that Postgres is away or not migrated.
+  const applied = { inForce: (known: number) => configurations.inForce(known).catch(() => null) };
+  using source = await openCatalogue(config, { applied, probe: fetch, warn: () => {} });
   const { models, providers } = source.current();
   const remote = [...providers.values()].filter(({ kind }) => kind === "openai");
   const findings = await Promise.all(

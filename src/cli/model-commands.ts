@@ -1,6 +1,7 @@
 // Commands about models.
 
 import { modelsReply } from "../console/models.ts";
+import { Configurations } from "../store/configurations.ts";
 import { Pauses } from "../store/pauses.ts";
 import type { Command } from "./command.ts";
 import { table } from "./print.ts";
@@ -14,7 +15,8 @@ export const modelCommands: readonly Command[] = [
     options: {},
     prepare() {
       return async ({ database, warn }) => {
-        using source = await openCatalogue(serverSettings(), { probe: fetch, warn });
+        const applied = new Configurations(database);
+        using source = await openCatalogue(serverSettings(), { applied, probe: fetch, warn });
         const log = { warn: (_: object, message: string) => warn(message) };
         const pauses = new Pauses({ database, log });
         await pauses.reload();

@@ -1,6 +1,6 @@
 // The settings of the servers, for commands that look at what the servers would do.
 
-import { CatalogueSource } from "../settings/catalogue-source.ts";
+import { type AppliedConfigurations, CatalogueSource } from "../settings/catalogue-source.ts";
 import { loadServerConfig, type ServerConfig } from "../settings/config.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
 
@@ -12,15 +12,21 @@ export function serverSettings(): ServerConfig {
   return loadServerConfig(METRICS_PORT);
 }
 
+interface CatalogueParts {
+  readonly applied: AppliedConfigurations;
+  readonly probe: Fetch;
+  readonly warn: (line: string) => void;
+}
+
 /**
- * The configuration file as the servers read it. `warn` is told what they would log.
+ * The configuration as the servers read it. `warn` is told what they would log.
  * @throws CatalogueError
  */
 export async function openCatalogue(
   { catalogueFile, environment: env, port: ownPort }: ServerConfig,
-  { probe, warn }: { readonly probe: Fetch; readonly warn: (line: string) => void },
+  { applied, probe, warn }: CatalogueParts,
 ): Promise<CatalogueSource> {
   const tell = (_: object, message: string) => warn(message);
   const log = { info: () => {}, warn: tell, error: tell };
-  return await CatalogueSource.open({ ...catalogueFile, env, log, probe, ownPort });
+  return await CatalogueSource.open({ ...catalogueFile, env, log, probe, ownPort, applied });
 }

@@ -61,6 +61,14 @@ export const METRICS = {
     ...{ type: "gauge", of: "api", labels: [] },
     help: "Services and models that an operator paused",
   },
+  farebox_configuration_version: {
+    ...{ type: "gauge", of: "api", labels: [] },
+    help: "Version of the applied configuration that this process runs; 0 for its own file",
+  },
+  farebox_documents_version: {
+    ...{ type: "gauge", of: "api", labels: [] },
+    help: "Version of the documents of `index add` that this process searches; 0 for none",
+  },
   farebox_calls_total: {
     ...{ type: "counter", of: "worker", labels: ["service", "status"] },
     help: "Authenticated calls",

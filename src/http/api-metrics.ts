@@ -8,6 +8,7 @@ import type { Log } from "../core/log.ts";
 import { METRICS } from "../core/metrics.ts";
 import type { UpstreamMeter } from "../core/upstream-meter.ts";
 import type { Pauses } from "../store/pauses.ts";
+import type { SharedVersions } from "./health.ts";
 import { BoundedLabel, counter, Durations, durationMetric, gauge } from "./metrics.ts";
 
 /** Providers that are told apart; a configuration has fewer. */
@@ -27,6 +28,7 @@ export interface WatchedParts {
   readonly pauses: Pick<Pauses, "count">;
   /** How the servers of providers do. */
   readonly board: Board;
+  readonly versions: () => SharedVersions;
   readonly log: Pick<Log, "warn">;
 }
 
@@ -80,11 +82,14 @@ function upstreamMetrics(registry: Registry): Pick<ApiMetrics, "upstream" | "wat
         else if (result !== "aborted") errors.inc({ provider, kind: result });
       },
     },
-    watch({ accounts, pauses, board, log }) {
+    watch({ accounts, pauses, board, versions, log }) {
       gauge(registry, "farebox_open_calls", { read: () => accounts.openCalls, log });
       const held = () => Number(accounts.leases.held) / 1e9;
       gauge(registry, "farebox_holds_usd", { read: held, log });
       gauge(registry, "farebox_paused_targets", { read: () => pauses.count, log });
+      const running = { read: () => versions().configuration, log };
+      gauge(registry, "farebox_configuration_version", running);
+      gauge(registry, "farebox_documents_version", { read: () => versions().documents, log });
       gauge(registry, "farebox_provider_paused", { read: () => pausedOf(board, names), log });
     },
   };

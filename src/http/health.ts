@@ -12,13 +12,22 @@ export type ReadinessCheck = () => Promise<unknown>;
 /** Problems that need an operator although calls are served: each returns the problem, or null. */
 export type HealthWarnings = Readonly<Record<string, () => Promise<string | null>>>;
 
+/** What this process runs of what all processes share; 0 for nothing of it. */
+export interface SharedVersions {
+  readonly configuration: number;
+  readonly documents: number;
+}
+
 export interface HealthDeps {
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  readonly versions: () => SharedVersions;
   readonly warnings?: HealthWarnings;
   readonly clock: Clock;
 }
 
 const CHECK_MS_MAX = 2_000;
+
+const version = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const healthz = plainEndpoint({
   id: "getHealth",
@@ -42,16 +51,31 @@ export const readyz = plainEndpoint({
     status: oneOf(["ok", "degraded", "unavailable"]),
     checks: Type.Record(Type.String(), Type.String()),
     warnings: Type.Record(Type.String(), Type.String()),
+    versions: Type.Object(
+      { configuration: version("0 for its own file"), documents: version("0 for none") },
+      { description: "What this process runs of what all processes share" },
+    ),
   }),
-  examples: [{ summary: "It can", reply: { status: "ok", checks: { redis: "ok" }, warnings: {} } }],
+  examples: [
+    {
+      summary: "It can",
+      reply: {
+        status: "ok",
+        checks: { redis: "ok" },
+        warnings: {},
+        versions: { configuration: 3, documents: 12 },
+      },
+    },
+  ],
   async run(deps: HealthDeps) {
+    const versions = deps.versions();
     const [checks, warnings] = await Promise.all([runChecks(deps), runWarnings(deps)]);
     if (Object.values(checks).some((state) => state !== "ok")) {
       const { status } = ERRORS.service_unavailable;
-      return Response.json({ status: "unavailable", checks, warnings }, { status });
+      return Response.json({ status: "unavailable", checks, warnings, versions }, { status });
     }
     const isDegraded = Object.keys(warnings).length > 0;
-    const answer = { status: isDegraded ? "degraded" : "ok", checks, warnings };
+    const answer = { status: isDegraded ? "degraded" : "ok", checks, warnings, versions };
     return Response.json(answer, { status: OK });
   },
 });

@@ -8,8 +8,22 @@ import { invalid } from "../http/checks.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/operator-endpoint.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import type { AccountRow } from "../store/accounts.ts";
+import type { DescribeChanges } from "../store/configurations.ts";
 import type { Pauses } from "../store/pauses.ts";
 import type { UpstreamBoard } from "../upstream/upstream-board.ts";
+
+/** The shared configuration, as the process that answers sees it. */
+export interface ConfigurationHere {
+  /** The version that runs, 0 for its own file, and the one in force if it is refused here. */
+  running(): {
+    readonly version: number;
+    readonly refused: { readonly version: number; readonly reason: string } | null;
+  };
+  /** Checks a text as the process reads it. @throws StartError that names the line */
+  readonly changes: DescribeChanges;
+  /** Takes a newer version over now. */
+  takeOver(): Promise<void>;
+}
 
 export interface OperatorDeps extends OperatorFrameDeps {
   readonly administration: AdministrationDeps;
@@ -20,6 +34,7 @@ export interface OperatorDeps extends OperatorFrameDeps {
   /** The process that answers. */
   readonly process: { readonly id: string; readonly openCalls: () => number };
   readonly catalogue: PriceCatalogue;
+  readonly configuration: ConfigurationHere;
   readonly switches: Pick<Pauses, "rows" | "pause" | "resume">;
   /** How the servers behind the services do, as this process sees them. */
   readonly upstreams: Pick<UpstreamBoard, "servers">;

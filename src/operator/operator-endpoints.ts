@@ -7,6 +7,7 @@ import { Type } from "../http/schema.ts";
 import { ACCOUNT_ACTIONS } from "./account-actions.ts";
 import { ACCOUNT_READINGS } from "./accounts.ts";
 import { AUDIT_ENDPOINTS } from "./audits.ts";
+import { CONFIGURATION_ENDPOINTS } from "./configurations.ts";
 import { OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
 import { MONEY_ENDPOINTS } from "./money.ts";
 import { QUEUE_ENDPOINTS } from "./queues.ts";
@@ -29,6 +30,7 @@ const ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
   ...ACCOUNT_ACTIONS,
   ...TRAIL_ENDPOINTS,
   ...RUNNING_ENDPOINTS,
+  ...CONFIGURATION_ENDPOINTS,
   ...QUEUE_ENDPOINTS,
   ...MONEY_ENDPOINTS,
   ...AUDIT_ENDPOINTS,

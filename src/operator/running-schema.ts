@@ -48,6 +48,13 @@ export const Health = reply({
       id: text(),
       version: nullable(text({ description: "Null for a release that does not say" })),
       layouts: text({ description: "The layouts in Redis that it knows, such as 3 or 2-3" }),
+      configuration: nullable(
+        Type.Integer({
+          description:
+            "The version of the configuration that it runs, 0 for its own file; " +
+            "null if it uses none, as workers do",
+        }),
+      ),
       is_this: Type.Boolean(),
     }),
   ),
@@ -86,7 +93,12 @@ export const HEALTH_EXAMPLE: HealthReply = {
       },
     ],
   },
-  processes: [{ id: "proc_7n42DGM5Tflk9n8mt7Fhc7", version: "0.1.0", layouts: "3", is_this: true }],
+  processes: [
+    {
+      ...{ id: "proc_7n42DGM5Tflk9n8mt7Fhc7", version: "0.1.0", layouts: "3" },
+      ...{ configuration: 3, is_this: true },
+    },
+  ],
   journal: { entries: 2, behind_seconds: 0.3, rejected: 0 },
   mails: { waiting: 0, failed: 0 },
   events: { waiting: 0, oldest_at: null },

@@ -63,8 +63,8 @@ async function healthReply({
         is_passable: isPassable,
       })),
     },
-    processes: processes.map(({ id, version, layouts: { min, max } }) => ({
-      ...{ id, version, layouts: min === max ? `${max}` : `${min}-${max}` },
+    processes: processes.map(({ id, version, configuration, layouts: { min, max } }) => ({
+      ...{ id, version, configuration, layouts: min === max ? `${max}` : `${min}-${max}` },
       is_this: id === processId,
     })),
     journal: { entries: lag.entries, behind_seconds: lag.behindSeconds, rejected },

@@ -1,12 +1,20 @@
-// The catalogue of this moment: from the configuration file, read again whenever it changes, or
-// without one from the model servers of this machine.
+// The catalogue of this moment: from the configuration that was applied for all processes; without
+// one from the file, and without a file from the model servers of this machine. What changes is
+// taken over while calls run: a call keeps what it began with.
 
 import { readFile, stat } from "node:fs/promises";
 import type { Log } from "../core/log.ts";
 import { LocalModels, type Probe } from "../services/chat/providers/local-models.ts";
 import { type Catalogue, withDefaults } from "./catalogue.ts";
+import { versionName } from "./catalogue-changes.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
 import type { Environment } from "./environment.ts";
+
+/** The configurations that were applied for all processes. */
+export interface AppliedConfigurations {
+  /** The version in force, with its text unless that is `known`; null if there is none. */
+  inForce(known: number): Promise<{ version: number; text: string | null } | null>;
+}
 
 export interface CatalogueSourceOptions {
   readonly path: string;
@@ -18,10 +26,14 @@ export interface CatalogueSourceOptions {
   readonly probe: Probe;
   /** Where Farebox listens, so that it does not take itself for a model server. */
   readonly ownPort: number | null;
+  readonly applied: AppliedConfigurations;
+  /** Chosen anew by each process, so that they do not all ask at once. */
+  readonly appliedEveryMs?: number;
   readonly fileEveryMs?: number;
   readonly serversEveryMs?: number;
 }
 
+const APPLIED_EVERY_MS = 2_000;
 const FILE_EVERY_MS = 1_000;
 const SERVERS_EVERY_MS = 30_000;
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
@@ -29,46 +41,93 @@ const FILE_BYTES_MAX = 16 * 1024 * 1024;
 /** What a file that is not there has for a stamp. */
 const ABSENT = "absent";
 
+/** A version that is in force and does not run here. */
+export interface RefusedVersion {
+  readonly version: number;
+  readonly reason: string;
+}
+
+type Origin = "applied" | "file" | "servers";
+
+interface Start {
+  readonly local: LocalModels;
+  readonly stamp: string;
+  readonly current: Catalogue;
+  readonly from: Origin;
+  readonly version: number;
+}
+
 /** Holds the catalogue and keeps it up to date until it is closed. */
 export class CatalogueSource implements Disposable {
   readonly #options: CatalogueSourceOptions;
   readonly #local: LocalModels;
   readonly #timers: Timer[] = [];
   #current: Catalogue;
-  #from: "file" | "servers";
+  #from: Origin;
+  #version: number;
+  #refused: RefusedVersion | null = null;
+  /** Whether the last look at the applied configurations failed. */
+  #isAway = false;
   /** Tells one version of the file from the next. */
   #stamp: string;
   #checking: Promise<void> | null = null;
+  #checkingApplied: Promise<void> | null = null;
   #closed = false;
 
-  /** Reads the file, or looks for servers; throws a CatalogueError for a file that is wrong. */
+  /**
+   * Reads the configuration in force or the file, or looks for servers; throws a CatalogueError for
+   * a configuration that is wrong.
+   */
   static async open(options: CatalogueSourceOptions): Promise<CatalogueSource> {
-    const { path, required, env } = options;
+    const { path, required, env, applied } = options;
     const local = new LocalModels(options);
     const stamp = await stampOf(path);
-    if (stamp === ABSENT && required) throw new CatalogueError(path, null, "there is no such file");
-    if (stamp === ABSENT) await local.refresh();
-    const current =
-      stamp === ABSENT ? withDefaults(local.catalogue()) : await readCatalogue(path, env);
-    const source = new CatalogueSource(options, { local, stamp, current });
+    const found = await applied.inForce(0);
+    const version = found?.version ?? 0;
+    const start = async (from: Origin, current: Catalogue | Promise<Catalogue>) =>
+      new CatalogueSource(options, { local, stamp, from, version, current: await current });
+    let source: CatalogueSource;
+    if (found !== null) source = await start("applied", readApplied(found, env));
+    else if (stamp !== ABSENT) source = await start("file", readCatalogue(path, env));
+    else if (required) throw new CatalogueError(path, null, "there is no such file");
+    else {
+      await local.refresh();
+      source = await start("servers", withDefaults(local.catalogue()));
+    }
     source.#start();
     return source;
   }
 
-  private constructor(
-    options: CatalogueSourceOptions,
-    start: { readonly local: LocalModels; readonly stamp: string; readonly current: Catalogue },
-  ) {
+  private constructor(options: CatalogueSourceOptions, start: Start) {
     this.#options = options;
     this.#local = start.local;
     this.#stamp = start.stamp;
     this.#current = start.current;
-    this.#from = start.stamp === ABSENT ? "servers" : "file";
+    this.#from = start.from;
+    this.#version = start.version;
   }
 
   /** The catalogue of this moment. */
   current(): Catalogue {
     return this.#current;
+  }
+
+  /** The applied version that runs here; 0 where none does. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The version in force that this process refuses; null if there is none. */
+  get refused(): RefusedVersion | null {
+    return this.#refused;
+  }
+
+  /** Looks at the applied configurations now; a newer one counts once this resolves. */
+  async checkApplied(): Promise<void> {
+    this.#checkingApplied ??= this.#checkApplied().finally(() => {
+      this.#checkingApplied = null;
+    });
+    await this.#checkingApplied;
   }
 
   /** Looks at the file now; what is new in it counts once this resolves. */
@@ -81,11 +140,11 @@ export class CatalogueSource implements Disposable {
 
   /** Without a file, looks for servers now. */
   async checkServers(): Promise<void> {
-    if (this.#from === "file") return;
+    if (!this.#isFrom("servers")) return;
     await this.#local.refresh();
     const found = withDefaults(this.#local.catalogue());
-    // The file may have come meanwhile. The same models stay the same catalogue.
-    if (this.#isFromFile() || Bun.deepEquals(found, this.#current)) return;
+    // A configuration may have come meanwhile. The same models stay the same catalogue.
+    if (!this.#isFrom("servers") || Bun.deepEquals(found, this.#current)) return;
     this.#replace(found, "The model servers of this machine changed");
   }
 
@@ -99,8 +158,15 @@ export class CatalogueSource implements Disposable {
   }
 
   #start(): void {
-    const { path, fileEveryMs, serversEveryMs } = this.#options;
-    this.#replace(this.#current, this.#from === "file" ? `Models from ${path}` : "Local models");
+    const { path, appliedEveryMs, fileEveryMs, serversEveryMs, log } = this.#options;
+    const from = {
+      applied: `Models from ${versionName(this.#version)}`,
+      file: `Models from ${path}`,
+      servers: "Local models",
+    };
+    this.#replace(this.#current, from[this.#from]);
+    if (this.#from === "applied" && this.#stamp !== ABSENT) this.#logUnusedFile(log);
+    this.#every(appliedEveryMs ?? APPLIED_EVERY_MS, () => this.checkApplied());
     this.#every(fileEveryMs ?? FILE_EVERY_MS, () => this.checkFile());
     this.#every(serversEveryMs ?? SERVERS_EVERY_MS, () => this.checkServers());
   }
@@ -113,18 +179,55 @@ export class CatalogueSource implements Disposable {
     this.#timers.push(timer);
   }
 
+  async #checkApplied(): Promise<void> {
+    const { applied, env, log } = this.#options;
+    let found: Awaited<ReturnType<AppliedConfigurations["inForce"]>>;
+    try {
+      found = await applied.inForce(this.#version);
+      this.#isAway = false;
+    } catch (error) {
+      if (!this.#isAway) log.warn({ err: error }, "The configuration in force cannot be looked up");
+      this.#isAway = true;
+      return;
+    }
+    if (this.#closed || found === null) return;
+    if (found.text === null) {
+      this.#refused = null;
+      return;
+    }
+    try {
+      const catalogue = readApplied(found, env);
+      this.#refused = null;
+      this.#from = "applied";
+      this.#version = found.version;
+      this.#replace(catalogue, `Models from ${versionName(found.version)}`);
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      // It is read again at each look: a key that is missing on this machine may come.
+      if (this.#refused?.reason !== error.message) {
+        log.error({ line: error.line }, `Refused, the models stay: ${error.message}`);
+      }
+      this.#refused = { version: found.version, reason: error.message };
+    }
+  }
+
   async #checkFile(): Promise<void> {
     const { path, env, log } = this.#options;
     const stamp = await stampOf(path);
     if (stamp === this.#stamp || this.#closed) return;
     this.#stamp = stamp;
+    if (this.#isFrom("applied")) {
+      if (stamp !== ABSENT) this.#logUnusedFile(log);
+      return;
+    }
     if (stamp === ABSENT) {
       log.warn({ file: path }, "The configuration file is gone; its models stay until it is back");
       return;
     }
     try {
       const catalogue = await readCatalogue(path, env);
-      if (this.#closed) return;
+      // A configuration may have been applied meanwhile.
+      if (this.#closed || this.#isFrom("applied")) return;
       this.#from = "file";
       this.#replace(catalogue, `Models from ${path}`);
     } catch (error) {
@@ -138,8 +241,13 @@ export class CatalogueSource implements Disposable {
     this.#options.log.info({ models: [...catalogue.models.keys()] }, message);
   }
 
-  #isFromFile(): boolean {
-    return this.#from === "file";
+  #logUnusedFile(log: Log): void {
+    const message = "The configuration file is not used: one is in force for all processes";
+    log.warn({ file: this.#options.path, version: this.#version }, message);
+  }
+
+  #isFrom(origin: Origin): boolean {
+    return this.#from === origin;
   }
 }
 
@@ -154,11 +262,19 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
+function readApplied(
+  { version, text }: { readonly version: number; readonly text: string | null },
+  env: Environment,
+): Catalogue {
+  return parseCatalogue(text ?? "", env, { fileName: versionName(version) });
+}
+
 async function readCatalogue(path: string, env: Environment): Promise<Catalogue> {
   return parseCatalogue(await readConfiguration(path), env, { fileName: path });
 }
 
-async function readConfiguration(path: string): Promise<string> {
+/** The text of a configuration file. @throws CatalogueError if it cannot be read */
+export async function readConfiguration(path: string): Promise<string> {
   try {
     const bytes = await readFile(path);
     if (bytes.byteLength <= FILE_BYTES_MAX) return new TextDecoder().decode(bytes);

@@ -2,6 +2,7 @@
 
 import project from "../../package.json";
 import type { Clock } from "../core/clock.ts";
+import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { UpstreamMeter } from "../core/upstream-meter.ts";
 import { createChatProvider } from "../services/chat/providers/chat-provider.ts";
@@ -13,8 +14,11 @@ import { createMapsProvider } from "../services/maps/providers/maps-provider.ts"
 import { remoteServers } from "../services/maps/providers/remote/remote-servers.ts";
 import { EmbeddedIndex } from "../services/search/providers/embedded-search.ts";
 import { createSearchProvider } from "../services/search/providers/search-provider.ts";
+import { configurationChanges } from "../settings/catalogue-changes.ts";
 import { CatalogueSource } from "../settings/catalogue-source.ts";
 import type { ServerConfig } from "../settings/config.ts";
+import { Configurations, type DescribeChanges } from "../store/configurations.ts";
+import type { Database } from "../store/database.ts";
 import { UpstreamBoard } from "../upstream/upstream-board.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
 
@@ -23,12 +27,19 @@ const PROJECT = `${import.meta.dir}/../..`;
 const OUTGOING_REQUESTS_WANTED = 1_000;
 const MORE = "set BUN_CONFIG_MAX_HTTP_REQUESTS to more";
 
+/** How often to look for a newer configuration; each process adds a quarter of a second at most. */
+const LOOK_MS = 2_000;
+
 interface ProviderParts {
   readonly clock: Clock;
+  readonly random: RandomBytes;
   readonly log: Log;
   readonly fetch: Fetch;
+  readonly database: Database;
   readonly meter: UpstreamMeter;
 }
+
+export type Providers = Awaited<ReturnType<typeof openProviders>>;
 
 /**
  * Reads the configuration and opens the providers.
@@ -36,7 +47,7 @@ interface ProviderParts {
  */
 export async function openProviders(
   config: ServerConfig,
-  { clock, log, fetch, meter }: ProviderParts,
+  { clock, random, log, fetch, database, meter }: ProviderParts,
 ) {
   if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
@@ -47,6 +58,8 @@ export async function openProviders(
     log,
     probe: fetch,
     ownPort: config.port,
+    applied: new Configurations(database),
+    appliedEveryMs: LOOK_MS + (random(1)[0] ?? 0),
   });
   const catalogue = () => source.current();
   const documentation = await loadGuideDocuments(PROJECT);
@@ -82,6 +95,13 @@ export async function openProviders(
   return {
     services,
     board,
+    versions: () => ({ configuration: source.version, documents: 0 }),
+    configuration: {
+      running: () => source,
+      changes: describing(config),
+      takeOver: () => source.checkApplied(),
+    },
+    warnings: { configuration: async () => refusalOf(source) },
     /** Prepares what the first call would wait for. */
     warmUp() {
       warmTokenizer();
@@ -94,4 +114,17 @@ export async function openProviders(
       embeddedMaps[Symbol.dispose]();
     },
   };
+}
+
+function describing({ environment }: ServerConfig): DescribeChanges {
+  return (before, text) => {
+    return configurationChanges(before, { text, fileName: "its text" }, environment);
+  };
+}
+
+/** In words that anybody may read; the reason is in the log. */
+function refusalOf({ refused, version }: CatalogueSource): string | null {
+  if (refused === null) return null;
+  const runs = version === 0 ? "its own file" : `version ${version}`;
+  return `version ${refused.version} is in force, this process runs ${runs}: its log says why`;
 }

@@ -170,6 +170,7 @@ export class Harness implements AsyncDisposable {
       payments: null,
       console: null,
       checks: { redis: () => redis.ping() },
+      versions: () => ({ configuration: 0, documents: 0 }),
       clock: realClock,
       random,
       log,

@@ -2,6 +2,7 @@
 // an account found, credited, refunded, suspended and resumed, and the trail of it.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Configurations } from "../../src/store/configurations.ts";
 import { setOperator } from "../../src/store/known-people.ts";
 import {
   type BrowserStage,
@@ -172,6 +173,34 @@ describe.skipIf(!canRun)("an operator", () => {
     await ops.button("Resume: chat").click();
     await answer({ Reason: "It is back" }, "Resume");
     await ops.sees("Nothing is paused.");
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("reads the versions of the configuration, and puts an earlier one in force", async () => {
+    const configurations = new Configurations(running.product.operator.database);
+    const text = running.product.catalogueText([{ id: "small", input: "1", output: "2" }]);
+    const row = { note: null, rollsBackTo: null, expected: null, at: new Date() };
+    await configurations.apply({ ...row, text, actor: "command line" }, () => [
+      "model small: added",
+    ]);
+    const other = running.product.catalogueText([{ id: "small", input: "3", output: "2" }]);
+    await configurations.apply({ ...row, text: other, actor: "command line" }, () => []);
+    await open(ops, "/configurations");
+    await ops.page.getByRole("row", { name: /^2 in force.*nothing that is sold/ }).waitFor();
+    await ops.button("Show: 1").click();
+    await ops.sees("The text of version 1");
+    await ops.inspect("operator-configurations");
+    await ops.button("Put in force: 1").click();
+    const fields = { Reason: "Too dear", "Type version 1 to confirm": "version 1" };
+    await answer(fields, "Put in force");
+    await ops.page
+      .getByRole("row", { name: /^3 in force.*the text of version 1.*ops@example\.com.*Too dear/ })
+      .waitFor();
+    await ops.sees("The process that answered runs version 3.");
+    await open(ops, "/trail");
+    await ops.page
+      .getByRole("row", { name: /configuration back to version 1.*Too dear.*done/ })
+      .waitFor();
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 

@@ -8,6 +8,7 @@ import type { ConsoleEndpoint } from "../../src/http/console-endpoint.ts";
 import type { People, SignedIn } from "../../src/http/people.ts";
 import { fits } from "../../src/http/unknown-route.ts";
 import { CONSOLE } from "../../src/routes.ts";
+import { configurationChanges } from "../../src/settings/catalogue-changes.ts";
 import { Pauses } from "../../src/store/pauses.ts";
 import { UpstreamBoard } from "../../src/upstream/upstream-board.ts";
 import { Harness, type HarnessStores, PEPPER, type TestAccount } from "../api/harness.ts";
@@ -153,6 +154,11 @@ export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people
     operators: { isAllowedFrom: (ip) => ip !== FOREIGN_ADDRESS, mustUseSso: false },
     switches: new Pauses({ database, log: silent }),
     upstreams: new UpstreamBoard(),
+    configuration: {
+      running: () => ({ version: 0, refused: null }),
+      changes: (before, text) => configurationChanges(before, { text, fileName: "its text" }, {}),
+      takeOver: async () => {},
+    },
     process: { id: actors.deps.processId, openCalls: () => actors.openCalls },
   };
 }

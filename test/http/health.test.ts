@@ -2,11 +2,15 @@ import { expect, test } from "bun:test";
 import { type HealthWarnings, type ReadinessCheck, readyz } from "../../src/http/health.ts";
 import { RedisNotWritable } from "../../src/store/redis-check.ts";
 
+const versions = () => ({ configuration: 3, documents: 12 });
 const clock = { now: () => 0, monotonicMs: () => 0, after: () => () => {} };
 
 async function ready(checks: Readonly<Record<string, ReadinessCheck>>, warnings: HealthWarnings) {
   const request = new Request("http://localhost/readyz");
-  const response = await readyz.answer({ checks, warnings, clock }, { request, server: null });
+  const response = await readyz.answer(
+    { checks, warnings, versions, clock },
+    { request, server: null },
+  );
   return { status: response.status, body: await response.json() };
 }
 
@@ -20,6 +24,7 @@ test("/readyz is degraded but 200 while somebody must look at something", async 
       status: "degraded",
       checks: { postgres: "ok" },
       warnings: { journal: "2 rejected entries" },
+      versions: versions(),
     },
   });
 });
@@ -27,7 +32,7 @@ test("/readyz is degraded but 200 while somebody must look at something", async 
 test("/readyz is ok without a warning, and 503 without a store whatever the warnings", async () => {
   expect(await ready(fine, { journal: async () => null })).toEqual({
     status: 200,
-    body: { status: "ok", checks: { postgres: "ok" }, warnings: {} },
+    body: { status: "ok", checks: { postgres: "ok" }, warnings: {}, versions: versions() },
   });
   const away = { postgres: () => Promise.reject(new Error("away")) };
   const warnings = { journal: () => Promise.reject(new Error("away")) };
@@ -41,6 +46,11 @@ test("/readyz says in words why Redis takes no write", async () => {
   const full = { redis: () => Promise.reject(new RedisNotWritable("Redis is full")) };
   expect(await ready(full, {})).toEqual({
     status: 503,
-    body: { status: "unavailable", checks: { redis: "Redis is full" }, warnings: {} },
+    body: {
+      status: "unavailable",
+      checks: { redis: "Redis is full" },
+      warnings: {},
+      versions: versions(),
+    },
   });
 });

@@ -41,6 +41,7 @@ async function openSource(more: Partial<CatalogueSourceOptions> = {}): Promise<C
     log,
     probe: nobody,
     ownPort: null,
+    applied: { inForce: async () => null },
     // The tests say when to look.
     fileEveryMs: 3_600_000,
     serversEveryMs: 3_600_000,

@@ -214,8 +214,13 @@ export class Product implements AsyncDisposable {
 
   /** Replaces the catalogue, with maps as built in; processes find it within about a second. */
   writeCatalogue(models: readonly ProductModel[]): void {
-    const { home, upstreamUrl, search } = this.parts;
-    writeCatalogue(home, { upstreamUrl, models, search, maps: undefined });
+    writeFileSync(catalogueFile(this.parts.home), this.catalogueText(models));
+  }
+
+  /** A configuration of these models, as its file has it. */
+  catalogueText(models: readonly ProductModel[]): string {
+    const { upstreamUrl, search } = this.parts;
+    return catalogueText({ upstreamUrl, models, search, maps: undefined });
   }
 
   /** The environment of the programs, also for the command-line tool. */
@@ -251,7 +256,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   resources.defer(() => upstream.stop());
   const upstreamUrl = options.upstreamUrl ?? upstream.baseUrl;
   const { models = [{ id: "ok" }], search, maps } = options;
-  writeCatalogue(home, { upstreamUrl, models, search, maps });
+  writeFileSync(catalogueFile(home), catalogueText({ upstreamUrl, models, search, maps }));
   const operator = openOperator(redisUrl, databaseUrl);
   resources.defer(() => operator.close());
 
@@ -325,8 +330,8 @@ interface Offered {
   readonly maps: object | undefined;
 }
 
-function writeCatalogue(home: string, { upstreamUrl, models, search, maps }: Offered): void {
-  const catalogue = {
+function catalogueText({ upstreamUrl, models, search, maps }: Offered): string {
+  return JSON.stringify({
     search,
     maps,
     providers: { fake: { base_url: upstreamUrl, concurrency: 10_000 } },
@@ -340,6 +345,5 @@ function writeCatalogue(home: string, { upstreamUrl, models, search, maps }: Off
       pricing: [{ input_usd_per_m: model.input ?? "1", output_usd_per_m: model.output ?? "2" }],
       routes: [{ provider: "fake", model: model.mood ?? model.id }],
     })),
-  };
-  writeFileSync(catalogueFile(home), JSON.stringify(catalogue));
+  });
 }

@@ -209,7 +209,8 @@ describe("two builds that differ in layout", () => {
       after: () => () => {},
     };
     await callBoth(await openAccount(world, { paid: usd("20") }), 2);
-    const deps = { checks: { layout: () => checkLayouts(world.redis) }, clock };
+    const versions = () => ({ configuration: 0, documents: 0 });
+    const deps = { checks: { layout: () => checkLayouts(world.redis) }, versions, clock };
     const request = new Request("http://127.0.0.1/readyz");
     const ask = () => readyz.answer(deps, { request, server: null });
     expect((await ask()).status).toBe(200);

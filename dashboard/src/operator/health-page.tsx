@@ -126,6 +126,11 @@ const PROCESSES: readonly Column<Process>[] = [
   },
   { name: ot.columns.version, show: ({ version }) => version ?? words.unknown },
   { name: ot.columns.layouts, show: ({ layouts }) => layouts },
+  {
+    name: ot.columns.configuration,
+    show: ({ configuration }) =>
+      configuration === null ? "–" : configuration === 0 ? words.ownFile : configuration,
+  },
 ];
 
 type Paused = PausesReply["paused"][number];

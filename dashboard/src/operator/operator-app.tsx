@@ -87,6 +87,7 @@ const router = createRouter({
     page("disputes", money, "DisputesPage"),
     page("grants", money, "GrantsPage"),
     page("health", () => import("./health-page.tsx"), "HealthPage"),
+    page("configurations", () => import("./configurations-page.tsx"), "ConfigurationsPage"),
     page("mails", queues, "MailsPage"),
     page("events", queues, "EventsPage"),
     page("rejected", queues, "RejectedPage"),

@@ -8,6 +8,10 @@ import type {
 import type { ActionReply, TrailReply } from "../../../src/operator/action-schema.ts";
 import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
 import type {
+  ConfigurationReply,
+  ConfigurationsReply,
+} from "../../../src/operator/configurations-schema.ts";
+import type {
   DisputesReply,
   GrantsReply,
   RevenueReply,
@@ -41,6 +45,12 @@ export const trailQuery = (query: Query) => operatorQuery<TrailReply>("trail", q
 export const healthQuery = operatorQuery<HealthReply>("health", {}, 5_000);
 
 export const pausesQuery = operatorQuery<PausesReply>("pauses");
+
+export const configurationsQuery = (query: Query) =>
+  operatorQuery<ConfigurationsReply>("configurations", query, 5_000);
+
+export const configurationQuery = (version: string) =>
+  operatorQuery<ConfigurationReply>(`configurations/${encodeURIComponent(version)}`, {}, false);
 
 export const mailsQuery = (query: Query) => operatorQuery<MailsReply>("mails", query);
 

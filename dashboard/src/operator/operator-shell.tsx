@@ -26,7 +26,10 @@ const NAVIGATION: readonly {
 }[] = [
   { group: "top", pages: ["accounts", "trail"] },
   { group: "money", pages: ["revenue", "disputes", "grants"] },
-  { group: "running", pages: ["health", "mails", "events", "rejected", "audits"] },
+  {
+    group: "running",
+    pages: ["health", "configurations", "mails", "events", "rejected", "audits"],
+  },
 ];
 
 export function OperatorShell() {

@@ -1,0 +1,123 @@
+// What a configuration changes in the one before, in lines for people. No line holds a key.
+
+import { decimalPerMillion } from "../core/money.ts";
+import type { PriceBand } from "../core/pricing.ts";
+import { GUIDE_MODEL, type ModelEntry } from "../services/chat/catalogue.ts";
+import { type Catalogue, catalogueOf } from "./catalogue.ts";
+import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
+import type { Environment } from "./environment.ts";
+
+const LINES_MAX = 100;
+
+/** A configuration as it was stored. */
+export interface GivenConfiguration {
+  readonly version: number;
+  readonly text: string;
+}
+
+/** How messages call a stored version. */
+export function versionName(version: number): string {
+  return `configuration version ${version}`;
+}
+
+/**
+ * Checks a text as the servers do, and says what it changes; `before` is null where there was none.
+ * @throws CatalogueError that names the line and the field
+ */
+export function configurationChanges(
+  before: GivenConfiguration | null,
+  { text, fileName }: { readonly text: string; readonly fileName: string },
+  env: Environment,
+): string[] {
+  const after = parseCatalogue(text, env, { fileName });
+  const lines: string[] = [];
+  let old = catalogueOf([], []);
+  try {
+    if (before !== null) {
+      old = parseCatalogue(before.text, env, { fileName: versionName(before.version) });
+    }
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    lines.push(`compared with nothing: ${error.message}`);
+  }
+  lines.push(...catalogueChanges(old, after));
+  const more = lines.length - LINES_MAX;
+  return more <= 0 ? lines : [...lines.slice(0, LINES_MAX), `and ${more} more`];
+}
+
+/** What differs between two catalogues: models and servers first, then the other sections. */
+function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
+  return [
+    ...entryChanges(before.models, after.models, {
+      of: "model",
+      added: (model) => `${priceText(model)}, ${routeText(model)}`,
+      changed: modelChanges,
+    }),
+    ...entryChanges(before.providers, after.providers, {
+      of: "provider",
+      added: ({ baseUrl }) => baseUrl,
+      changed: (one, other) => [
+        one.baseUrl === other.baseUrl ? "changed" : `${one.baseUrl} -> ${other.baseUrl}`,
+      ],
+    }),
+    ...(["search", "maps", "auto"] as const)
+      .filter((section) => !isSame(section, before, after))
+      .map((section) => `${section}: changed`),
+  ];
+}
+
+function isSame(section: "search" | "maps" | "auto", before: Catalogue, after: Catalogue): boolean {
+  if (section !== "auto") return Bun.deepEquals(before[section], after[section]);
+  // Those of the built-in guide follow from whether there are other models.
+  const own = ({ auto }: Catalogue) => [
+    auto.policy,
+    [...auto.models].filter(([id]) => id !== GUIDE_MODEL),
+  ];
+  return Bun.deepEquals(own(before), own(after));
+}
+
+interface Words<Entry> {
+  readonly of: string;
+  readonly added: (entry: Entry) => string;
+  readonly changed: (before: Entry, after: Entry) => readonly string[];
+}
+
+function entryChanges<Entry>(
+  before: ReadonlyMap<string, Entry>,
+  after: ReadonlyMap<string, Entry>,
+  { of, added, changed }: Words<Entry>,
+): string[] {
+  const removed = [...before.keys()].filter((id) => !after.has(id));
+  return [
+    ...removed.map((id) => `${of} ${id}: removed`),
+    ...[...after].flatMap(([id, entry]) => {
+      const old = before.get(id);
+      if (old === undefined) return [`${of} ${id}: added, ${added(entry)}`];
+      if (Bun.deepEquals(old, entry)) return [];
+      return changed(old, entry).map((line) => `${of} ${id}: ${line}`);
+    }),
+  ];
+}
+
+function modelChanges(before: ModelEntry, after: ModelEntry): string[] {
+  const texts = [priceText, routeText].map((textOf) => [textOf(before), textOf(after)] as const);
+  const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
+  const { bands } = after;
+  const routes = routeText(before) === routeText(after) ? before.routes : after.routes;
+  const isRestSame = Bun.deepEquals({ ...before, bands, routes }, after);
+  return isRestSame ? lines : [...lines, "other settings changed"];
+}
+
+function priceText({ bands }: ModelEntry): string {
+  return bands.map(bandText).join("; ");
+}
+
+function bandText({ input, output, cachedInput, promptTokensMax }: PriceBand): string {
+  const cached = cachedInput === null ? "" : `, $${decimalPerMillion(cachedInput)} cached`;
+  const upTo = promptTokensMax === null ? "" : ` up to ${promptTokensMax} prompt tokens`;
+  return `$${decimalPerMillion(input)} in, $${decimalPerMillion(output)} out${cached}${upTo}`;
+}
+
+function routeText({ routes }: ModelEntry): string {
+  return `by ${routes.map(({ provider, model }) => `${provider}/${model}`).join(", ")}`;
+}
