@@ -12,6 +12,7 @@ export default defineConfig({
     "./src/store/usage-schema.ts",
     "./src/store/operator-schema.ts",
     "./src/store/configuration-schema.ts",
+    "./src/store/index-schema.ts",
   ],
   out: "./migrations",
 });

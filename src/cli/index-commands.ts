@@ -1,5 +1,5 @@
-// Manages the operator's own documents in the embedded search index. A running Farebox searches
-// them at once.
+// Manages the operator's own documents in the embedded search index. They are in Postgres; every
+// running process searches them within seconds.
 
 import { resolve } from "node:path";
 import { AdministrationError } from "../core/errors.ts";
@@ -8,23 +8,22 @@ import {
   type SourceOptions,
   sourceDocuments,
 } from "../services/search/providers/document-source.ts";
-import {
-  listSources,
-  openForWriting,
-  removeSource,
-  replaceSource,
-} from "../services/search/providers/own-documents.ts";
+import { withSpooled } from "../services/search/providers/document-spool.ts";
+import { takeOverEarlier } from "../services/search/providers/own-documents.ts";
+import { IndexedDocuments } from "../store/indexed-documents.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { table } from "./print.ts";
+import type { Stores } from "./stores.ts";
 import { nameAmong } from "./values.ts";
 
 const PAGES_DEFAULT = 1_000;
 const PAGES_MAX = 50_000;
+/** An index of Postgres takes no longer names. */
+const SOURCE_CHARACTERS_MAX = 500;
 const SKIPPED_LISTED_MAX = 10;
 
 const add: Command = {
   name: "index add",
-  comparesSecrets: false,
   positionals: ["FILE.jsonl|SITEMAP|FOLDER"],
   summary: "Add documents to the search index; replaces those of the same source",
   options: {
@@ -39,13 +38,13 @@ const add: Command = {
     if (input.values.has("private") && !allowPrivate) {
       throw new UsageError("--private must be 'allow'");
     }
-    return async ({ dataDirectory, warn }) => {
+    return async (stores) => {
+      const { warn } = stores;
       const skipped: string[] = [];
       const onSkipped = (url: string, reason: string) => skipped.push(`${url}: ${reason}`);
       const { nowMs } = input;
       const given = { ...options, allowPrivate, nowMs, onSkipped };
-      using db = openForWriting(dataDirectory);
-      const documents = await replaced(db, source, given);
+      const documents = await replaced(await openDocuments(stores), source, given);
       for (const line of skipped.slice(0, SKIPPED_LISTED_MAX)) warn(`Skipped: ${line}`);
       const more = skipped.length - SKIPPED_LISTED_MAX;
       if (more > 0) warn(`Skipped: ${more} more`);
@@ -59,47 +58,50 @@ const add: Command = {
 
 const list: Command = {
   name: "index list",
-  comparesSecrets: false,
   positionals: [],
   summary: "List the sources of the documents in the search index",
   options: {},
-  prepare: () => (stores) => {
-    using db = openForWriting(stores.dataDirectory);
-    const sources = listSources(db);
+  prepare: () => async (stores) => {
+    const sources = await (await openDocuments(stores)).counts();
     const rows = sources.map(({ source, documents }) => [source, String(documents)]);
     const text =
       rows.length === 0 ? "There are no sources." : table([["source", "documents"], ...rows]);
-    return Promise.resolve({ json: { sources }, text });
+    return { json: { sources }, text };
   },
 };
 
 const remove: Command = {
   name: "index remove",
-  comparesSecrets: false,
   positionals: ["SOURCE"],
   summary: "Remove the documents of a source, named as in 'index list'",
   options: {},
   prepare(input) {
     const source = input.positionals[0] ?? "";
-    return (stores) => {
-      using db = openForWriting(stores.dataDirectory);
-      const documents = removeSource(db, source);
+    return async (stores) => {
+      const documents = await (await openDocuments(stores)).remove(source);
       if (documents === 0)
         throw new AdministrationError("not_found", `There are no documents of ${source}`);
       const text = `Removed ${documents} documents of ${source}.`;
-      return Promise.resolve({ json: { source, documents }, text });
+      return { json: { source, documents }, text };
     };
   },
 };
 
+/** With those that an earlier release kept in a file of this machine. */
+async function openDocuments({ database, dataDirectory }: Stores): Promise<IndexedDocuments> {
+  const documents = new IndexedDocuments(database);
+  await takeOverEarlier(documents, dataDirectory);
+  return documents;
+}
+
 async function replaced(
-  db: ReturnType<typeof openForWriting>,
+  documents: IndexedDocuments,
   source: string,
   options: SourceOptions,
 ): Promise<number> {
   try {
-    const documents = await sourceDocuments(source, options);
-    return await replaceSource(db, source, documents);
+    const found = await sourceDocuments(source, options);
+    return (await withSpooled(found, (all) => documents.replace(source, all))) ?? 0;
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     throw new AdministrationError("unreadable_documents", error.message);
@@ -109,6 +111,9 @@ async function replaced(
 /** A URL, or the absolute path of a file or folder. */
 function sourceOf({ positionals }: Input): string {
   const source = positionals[0] ?? "";
+  if (source.length > SOURCE_CHARACTERS_MAX) {
+    throw new UsageError(`A source has at most ${SOURCE_CHARACTERS_MAX} characters`);
+  }
   if (/^https?:\/\//i.test(source)) {
     if (!URL.canParse(source)) throw new UsageError(`'${source}' is not a URL`);
     return new URL(source).href;

@@ -4,11 +4,15 @@
 import { type PicoUsd, price } from "../core/money.ts";
 import { type Environment, secretOf } from "./environment.ts";
 import type { LocatedJson } from "./located-json.ts";
+import { ALL_VARIABLES } from "./server-variables.ts";
 
 /** Refuses the value at a JSON pointer, and with it the file. */
 export type Refuse = (pointer: string, problem: string) => never;
 
 type RefuseValue = (problem: string) => never;
+
+/** Their values must not be sent anywhere, whoever wrote the configuration. */
+const OWN_VARIABLES: ReadonlySet<string> = new Set(Object.keys(ALL_VARIABLES));
 
 const PRICE = /^\d+(\.\d{1,6})?$/;
 
@@ -30,6 +34,7 @@ export function apiKeyOf(
   refuse: RefuseValue,
 ): string | null {
   if (variable === undefined) return null;
+  if (OWN_VARIABLES.has(variable)) refuse(`names '${variable}', a setting of Farebox itself`);
   const key = keyText(variable, env, refuse).trim();
   if (key === "") {
     // Whoever wrote the key itself in this place must not find it in a log.

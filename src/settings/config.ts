@@ -9,8 +9,8 @@ import { type ConsoleConfig, consoleConfigOf } from "./console-config.ts";
 import { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Environment, readVariables, type Values } from "./environment.ts";
 import { PAYMENT_VARIABLES } from "./payment-variables.ts";
-import { SSO_VARIABLES } from "./sso-variables.ts";
-import { TRACE_VARIABLES, type TraceConfig, traceConfigOf } from "./trace-variables.ts";
+import { ALL_VARIABLES } from "./server-variables.ts";
+import { type TraceConfig, traceConfigOf } from "./trace-variables.ts";
 import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
 
 /** What every program of Farebox needs to reach the stores and the data files. */
@@ -91,15 +91,6 @@ export interface MailConfig {
 
 const CATALOGUE_FILE = "farebox.config.json";
 const DATA_DIRECTORY = join(import.meta.dir, "../../.farebox/data");
-const SERVER = {
-  ...STORE_VARIABLES,
-  ...SERVER_VARIABLES,
-  ...MAIL_VARIABLES,
-  ...PAYMENT_VARIABLES,
-  ...CONSOLE_VARIABLES,
-  ...SSO_VARIABLES,
-  ...TRACE_VARIABLES,
-} as const;
 
 /** Where files are that are built from data which ships. */
 export function loadDataDirectory(env: Environment = process.env): string {
@@ -116,7 +107,7 @@ export function loadServerConfig(
   metricsPort: number,
   env: Environment = process.env,
 ): ServerConfig {
-  const values = readVariables(SERVER, env);
+  const values = readVariables(ALL_VARIABLES, env);
   return Object.freeze({
     ...storesOf(values),
     host: values.HOST,

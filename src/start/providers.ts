@@ -21,13 +21,17 @@ import { Configurations, type DescribeChanges } from "../store/configurations.ts
 import type { Database } from "../store/database.ts";
 import { UpstreamBoard } from "../upstream/upstream-board.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
+import { openDocuments } from "./documents.ts";
 
 const PROJECT = `${import.meta.dir}/../..`;
 /** With a lower limit, hanging requests to one upstream would make requests to the others wait. */
 const OUTGOING_REQUESTS_WANTED = 1_000;
 const MORE = "set BUN_CONFIG_MAX_HTTP_REQUESTS to more";
 
-/** How often to look for a newer configuration; each process adds a quarter of a second at most. */
+/**
+ * How often to look for a newer configuration and newer documents. Each process adds a quarter of a
+ * second at most, so that they do not all ask at once.
+ */
 const LOOK_MS = 2_000;
 
 interface ProviderParts {
@@ -52,6 +56,7 @@ export async function openProviders(
   if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
+  const everyMs = LOOK_MS + (random(1)[0] ?? 0);
   const source = await CatalogueSource.open({
     ...config.catalogueFile,
     env: config.environment,
@@ -59,13 +64,18 @@ export async function openProviders(
     probe: fetch,
     ownPort: config.port,
     applied: new Configurations(database),
-    appliedEveryMs: LOOK_MS + (random(1)[0] ?? 0),
+    appliedEveryMs: everyMs,
   });
   const catalogue = () => source.current();
   const documentation = await loadGuideDocuments(PROJECT);
   const directory = config.dataDirectory;
+  const searchesDocuments = () =>
+    catalogue().search.servers.some(({ kind }) => kind === "embedded");
+  const own = { isUsed: searchesDocuments, everyMs, clock, log };
+  const { copy, path } = await openDocuments(config, { ...own, database });
   const index = new EmbeddedIndex({
     directory,
+    copy: path,
     source: { project: PROJECT, homepage: project.homepage, documentation },
     clock,
     log,
@@ -95,19 +105,24 @@ export async function openProviders(
   return {
     services,
     board,
-    versions: () => ({ configuration: source.version, documents: 0 }),
+    versions: () => ({ configuration: source.version, documents: copy.version }),
     configuration: {
       running: () => source,
       changes: describing(config),
       takeOver: () => source.checkApplied(),
     },
-    warnings: { configuration: async () => refusalOf(source) },
+    warnings: {
+      configuration: async () => refusalOf(source),
+      documents: async () => copy.problem,
+    },
     /** Prepares what the first call would wait for. */
     warmUp() {
       warmTokenizer();
-      if (catalogue().search.servers.some(({ kind }) => kind === "embedded")) index.open();
+      if (searchesDocuments()) index.open();
+      copy.start();
     },
     close() {
+      copy.close();
       index.close();
       tokens.close();
       source.close();

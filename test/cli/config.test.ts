@@ -100,6 +100,11 @@ test("a file that the servers would refuse is refused by line and field", async 
       { providers: { p: { base_url: "http://h.example", api_key_env: "NOBODY_SET_IT" } } },
       /api_key_env names an environment variable 'NOBODY_SET_IT' that is not set/,
     ],
+    [
+      [],
+      { providers: { p: { base_url: "http://h.example", api_key_env: "KEY_PEPPER" } } },
+      /api_key_env names 'KEY_PEPPER', a setting of Farebox itself/,
+    ],
   ];
   for (const [models, more, named] of wrong) {
     file("wrong.json", models, more);

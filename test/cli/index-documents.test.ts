@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
-import { OwnDocuments } from "../../src/services/search/providers/own-documents.ts";
+import {
+  copyPath,
+  OwnDocuments,
+  updateCopy,
+} from "../../src/services/search/providers/own-documents.ts";
+import { IndexedDocuments } from "../../src/store/indexed-documents.ts";
 import { searchFor } from "../support/search-servers.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
@@ -63,9 +68,13 @@ function answer(request: Request): Response {
   }
 }
 
-function find(query: string) {
+/** What a process finds that has just looked. */
+async function find(query: string) {
+  const documents = new IndexedDocuments(world.database);
+  await updateCopy(documents, data);
+  const { identity } = await documents.state();
   const all = { ...searchFor(query), limit: 20, since: null };
-  return new OwnDocuments(data).index()?.search(all) ?? [];
+  return new OwnDocuments(copyPath(data, identity)).index()?.search(all) ?? [];
 }
 
 function file(name: string, ...lines: readonly (object | string)[]): string {
@@ -90,12 +99,12 @@ describe("a file of JSON lines", () => {
       documents: 2,
       skipped: 0,
     });
-    expect(find("aardvark")).toMatchObject([{ title: "Aardvark", snippet: "It digs." }]);
-    expect(find("bears")).toMatchObject([{ title: "zoo.example", date: "2026-10-01" }]);
+    expect(await find("aardvark")).toMatchObject([{ title: "Aardvark", snippet: "It digs." }]);
+    expect(await find("bears")).toMatchObject([{ title: "zoo.example", date: "2026-10-01" }]);
     file("zoo.jsonl", { ...aardvark, title: "Antelope" });
     expect((await cli("index", "add", "zoo.jsonl")).out).toContain("1 documents of");
-    expect(find("aardvark bears")).toEqual([]);
-    expect(find("antelope")).toHaveLength(1);
+    expect(await find("aardvark bears")).toEqual([]);
+    expect(await find("antelope")).toHaveLength(1);
   });
 
   const wrong: readonly (readonly [line: object | string, named: string])[] = [
@@ -113,7 +122,7 @@ describe("a file of JSON lines", () => {
       const { code, err } = await cli("index", "add", "wrong.jsonl");
       expect(code).toBe(1);
       expect(err).toContain(`wrong.jsonl line 2: ${named}`);
-      expect(find("wombat")).toEqual([]);
+      expect(await find("wombat")).toEqual([]);
     });
   }
 });
@@ -128,12 +137,14 @@ test("a folder is added with everything below it, under its URLs", async () => {
   symlinkSync(join(folder.path, "outside.md"), join(folder.path, "book/link.md"));
   const added = await cli("index", "add", "book", "--base-url", "https://book.example/v1");
   expect(added.out).toContain("3 documents");
-  expect(find("lynx")).toMatchObject([
+  expect(await find("lynx")).toMatchObject([
     { url: "https://book.example/v1/start.md", title: "The lynx" },
   ]);
-  expect(find("climbs")).toMatchObject([{ url: "https://book.example/v1/ein%20teil/2.html" }]);
-  expect(find("otter")).toMatchObject([{ title: "note" }]);
-  expect(find("weasel stoat no")).toEqual([]);
+  expect(await find("climbs")).toMatchObject([
+    { url: "https://book.example/v1/ein%20teil/2.html" },
+  ]);
+  expect(await find("otter")).toMatchObject([{ title: "note" }]);
+  expect(await find("weasel stoat no")).toEqual([]);
 });
 
 describe("a sitemap", () => {
@@ -144,10 +155,10 @@ describe("a sitemap", () => {
     for (const left of ["/gone: the server answered 410", "/loop: ", "/image: it is no HTML"]) {
       expect(added.err).toContain(left);
     }
-    expect(find("okapi")).toMatchObject([
+    expect(await find("okapi")).toMatchObject([
       { url: `${siteUrl}/okapi`, title: "okapi", snippet: "Das okapi & mehr", date: "2026-11-20" },
     ]);
-    expect(find("quagga")).toMatchObject([{ url: `${siteUrl}/moved` }]);
+    expect(await find("quagga")).toMatchObject([{ url: `${siteUrl}/moved` }]);
   });
 
   test("may be a file, and its pages be limited", async () => {
@@ -183,7 +194,7 @@ test("sources are listed, and forgotten by their names", async () => {
   const { sources } = jsonOf(await cli("index", "list", "--json"));
   expect(sources).toContainEqual({ source: path, documents: 1 });
   expect((await cli("index", "remove", path)).out).toContain("1 documents of");
-  expect(find("numbat")).toEqual([]);
+  expect(await find("numbat")).toEqual([]);
   const again = await cli("index", "remove", path);
   expect([again.code, again.err]).toEqual([1, `There are no documents of ${path}\n`]);
 });

@@ -89,9 +89,14 @@ test("what the command line adds is found by processes that run", async () => {
   writeFileSync(file, JSON.stringify(quokka));
   expect(await run("index", "add", file)).toBe(0);
   for (const api of [0, 1]) {
+    await eventually(
+      "it is found",
+      async () => (await resultsOf(api, "quokka")).length > 0,
+      60_000,
+    );
     expect(await resultsOf(api, "smiling quokkas")).toMatchObject([{ url: quokka.url }]);
   }
-}, 30_000);
+}, 120_000);
 
 test("an operator's pause is felt by every process, and costs nobody anything", async () => {
   expect(await run("service", "pause", "search")).toBe(0);

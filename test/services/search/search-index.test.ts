@@ -8,13 +8,7 @@ import { temporaryFolder } from "../../../scripts/processes.mjs";
 import type { Log } from "../../../src/core/log.ts";
 import { loadGuideDocuments } from "../../../src/services/chat/providers/guide.ts";
 import { EmbeddedIndex } from "../../../src/services/search/providers/embedded-search.ts";
-import {
-  listSources,
-  OwnDocuments,
-  openForWriting,
-  removeSource,
-  replaceSource,
-} from "../../../src/services/search/providers/own-documents.ts";
+import { copyPath, updateCopy } from "../../../src/services/search/providers/own-documents.ts";
 import type { SearchRequest } from "../../../src/services/search/providers/provider.ts";
 import {
   createIndexTables,
@@ -24,10 +18,12 @@ import {
   matchOf,
   SearchIndex,
 } from "../../../src/services/search/providers/search-index.ts";
+import { openDatabase } from "../../../src/store/database.ts";
+import { IndexedDocuments } from "../../../src/store/indexed-documents.ts";
 import { realClock } from "../../api/fake-clock.ts";
 import { eventually } from "../../support/eventually.ts";
 import { searchFor } from "../../support/search-servers.ts";
-import { testDataDirectory } from "../../support/services.ts";
+import { createTestDatabase, testDataDirectory } from "../../support/services.ts";
 import { silent } from "../../support/world.ts";
 
 const PROJECT = join(import.meta.dir, "../../..");
@@ -38,10 +34,19 @@ afterAll(() => {
   folder.remove();
 });
 
-async function indexIn(directory: string, log: Log = silent): Promise<EmbeddedIndex> {
+interface IndexParts {
+  readonly log?: Log;
+  /** A copy of the operator's documents. */
+  readonly copy?: string | null;
+}
+
+async function indexIn(
+  directory: string,
+  { log = silent, copy = null }: IndexParts = {},
+): Promise<EmbeddedIndex> {
   const documentation = await loadGuideDocuments(PROJECT);
   const source = { project: PROJECT, homepage: "https://farebox.example", documentation };
-  return resources.use(new EmbeddedIndex({ directory, source, clock: realClock, log }));
+  return resources.use(new EmbeddedIndex({ directory, source, copy, clock: realClock, log }));
 }
 
 function find(index: EmbeddedIndex, query: string, fields: Partial<SearchRequest> = {}) {
@@ -51,10 +56,6 @@ function find(index: EmbeddedIndex, query: string, fields: Partial<SearchRequest
 
 function page(url: string, title: string, more: Partial<IndexDocument> = {}): IndexDocument {
   return { ...documentOf(new URL(url), { title, text: `About ${title}` }), ...more };
-}
-
-async function* these(...documents: readonly IndexDocument[]): AsyncGenerator<IndexDocument> {
-  yield* documents;
 }
 
 describe("the shipped documents", () => {
@@ -165,6 +166,18 @@ test("matchOf() makes quoted words of everything, and all of them one phrase", (
 });
 
 describe("an operator's documents", () => {
+  let documents: IndexedDocuments;
+  let identity: string;
+  const ended = new AsyncDisposableStack();
+  beforeAll(async () => {
+    const { url } = ended.use(await createTestDatabase());
+    const database = openDatabase(url);
+    ended.defer(() => database.close());
+    documents = new IndexedDocuments(database);
+    ({ identity } = await documents.state());
+  });
+  afterAll(() => ended.disposeAsync());
+
   function ownFolder(name: string): string {
     const directory = join(folder.path, name);
     mkdirSync(directory);
@@ -177,14 +190,14 @@ describe("an operator's documents", () => {
     return directory;
   }
 
-  test("are found by a running index as soon as they are added, among the others", async () => {
+  test("are found by a running index as soon as they are copied, among the others", async () => {
     const directory = ownFolder("running");
-    const index = await indexIn(directory);
+    const index = await indexIn(directory, { copy: copyPath(directory, identity) });
     await eventually("the index is open", () => index.isReady(), 30_000);
     expect(await find(index, "quagga grid", { includeDomains: ["zoo.example"] })).toEqual([]);
-    using db = openForWriting(directory);
     const quagga = page("https://zoo.example/quagga", "Quagga", { date: "2026-11-20" });
-    await replaceSource(db, "zoo", these(quagga));
+    await documents.replace("zoo", [quagga]);
+    await updateCopy(documents, directory);
     const results = await find(index, "quagga grid");
     expect(results[0]).toMatchObject({ url: "https://zoo.example/quagga", date: "2026-11-20" });
     expect(results.length).toBe(10);
@@ -196,59 +209,21 @@ describe("an operator's documents", () => {
     expect(await find(index, "quagga grid", { freshness: "year" })).toHaveLength(1);
   });
 
-  test("that are added again replace those of their source, and of no other", async () => {
-    using db = openForWriting(ownFolder("again"));
-    await replaceSource(db, "a", these(page("https://a.example/1", "One")));
-    await replaceSource(db, "b", these(page("https://b.example/1", "Two")));
-    const added = await replaceSource(db, "a", these(page("https://a.example/2", "Three")));
-    expect(added).toBe(1);
-    const index = new SearchIndex(db);
-    const urls = (query: string) =>
-      index.search({ ...searchFor(query), limit: 10, since: null }).map(({ url }) => url);
-    expect(urls("one two three")).toEqual(["https://b.example/1", "https://a.example/2"]);
-    expect(urls("one")).toEqual([]);
-    expect(listSources(db)).toEqual([
-      { source: "a", documents: 1 },
-      { source: "b", documents: 1 },
-    ]);
-    expect(removeSource(db, "b")).toBe(1);
-    expect(removeSource(db, "b")).toBe(0);
-    expect(urls("two")).toEqual([]);
-    db.run("INSERT INTO terms (terms) VALUES ('integrity-check')");
-  });
-
-  test("one that fails leaves those that were there", async () => {
-    using db = openForWriting(ownFolder("fails"));
-    await replaceSource(db, "a", these(page("https://a.example/1", "One")));
-    const broken = async function* () {
-      yield page("https://a.example/2", "Two");
-      throw new Error("Line 2 is wrong");
-    };
-    await expect(replaceSource(db, "a", broken())).rejects.toThrow("Line 2");
-    expect(listSources(db)).toEqual([{ source: "a", documents: 1 }]);
-    expect(new SearchIndex(db).search({ ...searchFor("one"), limit: 9, since: null })).toHaveLength(
-      1,
-    );
-  });
-
   test("outlive every version of the shipped index", async () => {
     const directory = ownFolder("outlive");
-    using db = openForWriting(directory);
-    await replaceSource(db, "a", these(page("https://a.example/1", "Okapi")));
+    await documents.replace("a", [page("https://a.example/1", "Okapi")]);
+    await updateCopy(documents, directory);
     for (const file of readdirSync(directory)) {
       if (file.startsWith("search-index-")) {
         writeFileSync(join(directory, "search-index-0.old.sqlite"), "");
         copyFileSync(join(directory, file), join(directory, "kept"));
       }
     }
-    const index = await indexIn(directory);
+    const copy = copyPath(directory, identity);
+    const index = await indexIn(directory, { copy });
     await eventually("the index is open", () => index.isReady(), 30_000);
     expect((await find(index, "okapi"))[0]?.url).toBe("https://a.example/1");
-    expect(existsSync(join(directory, "search-documents.sqlite"))).toBe(true);
-  });
-
-  test("are not there before the first is added", () => {
-    expect(new OwnDocuments(join(folder.path, "nowhere")).index()).toBeNull();
+    expect(existsSync(copy)).toBe(true);
   });
 });
 
@@ -257,7 +232,7 @@ test("an index that cannot be opened says so, and is no end of the process", asy
   writeFileSync(directory, "");
   const errors: string[] = [];
   const log = { ...silent, error: (fields: object) => errors.push(JSON.stringify(fields)) };
-  const index = await indexIn(directory, log);
+  const index = await indexIn(directory, { log });
   expect(index.isReady()).toBe(false);
   await eventually("it is told", () => errors.length > 0);
   expect(index.isReady()).toBe(false);

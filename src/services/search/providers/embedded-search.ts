@@ -29,12 +29,12 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
   readonly #thread: ThreadClient<IndexSetup, IndexQuery, readonly IndexHit[], IndexEvent>;
   #hasDates = false;
 
-  constructor({ directory, source, clock, log }: EmbeddedIndexDeps) {
+  constructor({ directory, source, copy, clock, log }: EmbeddedIndexDeps) {
     this.#clock = clock;
     this.#thread = new ThreadClient({
       name: "The search thread",
       start: () => new Worker(new URL("./index-thread.ts", import.meta.url)),
-      setup: { directory, source },
+      setup: { directory, source, copy },
       pendingMax: SEARCHES_PENDING_MAX,
       openMs: OPEN_MS,
       silenceMs: SILENCE_MS,

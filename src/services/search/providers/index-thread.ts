@@ -9,14 +9,14 @@ import { OwnDocuments } from "./own-documents.ts";
 import { type IndexHit, type IndexQuery, SearchIndex } from "./search-index.ts";
 import { shippedIndexFile } from "./shipped-index.ts";
 
-/** How often to check for documents that a command line added. */
+/** How often to check for documents that were copied meanwhile. */
 const LOOK_MS = 1_000;
 
 serveThread<IndexSetup, IndexQuery, readonly IndexHit[], IndexEvent>(async (setup, context) => {
-  const { directory, source } = setup;
+  const { directory, source, copy } = setup;
   const { log, send } = context;
   const shipped = new SearchIndex(await openDataFile(shippedIndexFile(directory, source, log)));
-  const own = new OwnDocuments(directory);
+  const own = new OwnDocuments(copy);
   const documents = shipped.size + (own.index()?.size ?? 0);
   let reported: boolean | null = null;
   const look = () => {

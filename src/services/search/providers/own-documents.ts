@@ -1,88 +1,147 @@
-// The documents that an operator loads into the embedded index. They have their own file, which is
-// kept when the shipped index changes, and can be read while the command line writes to it.
+// This machine's copy of the documents that an operator loads into the embedded index. Postgres has
+// the documents; the copy is a file that processes of this machine share, and can be read while one
+// of them writes to it.
 
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { createIndexTables, type IndexDocument, IndexWriter, SearchIndex } from "./search-index.ts";
+import { dirname, join } from "node:path";
+import type { DocumentSource, IndexedDocuments } from "../../../store/indexed-documents.ts";
+import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
 
-const NAME = "search-documents.sqlite";
 /** How long a writer waits for another one. */
 const BUSY_MS = 10_000;
+/** Of releases before documents were in Postgres. */
+const EARLIER_NAME = "search-documents.sqlite";
 
-/** Opens the file for writing, and creates it if it is missing. */
-export function openForWriting(directory: string): Database {
-  mkdirSync(directory, { recursive: true });
-  const db = new Database(join(directory, NAME), { create: true, strict: true });
+/** The file of the copy; `identity` is that of the database. */
+export function copyPath(directory: string, identity: string): string {
+  return join(directory, `search-documents-${identity}.sqlite`);
+}
+
+/** Opens the copy for writing, and creates it if it is missing. */
+function openForWriting(path: string): Database {
+  mkdirSync(dirname(path), { recursive: true });
+  const db = new Database(path, { create: true, strict: true });
   db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  // With WAL, readers can read while a command writes.
+  // With WAL, readers can read while a process writes.
   db.run("PRAGMA journal_mode = WAL");
   db.transaction(() => {
-    const made = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'documents'").get();
-    if (made === null) createIndexTables(db);
+    if (hasTable(db, "documents")) return;
+    createIndexTables(db);
+    db.run("CREATE TABLE sources (name TEXT PRIMARY KEY, revision TEXT NOT NULL)");
   }).immediate();
   return db;
 }
 
-/** Replaces all documents of a source; on an error, none. Returns the number of new documents. */
-export async function replaceSource(
-  db: Database,
-  source: string,
-  documents: AsyncIterable<IndexDocument>,
+/**
+ * Brings the copy up to date, one source after the other, and returns the version that it has then.
+ * Each source is replaced whole or not at all. `onPage` is called now and then.
+ */
+export async function updateCopy(
+  documents: IndexedDocuments,
+  directory: string,
+  onPage: () => void = () => {},
 ): Promise<number> {
-  const writer = new IndexWriter(db);
-  let count = 0;
-  db.run("BEGIN IMMEDIATE");
+  await takeOverEarlier(documents, directory);
+  const { identity, version } = await documents.state();
+  const sources = await documents.sources();
+  const db = openForWriting(copyPath(directory, identity));
   try {
-    db.query("DELETE FROM documents WHERE source = ?").run(source);
-    for await (const document of documents) {
-      writer.add(document, source);
-      count += 1;
-    }
-    db.run("COMMIT");
-  } catch (error) {
-    db.run("ROLLBACK");
-    throw error;
+    const names = new Set(sources.map(({ name }) => name));
+    for (const name of revisionsOf(db).keys()) if (!names.has(name)) forget(db, name);
+    for (const source of sources) await copySource(db, documents, source, onPage);
+  } finally {
+    db.close();
   }
-  return count;
+  return version;
 }
 
-/** The sources of documents, with the number of documents of each. */
-export function listSources(db: Database): { source: string; documents: number }[] {
-  return db
-    .query<{ source: string; documents: number }, []>(
-      "SELECT source, count(*) AS documents FROM documents GROUP BY source ORDER BY source",
-    )
-    .all();
+function revisionsOf(db: Database): Map<string, string> {
+  const rows = db.query<{ name: string; revision: string }, []>("SELECT * FROM sources").all();
+  return new Map(rows.map(({ name, revision }) => [name, revision]));
 }
 
-/** Removes the documents of a source; returns how many there were. */
-export function removeSource(db: Database, source: string): number {
-  return db
-    .transaction(() => {
-      const documents = listSources(db).find((row) => row.source === source)?.documents ?? 0;
-      db.query("DELETE FROM documents WHERE source = ?").run(source);
-      return documents;
-    })
-    .immediate();
+function forget(db: Database, name: string): void {
+  db.transaction(() => {
+    db.query("DELETE FROM documents WHERE source = ?").run(name);
+    db.query("DELETE FROM sources WHERE name = ?").run(name);
+  }).immediate();
 }
 
-/** Reads the file that the command line writes; it may appear at any time. */
+async function copySource(
+  db: Database,
+  documents: IndexedDocuments,
+  source: DocumentSource,
+  onPage: () => void,
+): Promise<void> {
+  const { name, revision } = source;
+  db.run("BEGIN IMMEDIATE");
+  let isRead = false;
+  try {
+    // Another process of this machine may have copied it meanwhile.
+    if (revisionsOf(db).get(name) === revision) return;
+    const writer = new IndexWriter(db);
+    db.query("DELETE FROM documents WHERE source = ?").run(name);
+    // False if it changed meanwhile: the next look copies what it is by then.
+    isRead = await documents.read(source, (page) => {
+      for (const document of page) writer.add(document, name);
+      onPage();
+    });
+    db.query("INSERT OR REPLACE INTO sources VALUES (?, ?)").run(name, revision);
+  } finally {
+    db.run(isRead ? "COMMIT" : "ROLLBACK");
+  }
+}
+
+/**
+ * Puts the documents of an earlier release's file into Postgres, once for each database. A source
+ * that Postgres knows stays as it is there. The file stays, for processes of that release.
+ */
+export async function takeOverEarlier(
+  documents: IndexedDocuments,
+  directory: string,
+): Promise<void> {
+  const path = join(directory, EARLIER_NAME);
+  if (!existsSync(path)) return;
+  using db = new Database(path, { readwrite: true, strict: true });
+  db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  db.run("CREATE TABLE IF NOT EXISTS taken_over (identity TEXT PRIMARY KEY)");
+  const { identity } = await documents.state();
+  const done = db.query("SELECT 1 FROM taken_over WHERE identity = ?").get(identity) !== null;
+  if (done) return;
+  if (hasTable(db, "documents")) {
+    const sources = db.query<{ source: string }, []>("SELECT DISTINCT source FROM documents").all();
+    for (const { source } of sources) {
+      const rows = db.query<EarlierRow, [string]>(
+        "SELECT url, title, text, keywords, date, language FROM documents WHERE source = ?",
+      );
+      await documents.replace(source, rows.iterate(source), { onlyNew: true });
+    }
+  }
+  db.query("INSERT OR IGNORE INTO taken_over VALUES (?)").run(identity);
+}
+
+type EarlierRow = Parameters<IndexWriter["add"]>[0];
+
+function hasTable(db: Database, name: string): boolean {
+  return db.query("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== null;
+}
+
+/** Reads the copy, which may appear at any time. */
 export class OwnDocuments {
   #index: SearchIndex | null = null;
 
-  constructor(readonly directory: string) {}
+  /** Null where there is none. */
+  constructor(readonly path: string | null) {}
 
   /** The current index; null while there are no documents. */
   index(): SearchIndex | null {
-    const path = join(this.directory, NAME);
-    if (this.#index === null && existsSync(path)) {
-      const db = new Database(path, { readwrite: true, strict: true });
+    if (this.#index === null && this.path !== null && existsSync(this.path)) {
+      const db = new Database(this.path, { readwrite: true, strict: true });
       db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
       db.run("PRAGMA query_only = ON");
-      const made = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'document_removed'").get();
-      if (made === null) db.close();
-      else this.#index = new SearchIndex(db);
+      if (hasTable(db, "sources")) this.#index = new SearchIndex(db);
+      else db.close();
     }
     return this.#index;
   }

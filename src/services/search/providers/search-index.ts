@@ -2,20 +2,11 @@
 // have the highest weight.
 
 import type { Database } from "bun:sqlite";
+import type { IndexedDocument } from "../../../store/indexed-documents.ts";
 import { sourceOf } from "./clean-result.ts";
 
 /** A document with a checked URL and checked texts. */
-export interface IndexDocument {
-  readonly url: string;
-  readonly title: string;
-  readonly text: string;
-  /** Words for the search that are not shown. */
-  readonly keywords: string;
-  /** As `2026-11-21`; null if unknown. */
-  readonly date: string | null;
-  /** ISO 639-1; null if unknown. */
-  readonly language: string | null;
-}
+export type IndexDocument = IndexedDocument;
 
 export interface IndexQuery {
   readonly query: string;

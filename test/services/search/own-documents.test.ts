@@ -1,0 +1,167 @@
+// An operator's documents in Postgres, and the copies of them that machines search.
+
+import { Database as Sqlite } from "bun:sqlite";
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../../scripts/processes.mjs";
+import { withSpooled } from "../../../src/services/search/providers/document-spool.ts";
+import {
+  copyPath,
+  OwnDocuments,
+  updateCopy,
+} from "../../../src/services/search/providers/own-documents.ts";
+import {
+  createIndexTables,
+  documentOf,
+  type IndexDocument,
+  IndexWriter,
+} from "../../../src/services/search/providers/search-index.ts";
+import { type Database, openDatabase } from "../../../src/store/database.ts";
+import { IndexedDocuments } from "../../../src/store/indexed-documents.ts";
+import { searchFor } from "../../support/search-servers.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/services.ts";
+
+setDefaultTimeout(60_000);
+
+const folder = temporaryFolder("farebox-test-documents-");
+let server: TestDatabase;
+let database: Database;
+let documents: IndexedDocuments;
+let machines = 0;
+let machine = "";
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  database = openDatabase(server.url);
+  documents = new IndexedDocuments(database);
+});
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+  folder.remove();
+});
+
+beforeEach(async () => {
+  await database.sql`TRUNCATE document_sources, indexed_documents, index_state`;
+  machine = newMachine();
+});
+
+function newMachine(): string {
+  machines += 1;
+  const directory = join(folder.path, `machine-${machines}`);
+  mkdirSync(directory);
+  return directory;
+}
+
+function page(url: string, title: string): IndexDocument {
+  return documentOf(new URL(url), { title, text: `About ${title}` });
+}
+
+const ONE = page("https://a.example/1", "One");
+const TWO = page("https://b.example/2", "Two");
+
+/** The titles of everything about the words, in the copy of a machine that has just looked. */
+async function found(words: string, directory = machine): Promise<string[]> {
+  await updateCopy(documents, directory);
+  const { identity } = await documents.state();
+  const index = new OwnDocuments(copyPath(directory, identity)).index();
+  const hits = index?.search({ ...searchFor(words), limit: 500, since: null }) ?? [];
+  index?.db.run("PRAGMA query_only = OFF");
+  index?.db.run("INSERT INTO terms (terms) VALUES ('integrity-check')");
+  index?.db.close();
+  return hits.map(({ title }) => title).sort();
+}
+
+test("a source is replaced whole, and no other one with it", async () => {
+  expect(await documents.replace("a", [ONE])).toBe(1);
+  expect(await documents.replace("b", [TWO])).toBe(1);
+  expect(await found("about")).toEqual(["One", "Two"]);
+  await documents.replace("a", [page("https://a.example/3", "Three")]);
+  expect(await found("about")).toEqual(["Three", "Two"]);
+  expect(await documents.counts()).toEqual([
+    { source: "a", documents: 1 },
+    { source: "b", documents: 1 },
+  ]);
+  expect(await documents.remove("b")).toBe(1);
+  expect(await documents.remove("b")).toBe(0);
+  expect(await found("about")).toEqual(["Three"]);
+});
+
+test("a source that fails leaves the documents that were there", async () => {
+  await documents.replace("a", [ONE]);
+  const before = await documents.state();
+  const broken = async function* () {
+    for (let index = 0; index < 250; index += 1) yield page(`https://a.example/x${index}`, "New");
+    throw new Error("Line 251 is wrong");
+  };
+  expect(documents.replace("a", broken())).rejects.toThrow("Line 251");
+  const spooled = withSpooled(broken(), (all) => documents.replace("a", all));
+  expect(spooled).rejects.toThrow("Line 251");
+  await spooled.catch(() => {});
+  expect(await documents.state()).toEqual(before);
+  expect(await found("about")).toEqual(["One"]);
+});
+
+test("a URL belongs to the source that added it last, in every copy", async () => {
+  const [early, late] = [machine, newMachine()];
+  await documents.replace("a", [ONE, page("https://a.example/x", "Stays")]);
+  expect(await found("about", early)).toEqual(["One", "Stays"]);
+  await documents.replace("b", [{ ...ONE, title: "Other" }]);
+  await documents.remove("b");
+  // The early copy never saw b, and still must not have what b took away.
+  expect(await found("about", early)).toEqual(["Stays"]);
+  expect(await found("about", late)).toEqual(["Stays"]);
+});
+
+test("of documents with one URL the last one is kept, however far apart they are", async () => {
+  const many = Array.from({ length: 450 }, (_, index) =>
+    page(`https://a.example/${index % 300}`, `Page ${index}`),
+  );
+  expect(await documents.replace("a", many)).toBe(300);
+  const titles = await found("about");
+  expect(titles).toHaveLength(300);
+  expect(titles).toContain("Page 449");
+  expect(titles).not.toContain("Page 149");
+});
+
+test("a copy of a database that was put back to a backup is made anew", async () => {
+  await documents.replace("a", [ONE]);
+  await database.sql`CREATE TABLE kept AS SELECT * FROM indexed_documents`;
+  const [state] = await database.sql`SELECT version, revision FROM index_state`;
+  const [source] = await database.sql`SELECT revision FROM document_sources`;
+  await documents.replace("a", [TWO]);
+  expect(await found("about")).toEqual(["Two"]);
+  await database.sql`DELETE FROM indexed_documents`;
+  await database.sql`INSERT INTO indexed_documents SELECT * FROM kept`;
+  await database.sql`UPDATE index_state SET ${database.sql(state ?? {})}`;
+  await database.sql`UPDATE document_sources SET ${database.sql(source ?? {})}`;
+  expect(await found("about")).toEqual(["One"]);
+});
+
+test("two processes of a machine that look at once make one copy", async () => {
+  const many = Array.from({ length: 300 }, (_, index) =>
+    page(`https://a.example/${index}`, `Page ${index}`),
+  );
+  await documents.replace("a", many);
+  const outcomes = await Promise.allSettled([found("about"), updateCopy(documents, machine)]);
+  // One may find the file busy; it looks again.
+  expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
+  expect(await found("about")).toHaveLength(300);
+});
+
+test("the file of an earlier release is taken over once, and Postgres wins", async () => {
+  const path = join(machine, "search-documents.sqlite");
+  const earlier = new Sqlite(path, { create: true, strict: true });
+  createIndexTables(earlier);
+  new IndexWriter(earlier).addAll([ONE], "a");
+  new IndexWriter(earlier).addAll([{ ...TWO, title: "Old" }], "b");
+  earlier.close();
+  await documents.replace("b", [TWO]);
+  expect(await found("about")).toEqual(["One", "Two"]);
+  // Another machine finds them too.
+  expect(await found("about", newMachine())).toEqual(["One", "Two"]);
+  await documents.remove("a");
+  expect(await found("about")).toEqual(["Two"]);
+  expect(existsSync(path)).toBe(true);
+});
