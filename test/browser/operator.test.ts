@@ -213,6 +213,26 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
+  test("sends a mail again that has failed", async () => {
+    const { sql } = running.product.operator.database;
+    await sql`
+      INSERT INTO outbox (kind, recipient, subject, text, html, status, attempts, created_at,
+        ended_at, last_error)
+      VALUES ('receipt', 'gone@customer.example', 'Your receipt', 'Text', '<p>HTML</p>', 'failed',
+        1, now(), now(), 'rejected address')`;
+    await open(ops, "/mails?status=failed");
+    await ops.page.getByRole("row", { name: /gone@customer\.example.*rejected address/ }).waitFor();
+    await ops.inspect("operator-mail-failed");
+    await ops.page.getByRole("button", { name: /^Send again/ }).click();
+    await answer({ Reason: "The inbox is back" }, "Send again");
+    await ops.page
+      .getByRole("row", { name: /gone@customer\.example/ })
+      .waitFor({ state: "detached" });
+    await open(ops, "/trail");
+    await ops.page.getByRole("row", { name: /The inbox is back.*done/ }).waitFor();
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
   test("sees revenue, disputes, grants, mails, events and rejected entries", async () => {
     for (const page of ["revenue", "disputes", "grants", "mails", "events", "rejected"]) {
       await open(ops, `/${page}`);
