@@ -65,7 +65,7 @@ export const ot = {
     kind: "Kind",
     recipient: "To",
     attempts: "Attempts",
-    next: "Next (UTC)",
+    next: "Next try, or end (UTC)",
     error: "Last error",
     event: "Event",
     object: "Object",
