@@ -14,6 +14,7 @@ import { type Certificates, makeCertificates } from "../support/certificates.ts"
 import { eventually } from "../support/eventually.ts";
 import { startProduct } from "../support/product.ts";
 import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
+import { balances, DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -87,17 +88,10 @@ test("one server", async () => {
 
 test("the seeds of a cluster", async () => {
   const busPort = await freePort();
-  const { redis, port } = await startTls({
-    "cluster-enabled": "yes",
-    "cluster-port": String(busPort),
-    "tls-cluster": "yes",
-    "cluster-announce-ip": "127.0.0.1",
-  });
+  const { redis, port } = await startTls({ ...CLUSTER_SETTINGS, "cluster-port": String(busPort) });
   await using _ = redis;
   await redisCommand(redis.port, "", ["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
-  await eventually("the cluster serves", async () => {
-    return (await redisCommand(redis.port, "", ["CLUSTER", "INFO"])).includes("cluster_state:ok");
-  });
+  await untilServing(redis.port, 1);
   const seed = `rediss://${login}127.0.0.1:${port}`;
   for (const url of [
     `${seed}${ca()},${seed}`,
@@ -111,6 +105,52 @@ test("the seeds of a cluster", async () => {
   }
   expect(await failureOf(openRedis(`${seed},${seed}`))).not.toBe("");
 });
+
+test("a Cluster of three masters serves accounts on each of them", async () => {
+  await using nodes = new AsyncDisposableStack();
+  const ports: { readonly plain: number; readonly tls: number; readonly bus: number }[] = [];
+  for (const slots of [
+    [0, 5_460],
+    [5_461, 10_922],
+    [10_923, 16_383],
+  ]) {
+    const bus = await freePort();
+    const { redis, port } = await startTls({ ...CLUSTER_SETTINGS, "cluster-port": String(bus) });
+    nodes.use(redis);
+    await redisCommand(redis.port, "", ["CLUSTER", "ADDSLOTSRANGE", ...slots.map(String)]);
+    ports.push({ plain: redis.port, tls: port, bus });
+  }
+  const [first, ...others] = ports;
+  for (const { tls, bus } of others) {
+    const meet = ["CLUSTER", "MEET", "127.0.0.1", String(tls), String(bus)];
+    await redisCommand(first?.plain ?? 0, "", meet);
+  }
+  for (const { plain } of ports) await untilServing(plain, ports.length);
+
+  const redisUrl = ports.map(({ tls }) => `rediss://${login}127.0.0.1:${tls}`).join(",");
+  await using world = await openWorld({ redisUrl: redisUrl.replace(",", `${ca()},`) });
+  const accounts = await Promise.all(
+    Array.from({ length: 24 }, () => openAccount(world, { paid: usd("1") })),
+  );
+  for (const account of accounts) await (await hold(account, usd("2"))).settle(usd("1.5"), DONE);
+  await world.flush();
+  for (const account of accounts) expect((await balances(account)).free).toBe(usd("3.5"));
+  const sizes = ports.map(({ plain }) => redisCommand(plain, "", ["DBSIZE"]));
+  expect((await Promise.all(sizes)).some((reply) => reply.startsWith(":0"))).toBe(false);
+});
+
+const CLUSTER_SETTINGS = {
+  "cluster-enabled": "yes",
+  "tls-cluster": "yes",
+  "cluster-announce-ip": "127.0.0.1",
+};
+
+async function untilServing(port: number, nodes: number): Promise<void> {
+  await eventually("the cluster serves", async () => {
+    const info = await redisCommand(port, "", ["CLUSTER", "INFO"]);
+    return info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${nodes}`);
+  });
+}
 
 test("the Sentinels of a master", async () => {
   const { redis, port } = await startTls({ "tls-replication": "yes" });
