@@ -60,6 +60,12 @@ export function parseCatalogue(
   env: Environment,
   { fileName = "farebox.config.json" }: CatalogueFileOptions = {},
 ): Catalogue {
+  // Postgres, which keeps the text for all processes, takes no NUL; a comment could have one.
+  const nul = text.indexOf("\0");
+  if (nul >= 0) {
+    const line = text.slice(0, nul).split("\n").length;
+    throw new CatalogueError(fileName, line, "a NUL character is not allowed here");
+  }
   const json = readJson(text, fileName);
   const refuse: Refuse = (pointer, problem) => {
     const path = readablePath(pointer);

@@ -2,6 +2,7 @@
 // one from the file, and without a file from the model servers of this machine. What changes is
 // taken over while calls run: a call keeps what it began with.
 
+import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import type { Log } from "../core/log.ts";
 import { LocalModels, type Probe } from "../services/chat/providers/local-models.ts";
@@ -275,12 +276,13 @@ async function readCatalogue(path: string, env: Environment): Promise<Catalogue>
 
 /** The text of a configuration file. @throws CatalogueError if it cannot be read */
 export async function readConfiguration(path: string): Promise<string> {
-  try {
-    const bytes = await readFile(path);
-    if (bytes.byteLength <= FILE_BYTES_MAX) return new TextDecoder().decode(bytes);
-  } catch (error) {
+  const bytes = await readFile(path).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CatalogueError(path, null, `it cannot be read: ${reason}`);
+  });
+  if (bytes.byteLength > FILE_BYTES_MAX) {
+    throw new CatalogueError(path, null, "it is larger than any such file may be");
   }
-  throw new CatalogueError(path, null, "it is larger than any such file may be");
+  if (!isUtf8(bytes)) throw new CatalogueError(path, null, "it is not UTF-8");
+  return new TextDecoder().decode(bytes);
 }

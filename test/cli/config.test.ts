@@ -116,6 +116,23 @@ test("a file that the servers would refuse is refused by line and field", async 
   expect(await versions()).toBe(2);
 });
 
+test("a file that is no text is refused before anything is stored", async () => {
+  const path = join(folder.path, "wrong.json");
+  writeFileSync(path, '{\n  // \0\n  "providers": {}, "models": []\n}');
+  const withNul = await cli("config", "apply", "wrong.json");
+  expect([withNul.code, withNul.err]).toEqual([
+    1,
+    expect.stringContaining("wrong.json line 2: a NUL character is not allowed here"),
+  ]);
+  writeFileSync(path, Buffer.from('{ "providers": {}, "models": [] } // \xff', "latin1"));
+  const withoutUtf8 = await cli("config", "apply", "wrong.json");
+  expect([withoutUtf8.code, withoutUtf8.err]).toEqual([
+    1,
+    expect.stringContaining("wrong.json: it is not UTF-8"),
+  ]);
+  expect(await versions()).toBe(2);
+});
+
 test("of two applies that expect the same version one is refused", async () => {
   file("ada.json", [model("small", "4")]);
   file("bob.json", [model("small", "5")]);
