@@ -47,7 +47,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   const { timeoutMs, directUrl = null } = options;
   const isPooled = directUrl !== null;
   const common = { connect_timeout: CONNECT_SECONDS, onnotice: () => {} };
-  const sql = postgres(url, {
+  const settings = {
     ...common,
     max: options.connectionsMax ?? 8,
     types: { bigint: postgres.BigInt },
@@ -55,10 +55,21 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     // settings that belong to a session.
     ...(isPooled && { prepare: false }),
     ...(timeoutMs !== undefined && !isPooled && { connection: { statement_timeout: timeoutMs } }),
-  });
+  };
+  const sql = postgres(url, { ...settings, ...(isPooled && { max_pipeline: 0 }) });
+  const transactions = isPooled ? postgres(url, settings) : null;
+  const db = drizzle(sql);
+  if (transactions !== null) {
+    // PgBouncer 1.18 gives a connection away after the first of two statements, although the second
+    // is half sent: somebody else then gets its answer. So one connection has one statement at a
+    // time. The driver cannot begin a transaction that way; these have connections of their own,
+    // which the pooler leaves to them until they end (D-301).
+    drizzle(transactions);
+    Object.assign(sql, { begin: transactions.begin });
+  }
   const direct = isPooled ? postgres(directUrl, { ...common, max: 1 }) : null;
   return {
-    db: drizzle(sql),
+    db,
     sql,
     ping: () => sql`SELECT 1`,
     withTimeout: (work) => (timeoutMs === undefined ? work : within(timeoutMs, work)),
@@ -70,7 +81,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       };
     },
     close: async () => {
-      await Promise.all([sql.end(END), direct?.end(END)]);
+      await Promise.all([sql.end(END), transactions?.end(END), direct?.end(END)]);
     },
   };
 }

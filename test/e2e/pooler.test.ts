@@ -4,7 +4,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { loadStoreConfig } from "../../src/settings/config.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
 import { Pauses } from "../../src/store/pauses.ts";
 import { checkDirect } from "../../src/store/pooler-check.ts";
 import { postChat } from "../support/chat-client.ts";
@@ -61,6 +61,32 @@ describe.skipIf(!hasPooler())("behind PgBouncer in transaction mode", () => {
     await product.booked();
     expect((await farebox(product, env, "audit")).answer).toMatchObject({ ok: true, accounts: 1 });
     expect((await product.audit()).difference).toBeNull();
+  });
+
+  test("of many statements at once each gets its own answer", async () => {
+    await using database = await createTestDatabase();
+    await using pooler = await startPooler(database.url);
+    const pools = Array.from({ length: 6 }, () =>
+      openDatabase(pooler.url, { directUrl: database.url, connectionsMax: 2 }),
+    );
+    const ask = async ({ sql }: Database, index: number) => {
+      const at = new Date(index * 1_000).toISOString();
+      const [[one], [number], [time]] = await Promise.all([
+        sql`SELECT 'one' AS value`,
+        sql`SELECT ${index} * interval '1 second' = make_interval(secs => ${index}) AS value`,
+        sql`SELECT ${at}::timestamptz AS value`,
+      ]);
+      return [one?.value, number?.value, time?.value] as const;
+    };
+    for (let round = 0; round < 20; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 120 }, (_, index) => ask(pools[index % 6] as Database, index)),
+      );
+      for (const [index, [one, number, time]] of answers.entries()) {
+        expect([one, number, new Date(time).getTime()]).toEqual(["one", true, index * 1_000]);
+      }
+    }
+    await Promise.all(pools.map((pool) => pool.close()));
   });
 
   test("notifications come over the direct connection, at once", async () => {
