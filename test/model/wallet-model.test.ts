@@ -168,6 +168,19 @@ test("one lease keeps all holds of a process, and the sweep takes them together"
   expect(table.state).toBe("8 0 0 0");
 });
 
+test("a hold that a rebuild made void keeps the lease of its process until the sweep", () => {
+  const table = new Table();
+  table.apply("credit", "10");
+  table.hold("2");
+  table.model.flush();
+  table.model.rebuild();
+  table.nowMs += LEASE_MS;
+  table.model.forgetOwners(table.nowMs);
+  expect(table.model.leases.has("process")).toBe(true);
+  table.model.sweep(table.nowMs);
+  expect(table.model.leases.has("process")).toBe(false);
+});
+
 test("no more of a payment is taken back than was paid, whatever the order of disputes", () => {
   const change = fc.record({
     do: fc.constantFrom("refund", "failRefund", "dispute", "won", "lost"),

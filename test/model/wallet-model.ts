@@ -1,5 +1,6 @@
 // The expected wallet, in BigInt and without Redis: a ledger, and holds on top of it.
 
+import { monthBefore, monthOf } from "../../src/core/clock.ts";
 import type { JournalType, Operation } from "../../src/core/journal.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
@@ -17,16 +18,6 @@ import type {
 import { ModelWindow } from "./model-window.ts";
 
 const NO_MONEY = { held: 0n, writtenOff: 0n, overrun: 0n };
-
-/** The UTC month of a time as 202611. */
-export function monthOf(ms: number): number {
-  return Number(new Date(ms).toISOString().slice(0, 7).replace("-", ""));
-}
-
-/** The month before one, as 202612 is before 202701. */
-export function monthBefore(month: number): number {
-  return month % 100 === 1 ? month - 89 : month - 1;
-}
 
 export class WalletModel {
   /** The ledger as Redis has written it; its balances include what is held. */
@@ -49,6 +40,8 @@ export class WalletModel {
    */
   freeSinceMs = 0;
   readonly holds = new Map<string, ModelHold>();
+  /** Holds of an older epoch that Redis still lists: they keep the lease of their process. */
+  readonly #void = new Map<string, ModelHold>();
   /** When the lease of each process ends. */
   readonly leases = new Map<string, number>();
   /** Every admitted call whose owner is alive, whatever became of its hold. */
@@ -212,6 +205,7 @@ export class WalletModel {
 
   settle(call: ModelHold, cost: bigint, nowMs: number): Charge {
     this.calls.delete(call.id);
+    this.#void.delete(call.id);
     const done = this.#answers.get(call.id);
     if (done !== undefined) return done;
     const answer = this.holds.has(call.id)
@@ -235,6 +229,8 @@ export class WalletModel {
       const { charged, free } = this.#resolve(hold, hold.checkpoint, "expired");
       this.#tombstones.set(hold.id, { charged, chargedFree: free, hold });
     }
+    for (const [id, hold] of this.#void)
+      if ((this.endOf(hold) ?? 0) <= nowMs) this.#void.delete(id);
     this.forgetOwners(nowMs);
   }
 
@@ -256,7 +252,8 @@ export class WalletModel {
 
   /** Removes the leases of processes that are gone and have no hold left. */
   forgetOwners(nowMs: number): void {
-    const owners = new Set([...this.holds.values()].map(({ owner }) => owner));
+    const listed = [...this.holds.values(), ...this.#void.values()];
+    const owners = new Set(listed.map(({ owner }) => owner));
     for (const [owner, endMs] of this.leases) {
       if (endMs <= nowMs && !owners.has(owner)) this.leases.delete(owner);
     }
@@ -299,6 +296,7 @@ export class WalletModel {
     this.ledger = this.repository.copy();
     this.here = false;
     this.events = [];
+    for (const [id, hold] of this.holds) this.#void.set(id, hold);
     this.holds.clear();
     this.#tombstones.clear();
   }
@@ -306,6 +304,7 @@ export class WalletModel {
   /** Redis has lost the bucket, including its stored replies. */
   lose(): void {
     this.rebuild();
+    this.#void.clear();
     this.leases.clear();
     this.#answers.clear();
     for (const [index] of this.windows.entries()) this.windows[index] = new ModelWindow();
