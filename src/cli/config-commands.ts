@@ -7,7 +7,6 @@ import {
   type Applied,
   Configurations,
   type ConfigurationVersion,
-  type DescribeChanges,
   type NewConfiguration,
 } from "../store/configurations.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
@@ -41,7 +40,7 @@ const apply: Command = {
     return async ({ database }) => {
       const configurations = new Configurations(database);
       const next = { ...more, text: await readConfiguration(path), rollsBackTo: null };
-      const describe = describing(path);
+      const describe = configurationChanges(path, serverSettings().environment);
       if (!isDryRun) return appliedAnswer(await configurations.apply(next, describe));
       const changes = await configurations.preview(next, describe);
       const text = `${path} is right. Nothing was stored; it would change:\n${linesOf(changes)}`;
@@ -62,7 +61,8 @@ const rollback: Command = {
       const configurations = new Configurations(database);
       const { text } = await configurations.find(version);
       const next = { ...more, text, rollsBackTo: version };
-      const describe = describing(`version ${version}`);
+      const name = `version ${version}`;
+      const describe = configurationChanges(name, serverSettings().environment);
       return appliedAnswer(await configurations.apply(next, describe));
     };
   },
@@ -115,11 +115,6 @@ function givenWith(input: Input): Pick<NewConfiguration, "actor" | "note" | "exp
     expected: expect === undefined ? null : versionOf("--expect", expect, 0),
     at: new Date(input.nowMs),
   };
-}
-
-function describing(fileName: string): DescribeChanges {
-  const { environment } = serverSettings();
-  return (before, text) => configurationChanges(before, { text, fileName }, environment);
 }
 
 function versionOf(name: string, text: string, least: number): number {

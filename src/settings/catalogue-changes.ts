@@ -21,10 +21,16 @@ export function versionName(version: number): string {
 }
 
 /**
- * Checks a text as the servers do, and says what it changes; `before` is null where there was none.
- * @throws CatalogueError that names the line and the field
+ * Returns what checks a text as the servers do, and says what it changes; `before` is null where
+ * there was none. `fileName` is how refusals call the text. What it returns throws a CatalogueError
+ * that names the line and the field.
  */
-export function configurationChanges(
+export function configurationChanges(fileName: string, env: Environment) {
+  return (before: GivenConfiguration | null, text: string): string[] =>
+    changesIn(before, { text, fileName }, env);
+}
+
+function changesIn(
   before: GivenConfiguration | null,
   { text, fileName }: { readonly text: string; readonly fileName: string },
   env: Environment,

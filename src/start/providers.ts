@@ -17,7 +17,7 @@ import { createSearchProvider } from "../services/search/providers/search-provid
 import { configurationChanges } from "../settings/catalogue-changes.ts";
 import { CatalogueSource } from "../settings/catalogue-source.ts";
 import type { ServerConfig } from "../settings/config.ts";
-import { Configurations, type DescribeChanges } from "../store/configurations.ts";
+import { Configurations } from "../store/configurations.ts";
 import type { Database } from "../store/database.ts";
 import { UpstreamBoard } from "../upstream/upstream-board.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
@@ -108,7 +108,7 @@ export async function openProviders(
     versions: () => ({ configuration: source.version, documents: copy.version }),
     configuration: {
       running: () => source,
-      changes: describing(config),
+      changes: configurationChanges("its text", config.environment),
       takeOver: () => source.checkApplied(),
     },
     warnings: {
@@ -128,12 +128,6 @@ export async function openProviders(
       source.close();
       embeddedMaps[Symbol.dispose]();
     },
-  };
-}
-
-function describing({ environment }: ServerConfig): DescribeChanges {
-  return (before, text) => {
-    return configurationChanges(before, { text, fileName: "its text" }, environment);
   };
 }
 

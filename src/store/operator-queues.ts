@@ -94,17 +94,16 @@ export async function hastenMails({ sql }: Database, id: string | null): Promise
 /** A mail of the service that can be sent again, or could not. */
 export interface EndedMail {
   readonly kind: string;
-  readonly recipient: string;
   /** The number of the account that it is about. */
   readonly account: number | null;
 }
 
 /** What a mail is; null if there is none. */
 export async function findMail({ sql }: Database, id: string): Promise<EndedMail | null> {
-  const [row] = await sql`SELECT kind, recipient, account FROM outbox WHERE id::text = ${id}`;
+  const [row] = await sql`SELECT kind, account FROM outbox WHERE id::text = ${id}`;
   if (row === undefined) return null;
   const account = row.account === null ? null : Number(row.account);
-  return { kind: String(row.kind), recipient: String(row.recipient), account };
+  return { kind: String(row.kind), account };
 }
 
 /**

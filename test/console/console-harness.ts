@@ -156,7 +156,7 @@ export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people
     upstreams: new UpstreamBoard(),
     configuration: {
       running: () => ({ version: 0, refused: null }),
-      changes: (before, text) => configurationChanges(before, { text, fileName: "its text" }, {}),
+      changes: configurationChanges("its text", {}),
       takeOver: async () => {},
     },
     process: { id: actors.deps.processId, openCalls: () => actors.openCalls },

@@ -48,7 +48,7 @@ export interface OidcClaims {
   readonly groups: unknown;
   readonly amr: unknown;
   readonly acr: unknown;
-  /** When the person last proved to the provider who they are, in seconds; it may not say. */
+  /** When the person last signed in at the provider, in seconds; optional. */
   readonly authTime: unknown;
 }
 
