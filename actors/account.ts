@@ -37,33 +37,33 @@ export interface AdmissionRequest {
   /** Whether the call takes one of the account's stream slots. */
   readonly stream: boolean;
   /** The call uses no upstream and ends at once: it does not count as an open call. */
-  readonly isBrief?: boolean;
+  readonly isBrief?: boolean | undefined;
   /**
    * The request needs no key: it only counts, and neither the state of the account nor a debt nor
    * the key's addresses refuse it.
    */
-  readonly isOpen?: boolean;
+  readonly isOpen?: boolean | undefined;
   /** Further limits of the call, for an account of this tier. */
-  readonly limits?: (tier: Tier) => readonly Limit[];
+  readonly limits?: ((tier: Tier) => readonly Limit[]) | undefined;
   /**
    * A refusal decided before admission. It is counted and logged; a full request window (429) takes
    * precedence.
    */
-  readonly refusal?: ApiError;
+  readonly refusal?: ApiError | undefined;
   /**
    * The caller will try again before refusing for money: if the balance is short, the request is
    * counted, but not refused or logged.
    */
-  readonly tentative?: boolean;
+  readonly tentative?: boolean | undefined;
   /**
    * The second try of a call whose first try returned `short`: the window has already counted it.
    */
-  readonly counted?: boolean;
+  readonly counted?: boolean | undefined;
   /**
    * The hold outlives this process: it lives for 60 s, and longer if its deadline is extended
    * (detached-hold.ts).
    */
-  readonly isDetached?: boolean;
+  readonly isDetached?: boolean | undefined;
   /** Milliseconds since the request arrived, for the log row of a refusal. */
   readonly elapsedMs: number;
 }

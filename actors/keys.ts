@@ -45,14 +45,29 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
   };
 }
 
+/** What the names of one kind begin with in each bucket: every call makes some of them. */
+function prefixesOf(kind: string): readonly string[] {
+  return Array.from({ length: BUCKETS }, (_, bucket) => `{b${bucket}}:${kind}:`);
+}
+
+function nameIn(prefixes: readonly string[], bucket: number, rest: string): string {
+  const prefix = prefixes[bucket];
+  if (prefix === undefined) throw new RangeError(`There is no bucket ${bucket}`);
+  return prefix + rest;
+}
+
+const KEY_PREFIXES = prefixesOf("key");
+const HOLDS_PREFIXES = prefixesOf("holds");
+const OP_PREFIXES = prefixesOf("op");
+
 /** Spending of an API key, and its request window. */
 export function keyStateKey(bucket: number, keyId: string): string {
-  return `{b${bucket}}:key:${keyId}`;
+  return nameIn(KEY_PREFIXES, bucket, keyId);
 }
 
 /** The open holds of one owner: a process, or MAIL_OWNER. */
 export function holdsKey(bucket: number, owner: string): string {
-  return `{b${bucket}}:holds:${owner}`;
+  return nameIn(HOLDS_PREFIXES, bucket, owner);
 }
 
 /** The count for one of an account's limits in time. */
@@ -62,7 +77,7 @@ export function limitKey({ bucket, account }: { bucket: number; account: string 
 
 /** The stored reply of a request's last script. */
 export function opKey(bucket: number, requestId: string): string {
-  return `{b${bucket}}:op:${requestId}`;
+  return nameIn(OP_PREFIXES, bucket, requestId);
 }
 
 /** The request window of a caller without an account. */

@@ -14,7 +14,6 @@ import type {
 } from "./account.ts";
 import {
   type HoldRef,
-  type SettleArgs,
   type SettleLateArgs,
   type SettleOpenArgs,
   settle,
@@ -63,6 +62,7 @@ const RETRY_MS = 1_000;
  */
 const RELEASES_MAX = 60;
 
+const NOTHING_UNUSED: SettleOpenArgs["unused"] = [];
 /** What Redis has not said yet. */
 const NOT_SETTLED = { left: null, ownedPaid: null } as const;
 
@@ -183,9 +183,7 @@ export class OpenHold implements Hold {
   }
 
   async #send(ending: Ending): Promise<Settlement> {
-    const { ref, text, admittedAtMs, cap, budget } = this.terms;
-    const late = { text, admittedAtMs, cap, budget };
-    const settlement = await settleOnce(this.account, { ...ref, ...ending }, late);
+    const settlement = await settleOnce(this.account, { ...this.terms.ref, ...ending }, this.terms);
     this.account.closed(this);
     return settlement;
   }
@@ -197,7 +195,7 @@ export class OpenHold implements Hold {
 export async function settleOnce(
   account: Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet" | "onSettled">,
   call: SettleOpenArgs,
-  late: Omit<SettleLateArgs, keyof SettleArgs | "nowMs">,
+  terms: Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget">,
 ): Promise<Settlement> {
   const { scripts } = account;
   const settled = await scripts.run(settle, call);
@@ -207,7 +205,8 @@ export async function settleOnce(
   }
   // The wallet pays what is due, and may have been evicted meanwhile.
   await account.ensureWallet();
-  const args = { ...call, ...late, nowMs: account.scriptTime() };
+  const { text, admittedAtMs, cap, budget } = terms;
+  const args = { ...call, text, admittedAtMs, cap, budget, nowMs: account.scriptTime() };
   const settledLate = await scripts.run(settleLate, args);
   if (settledLate === null) throw new Error(`The call ${call.requestId} could not be settled late`);
   account.onSettled(settledLate);
@@ -245,6 +244,8 @@ export function unusedOf(
   limits: DetachedHold["limits"],
   unused: Readonly<Record<string, number>>,
 ): SettleOpenArgs["unused"] {
+  // Most calls have no limits of their own.
+  if (limits.length === 0) return NOTHING_UNUSED;
   return limits
     .map(({ name, kind }) => ({ name, kind, count: unused[name] ?? 0 }))
     .filter(({ kind, count }) => kind !== "requests" && count > 0);

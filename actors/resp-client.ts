@@ -4,7 +4,7 @@
 
 import type { Socket, TLSOptions } from "bun";
 import { ConnectionLost, type Part, RespConnection } from "./resp-connection.ts";
-import type { Reply, ScriptClient } from "./script-client.ts";
+import type { Argument, Reply, ScriptClient } from "./script-client.ts";
 
 export type Command = (...parts: readonly Part[]) => Promise<Reply>;
 
@@ -64,12 +64,19 @@ export class RespClient implements ScriptClient {
     this.#connect();
   }
 
-  fcall(name: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply> {
-    return this.command("FCALL", name, String(keys.length), ...keys, ...args);
+  fcall(name: string, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    const parts: Part[] = ["FCALL", name, String(keys.length)];
+    for (const key of keys) parts.push(key);
+    for (const arg of args) parts.push(typeof arg === "number" ? String(arg) : arg);
+    return this.#send(parts);
   }
 
   /** Sends any command that has one reply. */
   command(...parts: readonly Part[]): Promise<Reply> {
+    return this.#send(parts);
+  }
+
+  #send(parts: readonly Part[]): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const tick = this.#tick;
       if (this.#ready !== null) this.#ready.send(parts, { tick, resolve, reject });

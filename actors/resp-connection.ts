@@ -38,6 +38,8 @@ const OUT_BYTES = 64 * 1024;
 export const OUT_BYTES_KEPT = 1024 * 1024;
 /** Commands with replies are removed from the list this many at a time. */
 const ANSWERED_KEPT = 1024;
+/** What comes before a part of so many bytes: the lengths that almost all parts have. */
+const HEADS: readonly string[] = Array.from({ length: 256 }, (_, length) => `\r\n$${length}\r\n`);
 
 export class RespConnection {
   readonly #socket: Socket<undefined>;
@@ -147,20 +149,20 @@ export class RespConnection {
   // command is encoded again.
   #encode(parts: readonly Part[]): void {
     const used = this.#outEnd - this.#outStart;
-    let text = `*${parts.length}\r\n`;
+    let text = `*${parts.length}`;
     let isAscii = true;
     for (const part of parts) {
-      text += `$${part.length}\r\n`;
+      const { length } = part;
+      const head = HEADS[length] ?? `\r\n$${length}\r\n`;
       if (typeof part === "string") {
-        text += part;
+        text = `${text}${head}${part}`;
       } else {
-        isAscii = this.#writeText(text) && isAscii;
+        isAscii = this.#writeText(text + head) && isAscii;
         this.#writeBytes(part);
         text = "";
       }
-      text += "\r\n";
     }
-    if (this.#writeText(text) && isAscii) return;
+    if (this.#writeText(`${text}\r\n`) && isAscii) return;
     this.#outEnd = this.#outStart + used;
     this.#encode(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
   }

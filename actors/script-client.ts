@@ -6,13 +6,16 @@ import type { Cluster, Redis } from "ioredis";
 /** Text is a Buffer too: a reply may contain packed records, which are not UTF-8. */
 export type Reply = Buffer | number | null | Error | readonly Reply[];
 
+/** An argument of a function; a number is sent as its decimal digits. */
+export type Argument = string | number | Buffer;
+
 export interface ScriptClient {
   /**
    * Calls a function of a library that the server has. Rejects with an Error: either its message
    * begins with the server's code (`ERR Function not found`), or the server sent no reply. In the
    * second case the function may have run.
    */
-  fcall(name: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply>;
+  fcall(name: string, keys: readonly string[], args: readonly Argument[]): Promise<Reply>;
   /** Ends the connection if the client has its own. */
   close?(): void;
 }
@@ -30,7 +33,7 @@ export class IoredisScriptClient implements ScriptClient {
     this.#redis = redis as unknown as BufferCommands;
   }
 
-  fcall(name: string, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<Reply> {
+  fcall(name: string, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
     return this.#redis.fcallBuffer(name, keys.length, ...keys, ...args);
   }
 }

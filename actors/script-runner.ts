@@ -79,7 +79,7 @@ export class ScriptRunner {
   async run<Input, Reply>(script: Script<Input, Reply>, input: Input): Promise<Reply> {
     const name = this.#library.functionOf(script.name);
     const keys = script.keys(input);
-    const args = script.args(input).map((arg) => (typeof arg === "number" ? String(arg) : arg));
+    const args = script.args(input);
     if (this.#preparing !== null) await this.#preparing;
     for (let attempt = 0; ; attempt++) {
       try {

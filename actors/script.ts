@@ -2,6 +2,7 @@
 
 import type { Cluster, Redis } from "ioredis";
 import type { AccountKeys } from "./keys.ts";
+import type { Argument } from "./script-client.ts";
 import { withShared } from "./shared-lua.ts";
 
 export type RedisClient = Redis | Cluster;
@@ -12,11 +13,9 @@ export type RedisServer = Redis;
 /** A reply with bulk strings as bytes. */
 export type RawReply = Buffer | number | string | null | readonly RawReply[];
 
-export type ScriptArgument = string | number | Buffer;
-
 /** Methods of ioredis that its types lack: bulk strings as bytes. */
 interface ByteScripts {
-  evalBuffer(source: string, count: number, ...rest: ScriptArgument[]): Promise<RawReply>;
+  evalBuffer(source: string, count: number, ...rest: Argument[]): Promise<RawReply>;
 }
 
 export function asBytes(redis: RedisClient): ByteScripts {
@@ -37,7 +36,7 @@ export interface OfAccount {
 
 export interface Script<Input, Reply> extends ScriptDefinition {
   readonly keys: (input: Input) => readonly string[];
-  readonly args: (input: Input) => readonly ScriptArgument[];
+  readonly args: (input: Input) => readonly Argument[];
   readonly reply: (raw: RawReply) => Reply;
 }
 
@@ -57,7 +56,9 @@ export interface ScriptDefinition {
 
 /** Packs numbers into one argument of little-endian doubles, which a script unpacks in one step. */
 export function pack(...numbers: readonly number[]): Buffer {
-  return Buffer.from(new Float64Array(numbers).buffer);
+  const bytes = Buffer.allocUnsafe(8 * numbers.length);
+  for (let at = 0; at < numbers.length; at++) bytes.writeDoubleLE(numbers[at] ?? 0, 8 * at);
+  return bytes;
 }
 
 /** Reads what `pack` or a script packed. */

@@ -18,10 +18,10 @@ import {
   pack,
   type RawReply,
   type Script,
-  type ScriptArgument,
   type Timed,
   verdictOf,
 } from "./script.ts";
+import type { Argument } from "./script-client.ts";
 
 export interface OperationArgs extends Timed, OfAccount {
   readonly operation: Operation;
@@ -103,7 +103,7 @@ export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
     ),
     a.account,
     a.document,
-    ...a.pending.flatMap((operation): ScriptArgument[] => [
+    ...a.pending.flatMap((operation): Argument[] => [
       operation.kind,
       operation.balance,
       pack(...figuresOf(operation)),

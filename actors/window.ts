@@ -11,11 +11,15 @@ export function inSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
+const NO_KEYS: readonly string[] = [];
+
 /** The keys of the limits that a call counts against. */
 export function limitKeys(
   { account, keys }: OfAccount,
   limits: readonly Pick<Limit, "name">[],
 ): readonly string[] {
+  // Most calls have none.
+  if (limits.length === 0) return NO_KEYS;
   const { number: bucket } = keys;
   return limits.map(({ name }) => limitKey({ bucket, account }, name));
 }

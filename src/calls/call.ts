@@ -61,12 +61,7 @@ export interface CallTerms
 /** The terms of a call that costs nothing and uses no upstream. */
 export const NO_COST = { bound: ZERO, freeEligible: true, stream: false, isBrief: true } as const;
 
-export interface AdmitOptions {
-  readonly tentative?: boolean;
-  readonly counted?: boolean;
-  readonly refusal?: ApiError;
-  readonly isOpen?: boolean;
-}
+export type AdmitOptions = Pick<AdmissionRequest, "tentative" | "counted" | "refusal" | "isOpen">;
 
 /** Asks the account's actor for admission, once. The call keeps the rate limits of the reply. */
 export async function admit(
@@ -92,11 +87,14 @@ export async function admit(
     bound: terms.bound,
     freeEligible: terms.freeEligible,
     stream: terms.stream,
-    ...(terms.isBrief !== undefined && { isBrief: terms.isBrief }),
-    ...(terms.limits !== undefined && { limits: terms.limits }),
-    ...(terms.isDetached !== undefined && { isDetached: terms.isDetached }),
+    isBrief: terms.isBrief,
+    limits: terms.limits,
+    isDetached: terms.isDetached,
     elapsedMs: elapsedMs(deps, call),
-    ...options,
+    tentative: options.tentative,
+    counted: options.counted,
+    refusal: options.refusal,
+    isOpen: options.isOpen,
   });
   if (admission.verdict !== "short") call.rate = admission.rate;
   if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
@@ -132,17 +130,27 @@ export async function refuse(
 
 /** Waits for a provider; this time is not our own. */
 export async function waitForProvider<Result>(
-  { clock }: Pick<CallDeps, "clock">,
+  deps: Pick<CallDeps, "clock">,
   call: Call,
   ask: () => Promise<Result>,
 ): Promise<Result> {
-  const startMs = clock.monotonicMs();
-  call.upstreamFromMs ??= startMs;
+  const startMs = beginWaiting(deps, call);
   try {
     return await ask();
   } finally {
-    call.upstreamMs += clock.monotonicMs() - startMs;
+    endWaiting(deps, call, startMs);
   }
+}
+
+/** The same in two steps; returns when the waiting began, for `endWaiting`. */
+export function beginWaiting({ clock }: Pick<CallDeps, "clock">, call: Call): number {
+  const startMs = clock.monotonicMs();
+  call.upstreamFromMs ??= startMs;
+  return startMs;
+}
+
+export function endWaiting({ clock }: Pick<CallDeps, "clock">, call: Call, startMs: number): void {
+  call.upstreamMs += clock.monotonicMs() - startMs;
 }
 
 /** Whole milliseconds since the request arrived. */

@@ -106,12 +106,14 @@ function withPrefix(kind: IdKind, body: string): string {
 /** Three digits at a time, in plain numbers: a loop over a bigint takes eight times as long. */
 const DIGITS = 3;
 const RADIX = 62 ** DIGITS;
+/** The digits of one id, written from the end; the first two of these places are always zero. */
+const written = Buffer.alloc(LENGTH + 2);
+const ALPHABET_BYTES = Buffer.from(ALPHABET);
 
 function base62(bytes: Uint8Array): string {
   // Without a DataView: asking a small array for its buffer would move it to the heap.
   const limbs = [limb(bytes, 0), limb(bytes, 4), limb(bytes, 8), limb(bytes, 12)];
-  let text = "";
-  while (text.length < LENGTH) {
+  for (let at = written.length - DIGITS; at >= 0; at -= DIGITS) {
     let remainder = 0;
     for (let i = 0; i < limbs.length; i++) {
       // Below 2^50, so exact.
@@ -120,9 +122,11 @@ function base62(bytes: Uint8Array): string {
       limbs[i] = quotient;
       remainder = value - quotient * RADIX;
     }
-    text = threeDigits(remainder) + text;
+    written[at] = digitByte(remainder / 3844);
+    written[at + 1] = digitByte((remainder / 62) % 62);
+    written[at + 2] = digitByte(remainder % 62);
   }
-  return text.slice(-LENGTH);
+  return written.toString("latin1", 2);
 }
 
 function limb(bytes: Uint8Array, at: number): number {
@@ -130,10 +134,8 @@ function limb(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) * 2 ** 24 + low;
 }
 
-function threeDigits(value: number): string {
-  const high = ALPHABET.charAt(Math.floor(value / 3844));
-  const middle = ALPHABET.charAt(Math.floor(value / 62) % 62);
-  return high + middle + ALPHABET.charAt(value % 62);
+function digitByte(value: number): number {
+  return ALPHABET_BYTES[Math.floor(value)] ?? 0;
 }
 
 function encode(value: bigint): string {

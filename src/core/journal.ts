@@ -60,11 +60,11 @@ export interface Outcome {
   /** 1, or the queries of a batch (SPEC 2.8). */
   readonly requests: number;
   /** Set if another model served the call than the one of its admission. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** The route that served it (SPEC 2.8); omitted if none did. */
-  readonly lane?: string;
+  readonly lane?: string | undefined;
   /** What the call cost the operator; omitted if its route has no buying price. */
-  readonly upstreamCost?: NanoUsd;
+  readonly upstreamCost?: NanoUsd | undefined;
 }
 
 /** The counts of an outcome if nothing was served. */

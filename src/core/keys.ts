@@ -42,7 +42,13 @@ export function isWellFormedKey(surface: Surface, key: string): boolean {
   const prefix = KEY_PREFIXES[surface];
   if (!key.startsWith(prefix)) return false;
   if (key.length !== prefix.length + RANDOM_LENGTH + CHECKSUM_LENGTH) return false;
-  return checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
+  let claimed = 0;
+  for (let at = key.length - CHECKSUM_LENGTH; at < key.length; at++) {
+    const digit = ALPHABET.indexOf(key.charAt(at));
+    if (digit < 0) return false;
+    claimed = claimed * ALPHABET.length + digit;
+  }
+  return claimed === Bun.hash.crc32(key.slice(0, -CHECKSUM_LENGTH));
 }
 
 /**
@@ -54,8 +60,9 @@ export function keyDigest(key: string, pepper: string): string {
 
 /** The digests of a key under each pepper that counts, the current one first. */
 export function keyDigests(key: string, peppers: SecretList): KeyDigests {
-  const [current, ...previous] = peppers;
-  return [keyDigest(key, current), ...previous.map((pepper) => keyDigest(key, pepper))];
+  const digests: [string, ...string[]] = [keyDigest(key, peppers[0])];
+  for (const previous of peppers.slice(1)) digests.push(keyDigest(key, previous));
+  return digests;
 }
 
 function checksum(text: string): string {

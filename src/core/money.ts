@@ -108,12 +108,17 @@ function sum(parts: Quantities): bigint {
   return pico;
 }
 
+const DIGIT_ZERO = 48;
+
 /** The decimal USD digits of an amount, never in exponent form: "0.0000375", "5", "-1.5". */
 export function toDecimal(amount: NanoUsd): string {
   const sign = amount < 0n ? "-" : "";
   const digits = (amount < 0n ? -amount : amount).toString().padStart(10, "0");
-  const fraction = digits.slice(-9).replace(/0+$/, "");
-  return sign + digits.slice(0, -9) + (fraction === "" ? "" : `.${fraction}`);
+  const point = digits.length - 9;
+  let end = digits.length;
+  while (end > point && digits.charCodeAt(end - 1) === DIGIT_ZERO) end -= 1;
+  const whole = sign + digits.slice(0, point);
+  return end === point ? whole : `${whole}.${digits.slice(point, end)}`;
 }
 
 /** An amount for readers: "$20.00", with all further decimals that are not zero. */

@@ -48,14 +48,14 @@ export function exactCost(bands: readonly PriceBand[], usage: TokenUsage): NanoU
 }
 
 /**
- * What the operator pays for a call, for its outcome: by the same tokens as the charge, rounded up
- * once. Empty if the route has no buying prices.
+ * What the operator pays for a call: by the same tokens as the charge, rounded up once. Undefined
+ * if the route has no buying prices.
  */
 export function upstreamCost(
   bands: readonly PriceBand[] | undefined,
   usage: TokenUsage,
-): { readonly upstreamCost?: NanoUsd } {
-  return bands === undefined ? {} : { upstreamCost: exactCost(bands, usage) };
+): NanoUsd | undefined {
+  return bands === undefined ? undefined : exactCost(bands, usage);
 }
 
 /** The largest number of output tokens whose upper bound still fits `available`; may be 0. */

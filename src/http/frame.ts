@@ -16,14 +16,17 @@ import { errorResponse } from "./respond.ts";
 import type { RequestServer } from "./server.ts";
 
 /**
- * Finds what a key leads to, by its digests. Throws when it cannot know. `hasTurn` says whether the
- * caller may have a look-up of their own; it is asked only about a key that is not known yet.
+ * Finds what a key leads to, by its digests; no promise for a key that is known. Rejects when it
+ * cannot know. `hasTurn` says whether the caller may have a look-up of their own; it is asked only
+ * about a key that is not known yet.
  */
 export interface KeyDirectory {
-  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<KeyIdentity | null>;
+  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Found | Promise<Found>;
   /** Told of a key that was found and then refused as revoked. */
   forget(digests: KeyDigests): void;
 }
+
+type Found = KeyIdentity | null;
 
 /** Counts the requests of callers without a valid key. */
 export interface AnonymousWindow {
@@ -105,7 +108,8 @@ export async function identify(
 ): Promise<Call> {
   const key = readKey(arrival.request.headers, deps.surface);
   arrival.keyDigests = keyDigests(key, deps.keyPeppers);
-  const identity = await findKey(deps, arrival, arrival.keyDigests);
+  const found = findKey(deps, arrival, arrival.keyDigests);
+  const identity = found instanceof Promise ? await found : found;
   if (identity === null) throw invalidKey();
   const { requestId, clientIp, arrivedMs, request } = arrival;
   const { country, ipHash } = deps.clientInfo(clientIp);
@@ -124,22 +128,23 @@ export async function identify(
 }
 
 /** Looking up a key that this process does not know counts in the window of the address. */
-async function findKey(
+function findKey(
   deps: FrameDeps,
   arrival: RequestContext,
   digests: KeyDigests,
-): Promise<KeyIdentity | null> {
+): Found | Promise<Found> {
   const hasTurn = async () => {
     const { allowed, known } = await countOnce(deps, arrival);
     return allowed && known;
   };
-  try {
-    return await deps.keys.find(digests, hasTurn);
-  } catch (cause) {
-    if (cause instanceof ApiError) throw cause;
-    const message = "Keys cannot be looked up right now";
-    throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
-  }
+  const found = deps.keys.find(digests, hasTurn);
+  return found instanceof Promise ? found.catch(lookupFailed) : found;
+}
+
+function lookupFailed(cause: unknown): never {
+  if (cause instanceof ApiError) throw cause;
+  const message = "Keys cannot be looked up right now";
+  throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
 }
 
 /** The key of this request turned out to be revoked, or was never found. */

@@ -49,23 +49,27 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-async function inTime(reading: Promise<Uint8Array>, clock: Clock): Promise<Uint8Array> {
-  // A small body arrives with its headers and needs no timer.
-  if (Bun.peek.status(reading) === "fulfilled") return await reading;
-  const late = Promise.withResolvers<never>();
-  const callOff = clock.after(BODY_MS_MAX, () =>
-    late.reject(
-      new ApiError("invalid_json", `The body did not arrive within ${BODY_MS_MAX / 1000} seconds`),
-    ),
-  );
-  try {
-    return await Promise.race([reading, late.promise]);
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw new ApiError("invalid_json", "The body did not arrive whole");
-  } finally {
-    callOff();
-  }
+function inTime(reading: Promise<Uint8Array>, clock: Clock): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const callOff = clock.after(BODY_MS_MAX, () =>
+      reject(
+        new ApiError(
+          "invalid_json",
+          `The body did not arrive within ${BODY_MS_MAX / 1000} seconds`,
+        ),
+      ),
+    );
+    const onBytes = (bytes: Uint8Array) => {
+      callOff();
+      resolve(bytes);
+    };
+    const onFailure = (error: unknown) => {
+      callOff();
+      const message = "The body did not arrive whole";
+      reject(error instanceof ApiError ? error : new ApiError("invalid_json", message));
+    };
+    reading.then(onBytes, onFailure);
+  });
 }
 
 // Reads a body without a declared length piece by piece, to stop at the limit.

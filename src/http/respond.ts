@@ -65,8 +65,7 @@ const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
 /** The headers of every response. */
 export function headersOf(facts: ResponseMeta, contentType: string): Record<string, string> {
   const { requestId, rate, costUsd = "0", isPrivate = false } = facts;
-  return {
-    ...(isPrivate && { "cache-control": "no-store" }),
+  const headers: Record<string, string> = {
     "content-type": contentType,
     "x-request-id": requestId,
     "x-svc-cost-usd": costUsd,
@@ -74,4 +73,6 @@ export function headersOf(facts: ResponseMeta, contentType: string): Record<stri
     "x-ratelimit-remaining-requests": String(rate.remaining),
     "x-ratelimit-reset-requests": `${rate.resetSeconds}s`,
   };
+  if (isPrivate) headers["cache-control"] = "no-store";
+  return headers;
 }

@@ -49,14 +49,14 @@ export class KeyDirectory {
   }
 
   /**
-   * Null if there is no such key. `hasTurn` is called only for a key that is not remembered: true
+   * Null if there is no such key; no promise for a key that is remembered. `hasTurn` is called only for a key that is not remembered: true
    * lets the caller have a separate statement. Throws if Postgres does not answer, and
    * `service_unavailable` if too many keys wait already.
    */
-  async find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
+  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): LookupResult | Promise<LookupResult> {
     const known = this.#remembered(digests[0]);
     if (known !== undefined) return known;
-    return await (this.#inFlight.get(digests[0]) ?? this.#startLookup(digests, hasTurn));
+    return this.#inFlight.get(digests[0]) ?? this.#startLookup(digests, hasTurn);
   }
 
   /**

@@ -23,7 +23,8 @@ export interface Server {
 /**
  * A server that answered. The reader of the answer must report how it ended, which frees the slot.
  */
-export interface Served<Result> {
+export interface Served<Candidate, Result> {
+  readonly candidate: Candidate;
   readonly result: Result;
   readonly end: (outcome: AttemptResult) => void;
 }
@@ -35,10 +36,19 @@ export interface FallbackDeps {
   readonly meter?: UpstreamMeter | undefined;
 }
 
+/** Is told of each request to a server. */
+export interface RequestWatch {
+  /** A request is about to be sent. Throws if none may be sent any more. */
+  begin(): void;
+  /** It is over. */
+  end(): void;
+}
+
 /** What is requested, and from which servers, in order. */
 export interface Question<Candidate extends { readonly server: Server }, Result> {
   readonly candidates: Iterable<Candidate>;
   readonly attempt: (candidate: Candidate) => Promise<Result>;
+  readonly watch?: RequestWatch | undefined;
   /** The account of the call: servers are shared fairly between accounts. */
   readonly account: string;
   /** The caller's signal; after it is aborted, no further server is tried. */
@@ -52,6 +62,13 @@ export interface Question<Candidate extends { readonly server: Server }, Result>
 interface KnownBreaker {
   readonly server: string;
   readonly subject: string;
+  readonly breaker: Breaker;
+}
+
+/** A server with what is known of it for one subject. */
+interface Choice<Candidate> {
+  readonly candidate: Candidate;
+  readonly slots: Slots;
   readonly breaker: Breaker;
 }
 
@@ -86,26 +103,26 @@ export class Fallback implements BoardMember {
    */
   async first<Candidate extends { readonly server: Server }, Result>(
     question: Question<Candidate, Result>,
-  ): Promise<Served<Result>> {
+  ): Promise<Served<Candidate, Result>> {
     const { candidates, account, signal, subject, message } = question;
     const failures: Failure[] = [];
     const errors: unknown[] = [];
-    const full: Candidate[] = [];
+    let full: Choice<Candidate> | null = null;
     try {
       for (const candidate of candidates) {
-        const { server } = candidate;
-        if (!this.#breakerOf(server, subject).isPassable) continue;
-        if (!this.#slotsOf(server).take(account)) full.push(candidate);
+        const breaker = this.#breakerOf(candidate.server, subject);
+        if (!breaker.isPassable) continue;
+        const choice = { candidate, breaker, slots: this.#slotsOf(candidate.server) };
+        if (!choice.slots.take(account)) full ??= choice;
         else {
-          const served = await this.#ask(question, candidate, failures, errors);
+          const served = await this.#ask(question, choice, failures, errors);
           if (served !== null) return served;
         }
       }
-      const [waited] = full;
-      if (waited !== undefined) {
+      const waited: Choice<Candidate> | null = full;
+      if (waited !== null) {
         const { clock } = this.#deps;
-        const slots = this.#slotsOf(waited.server);
-        if (await slots.wait(account, { clock, forMs: WAIT_MS, signal })) {
+        if (await waited.slots.wait(account, { clock, forMs: WAIT_MS, signal })) {
           const served = await this.#ask(question, waited, failures, errors);
           if (served !== null) return served;
         }
@@ -141,15 +158,14 @@ export class Fallback implements BoardMember {
   /** Sends the request to a server with a slot already taken; null if another server may serve. */
   async #ask<Candidate extends { readonly server: Server }, Result>(
     question: Question<Candidate, Result>,
-    candidate: Candidate,
+    { candidate, slots, breaker }: Choice<Candidate>,
     failures: Failure[],
     errors: unknown[],
-  ): Promise<Served<Result> | null> {
+  ): Promise<Served<Candidate, Result> | null> {
     const { account, signal, subject } = question;
     const { server } = candidate;
-    const slots = this.#slotsOf(server);
     // The server may have been given up while the request waited for the slot.
-    const attempt = this.#breakerOf(server, subject).begin(account);
+    const attempt = breaker.begin(account);
     if (attempt === null) {
       slots.giveBack(account);
       return null;
@@ -159,6 +175,7 @@ export class Fallback implements BoardMember {
     const report = (result: UpstreamResult) =>
       meter?.attempted(server.name, result, (clock.monotonicMs() - startMs) / 1_000);
     try {
+      question.watch?.begin();
       const result = await question.attempt(candidate);
       attempt.answered();
       report("ok");
@@ -169,7 +186,7 @@ export class Fallback implements BoardMember {
         attempt.end(outcome);
         slots.giveBack(account);
       };
-      return { result, end };
+      return { candidate, result, end };
     } catch (error) {
       slots.giveBack(account);
       const outcome = signal.aborted || error instanceof ApiError ? "ignored" : resultOf(error);
@@ -180,36 +197,30 @@ export class Fallback implements BoardMember {
       this.#deps.log.warn({ provider: server.name, subject, err: error }, "A route failed");
       errors.push(error);
       return null;
+    } finally {
+      question.watch?.end();
     }
   }
 
   #breakerOf(server: Server, subject: string): Breaker {
     const name = `${server.name} ${server.baseUrl} ${subject}`;
-    const { breaker } = entryOf(this.#breakers, name, () => ({
-      ...{ server: server.name, subject },
-      breaker: new Breaker(() => this.#deps.clock.monotonicMs()),
-    }));
+    const known = this.#breakers.get(name);
+    if (known !== undefined) return known.breaker;
+    const breaker = new Breaker(() => this.#deps.clock.monotonicMs());
+    this.#breakers.set(name, { server: server.name, subject, breaker });
     return breaker;
   }
 
   #slotsOf(server: Server): Slots {
     const name = `${server.name} ${server.baseUrl}`;
-    const slots = entryOf(this.#slots, name, () => new Slots(server.concurrencyMax));
+    let slots = this.#slots.get(name);
+    if (slots === undefined) {
+      slots = new Slots(server.concurrencyMax);
+      this.#slots.set(name, slots);
+    }
     slots.resize(server.concurrencyMax);
     return slots;
   }
-}
-
-function entryOf<Value extends object>(
-  cache: LRUCache<string, Value>,
-  name: string,
-  make: () => Value,
-): Value {
-  const known = cache.get(name);
-  if (known !== undefined) return known;
-  const made = make();
-  cache.set(name, made);
-  return made;
 }
 
 const RESULTS = { server: "failed", connection: "unreachable", nobody: "ignored" } as const;

@@ -19,10 +19,8 @@ export interface UpstreamRequest {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Aborted when nobody waits for the reply any more. */
-  readonly signal?: AbortSignal;
-  /** The time limit of the server, unless the signal has it. */
-  readonly timeout?: AbortSignal;
+  /** Aborted when nobody waits for the reply any more; a TimeLimit has such a signal. */
+  readonly signal?: AbortSignal | undefined;
   /** The name that the certificate must be for, where the URL names an address. */
   readonly serverName?: string | undefined;
 }
@@ -31,7 +29,7 @@ export interface UpstreamRequest {
 const HEALTHY_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 429]);
 
 /**
- * Sends a request, and has the response read with the same time limit. Redirects are not followed:
+ * Sends a request, and has the response read under the same signal. Redirects are not followed:
  * they could lead to an address that no operator configured. Throws the signal's reason if it was
  * aborted, what `read` throws, or a RouteFailure. That one contains nothing of the address, which
  * may have the key or the caller's words in it.
@@ -40,21 +38,14 @@ export async function exchange<T>(
   request: UpstreamRequest,
   read: (response: Response) => Promise<T> | T,
 ): Promise<T> {
-  const { fetch, url, method, headers, body, signal, timeout, serverName } = request;
+  const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
+  const init: BunFetchRequestInit = { method, headers, body, signal, redirect: "manual" };
+  if (serverName !== undefined) init.tls = { servername: serverName };
   try {
-    const response = await fetch(url, {
-      method,
-      headers,
-      ...(body !== undefined && { body }),
-      ...(serverName !== undefined && { tls: { servername: serverName } }),
-      signal: signal && timeout ? AbortSignal.any([signal, timeout]) : (signal ?? timeout ?? null),
-      redirect: "manual",
-    });
-    return await read(response);
+    return await read(await fetch(url, init));
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
-    if (timeout?.aborted) throw new RouteFailure("The server did not answer in time");
     throw new RouteFailure(`The server did not answer (${codeOf(error)})`, "connection");
   }
 }

@@ -46,16 +46,15 @@ export class ScriptedChat implements ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
-    const { runRequest = (ask) => ask() } = options;
-    return await runRequest(async () => {
-      this.#note(model, request, options);
-      this.open++;
-      try {
-        return { ...(await this.reply(request, options)), lane: LANE };
-      } finally {
-        this.open--;
-      }
-    });
+    options.watch?.begin();
+    this.#note(model, request, options);
+    this.open++;
+    try {
+      return { ...(await this.reply(request, options)), lane: LANE };
+    } finally {
+      this.open--;
+      options.watch?.end();
+    }
   }
 
   async stream(

@@ -45,7 +45,7 @@ function setUp(concurrencyMax = 100) {
   };
   /** Slots that are held until the test gives them back. */
   const hold = async (account: string, count: number) => {
-    const held: Served<string>[] = [];
+    const held: Served<unknown, string>[] = [];
     for (let taken = 0; taken < count; taken += 1) held.push(await first({ account }));
     return held;
   };

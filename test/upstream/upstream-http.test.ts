@@ -2,6 +2,7 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
+import { TimeLimit } from "../../src/upstream/time-limit.ts";
 import {
   exchange,
   readBytes,
@@ -84,17 +85,19 @@ test("a reply that is too large is given up while it comes", async () => {
 });
 
 test("the time limit is the server's fault", async () => {
-  const failure = await failureOf(send("/hang", { timeout: AbortSignal.timeout(50) }));
+  const { signal } = new TimeLimit(50);
+  const failure = await failureOf(send("/hang", { signal }));
   expect(failure).toMatchObject({ message: "The server did not answer in time", blames: "server" });
 });
 
 test("a caller who leaves blames nobody: their own reason is thrown", async () => {
   const caller = new AbortController();
-  const timeout = AbortSignal.timeout(60_000);
-  const sent = send("/hang", { signal: caller.signal, timeout });
+  const limit = new TimeLimit(60_000, caller.signal);
+  const sent = send("/hang", { signal: limit.signal });
   const reason = new Error("the caller left");
   caller.abort(reason);
   await expect(sent).rejects.toBe(reason);
+  limit.end();
 });
 
 test("a server that nobody can connect to blames the connection, without its address", async () => {

@@ -129,8 +129,11 @@ function planOf(
   return { models, bound };
 }
 
-/** Counts the prompt only if the context of a model may limit the length of the reply. */
-async function promptLength(
+/**
+ * Counts the prompt only if the context of a model may limit the length of the reply; else there is
+ * nothing to wait for.
+ */
+function promptLength(
   { tokens }: ChatCallDeps,
   { identity }: Call,
   prompt: {
@@ -138,13 +141,17 @@ async function promptLength(
     readonly request: ChatRequest;
     readonly looseTokens: number;
   },
-): Promise<PromptLength> {
+): PromptLength | Promise<PromptLength> {
   const { models, request, looseTokens } = prompt;
   if (!needsCount(models, request, looseTokens)) return uncounted(looseTokens);
   const most = Math.max(...models.map(({ contextTokens }) => contextTokens));
-  const counted = await tokens.estimatePrompt(identity.accountId, request, most);
-  if (counted === null) return uncounted(looseTokens);
-  return { counted, bound: tightBound(request, counted, looseTokens) };
+  return tokens
+    .estimatePrompt(identity.accountId, request, most)
+    .then((counted) =>
+      counted === null
+        ? uncounted(looseTokens)
+        : { counted, bound: tightBound(request, counted, looseTokens) },
+    );
 }
 
 /** Without a count, the bound in bytes is used, and a reply can take at least half of a context. */
@@ -168,7 +175,7 @@ async function fitContext(
   // If the hold contains free credit, only eligible models can be used.
   const paid = others.filter((model) => model.freeCreditEligible || hold.free === ZERO);
   try {
-    const length = await held.length;
+    const length = held.length instanceof Promise ? await held.length : held.length;
     const requestFor = (model: ModelEntry) =>
       request.hasDefaultLimit === true
         ? { ...request, maxTokens: outputTokensFor(model, request, length) }

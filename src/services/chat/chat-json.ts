@@ -37,7 +37,7 @@ export function completionJson(
     object: "chat.completion",
     created: meta.created,
     model: meta.model,
-    ...fingerprintField(completion.reply.fingerprint),
+    system_fingerprint: completion.reply.fingerprint ?? undefined,
     choices: completion.reply.choices,
     usage: usageJson(completion.usage),
   });
@@ -169,23 +169,20 @@ function chunkHead({ call, created, model }: CompletionMeta, fingerprint: string
     object: "chat.completion.chunk",
     created,
     model,
-    ...fingerprintField(fingerprint),
+    system_fingerprint: fingerprint ?? undefined,
   });
   return `data: ${head.slice(0, -1)},"choices":[`;
 }
 
-function fingerprintField(fingerprint: string | null | undefined): object {
-  return fingerprint ? { system_fingerprint: fingerprint } : {};
-}
-
+/** A field that is undefined is left out of the JSON. */
 function usageJson(usage: ChatUsage): object {
   const { promptTokens, cachedTokens, completionTokens, outputDetails } = usage;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    ...(cachedTokens > 0 && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
-    ...(outputDetails !== undefined && { completion_tokens_details: outputDetails }),
+    prompt_tokens_details: cachedTokens > 0 ? { cached_tokens: cachedTokens } : undefined,
+    completion_tokens_details: outputDetails,
   };
 }
 

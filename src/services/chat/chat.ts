@@ -37,14 +37,14 @@ export async function completeChat(
   const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
-  const { signal, runRequest } = grace;
+  const { signal } = grace;
   let [lastAsked] = models;
   let served: ModelAnswer<ServedReply>;
   let usage: ChatUsage;
   try {
     served = await firstAnswer(deps, call, { models, signal }, (model) => {
       lastAsked = model;
-      return deps.chat.complete(model, requestFor(model), { account, signal, runRequest });
+      return deps.chat.complete(model, requestFor(model), { account, signal, watch: grace });
     });
     const { result: reply } = served;
     usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
@@ -52,7 +52,7 @@ export async function completeChat(
     if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model: lastAsked, chat });
     return await giveBack(deps, call, hold, error);
   } finally {
-    grace.end();
+    grace.close();
   }
   const { model, tried, result: reply } = served;
   const by = servedOutcome({ model, tried, route: reply }, usage);

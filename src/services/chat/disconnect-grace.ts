@@ -4,18 +4,19 @@
 
 import { clientLeft } from "../../calls/settling.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { RequestWatch } from "../../upstream/fallback.ts";
 
 /** How long to wait for the reply after the caller has left (D-174). */
 const REPLY_MS = 60_000;
 
 /** Delays the abort of upstream requests after the caller has left. */
-export class DisconnectGrace {
+export class DisconnectGrace implements RequestWatch {
   readonly #clock: Clock;
   readonly #caller: AbortSignal;
   readonly #upstream = new AbortController();
   #isUnderWay = false;
   #isOver = false;
-  #callOff: () => void = () => {};
+  #callOff: (() => void) | null = null;
   /** True if a server had accepted the request but did not reply in time. */
   hasTimedOut = false;
 
@@ -32,22 +33,22 @@ export class DisconnectGrace {
     return this.#upstream.signal;
   }
 
-  /** Runs a request to a server. Throws if the caller has left already. */
-  readonly runRequest = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+  /** A request to a server begins. Throws if the caller has left already. */
+  begin(): void {
     if (this.#caller.aborted) throw clientLeft();
     this.#isUnderWay = true;
-    try {
-      return await ask();
-    } finally {
-      this.#isUnderWay = false;
-    }
-  };
+  }
+
+  /** The request is over. */
+  end(): void {
+    this.#isUnderWay = false;
+  }
 
   /** Call this when the call is over. */
-  end(): void {
+  close(): void {
     this.#isOver = true;
     this.#caller.removeEventListener("abort", this.#onLeave);
-    this.#callOff();
+    this.#callOff?.();
   }
 
   readonly #onLeave = (): void => {

@@ -2,7 +2,7 @@
 // next model is asked. All models share the hold of the call.
 
 import type { Outcome } from "../../../actors/account.ts";
-import { type Call, waitForProvider } from "../../calls/call.ts";
+import { beginWaiting, type Call, endWaiting } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
 import { type TokenUsage, upstreamCost } from "../../core/pricing.ts";
 import type { Models } from "./auto-router.ts";
@@ -29,13 +29,16 @@ export async function firstAnswer<Result>(
   let failure: ApiError | null = null;
   for (const model of models) {
     tried.push(model);
+    const startMs = beginWaiting(deps, call);
     try {
-      return { model, tried, result: await waitForProvider(deps, call, () => ask(model)) };
+      return { model, tried, result: await ask(model) };
     } catch (error) {
       if (signal.aborted || !isUnanswered(error)) throw error;
       failure = withEarliestRetry(failure, error);
       if (models.length > 1)
         deps.log.warn({ requestId: call.requestId, model: model.id }, "A model did not answer");
+    } finally {
+      endWaiting(deps, call, startMs);
     }
   }
   throw failure;
@@ -64,8 +67,8 @@ export function servedOutcome(
   usage: TokenUsage | null,
 ): Pick<Outcome, "model" | "lane" | "upstreamCost"> {
   return {
-    ...(tried.length > 1 && { model: model.id }),
+    model: tried.length > 1 ? model.id : undefined,
     lane: route.lane,
-    ...(usage !== null && upstreamCost(route.buying, usage)),
+    upstreamCost: usage === null ? undefined : upstreamCost(route.buying, usage),
   };
 }

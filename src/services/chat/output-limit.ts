@@ -48,6 +48,8 @@ export function outputTokensFor(
 
 /** The models whose context has room for a reply. Throws `invalid_parameter` if none has. */
 export function modelsWithRoom(models: Models, request: ChatRequest, prompt: PromptLength): Models {
+  // A limit that the caller sets is forwarded as it is.
+  if (request.hasDefaultLimit !== true) return models;
   const hasRoom = (model: ModelEntry) => outputTokensFor(model, request, prompt) > 0;
   const [first, ...others] = models.filter(hasRoom);
   if (first !== undefined) return [first, ...others];

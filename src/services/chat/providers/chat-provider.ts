@@ -17,7 +17,6 @@ import type {
   ChatBatch,
   ChatOptions,
   ChatProvider,
-  ChatReply,
   ChatRequest,
   ServedReply,
   ServedRoute,
@@ -37,10 +36,9 @@ export interface ChatProviderDeps {
 
 type ReportResult = (result: AttemptResult) => void;
 
-interface RouteToAsk {
+interface RouteToAsk extends Pick<ServedRoute, "buying"> {
   readonly server: ProviderEntry;
   readonly upstreamModel: string;
-  readonly served: ServedRoute;
 }
 
 /** A provider for all models of the catalogue. */
@@ -49,12 +47,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   deps.board?.add("chat", fallback);
   const ask = <Result>(
     model: ModelEntry,
-    { account, signal, runRequest = (request) => request() }: ChatOptions,
+    { account, signal, watch }: ChatOptions,
     attempt: (route: RouteToAsk) => Promise<Result>,
   ) =>
     fallback.first({
       candidates: routesOf(model, deps.catalogue()),
-      attempt: (route) => runRequest(() => attempt(route)),
+      attempt,
+      watch,
       account,
       signal,
       subject: model.id,
@@ -68,17 +67,13 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   ): Promise<ServedReply> {
     const { signal } = options;
     const call = { ...requestOf(model, request), signal };
-    const { result, end } = await ask(model, options, async ({ server, upstreamModel, served }) => {
-      const reply: ChatReply =
-        server.kind === "guide"
-          ? await deps.guide.complete(request, options)
-          : await completeUpstream(
-              callOf(deps, { ...call, provider: server, model: upstreamModel }),
-            );
-      return { ...reply, ...served };
-    });
+    const { candidate, result, end } = await ask(model, options, ({ server, upstreamModel }) =>
+      server.kind === "guide"
+        ? deps.guide.complete(request, options)
+        : completeUpstream(callOf(deps, { ...call, provider: server, model: upstreamModel })),
+    );
     end("ok");
-    return plausible(result, model);
+    return { ...plausible(result, model), lane: candidate.server.name, buying: candidate.buying };
   }
 
   async function stream(
@@ -88,14 +83,15 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   ): Promise<ServedStream> {
     const { signal } = options;
     const call = { ...requestOf(model, request), signal };
-    const { result, end } = await ask(model, options, async ({ server, upstreamModel, served }) => {
+    const { candidate, result, end } = await ask(model, options, ({ server, upstreamModel }) => {
       const batches =
         server.kind === "guide"
           ? deps.guide.stream(request, options)
           : streamUpstream(callOf(deps, { ...call, provider: server, model: upstreamModel }));
-      return { ...(await withFirst(pullable(batches))), ...served };
+      return withFirst(pullable(batches));
     });
-    return new Relay(result, { model, signal, end });
+    const { server, buying } = candidate;
+    return new Relay({ ...result, lane: server.name, buying }, { model, signal, end });
   }
 
   const isHealthy = (model: ModelEntry, account: string) =>
@@ -111,7 +107,7 @@ function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[]
   return model.routes.flatMap(({ provider, model: upstreamModel, buying }) => {
     const server = providers.get(provider);
     if (server === undefined) return [];
-    return [{ server, upstreamModel, served: { lane: server.name, buying } }];
+    return [{ server, upstreamModel, buying }];
   });
 }
 

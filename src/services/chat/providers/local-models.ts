@@ -2,6 +2,7 @@
 // API on the default port of a well-known server.
 
 import { OK } from "../../../core/errors.ts";
+import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
   isObject,
@@ -104,10 +105,11 @@ export class LocalModels {
   }
 
   async #ask({ port }: LocalServer): Promise<readonly Offer[] | null> {
+    const limit = new TimeLimit(PROBE_MS);
     try {
       const url = `http://127.0.0.1:${port}/v1/models`;
-      const timeout = AbortSignal.timeout(PROBE_MS);
-      const request = { fetch: this.#probe, url, method: "GET", headers: {}, timeout } as const;
+      const { signal } = limit;
+      const request = { fetch: this.#probe, url, method: "GET", headers: {}, signal } as const;
       const list = await exchange(request, async (response) => {
         if (response.status !== OK) throw await refusalOf(response);
         return await readText(response, LIST_BYTES_MAX);
@@ -116,6 +118,8 @@ export class LocalModels {
     } catch {
       // No server listens there, or a server with another protocol.
       return null;
+    } finally {
+      limit.end();
     }
   }
 }

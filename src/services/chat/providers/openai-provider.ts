@@ -3,6 +3,7 @@
 
 import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
+import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
@@ -11,7 +12,6 @@ import {
   parseJson,
   readText,
   statusFailure,
-  type UpstreamRequest,
 } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
@@ -57,11 +57,15 @@ const REST_READS_MAX = 8;
 
 /** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
 export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
-  const timeout = AbortSignal.timeout(call.provider.replyTimeoutMs);
   const parts = partsOf(call);
   const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
-  const limits = { signal: call.signal, timeout };
-  const text = await send(call, false, limits, (response) => readText(response, bytesMax));
+  const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
+  let text: string;
+  try {
+    text = await send(call, false, limit.signal, (response) => readText(response, bytesMax));
+  } finally {
+    limit.end();
+  }
   const body = parseJson(text);
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
@@ -119,8 +123,7 @@ class UpstreamStream extends Batches {
   }
 
   async #open(): Promise<BodyReader> {
-    const limits = { signal: this.#timeout.signal };
-    this.#body = await send(this.#call, true, limits, ({ body }) => {
+    this.#body = await send(this.#call, true, this.#timeout.signal, ({ body }) => {
       if (body === null) throw new RouteFailure("The stream has no body");
       return body.getReader();
     });
@@ -190,10 +193,10 @@ async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> 
   }
 }
 
-async function send<T>(
+function send<T>(
   call: UpstreamCall,
   stream: boolean,
-  limits: Pick<UpstreamRequest, "signal" | "timeout">,
+  signal: AbortSignal,
   read: (response: Response) => Promise<T> | T,
 ): Promise<T> {
   const { provider, fetch } = call;
@@ -204,7 +207,7 @@ async function send<T>(
   if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
   const url = `${provider.baseUrl}/chat/completions`;
   const body = bodyOf(call, stream);
-  return await exchange({ fetch, url, method: "POST", headers, body, ...limits }, (response) =>
+  return exchange({ fetch, url, method: "POST", headers, body, signal }, (response) =>
     response.status === OK ? read(response) : refuse(response, provider),
   );
 }
@@ -220,15 +223,15 @@ async function refuse(response: Response, provider: ProviderEntry): Promise<neve
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
-  const usage = stream ? { stream_options: { include_usage: true } } : {};
+  const extras = request.extras === undefined ? undefined : Object.fromEntries(request.extras);
   return JSON.stringify({
-    ...(request.extras !== undefined && Object.fromEntries(request.extras)),
+    ...extras,
     ...request.parameters,
     model,
     messages: request.messages,
     [provider.maxTokensField]: request.maxTokens,
     stream,
-    ...usage,
+    stream_options: stream ? { include_usage: true } : undefined,
   });
 }
 

@@ -2,6 +2,7 @@
 // right. Nothing is bought.
 
 import { OK } from "../../../core/errors.ts";
+import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
@@ -26,12 +27,15 @@ export async function checkProvider(
   const { baseUrl, apiKey } = provider;
   const headers: Record<string, string> = {};
   if (apiKey !== null) headers.authorization = `Bearer ${apiKey}`;
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const limit = new TimeLimit(timeoutMs);
   try {
     const url = `${baseUrl}/models`;
-    return await exchange({ fetch, url, method: "GET", headers, timeout }, readList);
+    const { signal } = limit;
+    return await exchange({ fetch, url, method: "GET", headers, signal }, readList);
   } catch (error) {
     return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+  } finally {
+    limit.end();
   }
 }
 

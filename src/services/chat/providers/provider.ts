@@ -1,6 +1,7 @@
 // The interface between calls and the providers of chat completions.
 
 import type { PriceBand, TokenUsage } from "../../../core/pricing.ts";
+import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { ModelEntry } from "../catalogue.ts";
 
 /** A checked message, ready to be forwarded, with known fields only. */
@@ -70,7 +71,7 @@ export interface ChatReply {
   /** Null if the upstream sent none, or an invalid one. */
   readonly usage: ChatUsage | null;
   /** The configuration of the server that answered; null if it is not known. */
-  readonly fingerprint?: string | null;
+  readonly fingerprint?: string | null | undefined;
 }
 
 /** The route that served a call. */
@@ -111,8 +112,8 @@ export interface ChatOptions {
   readonly account: string;
   /** Aborted when the caller is gone or a time limit is reached; ends the upstream request. */
   readonly signal: AbortSignal;
-  /** Wraps every request to a server, and may refuse to run it. */
-  readonly runRequest?: <Result>(ask: () => Promise<Result>) => Promise<Result>;
+  /** Is told of every request to a server, and may refuse it. */
+  readonly watch?: RequestWatch;
 }
 
 /**

@@ -59,6 +59,8 @@ export interface ReplyParts {
   readonly reasoning: boolean;
 }
 
+type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
+
 /** The choices of a whole reply; null if there is no usable choice. */
 export function readChoices(value: unknown, parts: ReplyParts): ChatChoice[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
@@ -76,18 +78,13 @@ export function readChoices(value: unknown, parts: ReplyParts): ChatChoice[] | n
     const isFinished = typeof choice.finish_reason === "string";
     const isWithoutContent = content === null && refusal === null && toolCalls === null;
     if (isWithoutContent && !isFinished) return null;
-    choices.push({
-      index: choices.length,
-      message: {
-        role: "assistant",
-        content,
-        ...(parts.reasoning && reasoning !== "" && { reasoning_content: reasoning }),
-        ...(refusal !== null && { refusal }),
-        ...(toolCalls === null ? {} : { tool_calls: toolCalls }),
-      },
-      finish_reason: textOr(choice.finish_reason, "stop"),
-      ...(logprobs !== null && { logprobs }),
-    });
+    const copy: Mutable<ChatChoice["message"]> = { role: "assistant", content };
+    if (parts.reasoning && reasoning !== "") copy.reasoning_content = reasoning;
+    if (refusal !== null) copy.refusal = refusal;
+    if (toolCalls !== null) copy.tool_calls = toolCalls;
+    const end = textOr(choice.finish_reason, "stop");
+    const one = { index: choices.length, message: copy, finish_reason: end };
+    choices.push(logprobs === null ? one : { ...one, logprobs });
   }
   return choices;
 }

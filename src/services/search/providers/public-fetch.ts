@@ -5,6 +5,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { OK } from "../../../core/errors.ts";
+import { TimeLimit } from "../../../upstream/time-limit.ts";
 import { exchange, type Fetch, readText } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 
@@ -36,11 +37,11 @@ const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** The text at a URL. Redirects are followed by the same rules. Throws a FetchFailure. */
 export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fetched> {
-  const timeout = AbortSignal.timeout(options.timeoutMs);
+  const limit = new TimeLimit(options.timeoutMs);
   let url = start;
   try {
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
-      const { status, headers, text } = await get(url, options, timeout);
+      const { status, headers, text } = await get(url, options, limit.signal);
       if (status === OK) return { url, type: headers.get("content-type") ?? "", text };
       if (!REDIRECTS.has(status)) throw new FetchFailure(`the server answered ${status}`);
       url = redirected(url, headers.get("location"));
@@ -48,15 +49,17 @@ export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fet
   } catch (error) {
     if (error instanceof FetchFailure) throw error;
     throw new FetchFailure(error instanceof Error ? error.message : String(error));
+  } finally {
+    limit.end();
   }
   throw new FetchFailure(`there were more than ${REDIRECTS_MAX} redirects`);
 }
 
 /** One response; its text is read only where the status is 200. */
-async function get(url: URL, options: PublicFetch, timeout: AbortSignal) {
+async function get(url: URL, options: PublicFetch, signal: AbortSignal) {
   const { fetch, bytesMax, allowPrivate, addressesOf: find = addressesOf } = options;
   const address = allowPrivate ? { url: url.href, headers: {} } : await pinned(url, find);
-  return await exchange({ ...address, fetch, method: "GET", timeout }, async (response) => {
+  return await exchange({ ...address, fetch, method: "GET", signal }, async (response) => {
     const { status, headers } = response;
     if (status === OK) return { status, headers, text: await readText(response, bytesMax) };
     await response.body?.cancel();

@@ -2,6 +2,7 @@
 
 import { OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
+import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
@@ -23,23 +24,26 @@ export interface UpstreamSearch {
   readonly nowMs: number;
 }
 
-/** The pages of one search have one time limit. */
-interface TimedSearch extends UpstreamSearch {
-  readonly timeout: AbortSignal;
-}
-
 const REPLY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The results of the caller's page. Throws a RouteFailure. */
+/** The results of the caller's page; all its requests have one time limit. Throws a RouteFailure. */
 export async function searchUpstream(search: UpstreamSearch): Promise<SearchResult[]> {
-  const { kind, server, request } = search;
+  const limit = new TimeLimit(search.server.timeoutMs, search.signal);
+  try {
+    return await readPages({ ...search, signal: limit.signal });
+  } finally {
+    limit.end();
+  }
+}
+
+async function readPages(search: UpstreamSearch): Promise<SearchResult[]> {
+  const { kind, request } = search;
   const { skip, pagesMax } = kind.windowOf(request);
   const end = skip + request.maxResults;
-  const timeout = AbortSignal.timeout(server.timeoutMs);
   const found = new Map<string, SearchResult>();
   for (let page = 1; page <= pagesMax && found.size < end; page += 1) {
     const before = found.size;
-    for (const result of await askPage({ ...search, timeout }, page)) {
+    for (const result of await askPage(search, page)) {
       const clean = cleanResult(result, search.nowMs);
       if (clean === null || found.has(clean.url) || !isAllowed(clean.url, request)) continue;
       found.set(clean.url, clean);
@@ -49,7 +53,7 @@ export async function searchUpstream(search: UpstreamSearch): Promise<SearchResu
   return [...found.values()].slice(skip, end);
 }
 
-async function askPage(search: TimedSearch, page: number): Promise<readonly FoundResult[]> {
+async function askPage(search: UpstreamSearch, page: number): Promise<readonly FoundResult[]> {
   const { kind, server, request, nowMs } = search;
   const upstream = kind.toRequest(request, server, { page, nowMs });
   const body = parseJson(await send(search, upstream));
@@ -58,11 +62,10 @@ async function askPage(search: TimedSearch, page: number): Promise<readonly Foun
   return results;
 }
 
-async function send(search: TimedSearch, request: UpstreamRequest): Promise<string> {
+async function send(search: UpstreamSearch, request: UpstreamRequest): Promise<string> {
   const { server, fetch, signal } = search;
   const url = `${server.baseUrl}${request.path}`;
-  const { timeout } = search;
-  return await exchange({ ...request, fetch, url, signal, timeout }, async (response) => {
+  return await exchange({ ...request, fetch, url, signal }, async (response) => {
     if (response.status === OK) return await readText(response, REPLY_BYTES_MAX);
     throw await refusalOf(response);
   });

@@ -3,6 +3,7 @@
 
 import { OK } from "../../../../core/errors.ts";
 import type { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
@@ -112,9 +113,14 @@ async function send<T>(
   }
   const key = keyParameter === undefined ? {} : { [keyParameter]: server.apiKey };
   const url = `${server.baseUrl}${path}${search({ ...query, ...key })}`;
-  const timeout = AbortSignal.timeout(server.timeoutMs);
+  const limit = new TimeLimit(server.timeoutMs, signal);
   const method = body === undefined ? "GET" : "POST";
-  return await exchange({ fetch, url, method, headers, body: body?.text, signal, timeout }, read);
+  const request = { fetch, url, method, headers, body: body?.text, signal: limit.signal } as const;
+  try {
+    return await exchange(request, read);
+  } finally {
+    limit.end();
+  }
 }
 
 function search(query: Query): string {
