@@ -30,8 +30,8 @@ export function cleanResult(found: FoundResult, nowMs: number): SearchResult | n
 /** An http or https URL without credentials and of acceptable length, or null. */
 export function pageUrl(value: unknown): URL | null {
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
-  if (!URL.canParse(value)) return null;
-  const url = new URL(value);
+  const url = URL.parse(value);
+  if (url === null) return null;
   if (url.protocol !== "https:" && url.protocol !== "http:") return null;
   const isPlain = url.username === "" && url.password === "" && url.href.length <= URL_LENGTH_MAX;
   return isPlain ? url : null;
@@ -39,7 +39,7 @@ export function pageUrl(value: unknown): URL | null {
 
 /** The host of a page, without "www.". */
 export function sourceOf({ hostname }: URL): string {
-  return hostname.replace(/^www\./, "");
+  return hostname.startsWith("www.") ? hostname.slice(4) : hostname;
 }
 
 /** True if the domain filters of a request accept this page. */

@@ -14,6 +14,7 @@ const UNIT_DAYS: Readonly<Record<string, number>> = {
 };
 const FRESH_DAYS: Readonly<Record<Freshness, number>> = { day: 1, week: 7, month: 31, year: 366 };
 const DATE_LENGTH_MAX = 64;
+const YEAR_MIN = 1900;
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/;
 const AGO = /^(\d{1,4})\s+(second|minute|hour|day|week|month|year)s?\s+ago$/i;
 
@@ -35,13 +36,14 @@ export function dayOf(value: unknown, nowMs: number): string | null {
   const timeMs = Date.parse(iso ?? `${text} UTC`);
   const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;
   if (Number.isNaN(known) || known > nowMs + DAY_MS) return null;
-  const day = dayAt(known);
+  if (iso === undefined) return dayAt(known);
   // JavaScript reads the 30th of February as the 2nd of March.
-  return iso === undefined || day === iso ? day : null;
+  const exists = new Date(known).getUTCDate() === Number(iso.slice(8));
+  return exists && Number(iso.slice(0, 4)) >= YEAR_MIN ? iso : null;
 }
 
 function dayAt(timeMs: number): string | null {
   const date = new Date(timeMs);
   const year = date.getUTCFullYear();
-  return year >= 1900 && year <= 9999 ? date.toISOString().slice(0, 10) : null;
+  return year >= YEAR_MIN && year <= 9999 ? date.toISOString().slice(0, 10) : null;
 }
