@@ -8,7 +8,6 @@ import { checkLayouts } from "../actors/layout-upgrade.ts";
 import project from "../package.json";
 import { type AppDeps, createApp } from "./app.ts";
 import { openConsole } from "./console/open-console.ts";
-import { openPeople } from "./console/open-people.ts";
 import type { Clock } from "./core/clock.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
@@ -79,7 +78,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
             ...{ config: config.payments, database, queue, registry, now: clock.now },
           }),
     mail: { ...stores.mail, ...config.mail, secrets: config.secrets.KEY_PEPPER, random },
-    console: consoleOf(config, stores, providers, log),
+    console: await consoleOf(config, stores, providers, log),
     checks: {
       process: () => drain.check(),
       redis: () => checkWrites(redis, probeKeys()),
@@ -120,13 +119,15 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 }
 
 /** What the console works with; null where it is not served. */
-function consoleOf(
+async function consoleOf(
   config: ServerConfig,
   { database, accounts, pauses, registry, clientInfo }: ApiStores,
   { board, configuration }: Pick<Providers, "board" | "configuration">,
   log: Log,
-): AppDeps["console"] {
+): Promise<AppDeps["console"]> {
   if (config.console === null) return null;
+  // It loads better-auth, which takes a fifth of a second; many processes serve no console.
+  const { openPeople } = await import("./console/open-people.ts");
   const { mail, payments, secrets } = config;
   const shared = { database, random, now: clock.now, log, actors: accounts, payments };
   return {

@@ -10,11 +10,11 @@ import {
 import { jsonBody } from "../http/json-body.ts";
 import { Type } from "../http/schema.ts";
 import { countAttempt } from "./attempt-limits.ts";
-import { AUTH_PATH } from "./auth.ts";
 import { AUTH_PATHS, type AuthPath } from "./auth-paths.ts";
+import { AUTH_PATH, DEVICE_HEADER, IP_HEADER } from "./auth-terms.ts";
 import { deviceOf } from "./device-cookie.ts";
 import { emailOf } from "./email-field.ts";
-import { DEVICE_HEADER, type Identity, IP_HEADER } from "./identity.ts";
+import type { Identity } from "./identity.ts";
 import { ORIGIN_HEADER } from "./passkeys.ts";
 
 export interface IdentityDeps extends ConsoleFrameDeps {

@@ -3,11 +3,19 @@
 
 import { shortText, type TProperties, Type, text } from "../http/schema.ts";
 import type { AttemptKind } from "./attempt-limits.ts";
-import { CODE_LENGTH, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./auth.ts";
-import { PASSKEY_BEGIN_PATH, PASSKEY_PATH } from "./passkey-plugin.ts";
+import {
+  CODE_LENGTH,
+  LINK_PATH,
+  PASSKEY_BEGIN_PATH,
+  PASSKEY_PATH,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  SIGN_UP_PATH,
+  SSO_BEGIN_PATH,
+  SSO_PATH,
+  VERIFY_PATH,
+} from "./auth-terms.ts";
 import { SignInResponse } from "./passkey-schema.ts";
-import { LINK_PATH, SIGN_UP_PATH, VERIFY_PATH } from "./sign-up-plugin.ts";
-import { SSO_BEGIN_PATH, SSO_PATH } from "./sso-plugin.ts";
 
 export interface AuthPath {
   readonly id: string;

@@ -10,12 +10,20 @@ import type { Log } from "../core/log.ts";
 import { type SecretList, secretId } from "../core/secrets.ts";
 import type { Database } from "../store/database.ts";
 import { peopleAdapter } from "../store/people-adapter.ts";
+import {
+  AUTH_PATH,
+  CODE_LENGTH,
+  LINK_PATH,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  SSO_PATH,
+} from "./auth-terms.ts";
 import type { IdentityMails } from "./identity-mails.ts";
 import { passkeySignIn } from "./passkey-plugin.ts";
 import type { Passkeys } from "./passkeys.ts";
-import { LINK_PATH, linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
+import { linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
 import type { Sso } from "./sso.ts";
-import { hasProvidersFactor, SSO_PATH, ssoOf, ssoSignIn } from "./sso-plugin.ts";
+import { hasProvidersFactor, ssoOf, ssoSignIn } from "./sso-plugin.ts";
 
 export interface AuthDeps {
   readonly database: Database;
@@ -33,10 +41,6 @@ export interface AuthDeps {
   readonly onSession: (personId: string, headers: Headers | null) => Promise<SessionContext>;
 }
 
-export const AUTH_PATH = "/console/auth";
-export const PASSWORD_LENGTH_MIN = 10;
-export const PASSWORD_LENGTH_MAX = 128;
-export const CODE_LENGTH = 6;
 const CODE_SECONDS = 5 * 60;
 const CODE_ATTEMPTS = 5;
 const RESET_SECONDS = 60 * 60;

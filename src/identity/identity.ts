@@ -16,15 +16,12 @@ import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/si
 import { SsoLinks } from "../store/sso-links.ts";
 import type { AttemptLimitsDeps } from "./attempt-limits.ts";
 import { type Auth, createAuth } from "./auth.ts";
+import { DEVICE_HEADER, IP_HEADER } from "./auth-terms.ts";
 import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
 import { Passkeys } from "./passkeys.ts";
 import type { SessionContext } from "./sign-up-plugin.ts";
 import { Sso, type SsoConfig } from "./sso.ts";
-
-/** Headers that only auth-endpoints.ts writes; what a client sends under these names is dropped. */
-export const IP_HEADER = "x-farebox-ip";
-export const DEVICE_HEADER = "x-farebox-device";
 
 export interface IdentityConfig {
   /** The origin of the console, such as `https://console.example.com`. */

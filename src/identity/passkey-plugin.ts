@@ -3,12 +3,10 @@
 
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
+import { PASSKEY_BEGIN_PATH, PASSKEY_PATH } from "./auth-terms.ts";
 import type { SignInResponse } from "./passkey-schema.ts";
 import { ORIGIN_HEADER, type Passkeys } from "./passkeys.ts";
 import { refused } from "./refused.ts";
-
-export const PASSKEY_BEGIN_PATH = "/farebox/passkey/begin";
-export const PASSKEY_PATH = "/farebox/passkey";
 
 const UNKNOWN = {
   code: "invalid_passkey",

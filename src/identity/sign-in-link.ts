@@ -4,7 +4,7 @@ import { newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Database } from "../store/database.ts";
 import { addSignInLink } from "../store/known-people.ts";
-import { linkName } from "./sign-up-plugin.ts";
+import { linkName } from "./auth-terms.ts";
 
 export const LINK_MINUTES = 15;
 const MINUTE_MS = 60_000;

@@ -6,11 +6,8 @@ import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
 import { newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
+import { LINK_PATH, linkName, SIGN_UP_PATH, VERIFY_PATH } from "./auth-terms.ts";
 import type { IdentityMails } from "./identity-mails.ts";
-
-export const SIGN_UP_PATH = "/farebox/sign-up";
-export const VERIFY_PATH = "/farebox/verify";
-export const LINK_PATH = "/farebox/link";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -34,9 +31,6 @@ interface PendingSignUp {
 
 /** The name under which a pending sign-up is stored; only its hash is. */
 const signUpName = (token: string) => `sign-up:${token}`;
-
-/** The name under which a sign-in link is stored. */
-export const linkName = (token: string) => `link:${token}`;
 
 const USED = {
   code: "link_not_valid",

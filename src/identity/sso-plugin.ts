@@ -4,11 +4,9 @@
 import type { GenericEndpointContext } from "better-auth";
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
+import { SSO_BEGIN_PATH, SSO_PATH } from "./auth-terms.ts";
 import { refused } from "./refused.ts";
 import { SSO_STEP_MS, type Sso, type SsoSession } from "./sso.ts";
-
-export const SSO_BEGIN_PATH = "/farebox/sso/begin";
-export const SSO_PATH = "/farebox/sso";
 
 /** Where better-auth makes the session of whoever gave our own second factor. */
 const AFTER_SECOND_FACTOR = /^\/two-factor\/verify-/;
