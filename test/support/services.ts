@@ -60,7 +60,8 @@ export function testRedisUrl(): Promise<string> {
 
 /** The Postgres that all tests share. Most tests need `createTestDatabase` instead. */
 export function testDatabaseUrl(): Promise<string> {
-  shared.postgres ??= given("TEST_DATABASE_URL") ?? startPrivatePostgres().then(({ url }) => url);
+  shared.postgres ??=
+    given("TEST_DATABASE_URL") ?? startPrivatePostgres({ durable: false }).then(({ url }) => url);
   return shared.postgres;
 }
 
@@ -69,13 +70,14 @@ export function testDataDirectory(): string {
   return process.env.FAREBOX_DATA || join(import.meta.dir, "../../.farebox/data");
 }
 
-/** Creates a migrated, empty database by copying a template, which takes about 50 ms. */
+/** Creates a migrated, empty database by copying a template, which takes about 30 ms. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await testDatabaseUrl();
   shared.template ??= makeTemplate(server);
   const template = await shared.template;
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // Copied as files: the default writes every page to the log first, which takes ten times as long.
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const drop = () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   return { url: withDatabase(server, name), drop, [Symbol.asyncDispose]: drop };
 }
