@@ -35,7 +35,7 @@ const PROGRAMS: Readonly<Record<string, { program: Found<string>; file: string[]
 
 let product: Product;
 beforeAll(async () => {
-  product = await startProduct({ apis: 1, models: [{ id: "ok" }] });
+  product = await startProduct({ apis: 1, models: [{ id: "ok" }], search: "built in" });
 }, 60_000);
 afterAll(() => product[Symbol.asyncDispose]());
 

@@ -15,7 +15,7 @@ const dataFolder = join(folder.path, "data");
 let product: Product;
 let account: ProductAccount;
 beforeAll(async () => {
-  product = await startProduct({ env: { FAREBOX_DATA: dataFolder } });
+  product = await startProduct({ search: "built in", env: { FAREBOX_DATA: dataFolder } });
   // It asks again and again until the index is built: more than a minute of the Starter tier.
   account = await product.account({ paid: "5", scopes: ["search"], contract: "enterprise" });
 }, 60_000);

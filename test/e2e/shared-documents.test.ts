@@ -16,7 +16,7 @@ let product: Product;
 let key = "";
 
 beforeAll(async () => {
-  product = await startProduct({ apis: 2, workers: 0 });
+  product = await startProduct({ apis: 2, workers: 0, search: "built in" });
   const account = await product.account({
     paid: "100",
     scopes: ["search"],

@@ -53,6 +53,7 @@ export async function soak(options: SoakOptions): Promise<boolean> {
     apis: 1,
     workers: 1,
     ownPostgres: options.ownPostgres ?? true,
+    search: "built in",
     models: MODELS,
     record: false,
     env: {

@@ -39,6 +39,8 @@ export const SECRETS = {
   IP_HASH_SECRET: "the IP secret of the product tests",
 } as const;
 
+const UNASKED_SEARCH = { providers: [{ kind: "searxng", base_url: "http://127.0.0.1:9" }] };
+
 /** A model of the catalogue; the fake upstream behaves as `mood` says. */
 export interface ProductModel {
   readonly id: string;
@@ -61,8 +63,11 @@ export interface ProductOptions {
   readonly redisUrl?: string;
   /** Models that answer as the fake upstream's moods do. */
   readonly models?: readonly ProductModel[];
-  /** Search servers of the test's own, as the configuration file has them. */
-  readonly search?: object;
+  /**
+   * The section `search` of the configuration file. A process opens the index that is built in at
+   * its start, which takes as long as all else; so without this there is a server that nobody asks.
+   */
+  readonly search?: object | "built in";
   /** An upstream of the test's own, instead of the fake one. */
   readonly upstreamUrl?: string;
   /** The section `maps` of the configuration file. */
@@ -116,7 +121,7 @@ interface Parts {
   readonly databaseUrl: string;
   readonly upstream: FakeUpstream;
   readonly upstreamUrl: string;
-  readonly search: object | undefined;
+  readonly search: Offered["search"];
   readonly apis: readonly Api[];
   readonly workers: readonly Program[];
   readonly operator: Stores;
@@ -326,13 +331,13 @@ function catalogueFile(home: string): string {
 interface Offered {
   readonly upstreamUrl: string;
   readonly models: readonly ProductModel[];
-  readonly search: object | undefined;
+  readonly search: object | "built in" | undefined;
   readonly maps: object | undefined;
 }
 
 function catalogueText({ upstreamUrl, models, search, maps }: Offered): string {
   return JSON.stringify({
-    search,
+    ...(search !== "built in" && { search: search ?? UNASKED_SEARCH }),
     maps,
     providers: { fake: { base_url: upstreamUrl, concurrency: 10_000 } },
     models: models.map((model) => ({
