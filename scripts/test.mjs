@@ -1,25 +1,26 @@
 // `npm test [-- <parts of file names, options of bun test>]`: the test suite on stores of its own.
 //
-// Files run in as many lanes as there are processors, each file in a process and each lane with a
-// Redis of its own. The suites below test/long run only with FAREBOX_LONG=1. What failed is printed
+// Files run in lanes, each file in a process and each lane with a Redis of its own; the longest
+// start first. The suites below test/long run only with FAREBOX_LONG=1. What failed is printed
 // again at the end, and the last line is always the count. With CI set, files that failed run once
 // more when all others are done: see `runAgain`.
 
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { makeHome, PROJECT } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf, temporaryFolder } from "./processes.mjs";
 import { startRedis } from "./redis.mjs";
 import { startStores } from "./services.mjs";
+import { keepTimes, testFiles } from "./test-files.mjs";
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Count
  * @typedef {{ file: string, counted: Count, names: string[], output: string }} FailedFile
- * @typedef {Count & { failures: FailedFile[], unsteady: FailedFile[] }} Total
+ * @typedef {{ failures: FailedFile[], unsteady: FailedFile[] }} Failures
+ * @typedef {Count & Failures & { seconds: Map<string, number> }} Total
  * @typedef {{ exitCode: number, output: string }} Outcome
  * @typedef {{ bun: string, options: string[] }} Settings
  * @typedef {Settings & { redisUrl: string, databaseUrl: string, dataDirectory: string }} Lane
@@ -34,17 +35,6 @@ const TIMEOUT_MS = 60_000;
 const AGAIN_MAX = 3;
 /** Of a failed file's output, what is printed again at the end. */
 const REPEATED_LINES = 120;
-/** These take longest, so they start first. */
-const LONGEST = [
-  "test/contributing",
-  "test/browser/",
-  "test/model/",
-  "test/chaos/",
-  "test/fuzz/",
-  "test/e2e/",
-  "test/actors/",
-  "test/api/",
-];
 
 let interrupted = false;
 /** @type {Set<import("node:child_process").ChildProcess>} */
@@ -59,7 +49,7 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
 
 main().catch((error) => {
   console.error(error instanceof Error ? error.message : error);
-  report({ passed: 0, failed: 1, skipped: 0, failures: [], unsteady: [] });
+  report({ ...nothingYet(), failed: 1 });
 });
 
 async function main() {
@@ -71,21 +61,27 @@ async function main() {
     (file) => names.length === 0 || names.some((name) => file.includes(name.replace(/^\.\//, ""))),
   );
   if (files.length === 0) throw new Error(`No test file has ${names.join(" or ")} in its name.`);
-  // One more than there are cores: tests of crashes wait much of their time.
-  const lanes = Math.min(files.length, LANES_MAX, availableParallelism() + 1);
+  // More than there are cores: many tests wait most of their time.
+  const lanes = Math.min(files.length, LANES_MAX, availableParallelism() + 2);
   const home = temporaryFolder("farebox-test-");
   try {
     await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (all) => {
-      /** @type {Total} */
-      const total = { passed: 0, failed: 0, skipped: 0, failures: [], unsteady: [] };
+      const total = nothingYet();
       await Promise.all(all.map((lane) => runLane(lane, files, total)));
       const [lane] = all;
       if (process.env.CI && lane !== undefined) await runAgain(lane, total);
+      keepTimes(total.seconds, say);
       report(total);
     });
   } finally {
     home.remove();
   }
+}
+
+/** @returns {Total} */
+function nothingYet() {
+  const none = { passed: 0, failed: 0, skipped: 0 };
+  return { ...none, failures: [], unsteady: [], seconds: new Map() };
 }
 
 /**
@@ -118,20 +114,6 @@ async function withLanes(home, { lanes, bun, options }, use) {
   }
 }
 
-/** All test files, the longest first. */
-function testFiles() {
-  const folder = join(PROJECT, "test");
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
-    .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
-    .filter((file) => process.env.FAREBOX_LONG === "1" || !file.startsWith("test/long/"));
-  const rank = (/** @type {string} */ file) => {
-    const at = LONGEST.findIndex((prefix) => file.startsWith(prefix));
-    return at < 0 ? LONGEST.length : at;
-  };
-  return files.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-}
-
 /**
  * Takes files off the list until none is left.
  * @param {Lane} lane
@@ -140,7 +122,9 @@ function testFiles() {
  */
 async function runLane(lane, files, total) {
   for (let file = files.shift(); file !== undefined && !interrupted; file = files.shift()) {
+    const startMs = performance.now();
     const outcome = await runFile(lane, file);
+    total.seconds.set(file, (performance.now() - startMs) / 1_000);
     process.stdout.write(outcome.output);
     const counted = count(outcome);
     total.passed += counted.passed;

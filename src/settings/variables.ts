@@ -268,4 +268,12 @@ export const LAUNCHER_VARIABLES = {
     kind: anyText,
     about: "`1` makes `npm test` run the long suites too",
   },
+  FAREBOX_SCREENSHOTS: {
+    kind: anyText,
+    about: "`1` makes `npm test` keep pictures of the pages in `.farebox/screenshots`",
+  },
+  FAREBOX_TIMES: {
+    kind: anyText,
+    about: "`1` makes `npm test` show the longest files and keep their times in `test/times.json`",
+  },
 } as const satisfies Variables;

@@ -14,8 +14,9 @@ import {
 import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/** Kept out of the repository; a person looks at them. */
+/** Kept out of the repository; a person looks at them, and asks for them, as they take long. */
 const SCREENSHOTS = join(import.meta.dir, "../../.farebox/screenshots");
+const KEEPS_SCREENSHOTS = process.env.FAREBOX_SCREENSHOTS === "1";
 /** Of every person of the tests. */
 export const PASSWORD = "correct horse battery staple";
 const WIDE = { width: 1280, height: 860 };
@@ -143,11 +144,11 @@ export class Visitor implements AsyncDisposable {
   }
 
   /**
-   * Looks at the page in light, dark and at the width of a phone: pictures are kept, and what axe
-   * finds serious, or a page that scrolls sideways, is a complaint.
+   * Looks at the page in light, dark and at the width of a phone: what axe finds serious, or a page
+   * that scrolls sideways, is a complaint. With FAREBOX_SCREENSHOTS=1 pictures are kept.
    */
   async inspect(name: string): Promise<void> {
-    mkdirSync(SCREENSHOTS, { recursive: true });
+    if (KEEPS_SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
     for (const scheme of ["light", "dark"] as const) {
       await this.page.emulateMedia({ colorScheme: scheme });
       await this.settled();
@@ -166,11 +167,17 @@ export class Visitor implements AsyncDisposable {
   }
 
   async #picture(name: string): Promise<void> {
+    if (!KEEPS_SCREENSHOTS) return;
     await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
   }
 
   async #axe(name: string, scheme: "light" | "dark"): Promise<void> {
-    const { violations } = await new AxeBuilder({ page: this.page }).analyze();
+    // Legacy mode only omits a second page, which would join the findings of foreign frames.
+    const axe = new AxeBuilder({ page: this.page }).setLegacyMode();
+    axe.options({ resultTypes: ["violations"] });
+    // The dark page is the light one with other colours.
+    if (scheme === "dark") axe.withRules("color-contrast");
+    const { violations } = await axe.analyze();
     for (const { id, impact, nodes } of violations) {
       if (impact !== "serious" && impact !== "critical") continue;
       const where = nodes.map((node) => `${node.target} ${node.any[0]?.message ?? ""}`);
