@@ -6,19 +6,22 @@ import { join } from "node:path";
 import { announceProcess } from "../../actors/layout-upgrade.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { openWorld, type World } from "../support/world.ts";
-import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
+import { type Cli, cliOf, cliProcessOf, environmentOf, jsonOf } from "./run-cli.ts";
 
-// Each step is a process of its own.
 setDefaultTimeout(60_000);
 
 const SECRET = "sk-secret-that-no-output-has";
+const ENV = { SERVER_KEY: SECRET };
 const folder = temporaryFolder("farebox-test-config-");
 let world: World;
 let cli: Cli;
 
 beforeAll(async () => {
   world = await openWorld();
-  cli = cliProcessOf(world, { env: { SERVER_KEY: SECRET }, cwd: folder.path });
+  // Files are named as seen from the folder, and these commands read the process's environment.
+  process.chdir(folder.path);
+  Object.assign(process.env, ENV, await environmentOf(world));
+  cli = await cliOf(world);
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -136,8 +139,9 @@ test("a file that is no text is refused before anything is stored", async () => 
 test("of two applies that expect the same version one is refused", async () => {
   file("ada.json", [model("small", "4")]);
   file("bob.json", [model("small", "5")]);
+  const processes = cliProcessOf(world, { env: ENV, cwd: folder.path });
   const outcomes = await Promise.all(
-    ["ada.json", "bob.json"].map((name) => cli("config", "apply", name, "--expect", "2")),
+    ["ada.json", "bob.json"].map((name) => processes("config", "apply", name, "--expect", "2")),
   );
   expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 1]);
   const refused = outcomes.find(({ code }) => code === 1);

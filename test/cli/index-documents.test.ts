@@ -12,9 +12,8 @@ import {
 import { IndexedDocuments } from "../../src/store/indexed-documents.ts";
 import { searchFor } from "../support/search-servers.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
+import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
-// Each step is a process of its own.
 setDefaultTimeout(30_000);
 
 const folder = temporaryFolder("farebox-test-cli-index-");
@@ -26,7 +25,9 @@ let siteUrl: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  cli = cliProcessOf(world, { env: { FAREBOX_DATA: data }, cwd: folder.path });
+  // Files are named as seen from the folder.
+  process.chdir(folder.path);
+  cli = await cliOf(world, { FAREBOX_DATA: data });
   site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
   siteUrl = `http://127.0.0.1:${site.port}`;
 });

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
-import { type Cli, cliProcessOf, jsonOf } from "./run-cli.ts";
+import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
 
@@ -10,7 +10,7 @@ let world: World;
 let cli: Cli;
 beforeAll(async () => {
   world = await openWorld();
-  cli = cliProcessOf(world);
+  cli = await cliOf(world);
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

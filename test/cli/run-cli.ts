@@ -66,7 +66,8 @@ export async function startCli(
   });
 }
 
-async function environmentOf(world: World): Promise<Record<string, string>> {
+/** The environment of a tool that works with the world. */
+export async function environmentOf(world: World): Promise<Record<string, string>> {
   return {
     REDIS_URL: await testRedisUrl(),
     DATABASE_URL: world.databaseUrl,
