@@ -1,3 +1,6 @@
+/** How often to look: at first often, then in steps of a tenth of the time waited so far. */
+const LOOK_MS = { least: 5, most: 100 };
+
 /**
  * Waits until `isSo` returns true, and fails after `withinMs`. The limit is so long that a busy
  * machine does not reach it.
@@ -7,10 +10,11 @@ export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   withinMs = 10_000,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs;
+  const startMs = performance.now();
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`It never happened that ${what}`);
-    await Bun.sleep(5);
+    const waitedMs = performance.now() - startMs;
+    if (waitedMs > withinMs) throw new Error(`It never happened that ${what}`);
+    await Bun.sleep(Math.min(Math.max(waitedMs / 10, LOOK_MS.least), LOOK_MS.most));
   }
 }
 

@@ -1,12 +1,13 @@
 // A program of the product as a process of the operating system: started on the leash of
 // scripts/processes.mjs, killed, started again, its output kept in one file over all its lives.
 
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Child, lastWords, launch } from "../../scripts/processes.mjs";
 
 const PROJECT = join(import.meta.dir, "../..");
 const READY_MS = 30_000;
+const LOOK_MS = 20;
 /** Both programs log it last of all, but for one line, when they have started. */
 const READY = "Metrics are served";
 
@@ -55,7 +56,7 @@ export class Program {
   async start(more: StartOptions = {}): Promise<void> {
     if (this.isRunning) throw new Error(`${this.options.name} runs already`);
     const { name, file, env, logFile } = this.options;
-    this.#logStart = logText(logFile).length;
+    this.#logStart = sizeOf(logFile);
     const preload = more.preload === undefined ? [] : ["--preload", more.preload];
     const child = launch({
       name,
@@ -69,7 +70,7 @@ export class Program {
       this.#servedPort = this.#metricsPort();
       if (this.#servedPort !== null) return;
       if (child.exit() !== null) throw new Error(`${name} ended:\n${lastWords(logFile)}`);
-      await Bun.sleep(5);
+      await Bun.sleep(LOOK_MS);
     }
     await child.kill9();
     throw new Error(`${name} did not start:\n${lastWords(logFile)}`);
@@ -116,17 +117,26 @@ export class Program {
   }
 
   #metricsPort(): number | null {
-    const lines = linesOf(logText(this.options.logFile).slice(this.#logStart));
+    const lines = linesOf(logText(this.options.logFile, this.#logStart));
     const port = lines.find(({ msg }) => msg === READY)?.port;
     return typeof port === "number" ? port : null;
   }
 }
 
-function logText(file: string): string {
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The log from a byte on; empty before there is one. */
+function logText(file: string, start = 0): string {
+  const size = sizeOf(file);
+  if (size <= start) return "";
+  const bytes = Buffer.alloc(size - start);
+  const log = openSync(file, "r");
   try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
+    return bytes.toString("utf8", 0, readSync(log, bytes, 0, bytes.length, start));
+  } finally {
+    closeSync(log);
   }
 }
 
