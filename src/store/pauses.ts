@@ -27,6 +27,7 @@ export class Pauses {
   #targets: ReadonlySet<string> = new Set();
   #loading: Promise<void> | null = null;
   #loadAgain = false;
+  #hasStopped = false;
   #timer: Timer | null = null;
   #unlisten: (() => Promise<void>) | null = null;
 
@@ -34,6 +35,7 @@ export class Pauses {
 
   /** Loads the set and follows its changes until `stop`. Rejects if Postgres does not answer. */
   async start(): Promise<void> {
+    this.#hasStopped = false;
     await this.reload();
     this.#unlisten = await this.deps.database.listen(CHANNEL, () => this.#refresh());
     this.#timer = setInterval(() => this.#refresh(), this.deps.reloadMs ?? RELOAD_MS);
@@ -41,6 +43,7 @@ export class Pauses {
   }
 
   async stop(): Promise<void> {
+    this.#hasStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#unlisten?.().catch(() => {});
@@ -100,7 +103,9 @@ export class Pauses {
   async #load(): Promise<void> {
     do {
       this.#loadAgain = false;
-      this.#targets = new Set(await this.list());
+      const targets = new Set(await this.list());
+      // A set that was being read when this stopped may be one from after it.
+      if (!this.#hasStopped) this.#targets = targets;
     } while (this.#loadAgain);
   }
 
