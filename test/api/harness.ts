@@ -1,9 +1,7 @@
 // The API over real HTTP, on a Redis and a Postgres of its own, with upstreams that the test
 // scripts.
 
-import { Redis } from "ioredis";
 import type { AccountView } from "../../actors/account.ts";
-import { AccountActors } from "../../actors/account-actors.ts";
 import { AnonymousWindow } from "../../actors/anonymous-window.ts";
 import { inspectBuckets } from "../../actors/inspection.ts";
 import { readJournal } from "../../actors/journal.ts";
@@ -28,15 +26,13 @@ import { type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts
 import { TokenCounter } from "../../src/services/chat/token-counter.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { accounts, keys, operations, payments } from "../../src/store/account-schema.ts";
-import { type AccountChange, Accounts } from "../../src/store/accounts.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import type { AccountChange } from "../../src/store/accounts.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
-import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { endpointOf, undocumented } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import { ScriptedMaps } from "../support/scripted-maps.ts";
-import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
-import { keyDirectory } from "../support/world.ts";
+import { startPrivateRedis } from "../support/services.ts";
+import { keyDirectory, openWorld, random, silent, WORLD_PEPPER } from "../support/world.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
 import { ScriptedSearch } from "./scripted-search.ts";
@@ -44,8 +40,7 @@ import { ScriptedSearch } from "./scripted-search.ts";
 /** Where the mail of the tests is sent from. */
 export const MAIL_DOMAIN = "mail.farebox.test";
 
-export const PEPPER = "pepper of the tests";
-const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+export const PEPPER = WORLD_PEPPER;
 
 /** $1 per million prompt tokens, $2 per million output tokens: 1,000 and 2,000 nano a token. */
 export const MODEL: ModelEntry = {
@@ -473,29 +468,18 @@ export function until(isSo: () => boolean | Promise<boolean>, what: string): Pro
   return eventually(what, isSo);
 }
 
+/** A world on a Redis of its own, which a test can take away, and the stores of mail. */
 async function openStores() {
   const server = await startPrivateRedis();
-  const testDatabase = await createTestDatabase();
-  const database = openDatabase(testDatabase.url);
-  const redis = new Redis(server.url, { enableAutoPipelining: true, maxRetriesPerRequest: 1 });
+  const world = await openWorld({ redisUrl: server.url });
+  const { database, redis, accounts: actors, store: accounts } = world;
   // A test that takes Redis away expects that its client finds out.
   redis.on("error", () => {});
-  const actors = new AccountActors({
-    redis,
-    repository: new WalletRepository(database),
-    now: Date.now,
-    log: { warn: () => {}, error: () => {} },
-    processId: newId("process", random),
-  });
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const mail = await openMailStores({ database, redis, queueRedisUrl: server.url, log });
+  const mail = await openMailStores({ database, redis, queueRedisUrl: server.url, log: silent });
   const close = async () => {
     await mail.close();
-    redis.disconnect();
-    await database.close();
-    await testDatabase.drop();
+    await world[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   };
-  const repository = new Accounts({ database, random, keyPepper: PEPPER });
-  return { server, database, redis, actors, mail, accounts: repository, close };
+  return { server, database, redis, actors, mail, accounts, close };
 }
