@@ -64,8 +64,8 @@ export interface ProductOptions {
   /** Models that answer as the fake upstream's moods do. */
   readonly models?: readonly ProductModel[];
   /**
-   * The section `search` of the configuration file. A process opens the index that is built in at
-   * its start, which takes as long as all else; so without this there is a server that nobody asks.
+   * The section `search` of the configuration file. The index that is built in takes a fifth of
+   * what a process computes at its start; so without this there is a server that nobody asks.
    */
   readonly search?: object | "built in";
   /** An upstream of the test's own, instead of the fake one. */
