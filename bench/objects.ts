@@ -1,0 +1,97 @@
+// `bun bench/objects.ts` counts the JavaScript objects that a billed call makes in the gateway, by
+// kind. Unlike CPU this does not depend on what else the machine does, so it shows small changes.
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../scripts/processes.mjs";
+import { makeCallers, startApi, startStores } from "./farebox.ts";
+import { callBody } from "./load.ts";
+import { startUpstream } from "./targets.ts";
+
+/** So many that all code of a call is compiled. */
+const WARM_UP_CALLS = 8_000;
+const CALLS = 400;
+const AT_ONCE = 20;
+/** Bun makes one for each request. Some of the warm-up are counted too, so calls are counted by it. */
+const REQUEST = "BunRequest";
+/** Objects may be collected between two counts, however much memory there is. */
+const ATTEMPTS_MAX = 5;
+/** The compiler is behind the warm-up by this much at most. */
+const COMPILE_MS = 1_000;
+/** Kinds with fewer objects a call are left out. */
+const SHOWN_MIN = 0.5;
+// Between two counts as little as possible should be collected.
+const NO_COLLECTION = {
+  BUN_GC_TIMER_DISABLE: "1",
+  BUN_JSC_smallHeapGrowthFactor: "8",
+  BUN_JSC_mediumHeapGrowthFactor: "8",
+};
+
+type Counts = Readonly<Record<string, number>>;
+
+await using cleanup = new AsyncDisposableStack();
+const folder = temporaryFolder("farebox-bench-objects-");
+cleanup.defer(() => folder.remove());
+const { path } = folder;
+const preload = `--preload=${join(import.meta.dir, "heap-counts.ts")}`;
+const stores = await startStores(path);
+cleanup.defer(() => stores.stop());
+const callers = await makeCallers(stores);
+const upstream = await startUpstream(path);
+cleanup.defer(() => upstream.stop());
+Object.assign(process.env, NO_COLLECTION, { BUN_OPTIONS: preload, HEAP_COUNTS: path });
+const secrets = callers.map(({ secret }) => secret);
+const api = await startApi(stores, { logFolder: path, upstreamUrl: upstream.url }, secrets);
+cleanup.defer(() => api.stop());
+
+const body = callBody({ model: "plain", stream: false });
+await calls(WARM_UP_CALLS);
+await Bun.sleep(COMPILE_MS);
+print(await measured());
+
+/** How many objects of each kind a call makes. */
+async function measured(): Promise<Counts> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const before = await counted(2 * attempt);
+    await calls(CALLS);
+    const after = await counted(2 * attempt + 1);
+    const more = (kind: string) => (after[kind] ?? 0) - (before[kind] ?? 0);
+    const requests = more(REQUEST);
+    if (requests < CALLS) continue;
+    return Object.fromEntries(Object.keys(after).map((kind) => [kind, more(kind) / requests]));
+  }
+  throw new Error(`Objects were collected in each of ${ATTEMPTS_MAX} attempts`);
+}
+
+async function calls(count: number): Promise<void> {
+  for (let made = 0; made < count; made += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => call(made + index)));
+  }
+}
+
+async function call(index: number): Promise<void> {
+  const headers = {
+    "content-type": "application/json",
+    ...api.target.callers[index % secrets.length],
+  };
+  const response = await fetch(api.target.url, { method: "POST", headers, body });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${response.status}: ${text}`);
+}
+
+/** The counts of the API process now. */
+async function counted(number: number): Promise<Counts> {
+  const file = join(path, `${number}.json`);
+  process.kill(api.pid, "SIGUSR2");
+  while (!existsSync(file) || readFileSync(file, "utf8") === "") await Bun.sleep(20);
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+function print(counts: Counts): void {
+  const rows = Object.entries(counts)
+    .filter(([, count]) => count >= SHOWN_MIN)
+    .sort(([, one], [, other]) => other - one);
+  const all = rows.reduce((sum, [, count]) => sum + count, 0);
+  console.log(`${all.toFixed(0).padStart(6)}  objects a call`);
+  for (const [kind, count] of rows) console.log(`${count.toFixed(1).padStart(6)}  ${kind}`);
+}
