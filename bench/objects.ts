@@ -12,7 +12,7 @@ import { startUpstream } from "./targets.ts";
 const WARM_UP_CALLS = 8_000;
 const CALLS = 400;
 const AT_ONCE = 20;
-/** Bun makes one for each request. Some of the warm-up are counted too, so calls are counted by it. */
+/** Bun makes one for each request; requests of the warm-up may be counted too. */
 const REQUEST = "BunRequest";
 /** Objects may be collected between two counts, however much memory there is. */
 const ATTEMPTS_MAX = 5;

@@ -22,7 +22,7 @@ import {
 import type { JsonBody } from "./json-body.ts";
 import { countByKey } from "./optional-key.ts";
 import { readText } from "./read-body.ts";
-import { bytesResponse, jsonResponse, type ResponseMeta } from "./respond.ts";
+import { bytesResponse, jsonResponse } from "./respond.ts";
 import { allowQuiet, endQuiet } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
 
@@ -38,10 +38,10 @@ export interface EndpointContext<Deps> {
 
 interface AnswerMeta {
   /** What the call was charged, with the same decimal digits as in the body. */
-  readonly costUsd?: string;
-  readonly status?: number;
+  readonly costUsd?: string | undefined;
+  readonly status?: number | undefined;
   /** True if this repeats the response to an earlier request. */
-  readonly isRepeat?: boolean;
+  readonly isRepeat?: boolean | undefined;
 }
 
 const BYTES = "application/octet-stream";
@@ -201,16 +201,19 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
   try {
     const answer = await run(context, prepared);
     measureOwn(context);
-    const meta = responseMeta(context.call);
+    const { requestId, rate } = context.call;
+    if (rate === null) throw new Error("A call is answered before it was admitted");
     if ("events" in answer) {
       streams = true;
       // Nothing is charged yet, and the header says so; the last frame has the real cost.
-      return eventStream(answer.events, meta, () => endQuiet(server, request));
+      return eventStream(answer.events, { requestId, rate }, () => endQuiet(server, request));
     }
     // Caches must not store a reply that was paid for, and a GET could be cached.
     const isPrivate = method === "GET" && isBilled;
-    if ("json" in answer) return jsonResponse(answer.json, { ...meta, ...answer, isPrivate });
-    return bytesResponse(answer.bytes, mediaType ?? BYTES, { ...meta, ...answer, isPrivate });
+    const { costUsd, status, isRepeat } = answer;
+    const meta = { requestId, rate, costUsd, status, isRepeat, isPrivate };
+    if ("json" in answer) return jsonResponse(answer.json, meta);
+    return bytesResponse(answer.bytes, mediaType ?? BYTES, meta);
   } finally {
     if (!streams) endQuiet(server, request);
   }
@@ -219,11 +222,6 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
 function measureOwn<Deps extends FrameDeps>({ deps, call }: EndpointContext<Deps>): void {
   const { meter, clock } = deps.calls;
   meter?.own((clock.monotonicMs() - call.arrivedMs - call.upstreamMs) / 1_000);
-}
-
-function responseMeta({ requestId, rate }: Call): ResponseMeta {
-  if (rate === null) throw new Error("A call is answered before it was admitted");
-  return { requestId, rate };
 }
 
 async function answerOpen(

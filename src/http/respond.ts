@@ -10,11 +10,11 @@ export interface ResponseMeta {
   readonly requestId: string;
   readonly rate: RateLimits;
   /** What the call was charged, with the same decimal digits as in the body. */
-  readonly costUsd?: string;
+  readonly costUsd?: string | undefined;
   /** The status of a success other than 200. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** True if this repeats the response to an earlier request. */
-  readonly isRepeat?: boolean;
+  readonly isRepeat?: boolean | undefined;
   /** True if the connection must end with this response, because part of the body was not read. */
   readonly closes?: boolean;
   /** True if caches must not store the response: it answers a GET, and was paid for. */

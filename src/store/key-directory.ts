@@ -49,9 +49,9 @@ export class KeyDirectory {
   }
 
   /**
-   * Null if there is no such key; no promise for a key that is remembered. `hasTurn` is called only for a key that is not remembered: true
-   * lets the caller have a separate statement. Throws if Postgres does not answer, and
-   * `service_unavailable` if too many keys wait already.
+   * Null if there is no such key; no promise for a key that is remembered. `hasTurn` is called only
+   * for another one: true lets the caller have a separate statement. Rejects if Postgres does not
+   * answer, and with `service_unavailable` if too many keys wait already.
    */
   find(digests: KeyDigests, hasTurn: () => Promise<boolean>): LookupResult | Promise<LookupResult> {
     const known = this.#remembered(digests[0]);

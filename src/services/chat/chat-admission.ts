@@ -116,17 +116,21 @@ interface Plan {
 }
 
 function planOf(
-  [first, ...others]: Models,
+  candidates: Models,
   promptTokens: number,
   outputTokens: (model: ModelEntry) => number,
 ): Plan {
-  const models: Models = [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
+  const models = candidates.length > MODELS_ASKED_MAX ? askedOf(candidates) : candidates;
   let bound = ZERO;
   for (const model of models) {
     const most = upperBound(model.bands, promptTokens, outputTokens(model));
     if (most > bound) bound = most;
   }
   return { models, bound };
+}
+
+function askedOf([first, ...others]: Models): Models {
+  return [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
 }
 
 /**
@@ -170,20 +174,24 @@ async function fitContext(
     readonly length: PromptLength | Promise<PromptLength>;
   },
 ): Promise<AdmittedChat> {
-  const { hold, models } = held;
-  const [first, ...others] = models;
+  const { hold } = held;
   // If the hold contains free credit, only eligible models can be used.
-  const paid = others.filter((model) => model.freeCreditEligible || hold.free === ZERO);
+  const models = hold.free === ZERO ? held.models : eligibleOf(held.models);
   try {
     const length = held.length instanceof Promise ? await held.length : held.length;
     const requestFor = (model: ModelEntry) =>
       request.hasDefaultLimit === true
         ? { ...request, maxTokens: outputTokensFor(model, request, length) }
         : request;
-    return { hold, models: modelsWithRoom([first, ...paid], request, length), requestFor };
+    return { hold, models: modelsWithRoom(models, request, length), requestFor };
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
+}
+
+/** The first model is the one that the hold was taken for. */
+function eligibleOf([first, ...others]: Models): Models {
+  return [first, ...others.filter((model) => model.freeCreditEligible)];
 }
 
 function termsOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {

@@ -1,7 +1,7 @@
 import { CHAT } from "../../core/limits.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { type ChatDeps, prepareChat, runChat } from "./answer-chat.ts";
+import { type ChatDeps, type ChooseModels, prepareChat, runChat } from "./answer-chat.ts";
 import { GUIDE_MODEL } from "./catalogue.ts";
 import { ChatBody } from "./chat-body.ts";
 import { chatExamples, toolExample } from "./chat-examples.ts";
@@ -36,9 +36,13 @@ export const chat = endpoint({
   examples: [...chatExamples(GUIDE_MODEL, GUIDE_MODEL, {}), toolExample(GUIDE_MODEL)],
   mistakenFor: ["/v1/responses", "/v1/completions", "/chat/completions", "/v1/chat"],
   prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareChat(context, fields, fields.model, (deps, input, catalogue) => ({
-      chat: toChatCall(input, catalogue, deps.pauses),
-      svcMembers: () => "",
-    })),
+    prepareChat(context, fields, fields.model, choose),
   run: runChat,
+});
+
+const nothingMore = () => "";
+
+const choose: ChooseModels = ({ pauses }, input, catalogue) => ({
+  chat: toChatCall(input, catalogue, pauses),
+  svcMembers: nothingMore,
 });

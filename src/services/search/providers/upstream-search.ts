@@ -26,7 +26,9 @@ export interface UpstreamSearch {
 
 const REPLY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The results of the caller's page; all its requests have one time limit. Throws a RouteFailure. */
+/**
+ * The results of the caller's page; all its requests have one time limit. Throws a RouteFailure.
+ */
 export async function searchUpstream(search: UpstreamSearch): Promise<SearchResult[]> {
   const limit = new TimeLimit(search.server.timeoutMs, search.signal);
   try {
