@@ -62,7 +62,8 @@ const RETRY_MS = 1_000;
  */
 const RELEASES_MAX = 60;
 
-const NOTHING_UNUSED: SettleOpenArgs["unused"] = [];
+/** Shared by all calls without limits of their own. */
+const NOTHING_UNUSED: SettleOpenArgs["unused"] = Object.freeze([]);
 /** What Redis has not said yet. */
 const NOT_SETTLED = { left: null, ownedPaid: null } as const;
 

@@ -11,7 +11,8 @@ export function inSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
-const NO_KEYS: readonly string[] = [];
+/** Shared by all calls without limits of their own. */
+const NO_KEYS: readonly string[] = Object.freeze([]);
 
 /** The keys of the limits that a call counts against. */
 export function limitKeys(
