@@ -38,10 +38,10 @@ export interface EndpointContext<Deps> {
 
 interface AnswerMeta {
   /** What the call was charged, with the same decimal digits as in the body. */
-  readonly costUsd?: string | undefined;
-  readonly status?: number | undefined;
+  readonly costUsd?: string;
+  readonly status?: number;
   /** True if this repeats the response to an earlier request. */
-  readonly isRepeat?: boolean | undefined;
+  readonly isRepeat?: boolean;
 }
 
 const BYTES = "application/octet-stream";

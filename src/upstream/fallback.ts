@@ -119,11 +119,10 @@ export class Fallback implements BoardMember {
           if (served !== null) return served;
         }
       }
-      const waited: Choice<Candidate> | null = full;
-      if (waited !== null) {
+      if (full !== null) {
         const { clock } = this.#deps;
-        if (await waited.slots.wait(account, { clock, forMs: WAIT_MS, signal })) {
-          const served = await this.#ask(question, waited, failures, errors);
+        if (await full.slots.wait(account, { clock, forMs: WAIT_MS, signal })) {
+          const served = await this.#ask(question, full, failures, errors);
           if (served !== null) return served;
         }
       }
@@ -204,23 +203,31 @@ export class Fallback implements BoardMember {
 
   #breakerOf(server: Server, subject: string): Breaker {
     const name = `${server.name} ${server.baseUrl} ${subject}`;
-    const known = this.#breakers.get(name);
-    if (known !== undefined) return known.breaker;
-    const breaker = new Breaker(() => this.#deps.clock.monotonicMs());
-    this.#breakers.set(name, { server: server.name, subject, breaker });
+    const { breaker } = entryOf(this.#breakers, name, () => ({
+      ...{ server: server.name, subject },
+      breaker: new Breaker(() => this.#deps.clock.monotonicMs()),
+    }));
     return breaker;
   }
 
   #slotsOf(server: Server): Slots {
     const name = `${server.name} ${server.baseUrl}`;
-    let slots = this.#slots.get(name);
-    if (slots === undefined) {
-      slots = new Slots(server.concurrencyMax);
-      this.#slots.set(name, slots);
-    }
+    const slots = entryOf(this.#slots, name, () => new Slots(server.concurrencyMax));
     slots.resize(server.concurrencyMax);
     return slots;
   }
+}
+
+function entryOf<Value extends object>(
+  cache: LRUCache<string, Value>,
+  name: string,
+  make: () => Value,
+): Value {
+  const known = cache.get(name);
+  if (known !== undefined) return known;
+  const made = make();
+  cache.set(name, made);
+  return made;
 }
 
 const RESULTS = { server: "failed", connection: "unreachable", nobody: "ignored" } as const;

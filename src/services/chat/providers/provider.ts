@@ -71,7 +71,7 @@ export interface ChatReply {
   /** Null if the upstream sent none, or an invalid one. */
   readonly usage: ChatUsage | null;
   /** The configuration of the server that answered; null if it is not known. */
-  readonly fingerprint?: string | null | undefined;
+  readonly fingerprint?: string | null;
 }
 
 /** The route that served a call. */
