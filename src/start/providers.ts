@@ -8,7 +8,6 @@ import type { UpstreamMeter } from "../core/upstream-meter.ts";
 import { createChatProvider } from "../services/chat/providers/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "../services/chat/providers/guide.ts";
 import { TokenCounter } from "../services/chat/token-counter.ts";
-import { warmTokenizer } from "../services/chat/tokens.ts";
 import { openEmbeddedMaps } from "../services/maps/providers/embedded/embedded-maps.ts";
 import { createMapsProvider } from "../services/maps/providers/maps-provider.ts";
 import { remoteServers } from "../services/maps/providers/remote/remote-servers.ts";
@@ -117,7 +116,7 @@ export async function openProviders(
     },
     /** Prepares what the first call would wait for. */
     warmUp() {
-      warmTokenizer();
+      tokens.warmUp();
       if (searchesDocuments()) index.open();
       copy.start();
     },

@@ -7,7 +7,6 @@ import { ThreadClient } from "../../upstream/thread-client.ts";
 import type { ChatRequest } from "./providers/provider.ts";
 import {
   countInPieces,
-  countTokens,
   piecesOf,
   promptPieces,
   promptTokensMax,
@@ -16,17 +15,16 @@ import {
 
 /** A prompt with a larger bound in bytes is not counted before its call is admitted (D-170). */
 export const ESTIMATED_BYTES_MAX = 256 * 1024;
-/**
- * Shorter text is counted without the thread. This takes 0.1 ms for prose and 6 ms for the worst
- * text, and a message to the thread and back takes 0.1 ms (D-171).
- */
-const AT_ONCE_LENGTH_MAX = 1024;
 /** The most text in one message to the thread: 1.5 ms for prose, 190 ms for the worst text. */
 const MESSAGE_LENGTH_MAX = 32 * 1024;
 /** The most estimates that may wait, for one account and in total. */
 export const WAITING_MAX = { account: 4, total: 64 };
+/** Estimates of less text than this may always wait: 0.1 ms for prose, 6 ms for the worst text. */
+const SHORT_LENGTH = 1024;
 /** A thread that takes longer for one message is terminated. */
 const ANSWER_MS = 10_000;
+/** The thread is started this long after the process, unless a call needs it before. */
+const WARM_UP_MS = 10_000;
 /** How long to wait after a thread has ended before another one is started. */
 const RESTART_MS = 1_000;
 
@@ -39,7 +37,8 @@ export interface TokenCounterDeps {
 
 interface Job {
   readonly account: string;
-  readonly isEstimate: boolean;
+  /** One of those that only some of may wait. */
+  readonly isLimited: boolean;
   readonly tokensMax: number;
   /** The text that is not counted yet. */
   readonly pieces: string[];
@@ -48,15 +47,21 @@ interface Job {
   readonly resolve: (tokens: number | null) => void;
 }
 
-/** Counts tokens. Starts its thread when it is first needed, and again after it has ended. */
+/**
+ * Counts tokens. Starts its thread when it is first needed, and again after it has ended. Only the
+ * thread loads the tokenizer, unless it ends and there is something to charge (D-330).
+ */
 export class TokenCounter implements Disposable {
+  readonly #clock: Clock;
   readonly #thread: ThreadClient<null, readonly string[], number>;
   /** The waiting jobs by account. The account whose turn is next comes first. */
   readonly #waiting = new Map<string, Job[]>();
-  #estimates = 0;
+  #limited = 0;
   #isAsking = false;
+  #stopWarmUp = () => {};
 
   constructor({ clock, log, start = startThread }: TokenCounterDeps) {
+    this.#clock = clock;
     this.#thread = new ThreadClient({
       name: "The token thread",
       start,
@@ -68,6 +73,11 @@ export class TokenCounter implements Disposable {
       clock,
       log,
     });
+  }
+
+  /** Starts the thread in a while, so that hardly any call waits for it. */
+  warmUp(): void {
+    this.#stopWarmUp = this.#clock.after(WARM_UP_MS, () => void this.#thread.start());
   }
 
   /**
@@ -98,6 +108,7 @@ export class TokenCounter implements Disposable {
 
   /** Ends the thread. Waiting charges are counted without it. */
   close(): void {
+    this.#stopWarmUp();
     this.#thread.close();
   }
 
@@ -112,31 +123,32 @@ export class TokenCounter implements Disposable {
   }
 
   async #count({
+    isEstimate,
     pieces,
     ...job
-  }: Pick<Job, "account" | "isEstimate" | "tokensMax"> & {
+  }: Pick<Job, "account" | "tokensMax"> & {
+    readonly isEstimate: boolean;
     readonly pieces: readonly string[];
   }): Promise<number | null> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    if (length <= AT_ONCE_LENGTH_MAX) {
-      return pieces.reduce((tokens, piece) => tokens + countTokens(piece), 0);
-    }
-    if (job.isEstimate && this.#isFull(job.account)) return null;
+    if (length === 0) return 0;
+    const isLimited = isEstimate && length > SHORT_LENGTH;
+    if (isLimited && this.#isFull(job.account)) return null;
     if (!this.#thread.start()) return null;
     const { promise, resolve } = Promise.withResolvers<number | null>();
-    this.#enqueue({ ...job, pieces: [...pieces], tokens: 0, resolve });
-    if (job.isEstimate) this.#estimates += 1;
+    this.#enqueue({ ...job, isLimited, pieces: [...pieces], tokens: 0, resolve });
+    if (isLimited) this.#limited += 1;
     void this.#work();
     try {
       return await promise;
     } finally {
-      if (job.isEstimate) this.#estimates -= 1;
+      if (isLimited) this.#limited -= 1;
     }
   }
 
   #isFull(account: string): boolean {
-    const waiting = this.#waiting.get(account)?.filter(({ isEstimate }) => isEstimate) ?? [];
-    return waiting.length >= WAITING_MAX.account || this.#estimates >= WAITING_MAX.total;
+    const waiting = this.#waiting.get(account)?.filter(({ isLimited }) => isLimited) ?? [];
+    return waiting.length >= WAITING_MAX.account || this.#limited >= WAITING_MAX.total;
   }
 
   #enqueue(job: Job): void {

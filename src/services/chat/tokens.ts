@@ -23,12 +23,11 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 let loaded: Tokenizer | undefined;
 
-/** Loads the tokenizer, which takes about half a second, so that no call has to wait for it. */
-export function warmTokenizer(): void {
-  tokenizer();
-}
-
-/** The tokens of a text. Takes some milliseconds per 100 KB, at worst 3 µs per character. */
+/**
+ * The tokens of a text. Takes some milliseconds per 100 KB, at worst 3 µs per character. Whoever
+ * counts first in a thread waits 0.4 s for the tokenizer's tables, which take 60 MB: a thread that
+ * serves requests asks a TokenCounter.
+ */
 export function countTokens(text: string): number {
   if (text === "") return 0;
   const { countTokens: count } = tokenizer();
@@ -118,21 +117,28 @@ export interface TextStart {
   readonly cut: boolean;
 }
 
-/** The start of a text with at most `tokensMax` tokens, cut between two characters. */
-export function firstTokens(text: string, tokensMax: number): TextStart {
-  const all = countTokens(text);
+/**
+ * The start of a text with at most `tokensMax` tokens as `count` counts them, cut between two
+ * characters.
+ */
+export async function firstTokens(
+  text: string,
+  tokensMax: number,
+  count: (text: string) => Promise<number>,
+): Promise<TextStart> {
+  const all = await count(text);
   if (all <= tokensMax) return { text, tokens: all, cut: false };
   // Do not decode the first tokens instead: a token may end within a character.
   let fits = 0;
   let tooLong = text.length;
   while (tooLong - fits > 1) {
     const middle = Math.floor((fits + tooLong) / 2);
-    if (countTokens(text.slice(0, middle)) <= tokensMax) fits = middle;
+    if ((await count(text.slice(0, middle))) <= tokensMax) fits = middle;
     else tooLong = middle;
   }
   const length = isWithinPair(text, fits) ? fits - 1 : fits;
   const start = text.slice(0, length);
-  return { text: start, tokens: countTokens(start), cut: true };
+  return { text: start, tokens: await count(start), cut: true };
 }
 
 /**

@@ -98,6 +98,33 @@ describe("TokenCounter", () => {
     expect(await ask("after")).toBeNull();
   });
 
+  test("lets estimates of short prompts always wait", async () => {
+    const prompt = promptOf("One hold.");
+    const counter = counterOf();
+    const asked = Array.from({ length: 500 }, () => counter.estimatePrompt("a", prompt, NO_LIMIT));
+    const exact = await countPrompt(prompt);
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([exact]));
+  });
+
+  test("starts its thread after a while, and not once it is closed", () => {
+    const clock = new FakeClock();
+    let starts = 0;
+    const start = () => {
+      starts += 1;
+      return threadOf("silent-thread")();
+    };
+    const counter = counterOf({ clock, start });
+    counter.warmUp();
+    expect(starts).toBe(0);
+    clock.advance(10_000);
+    expect(starts).toBe(1);
+    const closed = counterOf({ clock, start });
+    closed.warmUp();
+    closed.close();
+    clock.advance(60_000);
+    expect(starts).toBe(1);
+  });
+
   test("lets nobody wait for a thread that ended, and starts another", async () => {
     const clock = new FakeClock();
     let starts = 0;

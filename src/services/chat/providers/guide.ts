@@ -116,7 +116,8 @@ async function reply(
   }
   const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
   const whole = beforeStop(answer(index, question), request.parameters.stop);
-  const start = firstTokens(whole, request.maxTokens);
+  const count = (text: string) => tokens.countTexts(account, [text]);
+  const start = await firstTokens(whole, request.maxTokens, count);
   return {
     text: start.text,
     finishReason: start.cut ? "length" : "stop",
