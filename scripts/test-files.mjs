@@ -1,5 +1,5 @@
-// The test files of `npm test` in the order in which they start: the longest first, so that no lane
-// is left with one of them at the end. How long each takes is kept in test/times.json.
+// Which test files run, and in which order: the longest first, so that no lane is left with one of
+// them at the end. How long each takes is kept in test/times.json.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -9,14 +9,28 @@ const TIMES = join(PROJECT, "test", "times.json");
 /** Shorter files leave no lane waiting, in whichever order. */
 const KEPT_SECONDS_MIN = 5;
 const SHOWN = 10;
+/**
+ * Suites of whole products: started, killed, upgraded, and used by browsers and foreign clients.
+ * They take more than half of the time of all tests (D-331).
+ */
+const PRODUCT_SUITES = ["browser", "chaos", "e2e", "fuzz", "soak", "upgrade"];
 
-/** All test files, the longest first; those below test/long only when they are asked for. */
-export function testFiles() {
+/**
+ * The test files that have one of `words` in their names. Without words these are all files, those
+ * of the product suites only with `all`. Those below test/long run only with FAREBOX_LONG=1.
+ * @param {{ words?: readonly string[], all?: boolean }} [wanted]
+ */
+export function testFiles({ words = [], all = false } = {}) {
   const times = keptTimes();
+  const named = (/** @type {string} */ file) =>
+    words.length === 0
+      ? all || !PRODUCT_SUITES.some((suite) => file.startsWith(`test/${suite}/`))
+      : words.some((word) => file.includes(word.replace(/^\.\//, "")));
   const files = readdirSync(join(PROJECT, "test"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
     .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
-    .filter((file) => process.env.FAREBOX_LONG === "1" || !file.startsWith("test/long/"));
+    .filter((file) => process.env.FAREBOX_LONG === "1" || !file.startsWith("test/long/"))
+    .filter(named);
   const secondsOf = (/** @type {string} */ file) => times[file] ?? 0;
   return files.sort((a, b) => secondsOf(b) - secondsOf(a) || (a < b ? -1 : 1));
 }
@@ -29,7 +43,7 @@ export function testFiles() {
  */
 export function keepTimes(seconds, say) {
   if (process.env.FAREBOX_TIMES !== "1") return;
-  const known = new Set(testFiles());
+  const known = new Set(testFiles({ all: true }));
   const all = Object.entries({ ...keptTimes(), ...Object.fromEntries(seconds) })
     .map(([file, time]) => /** @type {const} */ ([file, Math.round(time)]))
     .filter(([file, time]) => known.has(file) && time >= KEPT_SECONDS_MIN)

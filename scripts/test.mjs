@@ -1,9 +1,9 @@
-// `npm test [-- <parts of file names, options of bun test>]`: the test suite on stores of its own.
+// `npm test [-- <parts of file names, options of bun test>]`: the tests on stores of their own;
+// `npm run test:all`: the suites of whole products too (see scripts/test-files.mjs).
 //
 // Files run in lanes, each file in a process and each lane with a Redis of its own; the longest
-// start first. The suites below test/long run only with FAREBOX_LONG=1. What failed is printed
-// again at the end, and the last line is always the count. With CI set, files that failed run once
-// more when all others are done: see `runAgain`.
+// start first. What failed is printed again at the end, and the last line is always the count. With
+// CI set, files that failed run once more when all others are done: see `runAgain`.
 
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -55,22 +55,23 @@ main().catch((error) => {
 async function main() {
   await ensurePackages({ dev: true, progress: say });
   const given = process.argv.slice(2);
-  const options = given.filter((argument) => argument.startsWith("-"));
-  const names = given.filter((argument) => !argument.startsWith("-"));
-  const files = testFiles().filter(
-    (file) => names.length === 0 || names.some((name) => file.includes(name.replace(/^\.\//, ""))),
-  );
-  if (files.length === 0) throw new Error(`No test file has ${names.join(" or ")} in its name.`);
+  const all = given.includes("--all");
+  const options = given.filter((argument) => argument.startsWith("-") && argument !== "--all");
+  const words = given.filter((argument) => !argument.startsWith("-"));
+  const files = testFiles({ words, all });
+  if (files.length === 0) throw new Error(`No test file has ${words.join(" or ")} in its name.`);
+  const left = words.length > 0 ? 0 : testFiles({ all: true }).length - files.length;
   // More than there are cores: many tests wait most of their time.
   const lanes = Math.min(files.length, LANES_MAX, availableParallelism() + 2);
   const home = temporaryFolder("farebox-test-");
   try {
-    await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (all) => {
+    await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (opened) => {
       const total = nothingYet();
-      await Promise.all(all.map((lane) => runLane(lane, files, total)));
-      const [lane] = all;
+      await Promise.all(opened.map((lane) => runLane(lane, files, total)));
+      const [lane] = opened;
       if (process.env.CI && lane !== undefined) await runAgain(lane, total);
       keepTimes(total.seconds, say);
+      if (left > 0) say(`${left} files that test whole products run with \`npm run test:all\``);
       report(total);
     });
   } finally {
