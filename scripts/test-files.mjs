@@ -10,21 +10,21 @@ const TIMES = join(PROJECT, "test", "times.json");
 const KEPT_SECONDS_MIN = 5;
 const SHOWN = 10;
 /**
- * Suites of whole products: started, killed, upgraded, and used by browsers and foreign clients.
- * They take more than half of the time of all tests (D-331).
+ * Suites that start whole products, kill and upgrade them, and drive browsers, and the one that
+ * compiles copies of the tree. They take more than half of the time of all tests (D-331).
  */
-const PRODUCT_SUITES = ["browser", "chaos", "e2e", "fuzz", "soak", "upgrade"];
+const SLOW_SUITES = ["browser", "chaos", "e2e", "fuzz", "soak", "upgrade", "walkthrough"];
 
 /**
  * The test files that have one of `words` in their names. Without words these are all files, those
- * of the product suites only with `all`. Those below test/long run only with FAREBOX_LONG=1.
+ * of the slow suites only with `all`. Those below test/long run only with FAREBOX_LONG=1.
  * @param {{ words?: readonly string[], all?: boolean }} [wanted]
  */
 export function testFiles({ words = [], all = false } = {}) {
   const times = keptTimes();
   const named = (/** @type {string} */ file) =>
     words.length === 0
-      ? all || !PRODUCT_SUITES.some((suite) => file.startsWith(`test/${suite}/`))
+      ? all || !SLOW_SUITES.some((suite) => file.startsWith(`test/${suite}/`))
       : words.some((word) => file.includes(word.replace(/^\.\//, "")));
   const files = readdirSync(join(PROJECT, "test"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))

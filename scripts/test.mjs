@@ -1,5 +1,5 @@
 // `npm test [-- <parts of file names, options of bun test>]`: the tests on stores of their own;
-// `npm run test:all`: the suites of whole products too (see scripts/test-files.mjs).
+// `npm run test:all`: the slow suites too (see scripts/test-files.mjs).
 //
 // Files run in lanes, each file in a process and each lane with a Redis of its own; the longest
 // start first. What failed is printed again at the end, and the last line is always the count. With
@@ -71,7 +71,7 @@ async function main() {
       const [lane] = opened;
       if (process.env.CI && lane !== undefined) await runAgain(lane, total);
       keepTimes(total.seconds, say);
-      if (left > 0) say(`${left} files that test whole products run with \`npm run test:all\``);
+      if (left > 0) say(`${left} files of the slow suites run with \`npm run test:all\``);
       report(total);
     });
   } finally {

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT } from "../scripts/home.mjs";
-import { temporaryFolder } from "../scripts/processes.mjs";
-import { applyStep, readSteps, type Step } from "./support/walkthrough.ts";
+import { PROJECT } from "../../scripts/home.mjs";
+import { temporaryFolder } from "../../scripts/processes.mjs";
+import { applyStep, readSteps, type Step } from "../support/walkthrough.ts";
 
 const COPIED = ["src", "actors", "migrations", "workers", "test", "scripts", "bench", "docs"];
 const ROOT_FILES = ["README.md", "package.json", "tsconfig.json", "biome.json", "bunfig.toml"];
