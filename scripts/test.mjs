@@ -6,7 +6,8 @@
 // CI set, files that failed run once more when all others are done: see `runAgain`.
 
 import { spawn } from "node:child_process";
-import { availableParallelism } from "node:os";
+import { accessSync, constants, statfsSync } from "node:fs";
+import { availableParallelism, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { makeHome, PROJECT } from "./home.mjs";
@@ -31,6 +32,9 @@ const DATA = join(PROJECT, "node_modules", ".cache", "farebox", "data");
 const LANES_MAX = 4;
 /** A test that hangs ends; a busy machine is no reason to fail. */
 const TIMEOUT_MS = 60_000;
+/** The kernel's folder of files in memory, and what must be free of the memory to use it. */
+const MEMORY_FOLDER = "/dev/shm";
+const MEMORY_FREE_MIN = 4 * 1024 ** 3;
 /** More files than this fail for a reason that they share. */
 const AGAIN_MAX = 3;
 /** Of a failed file's output, what is printed again at the end. */
@@ -63,6 +67,7 @@ async function main() {
   const left = words.length > 0 ? 0 : testFiles({ all: true }).length - files.length;
   // More than there are cores: many tests wait most of their time.
   const lanes = Math.min(files.length, LANES_MAX, availableParallelism() + 2);
+  process.env.TMPDIR = folderForTests();
   const home = temporaryFolder("farebox-test-");
   try {
     await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (opened) => {
@@ -76,6 +81,22 @@ async function main() {
     });
   } finally {
     home.remove();
+  }
+}
+
+/**
+ * Where stores and tests keep their files: in memory where that is possible, unless TMPDIR says
+ * otherwise. Each test file has a database, which is a thousand files to make and to remove (D-332).
+ */
+function folderForTests() {
+  if (process.env.TMPDIR || freemem() < MEMORY_FREE_MIN) return tmpdir();
+  try {
+    accessSync(MEMORY_FOLDER, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
+    return bavail * bsize < MEMORY_FREE_MIN ? tmpdir() : MEMORY_FOLDER;
+  } catch {
+    // Only Linux has this folder.
+    return tmpdir();
   }
 }
 
