@@ -9,7 +9,7 @@ import { placeFile } from "../src/services/maps/providers/embedded/place-file.ts
 import { PlaceIndex } from "../src/services/maps/providers/embedded/place-index.ts";
 import { readPlaces } from "../src/services/maps/providers/embedded/place-sources.ts";
 import { openDataFile } from "../src/upstream/data-file.ts";
-import { realClock } from "../test/api/fake-clock.ts";
+import { realClock } from "../test/support/fake-clock.ts";
 
 interface Figure {
   readonly what: string;

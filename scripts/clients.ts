@@ -4,7 +4,7 @@
 import { parseArgs } from "node:util";
 import { CLIENT_NAMES, runClients } from "../test/clients/run-clients.ts";
 import { clientTable, failuresOf } from "../test/clients/table.ts";
-import { isCi } from "../test/clients/toolchains.ts";
+import { isCi } from "../test/support/toolchains.ts";
 
 const HELP = `bun run clients [options]
 

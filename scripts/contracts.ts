@@ -1,8 +1,8 @@
 // `npm run contracts`: holds what we ask of Stripe, and our sandbox, against Stripe's own OpenAPI
 // document and stripe-mock. The first run builds stripe-mock with Go, below .farebox/tools.
 
-import { isCi } from "../test/clients/toolchains.ts";
 import { prepareStripeMock } from "../test/payments/contract/stripe-mock.ts";
+import { isCi } from "../test/support/toolchains.ts";
 import { PROJECT } from "./home.mjs";
 
 const found = await prepareStripeMock();

@@ -4,8 +4,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { anySeed } from "../test/chaos/random.ts";
 import { soak } from "../test/soak/soak.ts";
+import { anySeed } from "../test/support/random.ts";
 
 /** In a shorter run, warming up would look like growth, so it only shows that all works. */
 const JUDGED_MINUTES_MIN = 20;

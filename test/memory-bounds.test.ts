@@ -10,7 +10,7 @@ import { TIME_ZONES_MAX, utcOffset } from "../src/services/maps/providers/territ
 import { Accounts } from "../src/store/accounts.ts";
 import { openDatabase } from "../src/store/database.ts";
 import { RowNumbers } from "../src/store/row-numbers.ts";
-import { FakeClock } from "./api/fake-clock.ts";
+import { FakeClock } from "./support/fake-clock.ts";
 import { createTestDatabase } from "./support/services.ts";
 import { readTree, viewOf } from "./support/tidy-source.ts";
 import { ask, openAccount, openWorld, random, usd } from "./support/world.ts";

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { disputePayment, recordPayment, refundPayment } from "../../src/accounts/payments.ts";
 import { nano, usd } from "../../src/core/money.ts";
 import { creditOf } from "../../src/core/payment-credit.ts";
-import { type Books, codeOf, openBooks, sumOf } from "./books.ts";
+import { type Books, codeOf, openBooks, sumOf } from "../support/postgres-world.ts";
 
 setDefaultTimeout(120_000);
 

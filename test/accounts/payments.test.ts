@@ -10,7 +10,7 @@ import {
 import { usd } from "../../src/core/money.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
 import type { NewPayment } from "../../src/store/payments.ts";
-import { type Books, codeOf, openBooks } from "./books.ts";
+import { type Books, codeOf, openBooks } from "../support/postgres-world.ts";
 
 setDefaultTimeout(30_000);
 

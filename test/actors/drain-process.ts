@@ -2,8 +2,8 @@
 // Arguments: Redis URL, Postgres URL, account id, bucket, key id, calls, bound in nano-USD.
 
 import { nano } from "../../src/core/money.ts";
+import { openProcess } from "../support/actor-process.ts";
 import { ask } from "../support/world.ts";
-import { openProcess } from "./actor-process.ts";
 
 const [redisUrl = "", databaseUrl = "", account = "", bucket, keyId = "", calls, bound = "0"] =
   process.argv.slice(2);

@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Admission } from "../../actors/account.ts";
 import type { AccountActors } from "../../actors/account-actors.ts";
+import { openProcess, tapScripts } from "../support/actor-process.ts";
+import { expectSound } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
   ask,
@@ -14,8 +16,6 @@ import {
   type World,
   walletOf,
 } from "../support/world.ts";
-import { openProcess, tapScripts } from "./actor-process.ts";
-import { expectSound } from "./suites/book-check.ts";
 
 const PARALLEL = 500;
 const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);

@@ -3,6 +3,8 @@
 import { expect, test } from "bun:test";
 import type { Hold } from "../../actors/account.ts";
 import type { RedisClient } from "../../actors/script.ts";
+import { TestClock } from "../support/actor-process.ts";
+import { expectSound, ledgerOf, logOf, sweepOne } from "../support/ledger-checks.ts";
 import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
 import {
   ask,
@@ -18,8 +20,6 @@ import {
   type World,
   walletOf,
 } from "../support/world.ts";
-import { TestClock } from "./actor-process.ts";
-import { expectSound, ledgerOf, logOf, sweepOne } from "./suites/book-check.ts";
 import { bucketRecordOf } from "./suites/redis-reads.ts";
 
 const NONE = usd("0");

@@ -9,7 +9,9 @@ import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
+import { TestClock } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
+import { expectSound, logOf } from "../support/ledger-checks.ts";
 import { startPrivatePostgres } from "../support/services.ts";
 import {
   DONE,
@@ -23,8 +25,6 @@ import {
   verdict,
   type World,
 } from "../support/world.ts";
-import { TestClock } from "./actor-process.ts";
-import { expectSound, logOf } from "./suites/book-check.ts";
 
 /** Needs no place among the open calls, so that only the window refuses it. */
 const BRIEF = { isBrief: true };

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { holdsKey } from "../../actors/keys.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import { type ActorProcess, openProcess, tapScripts } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
+import { expectSound, logOf } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
   ask,
@@ -16,8 +18,6 @@ import {
   usd,
   type World,
 } from "../support/world.ts";
-import { type ActorProcess, openProcess, tapScripts } from "./actor-process.ts";
-import { expectSound, logOf } from "./suites/book-check.ts";
 
 const NONE = usd("0");
 const UNAVAILABLE = { code: "service_unavailable", retryAfterSeconds: 1 };

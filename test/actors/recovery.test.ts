@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asBytes } from "../../actors/script.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import { type ActorProcess, openProcess } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
+import { expectSound } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
   ask,
@@ -19,8 +21,6 @@ import {
   usd,
   type World,
 } from "../support/world.ts";
-import { type ActorProcess, openProcess } from "./actor-process.ts";
-import { expectSound } from "./suites/book-check.ts";
 import { bucketRecordOf } from "./suites/redis-reads.ts";
 
 const NONE = usd("0");

@@ -4,6 +4,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { countRefused, summarise } from "../../actors/wallet-scripts.ts";
 import { metadataText } from "../../src/core/journal.ts";
+import { TestClock } from "../support/actor-process.ts";
+import { expectSound, logOf } from "../support/ledger-checks.ts";
 import {
   ask,
   openAccount,
@@ -14,8 +16,6 @@ import {
   verdict,
   type World,
 } from "../support/world.ts";
-import { TestClock } from "./actor-process.ts";
-import { expectSound, logOf } from "./suites/book-check.ts";
 
 /** Of the Free tier, a minute. */
 const LIMIT = 20;

@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import type { RedisClient } from "../../actors/script.ts";
 import { eventually } from "../support/eventually.ts";
+import { expectSound, ledgerOf, logOf } from "../support/ledger-checks.ts";
 import { startPrivateRedis } from "../support/services.ts";
 import {
   balances,
@@ -18,7 +19,6 @@ import {
   type World,
   walletOf,
 } from "../support/world.ts";
-import { expectSound, ledgerOf, logOf } from "./suites/book-check.ts";
 import { bucketRecordOf, journalOf } from "./suites/redis-reads.ts";
 
 const NONE = usd("0");

@@ -5,14 +5,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import type { ChatReply } from "../../src/services/chat/providers/provider.ts";
-import { FakeClock } from "./fake-clock.ts";
-import { chatBody, costOf, Harness, type TestAccount, until } from "./harness.ts";
-import { batchesOf, endBatch, silence, textBatch, USAGE, wholeReply } from "./scripted-chat.ts";
+import { ApiWorld, chatBody, costOf, type TestAccount, until } from "../support/api-world.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import {
+  batchesOf,
+  endBatch,
+  silence,
+  textBatch,
+  USAGE,
+  wholeReply,
+} from "../support/scripted-chat.ts";
 
 const clock = new FakeClock();
-let api: Harness;
+let api: ApiWorld;
 beforeAll(async () => {
-  api = await Harness.start({ clock });
+  api = await ApiWorld.start({ clock });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(() => {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { UnavailableCode } from "../../src/core/services.ts";
-import { type AccountOptions, chatBody, Harness, PAID_ONLY_MODEL } from "./harness.ts";
-import { wholeReply } from "./scripted-chat.ts";
+import { type AccountOptions, ApiWorld, chatBody, PAID_ONLY_MODEL } from "../support/api-world.ts";
+import { wholeReply } from "../support/scripted-chat.ts";
 
 /** Each plan includes all of this surface, and lets no key open as many streams as there may be. */
 type NeverAnswered =
@@ -26,9 +26,9 @@ type NeverAnswered =
 
 const PATH = "/api/v1/chat/completions";
 
-let api: Harness;
+let api: ApiWorld;
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -127,7 +127,7 @@ async function askElevenTimesOnFree(): Promise<Response> {
 
 async function askWithoutKeyDirectory(): Promise<Response> {
   const find = () => Promise.reject(new ApiError("service_unavailable", "No store answers"));
-  await using other = await Harness.start({ keys: { find, forget: () => {} } });
+  await using other = await ApiWorld.start({ keys: { find, forget: () => {} } });
   const response = await post({}, chatBody(), other);
   return new Response(await response.text(), response);
 }

@@ -6,14 +6,21 @@ import { AUTO_TERMS, type ModelEntry, priceBand } from "../../src/services/chat/
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import {
   type AccountOptions,
+  ApiWorld,
   type CompletionJson,
   completionOf,
-  Harness,
   MODEL,
   type TestAccount,
   until,
-} from "./harness.ts";
-import { batchesOf, endBatch, silence, textBatch, USAGE, wholeReply } from "./scripted-chat.ts";
+} from "../support/api-world.ts";
+import {
+  batchesOf,
+  endBatch,
+  silence,
+  textBatch,
+  USAGE,
+  wholeReply,
+} from "../support/scripted-chat.ts";
 
 const CHAT = "/api/v1/chat/completions";
 const messages = [{ role: "user", content: "Hello" }];
@@ -32,7 +39,7 @@ const MODELS = [
 ];
 const QUALITY = { cheap: 10, fine: 50, best: 90 };
 
-let api: Harness;
+let api: ApiWorld;
 beforeAll(async () => {
   const terms = Object.entries(QUALITY).map(
     ([id, quality]) => [id, { ...AUTO_TERMS, quality }] as const,
@@ -40,7 +47,7 @@ beforeAll(async () => {
   const catalogue = catalogueOf(MODELS, [], {
     auto: { policy: "quality", models: new Map(terms) },
   });
-  api = await Harness.start({ catalogue: () => catalogue });
+  api = await ApiWorld.start({ catalogue: () => catalogue });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(async () => {

@@ -4,17 +4,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { chatBody, errorOf, Harness, MODEL, type TestAccount } from "./harness.ts";
-import { wholeReply } from "./scripted-chat.ts";
+import { ApiWorld, chatBody, errorOf, MODEL, type TestAccount } from "../support/api-world.ts";
+import { wholeReply } from "../support/scripted-chat.ts";
 
 const TUNABLE: ModelEntry = { ...MODEL, id: "tunable", extraParameters: ["top_k", "template"] };
 
-let api: Harness;
+let api: ApiWorld;
 let account: TestAccount;
 
 beforeAll(async () => {
   const catalogue = catalogueOf([MODEL, TUNABLE], []);
-  api = await Harness.start({ catalogue: () => catalogue });
+  api = await ApiWorld.start({ catalogue: () => catalogue });
   account = await api.account({ contract: "enterprise", paid: "100" });
 });
 afterAll(() => api[Symbol.asyncDispose]());

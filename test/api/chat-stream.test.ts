@@ -3,15 +3,16 @@ import { ApiError } from "../../src/core/errors.ts";
 import type { Outcome } from "../../src/core/journal.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import type { ChatBatch } from "../../src/services/chat/providers/provider.ts";
-import { FakeClock } from "./fake-clock.ts";
-import { chatBody, errorOf, Harness, MODEL, type TestAccount, until } from "./harness.ts";
-import { batchesOf, endBatch, LANE, silence, textBatch, USAGE } from "./scripted-chat.ts";
+import type { TestAccount } from "../support/api-world.ts";
+import { ApiWorld, chatBody, errorOf, MODEL, until } from "../support/api-world.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { batchesOf, endBatch, LANE, silence, textBatch, USAGE } from "../support/scripted-chat.ts";
 
 const clock = new FakeClock();
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
-  api = await Harness.start({ clock });
+  api = await ApiWorld.start({ clock });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(() => {

@@ -2,20 +2,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ApiError } from "../../src/core/errors.ts";
 import { toDecimal, usd } from "../../src/core/money.ts";
 import {
+  ApiWorld,
   chatBody,
   completionOf,
   costOf,
   errorOf,
-  Harness,
   MODEL,
   PAID_ONLY_MODEL,
-} from "./harness.ts";
-import { LANE, USAGE, wholeReply } from "./scripted-chat.ts";
+} from "../support/api-world.ts";
+import { LANE, USAGE, wholeReply } from "../support/scripted-chat.ts";
 
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(() => {

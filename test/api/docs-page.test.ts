@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DOCUMENTED } from "../../src/routes.ts";
-import { Harness } from "./harness.ts";
+import { ApiWorld } from "../support/api-world.ts";
 
-let api: Harness;
+let api: ApiWorld;
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -31,7 +31,7 @@ test("the page sends requests only where the operator allows it", async () => {
   const page = await api.get("/docs");
   expect(await page.text()).toContain("<body>");
   expect(page.headers.get("content-security-policy")).not.toContain("connect-src");
-  await using open = await Harness.start({ docsTryIt: true });
+  await using open = await ApiWorld.start({ docsTryIt: true });
   const trying = await open.get("/docs");
   expect(await trying.text()).toContain("<body data-try>");
   expect(trying.headers.get("content-security-policy")).toContain("connect-src 'self'");

@@ -4,14 +4,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
-import { type AccountOptions, chatBody, Harness } from "./harness.ts";
-import { type MailHarness, mailAccount, mailBody, startMailHarness } from "./mail-harness.ts";
-import { silence, textBatch, wholeReply } from "./scripted-chat.ts";
+import { type AccountOptions, ApiWorld, chatBody } from "../support/api-world.ts";
+import { type MailWorld, mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
+import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
 
-let world: MailHarness;
-let api: Harness;
+let world: MailWorld;
+let api: ApiWorld;
 beforeAll(async () => {
-  world = await startMailHarness();
+  world = await startMailWorld();
   api = world.api;
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -149,7 +149,7 @@ async function openThreeStreamsOnFree(): Promise<Response> {
 
 async function askWithoutKeyDirectory(): Promise<Response> {
   const find = () => Promise.reject(new ApiError("service_unavailable", "No store answers"));
-  await using other = await Harness.start({ keys: { find, forget: () => {} } });
+  await using other = await ApiWorld.start({ keys: { find, forget: () => {} } });
   const response = await other.post(await other.account(), chatBody());
   return new Response(await response.text(), response);
 }

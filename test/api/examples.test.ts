@@ -6,18 +6,18 @@ import { pathOf } from "../../src/http/docs-page.ts";
 import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
 import type { Example } from "../../src/http/endpoint-info.ts";
 import { DOCUMENTED } from "../../src/routes.ts";
+import type { ApiWorld, TestAccount } from "../support/api-world.ts";
 import { misfit, undocumented } from "../support/contract.ts";
-import type { Harness, TestAccount } from "./harness.ts";
-import { type MailHarness, mailBody, resultOf, startMailHarness } from "./mail-harness.ts";
-import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "./scripted-chat.ts";
+import { type MailWorld, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
+import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
 
 const ENDPOINTS = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
 
-let world: MailHarness;
-let api: Harness;
+let world: MailWorld;
+let api: ApiWorld;
 const accounts: Partial<Record<string, TestAccount>> = {};
 beforeAll(async () => {
-  world = await startMailHarness();
+  world = await startMailWorld();
   api = world.api;
   accounts.gateway = await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES });
   accounts.application = await api.account({ surface: "application", plan: "max", paid: "9" });

@@ -5,15 +5,15 @@ import { limitKey } from "../../actors/keys.ts";
 import { pack } from "../../actors/script.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
 import { nano, toDecimal, usd } from "../../src/core/money.ts";
-import { errorOf, type TestAccount } from "./harness.ts";
-import { type MailHarness, mailAccount, mailBody, startMailHarness } from "./mail-harness.ts";
+import { errorOf, type TestAccount } from "../support/api-world.ts";
+import { type MailWorld, mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
 
 /** One recipient. */
 const COST = usd("0.0015");
 
-let world: MailHarness;
+let world: MailWorld;
 beforeAll(async () => {
-  world = await startMailHarness();
+  world = await startMailWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

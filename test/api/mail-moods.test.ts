@@ -2,22 +2,22 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
+import { errorOf, MAIL_DOMAIN, type TestAccount } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
-import type { Script } from "../support/scripted-smtp.ts";
-import { errorOf, MAIL_DOMAIN, type TestAccount } from "./harness.ts";
 import {
-  type MailHarness,
+  type MailWorld,
   mailAccount,
   mailBody,
   resultOf,
-  startMailHarness,
-} from "./mail-harness.ts";
+  startMailWorld,
+} from "../support/mail-world.ts";
+import type { Script } from "../support/scripted-smtp.ts";
 
-let world: MailHarness;
+let world: MailWorld;
 let account: TestAccount;
 beforeAll(async () => {
-  world = await startMailHarness({ waitMs: 4_000 });
+  world = await startMailWorld({ waitMs: 4_000 });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -196,7 +196,7 @@ test("a slow server gets its time, and whoever does not wait so long is told que
   await eventually("the server has all of it", () => slow.arrivals === 1);
   slow.open();
   expect((await sending).status).toBe(200);
-  await using hasty = await startMailHarness({ waitMs: 200 });
+  await using hasty = await startMailWorld({ waitMs: 200 });
   const slower = closedGate();
   hasty.smtp.script = { data: () => slower.pass().then(() => null) };
   const own = await mailAccount(hasty.api);
@@ -209,7 +209,7 @@ test("a slow server gets its time, and whoever does not wait so long is told que
 });
 
 test("a server whose certificate nobody vouches for is given nothing", async () => {
-  await using careful = await startMailHarness({ waitMs: 3_000, tls: "required" });
+  await using careful = await startMailWorld({ waitMs: 3_000, tls: "required" });
   const own = await mailAccount(careful.api);
   const response = await careful.send(own, mailBody());
   expect(response.status).toBe(202);
@@ -217,7 +217,7 @@ test("a server whose certificate nobody vouches for is given nothing", async () 
 });
 
 test("connections are used again, and one that the server closed costs nothing", async () => {
-  await using quiet = await startMailHarness();
+  await using quiet = await startMailWorld();
   const own = await mailAccount(quiet.api, { contract: "enterprise", paid: "100" });
   for (let sent = 0; sent < 3; sent += 1) await quiet.send(own, mailBody());
   expect(quiet.smtp.connections).toBe(1);

@@ -2,22 +2,22 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
+import { errorOf, type TestAccount } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
-import { random } from "../support/world.ts";
-import { errorOf, type TestAccount } from "./harness.ts";
 import {
-  type MailHarness,
+  type MailWorld,
   mailAccount,
   mailBody,
   resultOf,
-  startMailHarness,
-} from "./mail-harness.ts";
+  startMailWorld,
+} from "../support/mail-world.ts";
+import { random } from "../support/world.ts";
 
-let world: MailHarness;
+let world: MailWorld;
 let account: TestAccount;
 beforeAll(async () => {
-  world = await startMailHarness();
+  world = await startMailWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
-import { errorOf, MAIL_DOMAIN, type TestAccount } from "./harness.ts";
+import { errorOf, MAIL_DOMAIN, type TestAccount } from "../support/api-world.ts";
 import {
-  type MailHarness,
+  type MailWorld,
   mailAccount,
   mailBody,
   resultOf,
-  startMailHarness,
-} from "./mail-harness.ts";
+  startMailWorld,
+} from "../support/mail-world.ts";
 
-let world: MailHarness;
+let world: MailWorld;
 /** An account whose tier allows what these tests need. */
 let account: TestAccount;
 beforeAll(async () => {
-  world = await startMailHarness();
+  world = await startMailWorld();
   account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 });
 afterAll(() => world[Symbol.asyncDispose]());

@@ -9,16 +9,16 @@ import {
 } from "../../src/services/maps/providers/embedded/embedded-maps.ts";
 import { createMapsProvider } from "../../src/services/maps/providers/maps-provider.ts";
 import { DEFAULT_MAPS } from "../../src/services/maps/servers.ts";
+import { ApiWorld, errorOf, type TestAccount } from "../support/api-world.ts";
+import { realClock } from "../support/fake-clock.ts";
 import { testDataDirectory } from "../support/services.ts";
-import { realClock } from "./fake-clock.ts";
-import { errorOf, Harness, type TestAccount } from "./harness.ts";
 
 const WINTER = Date.UTC(2026, 0, 15);
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 let embedded: EmbeddedMaps;
-let api: Harness;
+let api: ApiWorld;
 let account: TestAccount;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
     clock: realClock,
     log: silent,
   });
-  api = await Harness.start({ maps });
+  api = await ApiWorld.start({ maps });
   await embedded.ready;
 });
 afterAll(async () => {

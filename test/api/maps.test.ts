@@ -3,18 +3,24 @@ import { ApiError } from "../../src/core/errors.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
+import {
+  type AccountOptions,
+  ApiWorld,
+  errorOf,
+  type TestAccount,
+  until,
+} from "../support/api-world.ts";
 import { ATTRIBUTION } from "../support/scripted-maps.ts";
-import { type AccountOptions, errorOf, Harness, type TestAccount, until } from "./harness.ts";
 
 const PAYING: AccountOptions = { scopes: ["maps"], paid: "100", paidDaysAgo: 10 };
 const STANDARD = 50_000n as NanoUsd;
 const TILES = 5_000n as NanoUsd;
 
-let api: Harness;
+let api: ApiWorld;
 let account: TestAccount;
 
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(async () => {

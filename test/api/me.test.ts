@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AccountOptions, Harness } from "./harness.ts";
+import { type AccountOptions, ApiWorld } from "../support/api-world.ts";
 
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 

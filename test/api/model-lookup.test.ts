@@ -3,16 +3,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { errorOf, Harness, MODEL, type TestAccount } from "./harness.ts";
+import { ApiWorld, errorOf, MODEL, type TestAccount } from "../support/api-world.ts";
 
 const SLASHED: ModelEntry = { ...MODEL, id: "maker/family/m-1:free@x", created: 1_777_593_600 };
 
-let api: Harness;
+let api: ApiWorld;
 let accounts: Record<string, TestAccount>;
 
 beforeAll(async () => {
   const catalogue = catalogueOf([MODEL, SLASHED], []);
-  api = await Harness.start({ catalogue: () => catalogue });
+  api = await ApiWorld.start({ catalogue: () => catalogue });
   accounts = {
     "/v1": await api.account({ contract: "enterprise" }),
     "/api/v1": await api.account({ surface: "application", plan: "max" }),

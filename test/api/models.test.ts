@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { priceBand } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { Harness, MODEL } from "./harness.ts";
+import { ApiWorld, MODEL } from "../support/api-world.ts";
 
-let api: Harness;
+let api: ApiWorld;
 let catalogue = catalogueOf([MODEL], []);
 
 beforeAll(async () => {
-  api = await Harness.start({ catalogue: () => catalogue });
+  api = await ApiWorld.start({ catalogue: () => catalogue });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -80,7 +80,7 @@ test("HEAD /v1/models is GET without its body", async () => {
 });
 
 test("GET /v1/models and the refusals that need no account go on while Redis is gone", async () => {
-  await using other = await Harness.start();
+  await using other = await ApiWorld.start();
   await other.parts.stores.server.stop();
   const paths = ["/v1/models", "/v1/me", "/v1/nothing", "/healthz", "/readyz"];
   const responses = await Promise.all(paths.map((path) => other.get(path)));
@@ -93,7 +93,7 @@ test("GET /v1/models and the refusals that need no account go on while Redis is 
 }, 20_000);
 
 test("a paid call while Redis is gone is refused with service_unavailable, not lost", async () => {
-  await using other = await Harness.start();
+  await using other = await ApiWorld.start();
   const account = await other.account();
   await other.parts.stores.server.stop();
   const response = await other.post(account, {
@@ -108,7 +108,7 @@ test("a paid call while Redis is gone is refused with service_unavailable, not l
 
 test("a key that cannot be looked up is service_unavailable and not invalid", async () => {
   const find = () => Promise.reject(new Error("secret address of the database"));
-  await using other = await Harness.start({ keys: { find, forget: () => {} } });
+  await using other = await ApiWorld.start({ keys: { find, forget: () => {} } });
   const response = await other.get("/v1/me", await other.account());
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBe("1");

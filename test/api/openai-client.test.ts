@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { APIError, AuthenticationError, RateLimitError } from "openai";
 import { ApiError } from "../../src/core/errors.ts";
-import { Harness, MODEL, type TestAccount } from "./harness.ts";
-import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "./scripted-chat.ts";
+import { ApiWorld, MODEL, type TestAccount } from "../support/api-world.ts";
+import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
 
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 

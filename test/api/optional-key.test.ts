@@ -2,11 +2,11 @@
 // whoever shares its address does not use it up.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { errorOf, Harness, type TestAccount } from "./harness.ts";
+import { ApiWorld, errorOf, type TestAccount } from "../support/api-world.ts";
 
-let api: Harness;
+let api: ApiWorld;
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(() => api.forgetAnonymous());
@@ -93,7 +93,7 @@ describe("without a valid key", () => {
 });
 
 test("with a key GET /v1/models and 404 go on while Redis is gone", async () => {
-  await using other = await Harness.start();
+  await using other = await ApiWorld.start();
   const account = await other.account();
   await other.get("/v1/me", account);
   await other.parts.stores.server.stop();

@@ -6,16 +6,16 @@ import { type NanoUsd, usd } from "../../src/core/money.ts";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { chatBody, costOf, errorOf, Harness, MODEL } from "./harness.ts";
-import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "./scripted-chat.ts";
+import { ApiWorld, chatBody, costOf, errorOf, MODEL } from "../support/api-world.ts";
+import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
 
 const CONTEXT = 4096;
 const SMALL: ModelEntry = { ...MODEL, id: "small", contextTokens: CONTEXT };
 
-let api: Harness;
+let api: ApiWorld;
 beforeAll(async () => {
   const catalogue = catalogueOf([MODEL, SMALL], []);
-  api = await Harness.start({ catalogue: () => catalogue });
+  api = await ApiWorld.start({ catalogue: () => catalogue });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -96,7 +96,7 @@ test("a prompt that fills the context is refused, counted and charged nothing", 
 
 test("auto takes a model of a short context if there is no other", async () => {
   const catalogue = catalogueOf([SMALL], []);
-  await using other = await Harness.start({ catalogue: () => catalogue });
+  await using other = await ApiWorld.start({ catalogue: () => catalogue });
   const account = await other.account({ surface: "application", paid: "1" });
   const ask = (fields: object) =>
     other.postTo("/api/v1/chat/completions", account, { messages: words(1_000), ...fields });

@@ -7,14 +7,14 @@ import { createGuide } from "../../src/services/chat/providers/guide.ts";
 import { TokenCounter } from "../../src/services/chat/token-counter.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
+import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
+import { realClock } from "../support/fake-clock.ts";
 import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
 import { silent } from "../support/world.ts";
-import { realClock } from "./fake-clock.ts";
-import { chatBody, Harness } from "./harness.ts";
 
 let upstream: FakeUpstream;
-let api: Harness;
+let api: ApiWorld;
 const tokens = new TokenCounter({ clock: realClock, log: silent });
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
     providerAt(upstream.baseUrl, { name }),
   );
   const catalogue: Catalogue = catalogueOf(models, providers);
-  api = await Harness.start({
+  api = await ApiWorld.start({
     catalogue: () => catalogue,
     chat: createChatProvider({
       catalogue: () => catalogue,

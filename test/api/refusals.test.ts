@@ -3,18 +3,18 @@ import { ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import {
   type AccountOptions,
+  ApiWorld,
   chatBody,
   errorOf,
-  Harness,
   type TestAccount,
   until,
-} from "./harness.ts";
-import { silence, textBatch, wholeReply } from "./scripted-chat.ts";
+} from "../support/api-world.ts";
+import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
 
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(async () => {

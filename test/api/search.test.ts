@@ -3,17 +3,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
+import {
+  type AccountOptions,
+  ApiWorld,
+  errorOf,
+  type TestAccount,
+  until,
+} from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
-import { type AccountOptions, errorOf, Harness, type TestAccount, until } from "./harness.ts";
-import { replyOf } from "./scripted-search.ts";
+import { replyOf } from "../support/scripted-search.ts";
 
 const ONE = "/v1/search";
 const BATCH = "/v1/search/batch";
 
-let api: Harness;
+let api: ApiWorld;
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
 });
 afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(async () => {

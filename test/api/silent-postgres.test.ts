@@ -5,7 +5,9 @@ import { AccountActors } from "../../actors/account-actors.ts";
 import { type Database, openDatabase, PostgresTimeout } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import { ApiWorld, chatBody, errorOf } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { wholeReply } from "../support/scripted-chat.ts";
 import { type PrivateStore, startPrivatePostgres } from "../support/services.ts";
 import {
   balances,
@@ -17,8 +19,6 @@ import {
   WORLD_PEPPER,
   type World,
 } from "../support/world.ts";
-import { chatBody, errorOf, Harness } from "./harness.ts";
-import { wholeReply } from "./scripted-chat.ts";
 
 const ANSWER_MS = 400;
 const NONE = usd("0");
@@ -26,7 +26,7 @@ const NONE = usd("0");
 let postgres: PrivateStore;
 let world: World;
 let database: Database;
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
   postgres = await startPrivatePostgres({ durable: false });
@@ -34,7 +34,7 @@ beforeAll(async () => {
   world = await openWorld({ databaseUrl: postgres.url });
   database = openDatabase(postgres.url, { timeoutMs: ANSWER_MS });
   const { redis } = world;
-  api = await Harness.start({
+  api = await ApiWorld.start({
     accounts: new AccountActors({
       redis,
       repository: new WalletRepository(database),

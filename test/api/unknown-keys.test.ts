@@ -2,17 +2,17 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyDigest, newKey } from "../../src/core/keys.ts";
-import { tapScripts } from "../actors/actor-process.ts";
+import { tapScripts } from "../support/actor-process.ts";
+import { ApiWorld, errorOf, PEPPER } from "../support/api-world.ts";
 import { keyDirectory, random } from "../support/world.ts";
-import { errorOf, Harness, PEPPER } from "./harness.ts";
 
-let api: Harness;
+let api: ApiWorld;
 /** The statements that looked keys up. */
 let lookUps = 0;
 let scripts = 0;
 
 beforeAll(async () => {
-  api = await Harness.start();
+  api = await ApiWorld.start();
   const { database, redis } = api.parts.stores;
   const select = database.db.select.bind(database.db) as (fields?: object) => unknown;
   const counted = (fields?: object) => {

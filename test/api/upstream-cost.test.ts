@@ -6,11 +6,11 @@ import { price, usd } from "../../src/core/money.ts";
 import { priceBand } from "../../src/services/chat/catalogue.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
+import { type AccountOptions, ApiWorld, chatBody, type TestAccount } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
+import { realClock } from "../support/fake-clock.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
-import { realClock } from "./fake-clock.ts";
-import { type AccountOptions, chatBody, Harness, type TestAccount } from "./harness.ts";
-import { replyOf } from "./scripted-search.ts";
+import { replyOf } from "../support/scripted-search.ts";
 
 const PAYING: AccountOptions = {
   ...{ scopes: ["models", "search", "maps"], paid: "100", paidDaysAgo: 10 },
@@ -21,7 +21,7 @@ const BUYING = [
 ];
 
 let upstream: FakeUpstream;
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
   upstream = await startFakeUpstream();
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const never = () => {
     throw new Error("Not asked");
   };
-  api = await Harness.start({
+  api = await ApiWorld.start({
     catalogue: () => catalogue,
     chat: createChatProvider({
       ...{ catalogue: () => catalogue, guide: { complete: never, stream: never }, fetch },

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { toDecimal, usd } from "../../src/core/money.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
+import { ApiWorld, chatBody, completionOf, errorOf, until } from "../support/api-world.ts";
 import { KEY, modelOf, providerAt } from "../support/chat-routes.ts";
+import { realClock } from "../support/fake-clock.ts";
 import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
-import { realClock } from "./fake-clock.ts";
-import { chatBody, completionOf, errorOf, Harness, until } from "./harness.ts";
 
 /** Every mood is a model of that name. */
 const MOODS = [
@@ -35,7 +35,7 @@ const MOODS = [
 ] as const;
 
 let upstream: FakeUpstream;
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
   upstream = await startFakeUpstream();
@@ -46,7 +46,7 @@ beforeAll(async () => {
     models.map((model) => ({ ...model, routes: [{ provider: model.id, model: model.id }] })),
     providers,
   );
-  api = await Harness.start({
+  api = await ApiWorld.start({
     catalogue: () => catalogue,
     chat: createChatProvider({
       catalogue: () => catalogue,

@@ -3,16 +3,16 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { ApiWorld, chatBody, type TestAccount, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
-import { FakeClock } from "./fake-clock.ts";
-import { chatBody, Harness, type TestAccount, until } from "./harness.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 const clock = new FakeClock();
-let api: Harness;
+let api: ApiWorld;
 let account: TestAccount;
 
 beforeAll(async () => {
-  api = await Harness.start({ clock, trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
+  api = await ApiWorld.start({ clock, trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
   account = await api.account({ contract: "enterprise", free: "5" });
 });
 afterAll(() => api[Symbol.asyncDispose]());

@@ -18,9 +18,9 @@ import { PendingWork } from "../../src/store/pending-work.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { openOperator } from "../support/product.ts";
+import { must } from "../support/product-checks.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { ask, DONE, silent } from "../support/world.ts";
-import { must } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
 import { type History, type HistoryAccount, makeHistory, stateOf } from "./history.ts";
 

@@ -5,11 +5,11 @@ import { Redis } from "ioredis";
 import { bucketKeys } from "../../actors/keys.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { epochsOf, must, proveBooks, sweepDead } from "../support/product-checks.ts";
+import { callOnce, Load, MODELS, type Told } from "../support/product-load.ts";
 import { startCluster } from "../support/services.ts";
 import { openAccounts } from "./accounts.ts";
-import { epochsOf, must, proveBooks, sweepDead } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
-import { callOnce, Load, MODELS, type Told } from "./load.ts";
 
 const CALLERS = 8;
 const MOVE_MS = 5_000;

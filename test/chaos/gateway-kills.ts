@@ -6,10 +6,10 @@ import { toUuid } from "../../src/core/ids.ts";
 import { LEASE_RENEWAL_MS } from "../../src/core/limits.ts";
 import { CRASH_POINTS, type CrashPoint } from "../support/crash-points.ts";
 import { type Api, type Product, startProduct } from "../support/product.ts";
+import { must, type Proof, proveBooks } from "../support/product-checks.ts";
+import { callOnce, Load, MODELS, type Told } from "../support/product-load.ts";
+import type { Random } from "../support/random.ts";
 import { openAccounts } from "./accounts.ts";
-import { must, type Proof, proveBooks } from "./books.ts";
-import { callOnce, Load, MODELS, type Told } from "./load.ts";
-import type { Random } from "./random.ts";
 
 const PRELOAD = join(import.meta.dir, "../support/crash-preload.ts");
 const CALLERS = 8;

@@ -11,8 +11,8 @@ import { outcomeText } from "../../src/core/journal.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
+import type { Random } from "../support/random.ts";
 import { ask, DONE } from "../support/world.ts";
-import type { Random } from "./random.ts";
 
 const ACCOUNTS = 4;
 const TERMS = { name: "", scopes: ["models"], ipAllowlist: [], monthlyLimit: null } as const;

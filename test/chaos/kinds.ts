@@ -2,6 +2,7 @@
 // longer.
 
 import { fuzz } from "../fuzz/fuzz.ts";
+import { anySeed, Random } from "../support/random.ts";
 import { cutAof } from "./aof-cuts.ts";
 import { troubleCluster } from "./cluster.ts";
 import { type ChaosOptions, killGateways } from "./gateway-kills.ts";
@@ -9,7 +10,6 @@ import { killMailWorkers } from "./mail-kills.ts";
 import { pauseGateway } from "./paused-process.ts";
 import { failPostgresOver } from "./postgres-failover.ts";
 import { takePostgresAway } from "./postgres-outage.ts";
-import { anySeed, Random } from "./random.ts";
 import { killRedis } from "./redis-kills.ts";
 import { drillRestore } from "./restore-drill.ts";
 import { failOver } from "./sentinel.ts";

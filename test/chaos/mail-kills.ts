@@ -9,8 +9,8 @@ import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../src/store/mail-queue.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { must, sweepDead } from "../support/product-checks.ts";
 import { type Act, ScriptedSmtp } from "../support/scripted-smtp.ts";
-import { must, sweepDead } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
 
 const STAGES = ["connect", "from", "to", "begin", "data", "accepted", "after"] as const;

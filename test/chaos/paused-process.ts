@@ -3,10 +3,10 @@
 
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { startProduct } from "../support/product.ts";
+import { must, proveBooks, sweepDead } from "../support/product-checks.ts";
+import { callOnce, Load, MODELS } from "../support/product-load.ts";
 import { openAccounts } from "./accounts.ts";
-import { must, proveBooks, sweepDead } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
-import { callOnce, Load, MODELS } from "./load.ts";
 
 const SHORT_CALLS = 24;
 const LONG_STREAMS = 4;

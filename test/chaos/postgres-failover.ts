@@ -8,13 +8,13 @@ import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { must, notGivenBack, proveBooks } from "../support/product-checks.ts";
+import { callOnce, Load, MODELS, type Told } from "../support/product-load.ts";
 import { startPrivatePostgres } from "../support/services.ts";
 import { REPLICATING, startStandby } from "../support/standby.ts";
 import { usd } from "../support/world.ts";
 import { openAccounts } from "./accounts.ts";
-import { must, notGivenBack, proveBooks } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
-import { callOnce, Load, MODELS, type Told } from "./load.ts";
 import { openShop, type Shop } from "./shop.ts";
 
 const CALLERS = 8;

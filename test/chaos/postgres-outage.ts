@@ -4,10 +4,10 @@ import { readJournal } from "../../actors/journal.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, startProduct } from "../support/product.ts";
+import { must, proveBooks } from "../support/product-checks.ts";
+import { callOnce, Load, MODELS, type Told } from "../support/product-load.ts";
 import { openAccounts } from "./accounts.ts";
-import { must, proveBooks } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
-import { callOnce, Load, MODELS, type Told } from "./load.ts";
 
 const CALLERS = 8;
 

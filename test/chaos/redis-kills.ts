@@ -1,10 +1,10 @@
 // Redis killed under load, and again while it comes back: what it acknowledged is all there.
 
 import { startProduct } from "../support/product.ts";
+import { epochsOf, must, proveBooks } from "../support/product-checks.ts";
+import { Load, MODELS } from "../support/product-load.ts";
 import { openAccounts } from "./accounts.ts";
-import { epochsOf, must, proveBooks } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
-import { Load, MODELS } from "./load.ts";
 
 const CALLERS = 8;
 

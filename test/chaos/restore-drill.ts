@@ -7,11 +7,11 @@ import { temporaryFolder } from "../../scripts/processes.mjs";
 import { adjustBalance } from "../../src/accounts/payments.ts";
 import { ARCHIVING, baseBackup, makeArchive } from "../support/postgres-backup.ts";
 import type { Product, ProductAccount } from "../support/product.ts";
+import { must, notGivenBack, proveBooks } from "../support/product-checks.ts";
+import { Load, MODELS, type Told } from "../support/product-load.ts";
 import { usd } from "../support/world.ts";
 import { openAccounts } from "./accounts.ts";
-import { must, notGivenBack, proveBooks } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
-import { Load, MODELS, type Told } from "./load.ts";
 import { openShop, type RestoreAnswer, type Shop } from "./shop.ts";
 
 const CALLERS = 4;

@@ -6,11 +6,11 @@ import { dollars } from "../../src/core/audit-finding.ts";
 import { toUuid } from "../../src/core/ids.ts";
 import { usd } from "../../src/core/money.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { chargesOf, must, proveBooks } from "../support/product-checks.ts";
+import { Load, MODELS, type Told } from "../support/product-load.ts";
 import { type Sentinels, startSentinels } from "../support/sentinels.ts";
 import { openAccounts } from "./accounts.ts";
-import { chargesOf, must, proveBooks } from "./books.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
-import { Load, MODELS, type Told } from "./load.ts";
 
 const CALLERS = 8;
 const WITHIN_MS = 120_000;

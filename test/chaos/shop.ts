@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
-import { realClock } from "../api/fake-clock.ts";
+import { realClock } from "../support/fake-clock.ts";
 import type { Product, ProductAccount, ProductOptions } from "../support/product.ts";
 import { startProduct } from "../support/product.ts";
 import { random, silent } from "../support/world.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
 import { PendingWork } from "../../src/store/pending-work.ts";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { ask, keyDirectory, openWorld, usd, WORLD_PEPPER, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);

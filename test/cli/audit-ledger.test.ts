@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  busyAccountAlone,
+  damageLedger,
+  found,
+  foundAtOnce,
+  owingAccount,
+} from "../support/audit-lab.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { busyAccountAlone, damageLedger, found, foundAtOnce, owingAccount } from "./audit-lab.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdsKey, keyStateKey } from "../../actors/keys.ts";
 import { monthBefore, monthOf } from "../../src/core/clock.ts";
-import { openWorld, type TestAccount, usd, type World } from "../support/world.ts";
 import {
   addToRecord,
   busyAccountAlone,
@@ -11,7 +10,8 @@ import {
   foundAtOnce,
   owingAccount,
   WALLET_PAID,
-} from "./audit-lab.ts";
+} from "../support/audit-lab.ts";
+import { openWorld, type TestAccount, usd, type World } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { audit } from "../../src/accounts/audit.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
-import { eventLoopTurns } from "../support/eventually.ts";
-import { ask, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
 import {
   addToRecord,
   auditDeps,
@@ -16,8 +14,10 @@ import {
   foundAtOnce,
   owingAccount,
   WALLET_PAID,
-} from "./audit-lab.ts";
-import { cliOf, jsonOf } from "./run-cli.ts";
+} from "../support/audit-lab.ts";
+import { eventLoopTurns } from "../support/eventually.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
+import { ask, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);

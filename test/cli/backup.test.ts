@@ -5,15 +5,15 @@ import { gzipSync } from "node:zlib";
 import { announceProcess, retractProcess } from "../../actors/layout-upgrade.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { audit } from "../../src/accounts/audit.ts";
+import { auditDeps } from "../support/audit-lab.ts";
 import {
   openPaymentLab,
   type PaymentLab,
   SECRET_KEY,
   WEBHOOK_SECRET,
-} from "../payments/payment-lab.ts";
+} from "../support/payment-lab.ts";
+import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { DONE, hold, type TestAccount, usd } from "../support/world.ts";
-import { auditDeps } from "./audit-lab.ts";
-import { type Cli, cliOf, cliProcessOf, jsonOf } from "./run-cli.ts";
 
 // Some steps are processes of their own.
 setDefaultTimeout(300_000);

@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { announceProcess } from "../../actors/layout-upgrade.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
+import { type Cli, cliOf, cliProcessOf, environmentOf, jsonOf } from "../support/run-cli.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { type Cli, cliOf, cliProcessOf, environmentOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
 

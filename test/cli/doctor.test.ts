@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
 import { OidcIssuer } from "../support/oidc-issuer.ts";
+import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { cliProcessOf, jsonOf } from "./run-cli.ts";
 
 const folder = temporaryFolder("farebox-test-doctor-");
 let world: World;

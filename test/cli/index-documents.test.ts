@@ -10,9 +10,9 @@ import {
   updateCopy,
 } from "../../src/services/search/providers/own-documents.ts";
 import { IndexedDocuments } from "../../src/store/indexed-documents.ts";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { searchFor } from "../support/search-servers.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(30_000);
 

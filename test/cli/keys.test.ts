@@ -1,8 +1,8 @@
 // Keys and limits by the command line, which shows what the console's pages show.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { type Cli, cliOf } from "../support/run-cli.ts";
 import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
-import { type Cli, cliOf } from "./run-cli.ts";
 
 setDefaultTimeout(120_000);
 

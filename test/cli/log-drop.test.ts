@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { LogUpkeep } from "../../src/store/log-upkeep.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { openWorld } from "../support/world.ts";
-import { cliOf, jsonOf } from "./run-cli.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);

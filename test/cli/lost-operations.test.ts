@@ -6,6 +6,8 @@ import { audit } from "../../src/accounts/audit.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { RejectedEntries } from "../../src/store/rejected-entries.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
+import { auditDeps } from "../support/audit-lab.ts";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import {
   DONE,
   hold,
@@ -16,8 +18,6 @@ import {
   usd,
   type World,
 } from "../support/world.ts";
-import { auditDeps } from "./audit-lab.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 let world: World;
 let cli: Cli;

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { loadMailConfig } from "../../src/settings/config.ts";
+import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { cliProcessOf, jsonOf } from "./run-cli.ts";
 
 let world: World;
 let smtp: ScriptedSmtp;

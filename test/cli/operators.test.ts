@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { recordAction } from "../../src/store/operator-actions.ts";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
 

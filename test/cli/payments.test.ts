@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { found } from "../support/audit-lab.ts";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { balances, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
-import { found } from "./audit-lab.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);

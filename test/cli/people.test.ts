@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { SsoLinks } from "../../src/store/sso-links.ts";
+import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { openWorld, random, type World } from "../support/world.ts";
-import { type Cli, cliOf, cliProcessOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
 

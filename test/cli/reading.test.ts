@@ -1,8 +1,8 @@
 // The command line reads what the pages read.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 setDefaultTimeout(60_000);
 

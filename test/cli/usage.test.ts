@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { UsageError } from "../../src/cli/command.ts";
 import { parseCommandLine } from "../../src/cli/commands.ts";
 import { SERVICE_NAMES } from "../../src/core/services.ts";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { openWorld, type World } from "../support/world.ts";
-import { type Cli, cliOf, jsonOf } from "./run-cli.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
 import type { Surface } from "../../src/core/keys.ts";
 import { type Product, startProduct } from "../support/product.ts";
+import { type Found, prepareGo, preparePython } from "../support/toolchains.ts";
 import { SENTENCE, startObligingUpstream } from "./obliging-upstream.ts";
 import { CHECKS, type CheckResult, type ClientRow } from "./table.ts";
-import { type Found, prepareGo, preparePython } from "./toolchains.ts";
 
 /** A client that hangs is ended, and the checks that it did not report have failed. */
 const CLIENT_MS_MAX = 240_000;

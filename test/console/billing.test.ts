@@ -8,10 +8,10 @@ import type {
 import { usd } from "../../src/core/money.ts";
 import { attempt } from "../../src/payments/charge.ts";
 import { CONSENT_VERSION } from "../../src/payments/consent.ts";
-import type { TestAccount } from "../api/harness.ts";
+import type { TestAccount } from "../support/api-world.ts";
+import { type BillingLab, openBillingLab } from "../support/billing-lab.ts";
+import { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
-import { type BillingLab, openBillingLab } from "./billing-lab.ts";
-import { ConsoleHarness } from "./console-harness.ts";
 
 setDefaultTimeout(60_000);
 
@@ -323,7 +323,7 @@ describe("who may pay", () => {
   });
 
   test("without a payment provider the page says so, and nothing can be paid", async () => {
-    await using plain = await ConsoleHarness.start();
+    await using plain = await ConsoleWorld.start();
     const account = await plain.account({ paid: "7" });
     const { body } = await plain.get<BillingReply>("owner", pathOf(account, "billing"));
     expect(body).toMatchObject({ provider: null, cards: [], auto: null });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Membership, People, SignedIn } from "../../src/http/people.ts";
-import { Harness } from "../api/harness.ts";
-import { servicesOf } from "./console-harness.ts";
+import { ApiWorld } from "../support/api-world.ts";
+import { servicesOf } from "../support/console-world.ts";
 
 const PERSON: SignedIn = {
   personId: "person_1",
@@ -20,10 +20,10 @@ const people: People = {
   membership: async (): Promise<Membership | null> => null,
 };
 
-let harness: Harness;
+let harness: ApiWorld;
 
 beforeAll(async () => {
-  harness = await Harness.start((stores) => ({ console: { ...servicesOf(stores), people } }));
+  harness = await ApiWorld.start((stores) => ({ console: { ...servicesOf(stores), people } }));
 });
 
 afterAll(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CapReply, LimitsReply } from "../../src/console/limits-schema.ts";
-import { chatBody, errorOf, type TestAccount } from "../api/harness.ts";
+import { chatBody, errorOf, type TestAccount } from "../support/api-world.ts";
+import { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
-import { ConsoleHarness } from "./console-harness.ts";
 
-let harness: ConsoleHarness;
+let harness: ConsoleWorld;
 
 beforeAll(async () => {
-  harness = await ConsoleHarness.start();
+  harness = await ConsoleWorld.start();
 });
 
 afterAll(async () => {

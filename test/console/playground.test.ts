@@ -4,19 +4,19 @@ import type { LimitsReply } from "../../src/console/limits-schema.ts";
 import type { EstimateReply } from "../../src/console/playground-schema.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { revokePlaygroundKeys } from "../../workers/playground-keys.ts";
-import { type CompletionJson, chatBody, type TestAccount } from "../api/harness.ts";
+import { type CompletionJson, chatBody, type TestAccount } from "../support/api-world.ts";
+import { ConsoleWorld, type Somebody } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { silent } from "../support/world.ts";
-import { ConsoleHarness, type Somebody } from "./console-harness.ts";
 
 setDefaultTimeout(60_000);
 
 const CHAT = "/v1/chat/completions";
 
-let harness: ConsoleHarness;
+let harness: ConsoleWorld;
 
 beforeAll(async () => {
-  harness = await ConsoleHarness.start();
+  harness = await ConsoleWorld.start();
 });
 
 afterAll(async () => {

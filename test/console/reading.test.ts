@@ -9,16 +9,16 @@ import type { UsageReply } from "../../src/console/usage-schema.ts";
 import { nano, toDecimal, usd } from "../../src/core/money.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
-import { chatBody, type TestAccount } from "../api/harness.ts";
-import { Random } from "../chaos/random.ts";
+import { chatBody, type TestAccount } from "../support/api-world.ts";
+import { ConsoleWorld } from "../support/console-world.ts";
+import { Random } from "../support/random.ts";
 import { silent } from "../support/world.ts";
-import { ConsoleHarness } from "./console-harness.ts";
 
 setDefaultTimeout(60_000);
 
-let harness: ConsoleHarness;
+let harness: ConsoleWorld;
 beforeAll(async () => {
-  harness = await ConsoleHarness.start();
+  harness = await ConsoleWorld.start();
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mayAct, ROLES, type Role } from "../../src/core/roles.ts";
 import { CONSOLE } from "../../src/routes.ts";
-import { ConsoleHarness } from "./console-harness.ts";
+import { ConsoleWorld } from "../support/console-world.ts";
 
 setDefaultTimeout(60_000);
 
@@ -80,9 +80,9 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
 
 const MISSING = "acct_7n42DGM5Tflk9n8mt7Fhc7";
 
-let harness: ConsoleHarness;
+let harness: ConsoleWorld;
 beforeAll(async () => {
-  harness = await ConsoleHarness.start();
+  harness = await ConsoleWorld.start();
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { BAND_STARTS, bandOf, LatencyCounts } from "../../src/core/latency-bands.ts";
-import { Random } from "../chaos/random.ts";
+import { Random } from "../support/random.ts";
 
 const SIZES: readonly (readonly [band: number, count: number])[] = [
   [0, 1],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { buildDashboard, isDashboardBuilt, staticImports } from "../../scripts/build-dashboard.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { DASHBOARD_FOLDER, openDashboard } from "../../src/http/dashboard-files.ts";
-import { Harness } from "../api/harness.ts";
+import { ApiWorld } from "../support/api-world.ts";
 
 const KB = 1_000;
 const SCRIPT_BYTES_MAX = 220 * KB;
@@ -14,11 +14,11 @@ const STYLE_BYTES_MAX = 25 * KB;
 
 const folder = temporaryFolder("farebox-dashboard-");
 const assets = join(folder.path, DASHBOARD_FOLDER, "assets");
-let api: Harness;
+let api: ApiWorld;
 
 beforeAll(async () => {
   await buildDashboard(folder.path);
-  api = await Harness.start({ dashboard: openDashboard(folder.path) });
+  api = await ApiWorld.start({ dashboard: openDashboard(folder.path) });
 });
 
 afterAll(async () => {
@@ -130,7 +130,7 @@ describe("files", () => {
 });
 
 test("without a build the address says how to make one", async () => {
-  await using bare = await Harness.start({ dashboard: () => null });
+  await using bare = await ApiWorld.start({ dashboard: () => null });
   const response = await fetch(`${bare.parts.url}/dashboard`);
   expect(response.status).toBe(503);
   expect(await response.text()).toContain("bun scripts/build-dashboard.ts");

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
+import { type Product, startProduct } from "../support/product.ts";
 import {
   type Found,
   isCi,
@@ -13,8 +14,7 @@ import {
   preparedPython,
   prepareGo,
   preparePython,
-} from "../clients/toolchains.ts";
-import { type Product, startProduct } from "../support/product.ts";
+} from "../support/toolchains.ts";
 
 const SAID = "Fares are paid before the ride begins.";
 const COST = "0.000028";

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import { EMBEDDED_ACTIONS } from "../../src/services/maps/servers.ts";
-import { CASES, type Case } from "../services/maps/remote/cases.ts";
 import { eventually } from "../support/eventually.ts";
+import { CASES, type Case } from "../support/maps-cases.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
 
 const NAMES = Object.keys(ACTIONS) as MapsAction[];

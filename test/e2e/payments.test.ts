@@ -4,8 +4,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
-import { realClock } from "../api/fake-clock.ts";
 import { eventually } from "../support/eventually.ts";
+import { realClock } from "../support/fake-clock.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
 import { random, silent, usd } from "../support/world.ts";
 

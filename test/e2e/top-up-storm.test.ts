@@ -11,8 +11,8 @@ import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
 import { startCheckout } from "../../src/payments/top-ups.ts";
 import { loadPaymentConfig } from "../../src/settings/config.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
-import { realClock } from "../api/fake-clock.ts";
 import { eventually } from "../support/eventually.ts";
+import { realClock } from "../support/fake-clock.ts";
 import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
 import { random, silent, usd } from "../support/world.ts";
 

@@ -2,10 +2,10 @@
 // product: every answer is checked, and then the books.
 
 import { usd } from "../../src/core/money.ts";
-import { must, proveBooks } from "../chaos/books.ts";
 import type { ChaosOptions } from "../chaos/gateway-kills.ts";
-import type { Told } from "../chaos/load.ts";
 import type { Product } from "../support/product.ts";
+import { must, proveBooks } from "../support/product-checks.ts";
+import type { Told } from "../support/product-load.ts";
 import { checkAnswer, type Outcome } from "./check-answer.ts";
 import { type FuzzedProduct, mayFail, startFuzzedProduct } from "./fuzz-product.ts";
 import { commandOf, type FuzzRequest, wireOf } from "./fuzz-request.ts";

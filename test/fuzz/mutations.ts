@@ -1,6 +1,6 @@
 // Faults that are put into the JSON of a body: into its values, or into its text.
 
-import type { Random } from "../chaos/random.ts";
+import type { Random } from "../support/random.ts";
 
 /** JSON that no value of JavaScript stands for; it is written as it is. */
 const RAW = [

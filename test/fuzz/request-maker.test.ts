@@ -3,8 +3,8 @@
 
 import { expect, test } from "bun:test";
 import { APPLICATION, GATEWAY, PROGRAM } from "../../src/routes.ts";
-import { Random } from "../chaos/random.ts";
 import { misfit } from "../support/contract.ts";
+import { Random } from "../support/random.ts";
 import { commandOf, type FuzzRequest, wireOf } from "./fuzz-request.ts";
 import { labelOf, RequestMaker } from "./request-maker.ts";
 import { valueFor } from "./schema-values.ts";

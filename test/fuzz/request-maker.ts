@@ -5,7 +5,7 @@ import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
 import type { Example, ParameterInfo } from "../../src/http/endpoint-info.ts";
 import type { TSchema } from "../../src/http/schema.ts";
 import { APPLICATION, GATEWAY, PROGRAM } from "../../src/routes.ts";
-import { Random } from "../chaos/random.ts";
+import { Random } from "../support/random.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
 import { mutateValue, toJsonText } from "./mutations.ts";
 import { type Draft, mutateDraft } from "./request-mutations.ts";

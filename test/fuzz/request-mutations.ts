@@ -1,6 +1,6 @@
 // Faults of everything but the JSON of a body: method, path, query, headers, framing, bytes.
 
-import type { Random } from "../chaos/random.ts";
+import type { Random } from "../support/random.ts";
 import type { Framing } from "./fuzz-request.ts";
 import { mutateText } from "./mutations.ts";
 

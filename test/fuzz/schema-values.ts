@@ -1,7 +1,7 @@
 // Values that fit a JSON schema: small ones, and those at its limits.
 
 import type { TSchema } from "../../src/http/schema.ts";
-import type { Random } from "../chaos/random.ts";
+import type { Random } from "../support/random.ts";
 
 /** Values that are known to make sense, by the name of their field. */
 export type KnownValues = ReadonlyMap<string, readonly unknown[]>;

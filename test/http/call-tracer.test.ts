@@ -6,9 +6,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type OpenCallTracer, openCallTracer } from "../../src/http/call-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
-import { realClock } from "../api/fake-clock.ts";
-import { chatBody, Harness, MODEL, type TestAccount } from "../api/harness.ts";
-import { LANE, USAGE } from "../api/scripted-chat.ts";
+import { ApiWorld, chatBody, MODEL, type TestAccount } from "../support/api-world.ts";
+import { realClock } from "../support/fake-clock.ts";
+import { LANE, USAGE } from "../support/scripted-chat.ts";
 import { silent } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
@@ -32,7 +32,7 @@ const PARENT = "00f067aa0ba902b7";
 /** What the collector was sent. */
 const received: { readonly headers: Headers; readonly text: string }[] = [];
 let collector: Bun.Server<undefined>;
-let api: Harness;
+let api: ApiWorld;
 let account: TestAccount;
 let tracer: OpenCallTracer;
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
     },
   });
   // Each test opens a tracer of its own, because closing it sends what it has.
-  api = await Harness.start({
+  api = await ApiWorld.start({
     tracer: {
       contextOf: (headers) => tracer.contextOf(headers),
       admitted: (...args) => tracer.admitted(...args),

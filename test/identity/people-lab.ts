@@ -3,9 +3,9 @@
 
 import type { Identity, IdentityConfig } from "../../src/identity/identity.ts";
 import { openOperators } from "../../src/operator/open-operators.ts";
-import { Harness, type HarnessStores } from "../api/harness.ts";
-import { servicesOf } from "../console/console-harness.ts";
-import { identityOf } from "./identity-of.ts";
+import { type ApiStores, ApiWorld } from "../support/api-world.ts";
+import { servicesOf } from "../support/console-world.ts";
+import { identityOf } from "../support/identity-of.ts";
 
 export const PASSWORD = "a good long password";
 
@@ -24,13 +24,13 @@ interface Reply {
 
 export class PeopleLab implements AsyncDisposable {
   constructor(
-    readonly harness: Harness,
+    readonly harness: ApiWorld,
     readonly identity: Identity,
   ) {}
 
   static async start({ config = {}, now = Date.now }: LabOptions = {}): Promise<PeopleLab> {
     let identity: Identity | null = null;
-    const harness = await Harness.start((stores) => {
+    const harness = await ApiWorld.start((stores) => {
       identity = identityOf(stores, config, now);
       const operators = openOperators({ operatorAddresses: [], sso: config.sso ?? null });
       const console = { ...servicesOf(stores), people: identity, identity, operators };
@@ -40,7 +40,7 @@ export class PeopleLab implements AsyncDisposable {
     return new PeopleLab(harness, identity);
   }
 
-  get stores(): HarnessStores {
+  get stores(): ApiStores {
     return this.harness.parts.stores;
   }
 

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { type Cli, cliOf, jsonOf } from "../cli/run-cli.ts";
+import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { testDatabaseUrl } from "../support/services.ts";
 import { openWorld, type World } from "../support/world.ts";
 

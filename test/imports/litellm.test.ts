@@ -6,7 +6,7 @@ import { createCipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 import { parseCatalogue } from "../../src/settings/catalogue-file.ts";
-import { jsonOf } from "../cli/run-cli.ts";
+import { jsonOf } from "../support/run-cli.ts";
 import { type ImportLab, openImportLab } from "./import-lab.ts";
 import { type LiteLlmDatabase, openLiteLlm } from "./litellm-tables.ts";
 

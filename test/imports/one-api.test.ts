@@ -8,7 +8,7 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { isWellFormedKey } from "../../src/core/keys.ts";
 import { parseCatalogue } from "../../src/settings/catalogue-file.ts";
-import { jsonOf } from "../cli/run-cli.ts";
+import { jsonOf } from "../support/run-cli.ts";
 import { type ImportLab, openImportLab } from "./import-lab.ts";
 import { NEW_API_POSTGRES, ONE_API_SQLITE } from "./one-api-tables.ts";
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Hold, Limit } from "../../actors/account.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
-import { TestClock } from "../actors/actor-process.ts";
+import { TestClock } from "../support/actor-process.ts";
 import {
   ask,
   DONE,

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { repairUsage } from "../../src/store/usage-repair.ts";
-import type { LedgerRow } from "../actors/suites/book-check.ts";
+import type { LedgerRow } from "../support/ledger-checks.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { randomRuns } from "./commands.ts";
 import { faultOfRows, type ModelRow } from "./model-ledger.ts";

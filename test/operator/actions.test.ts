@@ -5,14 +5,14 @@ import type { BillingReply } from "../../src/console/billing-schema.ts";
 import type { ActivityReply } from "../../src/console/team-schema.ts";
 import type { OperatorAccountReply } from "../../src/operator/accounts-schema.ts";
 import type { ActionReply, TrailReply } from "../../src/operator/action-schema.ts";
-import { OperatorHarness } from "./operator-harness.ts";
+import { ConsoleWorld } from "../support/console-world.ts";
 
 setDefaultTimeout(60_000);
 
-let operators: OperatorHarness;
+let operators: ConsoleWorld;
 let count = 0;
 beforeAll(async () => {
-  operators = await OperatorHarness.start();
+  operators = await ConsoleWorld.startForOperators();
 });
 afterAll(() => operators[Symbol.asyncDispose]());
 
@@ -23,26 +23,26 @@ function nextId(): string {
 
 const reason = "Ticket 4711";
 
-async function account(options: Parameters<OperatorHarness["console"]["account"]>[0] = {}) {
-  return (await operators.console.account(options)).id;
+async function account(options: Parameters<ConsoleWorld["account"]>[0] = {}) {
+  return (await operators.account(options)).id;
 }
 
 function act(id: string, name: string, body: object) {
-  return operators.post<ActionReply>(`/accounts/${id}/${name}`, { reason, ...body });
+  return operators.post<ActionReply>("operator", `/accounts/${id}/${name}`, { reason, ...body });
 }
 
 async function paidOf(id: string): Promise<string> {
-  const { body } = await operators.get<OperatorAccountReply>(`/accounts/${id}`);
+  const { body } = await operators.get<OperatorAccountReply>("operator", `/accounts/${id}`);
   return body.overview.balance.paid_usd;
 }
 
 async function stateOf(id: string): Promise<string> {
-  const { body } = await operators.get<OperatorAccountReply>(`/accounts/${id}`);
+  const { body } = await operators.get<OperatorAccountReply>("operator", `/accounts/${id}`);
   return body.overview.account.state;
 }
 
 async function trailOf(id: string): Promise<TrailReply["entries"]> {
-  return (await operators.get<TrailReply>(`/trail?account=${id}`)).body.entries;
+  return (await operators.get<TrailReply>("operator", `/trail?account=${id}`)).body.entries;
 }
 
 describe("a credit", () => {
@@ -63,14 +63,14 @@ describe("a credit", () => {
       reason,
       outcome: "done",
     });
-    const billing = await operators.get<BillingReply>(`/accounts/${one}/billing`);
+    const billing = await operators.get<BillingReply>("operator", `/accounts/${one}/billing`);
     expect(billing.body.payments.map(({ amount_usd }) => amount_usd)).toEqual(["25"]);
   });
 
   test("is in the account's activity, with the operator and the reason", async () => {
     const one = await account();
     await act(one, "credit", { id: nextId(), amount_usd: "5" });
-    const { body } = await operators.get<ActivityReply>(`/accounts/${one}/activity`);
+    const { body } = await operators.get<ActivityReply>("operator", `/accounts/${one}/activity`);
     expect(body.entries[0]).toMatchObject({
       actor: "operator@example.com",
       action: "operator_credit",
@@ -132,7 +132,7 @@ describe("a refund", () => {
   test("of a payment that was recorded by hand takes its credit back once", async () => {
     const one = await account();
     await act(one, "credit", { id: nextId(), amount_usd: "20" });
-    const { body } = await operators.get<BillingReply>(`/accounts/${one}/billing`);
+    const { body } = await operators.get<BillingReply>("operator", `/accounts/${one}/billing`);
     const payment = body.payments[0]?.id;
     const part = { id: nextId(), payment, amount_usd: "5" };
     const answers = await Promise.all([act(one, "refund", part), act(one, "refund", part)]);
@@ -151,7 +151,7 @@ describe("a refund", () => {
   test("of another account's payment is not found", async () => {
     const [one, other] = [await account(), await account()];
     await act(other, "credit", { id: nextId(), amount_usd: "20" });
-    const { body } = await operators.get<BillingReply>(`/accounts/${other}/billing`);
+    const { body } = await operators.get<BillingReply>("operator", `/accounts/${other}/billing`);
     const refused = await act(one, "refund", { id: nextId(), payment: body.payments[0]?.id });
     expect([refused.status, refused.code]).toEqual([404, "not_found"]);
     expect(await paidOf(other)).toBe("20");
@@ -181,12 +181,12 @@ describe("the state of an account", () => {
     await act(one, "suspend", { id: nextId() });
     expect((await act(one, "resume", { id })).body.repeated).toBe(true);
     expect(await stateOf(one)).toBe("suspended");
-    const { body } = await operators.get<ActivityReply>(`/accounts/${one}/activity`);
+    const { body } = await operators.get<ActivityReply>("operator", `/accounts/${one}/activity`);
     expect(body.entries.map(({ action }) => action)).toEqual(["operator_suspend"]);
   });
 
   test("closed is permanent, and its keys are revoked", async () => {
-    const made = await operators.console.account({ paid: "5" });
+    const made = await operators.account({ paid: "5" });
     await act(made.id, "close", { id: nextId() });
     expect(await stateOf(made.id)).toBe("closed");
     const refused = await act(made.id, "credit", { id: nextId(), amount_usd: "5" });
@@ -200,7 +200,7 @@ describe("the state of an account", () => {
     const one = await account();
     const contract = { id: nextId(), contract: "enterprise" };
     expect((await act(one, "contract", contract)).status).toBe(200);
-    const { body } = await operators.get<OperatorAccountReply>(`/accounts/${one}`);
+    const { body } = await operators.get<OperatorAccountReply>("operator", `/accounts/${one}`);
     expect([body.contract, body.overview.tier.name]).toEqual(["enterprise", "enterprise"]);
     const refused = await act(one, "plan", { id: nextId(), plan: "pro" });
     expect([refused.status, refused.code]).toEqual([400, "wrong_surface"]);

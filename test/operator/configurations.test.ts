@@ -7,7 +7,7 @@ import type {
   ConfigurationsReply,
 } from "../../src/operator/configurations-schema.ts";
 import { Configurations } from "../../src/store/configurations.ts";
-import { OperatorHarness } from "./operator-harness.ts";
+import { ConsoleWorld } from "../support/console-world.ts";
 
 setDefaultTimeout(60_000);
 
@@ -16,11 +16,11 @@ const CHEAPEST = '{ "providers": {}, "models": [], "auto": { "policy": "cheapest
 /** As a newer release could store it. */
 const UNREADABLE = '{ "providers": {}, "models": [], "newer": true }';
 
-let operators: OperatorHarness;
+let operators: ConsoleWorld;
 let configurations: Configurations;
 
 beforeAll(async () => {
-  operators = await OperatorHarness.start();
+  operators = await ConsoleWorld.startForOperators();
   configurations = new Configurations(operators.api.parts.stores.database);
 });
 afterAll(() => operators[Symbol.asyncDispose]());
@@ -37,7 +37,7 @@ let asked = 0;
 const ask = (reason: string) => ({ id: `op_configuration_${asked++}`, reason });
 
 async function versions() {
-  const { body } = await operators.get<ConfigurationsReply>("/configurations");
+  const { body } = await operators.get<ConfigurationsReply>("operator", "/configurations");
   return body;
 }
 
@@ -46,16 +46,17 @@ test("versions are listed with who, when and why, and each can be read", async (
   expect([in_force, running]).toEqual([3, 0]);
   expect(rows.map(({ version }) => version)).toEqual([3, 2, 1]);
   expect(rows[0]).toMatchObject({ actor: "command line", changes: ["as the test says"] });
-  const { body } = await operators.get<ConfigurationReply>("/configurations/1");
+  const { body } = await operators.get<ConfigurationReply>("operator", "/configurations/1");
   expect(body).toMatchObject({ version: 1, text: EMPTY });
   for (const none of ["4", "0", "01", "1e0", "none"]) {
-    expect((await operators.get(`/configurations/${none}`)).status).toBe(404);
+    expect((await operators.get("operator", `/configurations/${none}`)).status).toBe(404);
   }
 });
 
 test("a rollback is a new version by the operator, for a reason, in the trail too", async () => {
   const body = { ...ask("Too cheap"), version: 1 };
   const { status, body: done } = await operators.post<ActionReply>(
+    "operator",
     "/configurations/rollback",
     body,
   );
@@ -67,29 +68,36 @@ test("a rollback is a new version by the operator, for a reason, in the trail to
     ...{ version: 4, rolls_back_to: 1, actor: "operator@example.com", note: "Too cheap" },
     changes: ["auto: changed"],
   });
-  const { body: trail } = await operators.get<TrailReply>("/trail");
+  const { body: trail } = await operators.get<TrailReply>("operator", "/trail");
   expect(trail.entries[0]).toMatchObject({ action: "configuration", reason: "Too cheap" });
   // The same request, sent twice, is one version.
-  const again = await operators.post<ActionReply>("/configurations/rollback", body);
+  const again = await operators.post<ActionReply>("operator", "/configurations/rollback", body);
   expect(again.body.repeated).toBe(true);
   expect((await versions()).in_force).toBe(4);
 });
 
 test("the version in force is not stored again, and the trail says so", async () => {
   const body = { ...ask("By mistake"), version: 3 };
-  const { body: done } = await operators.post<ActionReply>("/configurations/rollback", body);
+  const { body: done } = await operators.post<ActionReply>(
+    "operator",
+    "/configurations/rollback",
+    body,
+  );
   expect(done.done.outcome).toBe("unchanged");
   expect((await versions()).in_force).toBe(3);
 });
 
 test("a version that this release cannot read is refused in words", async () => {
   const body = { ...ask("Try it"), version: 2 };
-  const { status, message } = await operators.post("/configurations/rollback", body);
+  const { status, message } = await operators.post("operator", "/configurations/rollback", body);
   expect(status).toBe(409);
   expect(message).toBe(
     "Version 2 cannot be put in force: its text line 1: newer is not allowed here",
   );
-  const missing = await operators.post("/configurations/rollback", { ...ask("No"), version: 9 });
+  const missing = await operators.post("operator", "/configurations/rollback", {
+    ...ask("No"),
+    version: 9,
+  });
   expect([missing.status, missing.message]).toEqual([404, "There is no version 9"]);
   expect((await versions()).in_force).toBe(3);
 });

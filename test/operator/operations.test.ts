@@ -12,16 +12,16 @@ import { AuditRuns } from "../../src/store/audit-runs.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { runAudits } from "../../workers/audit-runs.ts";
 import { flushForAudit } from "../../workers/log-flush.ts";
-import { chatBody } from "../api/harness.ts";
+import { chatBody } from "../support/api-world.ts";
+import { ConsoleWorld } from "../support/console-world.ts";
 import { silent } from "../support/world.ts";
-import { OperatorHarness } from "./operator-harness.ts";
 
 setDefaultTimeout(60_000);
 
-let operators: OperatorHarness;
+let operators: ConsoleWorld;
 let count = 0;
 beforeAll(async () => {
-  operators = await OperatorHarness.start();
+  operators = await ConsoleWorld.startForOperators();
 });
 afterAll(() => operators[Symbol.asyncDispose]());
 
@@ -44,12 +44,14 @@ async function work(): Promise<number> {
 
 async function found(text: string): Promise<string[]> {
   const path = `/accounts?text=${encodeURIComponent(text)}`;
-  return (await operators.get<FoundAccountsReply>(path)).body.accounts.map(({ id }) => id);
+  return (await operators.get<FoundAccountsReply>("operator", path)).body.accounts.map(
+    ({ id }) => id,
+  );
 }
 
 describe("search", () => {
   test("finds an account by each of its ids, its address, its name and its key", async () => {
-    const account = await operators.console.account({ paid: "5" });
+    const account = await operators.account({ paid: "5" });
     const { database } = stores();
     await database.sql`
       UPDATE accounts SET email = 'Ada_1@example.com', name = '100% Ada' WHERE id = ${account.id}`;
@@ -70,12 +72,12 @@ describe("search", () => {
 
   test("lists every account once, in pages", async () => {
     const made = new Set<string>();
-    for (let i = 0; i < 60; i += 1) made.add((await operators.console.account()).id);
+    for (let i = 0; i < 60; i += 1) made.add((await operators.account()).id);
     const seen: string[] = [];
     let next: string | null = null;
     do {
       const path: string = next === null ? "/accounts" : `/accounts?before=${next}`;
-      const { body } = await operators.get<FoundAccountsReply>(path);
+      const { body } = await operators.get<FoundAccountsReply>("operator", path);
       seen.push(...body.accounts.map(({ id }) => id));
       next = body.next;
     } while (next !== null);
@@ -87,19 +89,26 @@ describe("search", () => {
 describe("pauses", () => {
   test("are set and lifted as on the command line, and recorded", async () => {
     const pause = { ...ask(), target: "search" };
-    expect((await operators.post<ActionReply>("/pauses/pause", pause)).status).toBe(200);
-    const { body } = await operators.get<PausesReply>("/pauses");
+    expect((await operators.post<ActionReply>("operator", "/pauses/pause", pause)).status).toBe(
+      200,
+    );
+    const { body } = await operators.get<PausesReply>("operator", "/pauses");
     expect(body.paused.map(({ target }) => target)).toEqual(["search"]);
-    await operators.post("/pauses/resume", { ...ask(), target: "search" });
-    expect((await operators.post<ActionReply>("/pauses/pause", pause)).body.repeated).toBe(true);
-    expect((await operators.get<PausesReply>("/pauses")).body.paused).toEqual([]);
-    const trail = await operators.get<TrailReply>("/trail");
+    await operators.post("operator", "/pauses/resume", { ...ask(), target: "search" });
+    expect(
+      (await operators.post<ActionReply>("operator", "/pauses/pause", pause)).body.repeated,
+    ).toBe(true);
+    expect((await operators.get<PausesReply>("operator", "/pauses")).body.paused).toEqual([]);
+    const trail = await operators.get<TrailReply>("operator", "/trail");
     const done = trail.body.entries.map(({ action, subject }) => `${action} ${subject}`);
     expect(done.slice(0, 2)).toEqual(["resume search", "pause search"]);
   });
 
   test("refuse a target that there is not, by its name", async () => {
-    const refused = await operators.post("/pauses/pause", { ...ask(), target: "chess" });
+    const refused = await operators.post("operator", "/pauses/pause", {
+      ...ask(),
+      target: "chess",
+    });
     expect([refused.status, refused.code]).toEqual([400, "invalid_parameter"]);
     expect(refused.message).toContain("target");
   });
@@ -112,19 +121,20 @@ describe("the outbox", () => {
       INSERT INTO outbox (kind, recipient, subject, text, html, created_at, next_attempt_at)
       SELECT 'receipt', 'ada@example.com', 's', 't', 'h', now() - n * interval '1 second',
         now() + interval '1 hour' FROM generate_series(1, 70) n`;
-    const first = await operators.get<MailsReply>("/mails?status=waiting");
+    const first = await operators.get<MailsReply>("operator", "/mails?status=waiting");
     const second = await operators.get<MailsReply>(
+      "operator",
       `/mails?status=waiting&before=${first.body.next}`,
     );
     const ids = [...first.body.mails, ...second.body.mails].map(({ id }) => id);
     expect([ids.length, new Set(ids).size, second.body.next]).toEqual([70, 70, null]);
     const one = { ...ask(), mail: ids[3] };
-    await operators.post<ActionReply>("/mails/retry", one);
+    await operators.post<ActionReply>("operator", "/mails/retry", one);
     const due = () => database.sql`SELECT id FROM outbox WHERE next_attempt_at <= now()`;
     expect((await due()).map(({ id }) => id)).toEqual([ids[3]]);
-    const all = await operators.post<ActionReply>("/mails/retry", ask());
+    const all = await operators.post<ActionReply>("operator", "/mails/retry", ask());
     expect(all.body.done.detail).toBe("70 are due now");
-    const missing = await operators.post("/mails/retry", { ...ask(), mail: "none" });
+    const missing = await operators.post("operator", "/mails/retry", { ...ask(), mail: "none" });
     expect([missing.status, missing.code]).toEqual([404, "not_found"]);
   });
 });
@@ -140,18 +150,18 @@ describe("a mail that failed", () => {
   }
 
   async function mail(id: string) {
-    const { body } = await operators.get<MailsReply>("/mails");
+    const { body } = await operators.get<MailsReply>("operator", "/mails");
     return body.mails.find((one) => one.id === id);
   }
 
   test("is sent again once for each id, with a line that the account's people read", async () => {
     const { database, accounts } = stores();
-    const { id: accountId } = await operators.console.account();
+    const { id: accountId } = await operators.account();
     const account = await accounts.find(accountId);
     const id = await failedMail(account?.number ?? null, "t");
     expect(await mail(id)).toMatchObject({ status: "failed", can_resend: true });
     const request = { ...ask(), mail: id };
-    const sent = await operators.post<ActionReply>("/mails/resend", request);
+    const sent = await operators.post<ActionReply>("operator", "/mails/resend", request);
     expect(sent.body).toMatchObject({
       done: { action: "resend_mail", account: accountId, subject: id, outcome: "done" },
       repeated: false,
@@ -159,10 +169,10 @@ describe("a mail that failed", () => {
     expect(await mail(id)).toMatchObject({ status: "waiting", can_resend: false });
     // It fails again meanwhile: the same request must not send it a third time.
     await database.sql`UPDATE outbox SET status = 'failed', ended_at = now() WHERE id = ${id}`;
-    const repeated = await operators.post<ActionReply>("/mails/resend", request);
+    const repeated = await operators.post<ActionReply>("operator", "/mails/resend", request);
     expect([repeated.status, repeated.body.repeated]).toEqual([200, true]);
     expect(await mail(id)).toMatchObject({ status: "failed" });
-    const other = await operators.post("/mails/resend", {
+    const other = await operators.post("operator", "/mails/resend", {
       ...{ ...request, mail: await failedMail(null, "t") },
     });
     expect([other.status, other.code]).toEqual([409, "reference_reused"]);
@@ -175,11 +185,11 @@ describe("a mail that failed", () => {
   test("is refused where its content is deleted, and where there is none", async () => {
     const gone = await failedMail(null, null);
     expect(await mail(gone)).toMatchObject({ status: "failed", can_resend: false });
-    const refused = await operators.post("/mails/resend", { ...ask(), mail: gone });
+    const refused = await operators.post("operator", "/mails/resend", { ...ask(), mail: gone });
     expect([refused.status, refused.code]).toEqual([409, "wrong_state"]);
-    const missing = await operators.post("/mails/resend", { ...ask(), mail: "none" });
+    const missing = await operators.post("operator", "/mails/resend", { ...ask(), mail: "none" });
     expect([missing.status, missing.code]).toEqual([404, "not_found"]);
-    const trail = await operators.get<TrailReply>("/trail");
+    const trail = await operators.get<TrailReply>("operator", "/trail");
     expect(trail.body.entries.filter(({ subject }) => subject === gone)).toEqual([]);
   });
 });
@@ -192,17 +202,24 @@ describe("the inbox of events", () => {
         occurred_at, processed_at)
       SELECT 'stripe', 'evt_' || n, 'charge.refunded', 'charge', 'ch_1', 'processed', 'refunded',
         now(), now() FROM generate_series(1, 60) n`;
-    const first = await operators.get<EventsReply>("/events");
-    const second = await operators.get<EventsReply>(`/events?before=${first.body.next}`);
+    const first = await operators.get<EventsReply>("operator", "/events");
+    const second = await operators.get<EventsReply>(
+      "operator",
+      `/events?before=${first.body.next}`,
+    );
     const ids = [...first.body.events, ...second.body.events].map(({ id }) => id);
     expect([ids.length, new Set(ids).size]).toEqual([60, 60]);
     const replay = { ...ask(), provider: "stripe", event: "evt_7" };
-    await operators.post<ActionReply>("/events/replay", replay);
-    const waiting = await operators.get<EventsReply>("/events?status=received");
+    await operators.post<ActionReply>("operator", "/events/replay", replay);
+    const waiting = await operators.get<EventsReply>("operator", "/events?status=received");
     expect(waiting.body.events.map(({ id }) => id)).toEqual(["evt_7"]);
-    const health = await operators.get<HealthReply>("/health");
+    const health = await operators.get<HealthReply>("operator", "/health");
     expect(health.body.events.waiting).toBe(1);
-    const missing = await operators.post("/events/replay", { ...replay, ...ask(), event: "no" });
+    const missing = await operators.post("operator", "/events/replay", {
+      ...replay,
+      ...ask(),
+      event: "no",
+    });
     expect([missing.status, missing.code]).toEqual([404, "not_found"]);
   });
 });
@@ -210,28 +227,28 @@ describe("the inbox of events", () => {
 describe("rejected entries", () => {
   test("are listed with what is missing, and a retry says how many were written", async () => {
     const { database } = stores();
-    const account = await operators.console.account();
+    const account = await operators.account();
     await database.sql`
       INSERT INTO rejected_entries (bucket, epoch, entry, account, seq, reason, content)
       VALUES (1, 0, 4711, ${account.id}, 3, '23514 of a test', decode('00', 'hex'))`;
-    const { body } = await operators.get<RejectedReply>("/rejected");
+    const { body } = await operators.get<RejectedReply>("operator", "/rejected");
     expect(body.entries).toMatchObject([
       { entry: "0-4711", account: account.id, seq: 3, missing: "ledger and log row" },
     ]);
-    const retried = await operators.post<ActionReply>("/rejected/retry", ask());
+    const retried = await operators.post<ActionReply>("operator", "/rejected/retry", ask());
     expect(retried.body.done.detail).toBe("0 of 1 were written");
-    expect((await operators.get<HealthReply>("/health")).body.journal.rejected).toBe(1);
+    expect((await operators.get<HealthReply>("operator", "/health")).body.journal.rejected).toBe(1);
     await database.sql`DELETE FROM rejected_entries`;
   });
 });
 
 describe("an audit", () => {
   test("is run by a worker once, and its result is there to read", async () => {
-    const account = await operators.console.account({ paid: "5" });
+    const account = await operators.account({ paid: "5" });
     const wanted = { ...ask(), account: account.id };
-    await operators.post("/audits", wanted);
-    await operators.post("/audits", wanted);
-    const runs = async () => (await operators.get<AuditsReply>("/audits")).body.runs;
+    await operators.post("operator", "/audits", wanted);
+    await operators.post("operator", "/audits", wanted);
+    const runs = async () => (await operators.get<AuditsReply>("operator", "/audits")).body.runs;
     expect(await runs()).toMatchObject([{ id: wanted.id, state: "waiting", account: account.id }]);
     expect(await work()).toBe(1);
     const [run] = await runs();
@@ -241,14 +258,14 @@ describe("an audit", () => {
   });
 
   test("of all accounts names the difference that it finds", async () => {
-    const account = await operators.console.account({ paid: "5" });
+    const account = await operators.account({ paid: "5" });
     const { database } = stores();
     await database.sql`
       UPDATE payments SET amount = amount * 2
       WHERE account = (SELECT number FROM accounts WHERE id = ${account.id})`;
-    await operators.post("/audits", ask());
+    await operators.post("operator", "/audits", ask());
     await work();
-    const { body } = await operators.get<AuditsReply>("/audits");
+    const { body } = await operators.get<AuditsReply>("operator", "/audits");
     expect(body.runs[0]?.report).toMatchObject({ ok: false });
     expect(body.runs[0]?.report?.difference?.account).toBe(account.id);
     await database.sql`
@@ -261,10 +278,10 @@ describe("money", () => {
   test("revenue is what all accounts were charged, by service, model and day", async () => {
     const today = new Date().toISOString().slice(0, 10);
     const path = `/revenue?from=${today}&to=${today}`;
-    const before = (await operators.get<RevenueReply>(path)).body;
+    const before = (await operators.get<RevenueReply>("operator", path)).body;
     const accounts = [
-      await operators.console.account({ paid: "5" }),
-      await operators.console.account({ free: "5" }),
+      await operators.account({ paid: "5" }),
+      await operators.account({ free: "5" }),
     ];
     for (const account of accounts) {
       expect((await operators.api.postTo("/v1/chat/completions", account, chatBody())).status).toBe(
@@ -272,10 +289,13 @@ describe("money", () => {
       );
     }
     await flushForAudit(stores().actors.scripts, new Ledger(stores().database));
-    const after = (await operators.get<RevenueReply>(path)).body;
+    const after = (await operators.get<RevenueReply>("operator", path)).body;
     const spent = await Promise.all(
       accounts.map(async ({ id }) => {
-        const { body } = await operators.get<{ overview: OverviewReply }>(`/accounts/${id}`);
+        const { body } = await operators.get<{ overview: OverviewReply }>(
+          "operator",
+          `/accounts/${id}`,
+        );
         return Number(body.overview.month.spent_usd);
       }),
     );
@@ -289,7 +309,7 @@ describe("money", () => {
     expect(after.total.calls - before.total.calls).toBe(2);
     expect(after.groups.find(({ name }) => name === "chat")?.by_day).toHaveLength(1);
     for (const group of ["model", "route"]) {
-      const { body } = await operators.get<RevenueReply>(`${path}&group=${group}`);
+      const { body } = await operators.get<RevenueReply>("operator", `${path}&group=${group}`);
       expect(body.total).toEqual(after.total);
     }
   });
@@ -302,15 +322,18 @@ describe("money", () => {
       ["from=yesterday&to=2026-01-01", "from"],
       ["to=2026-01-01", "from"],
     ] as const) {
-      const { status, message } = await operators.get(`/revenue?${range}`);
+      const { status, message } = await operators.get("operator", `/revenue?${range}`);
       expect([range, status, message?.includes(field)]).toEqual([range, 400, true]);
     }
   });
 
   test("grants of free credit are listed in pages", async () => {
-    for (let i = 0; i < 55; i += 1) await operators.console.account({ free: "1" });
-    const first = await operators.get<GrantsReply>("/grants");
-    const second = await operators.get<GrantsReply>(`/grants?before=${first.body.next}`);
+    for (let i = 0; i < 55; i += 1) await operators.account({ free: "1" });
+    const first = await operators.get<GrantsReply>("operator", "/grants");
+    const second = await operators.get<GrantsReply>(
+      "operator",
+      `/grants?before=${first.body.next}`,
+    );
     const all = [...first.body.grants, ...second.body.grants].map(({ account }) => account);
     expect(all.length).toBeGreaterThanOrEqual(55);
     expect(new Set(all).size).toBe(all.length);
@@ -319,7 +342,7 @@ describe("money", () => {
 
 test("health says which process answers, and what it sees", async () => {
   await stores().actors.start();
-  const { body } = await operators.get<HealthReply>("/health");
+  const { body } = await operators.get<HealthReply>("operator", "/health");
   expect(body.process).toMatchObject({ id: stores().actors.deps.processId, open_calls: 0 });
   expect(body.journal.behind_seconds).toBeGreaterThanOrEqual(0);
 });

@@ -3,17 +3,17 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { BillingReply, StartedTopUpReply } from "../../src/console/billing-schema.ts";
 import type { ActionReply } from "../../src/operator/action-schema.ts";
-import { type BillingLab, openBillingLab } from "../console/billing-lab.ts";
+import { type BillingLab, openBillingLab } from "../support/billing-lab.ts";
+import type { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
-import { OperatorHarness } from "./operator-harness.ts";
 
 setDefaultTimeout(60_000);
 
 let lab: BillingLab;
-let operators: OperatorHarness;
+let operators: ConsoleWorld;
 beforeAll(async () => {
   lab = await openBillingLab();
-  operators = new OperatorHarness(lab.harness);
+  operators = lab.harness.forOperators();
 });
 afterAll(() => lab[Symbol.asyncDispose]());
 
@@ -34,27 +34,31 @@ async function toppedUp() {
 
 test("a refund is made at the provider once, and takes the credit back", async () => {
   const { account, path } = await toppedUp();
-  const billing = async () => (await operators.get<BillingReply>(`${path}/billing`)).body;
+  const billing = async () =>
+    (await operators.get<BillingReply>("operator", `${path}/billing`)).body;
   const payment = (await billing()).payments[0]?.id;
   const part = { id: "op_refund_1", reason: "Asked for", payment, amount_usd: "5" };
-  const first = await operators.post<ActionReply>(`${path}/refund`, part);
+  const first = await operators.post<ActionReply>("operator", `${path}/refund`, part);
   expect(first.body.done).toMatchObject({ outcome: "done", subject: payment });
   expect(first.body.done.detail).toContain("refunded $5");
-  expect((await operators.post<ActionReply>(`${path}/refund`, part)).body.repeated).toBe(true);
+  expect(
+    (await operators.post<ActionReply>("operator", `${path}/refund`, part)).body.repeated,
+  ).toBe(true);
   expect(await lab.paid(account)).toBe(15_000_000_000n);
   const rest = { ...part, id: "op_refund_2", amount_usd: undefined };
-  await Promise.all([1, 2, 3].map(() => operators.post(`${path}/refund`, rest)));
+  await Promise.all([1, 2, 3].map(() => operators.post("operator", `${path}/refund`, rest)));
   expect((await billing()).payments[0]).toMatchObject({ refunded_usd: "20" });
   expect(await lab.paid(account)).toBe(0n);
 });
 
 test("a refund that the provider refuses is recorded as failed", async () => {
   const { account, path } = await toppedUp();
-  const { body: billing } = await operators.get<BillingReply>(`${path}/billing`);
+  const { body: billing } = await operators.get<BillingReply>("operator", `${path}/billing`);
   const ask = { id: "op_refund_3", reason: "Asked for", payment: billing.payments[0]?.id };
-  const refused = await operators.post(`${path}/refund`, { ...ask, amount_usd: "21" });
+  const refused = await operators.post("operator", `${path}/refund`, { ...ask, amount_usd: "21" });
   expect([refused.status, refused.code]).toEqual([409, "too_large"]);
   const trail = await operators.get<{ entries: { outcome: string; detail: string }[] }>(
+    "operator",
     `/trail?account=${account.id}`,
   );
   expect(trail.body.entries).toMatchObject([{ outcome: "failed" }]);

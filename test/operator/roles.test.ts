@@ -3,16 +3,15 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { CONSOLE, OPERATOR } from "../../src/routes.ts";
-import { FOREIGN_ADDRESS } from "../console/console-harness.ts";
-import { OperatorHarness } from "./operator-harness.ts";
+import { ConsoleWorld, FOREIGN_ADDRESS } from "../support/console-world.ts";
 
 setDefaultTimeout(60_000);
 
-let operators: OperatorHarness;
+let operators: ConsoleWorld;
 let account = "";
 beforeAll(async () => {
-  operators = await OperatorHarness.start();
-  account = (await operators.console.account({ paid: "5" })).id;
+  operators = await ConsoleWorld.startForOperators();
+  account = (await operators.account({ paid: "5" })).id;
 });
 afterAll(() => operators[Symbol.asyncDispose]());
 

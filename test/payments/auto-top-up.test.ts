@@ -15,7 +15,8 @@ import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-u
 import { removeOwnCard } from "../../src/payments/cards.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
-import { codeOf } from "../accounts/books.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { codeOf } from "../support/postgres-world.ts";
 import {
   ask,
   balances,
@@ -27,7 +28,6 @@ import {
   type TestAccount,
   usd,
 } from "../support/world.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 
 setDefaultTimeout(300_000);
 

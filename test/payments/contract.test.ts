@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
 import type { ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
-import { isCi } from "../clients/toolchains.ts";
+import { isCi } from "../support/toolchains.ts";
 import { CALLS, NEWER_FIELDS, NEWER_PARAMETERS } from "./contract/contract-rules.ts";
 import { type PlayedPayments, playPayments } from "./contract/played-payments.ts";
 import {

@@ -6,9 +6,9 @@ import { processEvent } from "../../src/payments/provider-event.ts";
 import type { SandboxActions } from "../../src/payments/providers/sandbox/sandbox-actions.ts";
 import type { EventRef } from "../../src/store/provider-events.ts";
 import { reconcilePayments } from "../../workers/payment-completer.ts";
-import { Random } from "../chaos/random.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { Random } from "../support/random.ts";
 import { silent, type TestAccount, usd } from "../support/world.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 
 setDefaultTimeout(300_000);
 

@@ -7,8 +7,8 @@ import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-u
 import { chargeCard } from "../../src/payments/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
 import { type Mailbox, openMailbox, type ReadMail } from "../support/mailbox.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
 import { ask, DONE, silent, type TestAccount, usd } from "../support/world.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 
 setDefaultTimeout(300_000);
 

@@ -8,8 +8,8 @@ import { cancelPlan, orderPlan, renewPlans } from "../../src/payments/plans.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
 import { duePlans } from "../../src/store/plan-subscriptions.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
+import { CARDS, type PaymentLab } from "../support/payment-lab.ts";
 import { balances, type TestAccount, usd } from "../support/world.ts";
-import { CARDS, type PaymentLab } from "./payment-lab.ts";
 import {
   behave,
   chargesOf,

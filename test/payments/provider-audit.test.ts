@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { auditPayments } from "../../src/payments/provider-audit.ts";
-import { openPaymentLab, type PaymentLab } from "./payment-lab.ts";
+import { openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
 
 setDefaultTimeout(60_000);
 

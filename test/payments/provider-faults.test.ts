@@ -8,8 +8,8 @@ import { auditPayments } from "../../src/payments/provider-audit.ts";
 import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments, reconcilePayments } from "../../workers/payment-completer.ts";
+import { openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
 import { DONE, hold, silent, type TestAccount, usd } from "../support/world.ts";
-import { openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 
 setDefaultTimeout(120_000);
 

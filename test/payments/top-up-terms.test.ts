@@ -8,8 +8,8 @@ import { auditPayments } from "../../src/payments/provider-audit.ts";
 import { processEvent } from "../../src/payments/provider-event.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
 import { balances, type TestAccount, usd } from "../support/world.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 
 setDefaultTimeout(120_000);
 

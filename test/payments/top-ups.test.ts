@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
-import { codeOf } from "../accounts/books.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { codeOf } from "../support/postgres-world.ts";
 import { balances, usd } from "../support/world.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "./payment-lab.ts";
 
 setDefaultTimeout(60_000);
 

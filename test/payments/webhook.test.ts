@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { processEvent } from "../../src/payments/provider-event.ts";
 import { signatureOf } from "../../src/payments/providers/sandbox/sandbox-webhooks.ts";
+import {
+  openPaymentLab,
+  type PaymentLab,
+  PREVIOUS_SECRET,
+  WEBHOOK_SECRET,
+} from "../support/payment-lab.ts";
 import { usd } from "../support/world.ts";
-import { openPaymentLab, type PaymentLab, PREVIOUS_SECRET, WEBHOOK_SECRET } from "./payment-lab.ts";
 
 setDefaultTimeout(60_000);
 

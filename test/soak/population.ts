@@ -1,7 +1,7 @@
 // The accounts of a soak: most of them call all the time, some are new, some are always refused.
 
-import type { Random } from "../chaos/random.ts";
 import type { Product, ProductAccount } from "../support/product.ts";
+import type { Random } from "../support/random.ts";
 
 export const MODELS = [
   { id: "ok" },

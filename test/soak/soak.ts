@@ -4,10 +4,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { must, sweepDead, untilCallsEnd } from "../chaos/books.ts";
-import { Random } from "../chaos/random.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, startProduct } from "../support/product.ts";
+import { must, sweepDead, untilCallsEnd } from "../support/product-checks.ts";
+import { Random } from "../support/random.ts";
 import { type Sample, toCsv } from "./figures.ts";
 import { SoakLoad } from "./load.ts";
 import { startMailSink } from "./mail-sink.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { csvLine } from "../../src/core/csv.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { exportLog, OPERATOR_HEADINGS } from "../../src/store/log-export.ts";
-import { type Cli, cliProcessOf, jsonOf, startCli } from "../cli/run-cli.ts";
+import { type Cli, cliProcessOf, jsonOf, startCli } from "../support/run-cli.ts";
 import {
   ask,
   DONE,

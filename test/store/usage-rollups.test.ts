@@ -9,10 +9,10 @@ import { Ledger } from "../../src/store/ledger.ts";
 import { retryRejections } from "../../src/store/rejection-retry.ts";
 import { isUsageRight, readUsageTotals, repairUsage } from "../../src/store/usage-repair.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
-import { TestClock } from "../actors/actor-process.ts";
-import { sweepOne } from "../actors/suites/book-check.ts";
+import { TestClock } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { type JournalLab, METADATA, openJournalLab } from "../support/journal-lab.ts";
+import { sweepOne } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
 import {
   ask,

@@ -14,7 +14,7 @@ import type {
   ChatRequest,
 } from "../../src/services/chat/providers/provider.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { realClock } from "../api/fake-clock.ts";
+import { realClock } from "./fake-clock.ts";
 import type { FakeUpstream } from "./fake-upstream.ts";
 
 export const KEY = "sk-fake-key-that-nobody-may-see";

@@ -7,7 +7,7 @@ import { parseRelay } from "../../src/services/mail/smtp-relay.ts";
 import type { Database } from "../../src/store/database.ts";
 import { Outbox } from "../../src/store/outbox.ts";
 import { sendOutbox } from "../../workers/outbox.ts";
-import { realClock } from "../api/fake-clock.ts";
+import { realClock } from "./fake-clock.ts";
 import { ScriptedSmtp } from "./scripted-smtp.ts";
 import { silent } from "./world.ts";
 

@@ -12,7 +12,7 @@ import {
   SEARCH_SERVER_DEFAULTS,
   type SearchServer,
 } from "../../src/services/search/search-catalogue.ts";
-import { realClock } from "../api/fake-clock.ts";
+import { realClock } from "./fake-clock.ts";
 
 /** A request for this query with defaults for everything else. */
 export function searchFor(query: string, fields: Partial<SearchRequest> = {}): SearchRequest {

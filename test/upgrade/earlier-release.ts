@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
 import { temporaryFolder } from "../../scripts/processes.mjs";
-import type { Found } from "../clients/toolchains.ts";
+import type { Found } from "../support/toolchains.ts";
 
 /** The change that made processes of their own out of `npm start`. */
 const [FIRST_LINE, FIRST_FILE] = ['api: "src/main.ts"', "scripts/farebox.mjs"];

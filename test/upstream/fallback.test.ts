@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { BREAKERS_MAX, Fallback, SERVERS_MAX, type Served } from "../../src/upstream/fallback.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
-import { FakeClock } from "../api/fake-clock.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const idle = new AbortController().signal;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Fallback } from "../../src/upstream/fallback.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { retryAfterOf } from "../../src/upstream/upstream-http.ts";
-import { FakeClock } from "../api/fake-clock.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 describe("retryAfterOf()", () => {
   const date = "Sat, 21 Nov 2026 10:00:00 GMT";

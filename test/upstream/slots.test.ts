@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Slots } from "../../src/upstream/slots.ts";
-import { FakeClock } from "../api/fake-clock.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 const never = new AbortController().signal;
 

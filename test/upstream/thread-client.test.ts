@@ -2,9 +2,9 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { ThreadClient } from "../../src/upstream/thread-client.ts";
-import { FakeClock, realClock } from "../api/fake-clock.ts";
 import type { EchoRequest, EchoSetup } from "../support/echo-thread.ts";
 import { eventually } from "../support/eventually.ts";
+import { FakeClock, realClock } from "../support/fake-clock.ts";
 
 type Client = ThreadClient<EchoSetup, EchoRequest, string, string>;
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { audit } from "../../src/accounts/audit.ts";
 import { evictIdle } from "../../workers/eviction.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
-import { auditDeps, busyAccount, found } from "../cli/audit-lab.ts";
+import { auditDeps, busyAccount, found } from "../support/audit-lab.ts";
 import { changeWallet } from "../support/packed-wallet.ts";
 import { startCluster } from "../support/services.ts";
 import { nano, openWorld, silent, walletOf } from "../support/world.ts";

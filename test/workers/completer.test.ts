@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { PendingWork } from "../../src/store/pending-work.ts";
 import { completeChanges } from "../../workers/completer.ts";
-import { found } from "../cli/audit-lab.ts";
+import { found } from "../support/audit-lab.ts";
 import {
   balances,
   hold,

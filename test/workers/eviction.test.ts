@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { evictIdle } from "../../workers/eviction.ts";
-import { TestClock } from "../actors/actor-process.ts";
-import { found } from "../cli/audit-lab.ts";
+import { TestClock } from "../support/actor-process.ts";
+import { found } from "../support/audit-lab.ts";
 import { changeWallet } from "../support/packed-wallet.ts";
 import {
   balances,

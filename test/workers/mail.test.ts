@@ -10,21 +10,21 @@ import { startBounceListener } from "../../src/services/mail/providers/bounce-li
 import { MailDeliveries } from "../../src/store/mail-deliveries.ts";
 import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
-import type { TestAccount } from "../api/harness.ts";
+import type { TestAccount } from "../support/api-world.ts";
+import { eventually } from "../support/eventually.ts";
 import {
-  type MailHarness,
+  type MailWorld,
   mailAccount,
   mailBody,
   resultOf,
-  startMailHarness,
-} from "../api/mail-harness.ts";
-import { eventually } from "../support/eventually.ts";
+  startMailWorld,
+} from "../support/mail-world.ts";
 import { silent } from "../support/world.ts";
 
-let world: MailHarness;
+let world: MailWorld;
 let account: TestAccount;
 beforeAll(async () => {
-  world = await startMailHarness();
+  world = await startMailWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {

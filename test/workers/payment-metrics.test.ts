@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { countOpenDisputes, sumOwed } from "../../src/store/payment-audit.ts";
 import { paymentMetrics } from "../../workers/payment-metrics.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../payments/payment-lab.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
 import { DONE, hold, silent, usd } from "../support/world.ts";
 
 let lab: PaymentLab;

@@ -3,7 +3,7 @@ import { HOLD_EXPIRED } from "../../actors/hold-expired.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/limits.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
-import { found } from "../cli/audit-lab.ts";
+import { found } from "../support/audit-lab.ts";
 import {
   ask,
   balances,

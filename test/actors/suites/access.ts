@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
+import { openProcess, tapScripts } from "../../support/actor-process.ts";
 import { ask, hold, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
-import { openProcess, tapScripts } from "../actor-process.ts";
 import type { Place } from "./world-factory.ts";
 
 async function codeIn(accounts: AccountActors, account: TestAccount): Promise<string> {

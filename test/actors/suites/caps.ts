@@ -1,6 +1,8 @@
 // Limits on money and streams: open holds count, so that no number of calls oversteps them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { TestClock } from "../../support/actor-process.ts";
+import { expectSound } from "../../support/ledger-checks.ts";
 import {
   DONE,
   hold,
@@ -11,8 +13,6 @@ import {
   type World,
   walletOf,
 } from "../../support/world.ts";
-import { TestClock } from "../actor-process.ts";
-import { expectSound } from "./book-check.ts";
 import { hasWallet, keyStateOf } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 

@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { OperationKind } from "../../../src/core/journal.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
+import { TestClock } from "../../support/actor-process.ts";
+import { expectSound, ledgerOf, sweepOne } from "../../support/ledger-checks.ts";
 import {
   DONE,
   hold,
@@ -13,8 +15,6 @@ import {
   type World,
   walletOf,
 } from "../../support/world.ts";
-import { TestClock } from "../actor-process.ts";
-import { expectSound, ledgerOf, sweepOne } from "./book-check.ts";
 import { hasWallet } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 

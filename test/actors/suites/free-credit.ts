@@ -1,6 +1,8 @@
 // Free credit: five dollars, 90 days, only for what it may pay, and before any paid credit.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { TestClock } from "../../support/actor-process.ts";
+import { expectSound, ledgerOf } from "../../support/ledger-checks.ts";
 import {
   balances,
   DONE,
@@ -11,8 +13,6 @@ import {
   verdict,
   type World,
 } from "../../support/world.ts";
-import { TestClock } from "../actor-process.ts";
-import { expectSound, ledgerOf } from "./book-check.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 /** Gives one dollar of free credit for 90 days, booked by Postgres at this time. */

@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
+import { TestClock } from "../../support/actor-process.ts";
+import { expectSound, ledgerOf, logOf, sweepOne } from "../../support/ledger-checks.ts";
 import {
   ask,
   balances,
@@ -14,8 +16,6 @@ import {
   type World,
   walletOf,
 } from "../../support/world.ts";
-import { TestClock } from "../actor-process.ts";
-import { expectSound, ledgerOf, logOf, sweepOne } from "./book-check.ts";
 import { hasWallet, journalOf } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 

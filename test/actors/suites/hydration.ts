@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
 import { hydrate } from "../../../actors/wallet-scripts.ts";
 import { type WalletRecord, WalletRepository } from "../../../src/store/wallet-repository.ts";
+import { Gate, openProcess } from "../../support/actor-process.ts";
 import {
   ask,
   balances,
@@ -15,7 +16,6 @@ import {
   usd,
   type World,
 } from "../../support/world.ts";
-import { Gate, openProcess } from "../actor-process.ts";
 import { bucketRecordOf, hasWallet } from "./redis-reads.ts";
 import type { Place } from "./world-factory.ts";
 

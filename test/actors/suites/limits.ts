@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Admission, AdmissionRequest, Hold, Limit } from "../../../actors/account.ts";
 import { ApiError } from "../../../src/core/errors.ts";
+import { TestClock } from "../../support/actor-process.ts";
 import { ask, DONE, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
-import { TestClock } from "../actor-process.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const NOON = "2031-03-15T12:00:00.000Z";

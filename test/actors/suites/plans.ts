@@ -6,6 +6,8 @@ import type { RateLimits } from "../../../actors/account.ts";
 import { auditAccount } from "../../../src/accounts/audit-account.ts";
 import { PLANS, type PlanName } from "../../../src/core/limits.ts";
 import { AuditRepository } from "../../../src/store/audit.ts";
+import { TestClock } from "../../support/actor-process.ts";
+import { expectSound, ledgerOf } from "../../support/ledger-checks.ts";
 import {
   ask,
   balances,
@@ -18,8 +20,6 @@ import {
   verdict,
   type World,
 } from "../../support/world.ts";
-import { TestClock } from "../actor-process.ts";
-import { expectSound, ledgerOf } from "./book-check.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const NONE = usd("0");

@@ -7,6 +7,13 @@ import { bucketKeys, holdsKey } from "../../../actors/keys.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
 import {
+  type ActorProcess,
+  openProcess,
+  TestClock,
+  tapScripts,
+} from "../../support/actor-process.ts";
+import { expectSound, logOf } from "../../support/ledger-checks.ts";
+import {
   balances,
   DONE,
   hold,
@@ -16,8 +23,6 @@ import {
   type World,
   walletOf,
 } from "../../support/world.ts";
-import { type ActorProcess, openProcess, TestClock, tapScripts } from "../actor-process.ts";
-import { expectSound, logOf } from "./book-check.ts";
 import type { Place } from "./world-factory.ts";
 
 const NONE = usd("0");

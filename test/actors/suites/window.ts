@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { anonymousWindowKey } from "../../../actors/keys.ts";
 import { count } from "../../../actors/window.ts";
 import { ApiError } from "../../../src/core/errors.ts";
+import { TestClock } from "../../support/actor-process.ts";
 import {
   ask,
   fewAtOnce,
@@ -14,7 +15,6 @@ import {
   verdict,
   type World,
 } from "../../support/world.ts";
-import { TestClock } from "../actor-process.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const LIMIT = 20;

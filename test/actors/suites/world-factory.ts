@@ -1,6 +1,6 @@
+import { sendTwice } from "../../support/actor-process.ts";
 import { testRedisUrl } from "../../support/services.ts";
 import { openWorld, type World, type WorldOptions } from "../../support/world.ts";
-import { sendTwice } from "../actor-process.ts";
 
 /** Opens a world on one kind of stores; each suite of money is given one, and runs on each kind. */
 export type WorldFactory = (options?: WorldOptions) => Promise<World>;

@@ -8,8 +8,8 @@ import type { SandboxObject } from "../../../src/payments/providers/sandbox/sand
 import { readTopUp } from "../../../src/payments/read-top-up.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "../../support/payment-lab.ts";
 import { usd } from "../../support/world.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../payment-lab.ts";
 
 export interface Exchange {
   readonly request: ApiRequest;

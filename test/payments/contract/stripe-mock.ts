@@ -5,8 +5,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeFolder } from "../../../scripts/home.mjs";
-import { type Found, findGo, must } from "../../clients/toolchains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { type Found, findGo, must } from "../../support/toolchains.ts";
 
 const MODULE = "github.com/stripe/stripe-mock@v0.203.0";
 /** The OpenAPI document, as it lies in the sources of the module. */

@@ -16,7 +16,7 @@ import type {
 } from "../../../src/services/chat/providers/provider.ts";
 import { TokenCounter } from "../../../src/services/chat/token-counter.ts";
 import { countPromptTokens, countTokens } from "../../../src/services/chat/tokens.ts";
-import { realClock } from "../../api/fake-clock.ts";
+import { realClock } from "../../support/fake-clock.ts";
 
 const README = `# Farebox
 

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../../src/services/chat/providers/provider.ts";
 import { TokenCounter } from "../../../src/services/chat/token-counter.ts";
 import { countPrompt, countTokens } from "../../../src/services/chat/tokens.ts";
-import { FakeClock, realClock } from "../../api/fake-clock.ts";
 import { eventually } from "../../support/eventually.ts";
+import { FakeClock, realClock } from "../../support/fake-clock.ts";
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const ROOT = new URL("../../../", import.meta.url);

@@ -20,7 +20,7 @@ import {
   type Shape,
   toWorld,
 } from "../../../src/services/maps/providers/embedded/world-shapes.ts";
-import { FakeClock, realClock } from "../../api/fake-clock.ts";
+import { FakeClock, realClock } from "../../support/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };

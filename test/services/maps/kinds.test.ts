@@ -7,7 +7,7 @@ import {
   MAPS_KINDS,
   MAPS_SERVER_DEFAULTS,
 } from "../../../src/services/maps/servers.ts";
-import { realClock } from "../../api/fake-clock.ts";
+import { realClock } from "../../support/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
 import { silent } from "../../support/world.ts";
 

@@ -7,7 +7,7 @@ import type { MapsReply, Services } from "../../../src/services/maps/providers/p
 import { readParameters } from "../../../src/services/maps/read-parameters.ts";
 import { MAPS_SERVER_DEFAULTS, type MapsConfig } from "../../../src/services/maps/servers.ts";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
-import { FakeClock } from "../../api/fake-clock.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
 
 const ACCOUNT = "acct_1";
 

@@ -20,8 +20,8 @@ import {
 } from "../../../src/services/search/providers/search-index.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { IndexedDocuments } from "../../../src/store/indexed-documents.ts";
-import { realClock } from "../../api/fake-clock.ts";
 import { eventually } from "../../support/eventually.ts";
+import { realClock } from "../../support/fake-clock.ts";
 import { searchFor } from "../../support/search-servers.ts";
 import { createTestDatabase, testDataDirectory } from "../../support/services.ts";
 import { silent } from "../../support/world.ts";

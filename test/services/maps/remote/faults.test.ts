@@ -4,7 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { UPSTREAM_SECRET } from "../../../support/fake-upstream.ts";
-import { askServer, bytesOf, CASES, type Case, KEY, parametersOf, serverOf } from "./cases.ts";
+import {
+  askServer,
+  bytesOf,
+  CASES,
+  type Case,
+  KEY,
+  parametersOf,
+  serverOf,
+} from "../../../support/maps-cases.ts";
 import { type Behaviour, FakeMapServer, type Mood } from "./fake-map-server.ts";
 
 const fake = new FakeMapServer();

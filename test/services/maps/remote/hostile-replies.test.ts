@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { EXAMPLES } from "../../../../src/services/maps/maps-examples.ts";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
-import { askServer, CASES, serverOf } from "./cases.ts";
+import { askServer, CASES, serverOf } from "../../../support/maps-cases.ts";
 
 const JSON_CASES = CASES.filter(({ reply }) => !(reply instanceof Uint8Array));
 const RUNS = 150;

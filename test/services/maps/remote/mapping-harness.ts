@@ -1,6 +1,6 @@
 // A server that answers each case as it is documented, and what comes of it.
 
-import { askServer, bytesOf, CASES, type Case, serverOf } from "./cases.ts";
+import { askServer, bytesOf, CASES, type Case, serverOf } from "../../../support/maps-cases.ts";
 import { FakeMapServer } from "./fake-map-server.ts";
 
 export interface Mapped {

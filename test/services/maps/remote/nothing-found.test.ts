@@ -2,16 +2,21 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
-import type { Case } from "./cases.ts";
-import { NOMINATIM_NOTHING } from "./fixtures/geocoders.ts";
+import type { Case } from "../../../support/maps-cases.ts";
+import { NOMINATIM_NOTHING } from "../../../support/maps-fixtures/geocoders.ts";
 import {
   OPEN_METEO,
   TANKERKOENIG_ERROR,
   TANKERKOENIG_STATIONS,
   TOMTOM_NO_ROUTE,
   TOMTOM_TOO_FAR,
-} from "./fixtures/live.ts";
-import { MOTIS_PLAN, MOTIS_ROUTES, MOTIS_STOPS, MOTIS_UNKNOWN } from "./fixtures/motis.ts";
+} from "../../../support/maps-fixtures/live.ts";
+import {
+  MOTIS_PLAN,
+  MOTIS_ROUTES,
+  MOTIS_STOPS,
+  MOTIS_UNKNOWN,
+} from "../../../support/maps-fixtures/motis.ts";
 import {
   OSRM_NO_ROUTE,
   OSRM_ROUTE,
@@ -20,7 +25,7 @@ import {
   VALHALLA_NO_ROUTE,
   VALHALLA_ROADS,
   VALHALLA_ROUTE,
-} from "./fixtures/openstreetmap.ts";
+} from "../../../support/maps-fixtures/openstreetmap.ts";
 import { startMapping } from "./mapping-harness.ts";
 
 let mapping: Awaited<ReturnType<typeof startMapping>>;

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
-import { askServer, serverOf } from "./cases.ts";
+import { askServer, serverOf } from "../../../support/maps-cases.ts";
+import { png } from "../../../support/maps-fixtures/picture.ts";
 import { FakeMapServer } from "./fake-map-server.ts";
-import { png } from "./fixtures/picture.ts";
 
 const fake = new FakeMapServer();
 let baseUrl = "";

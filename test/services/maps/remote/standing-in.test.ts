@@ -6,11 +6,11 @@ import { MAPS_PRICES } from "../../../../src/services/maps/prices.ts";
 import { createMapsProvider } from "../../../../src/services/maps/providers/maps-provider.ts";
 import { remoteServers } from "../../../../src/services/maps/providers/remote/remote-servers.ts";
 import type { MapsServer } from "../../../../src/services/maps/servers.ts";
-import { realClock } from "../../../api/fake-clock.ts";
-import { KEY, NOW_MS, parametersOf, serverOf } from "./cases.ts";
+import { realClock } from "../../../support/fake-clock.ts";
+import { KEY, NOW_MS, parametersOf, serverOf } from "../../../support/maps-cases.ts";
+import { PHOTON_PLACES } from "../../../support/maps-fixtures/geocoders.ts";
+import { OSRM_ROUTE, VALHALLA_ROUTE } from "../../../support/maps-fixtures/openstreetmap.ts";
 import { FakeMapServer } from "./fake-map-server.ts";
-import { PHOTON_PLACES } from "./fixtures/geocoders.ts";
-import { OSRM_ROUTE, VALHALLA_ROUTE } from "./fixtures/openstreetmap.ts";
 
 const ACCOUNT = "acct_1";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { MapsAction } from "../../../../src/services/maps/actions.ts";
 import { remoteServers } from "../../../../src/services/maps/providers/remote/remote-servers.ts";
 import { KIND_ACTIONS, MAPS_KINDS, type MapsKind } from "../../../../src/services/maps/servers.ts";
-import { CASES, NOW_MS, parametersOf, serverOf, serviceOf } from "./cases.ts";
+import { CASES, NOW_MS, parametersOf, serverOf, serviceOf } from "../../../support/maps-cases.ts";
 
 const at = "lat=52.5&lon=13.4";
 const ends = "from=52.5,13.4&to=52.52,13.42";

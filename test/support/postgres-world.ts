@@ -6,8 +6,8 @@ import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { Payments } from "../../src/store/payments.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
-import { createTestDatabase } from "../support/services.ts";
-import { WORLD_PEPPER } from "../support/world.ts";
+import { createTestDatabase } from "./services.ts";
+import { WORLD_PEPPER } from "./world.ts";
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 

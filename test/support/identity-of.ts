@@ -2,14 +2,14 @@
 
 import { createClientInfo } from "../../src/http/client-info.ts";
 import { Identity, type IdentityConfig } from "../../src/identity/identity.ts";
-import type { HarnessStores } from "../api/harness.ts";
-import { random } from "../support/world.ts";
+import type { ApiStores } from "./api-world.ts";
+import { random } from "./world.ts";
 
 const ORIGIN = "http://127.0.0.1";
 
 /** Knows the people of these stores; mails go nowhere and are shown in answers. */
 export function identityOf(
-  { database, actors }: HarnessStores,
+  { database, actors }: ApiStores,
   config: Partial<IdentityConfig> = {},
   now: () => number = Date.now,
 ): Identity {

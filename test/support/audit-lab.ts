@@ -14,7 +14,7 @@ import {
   type TestAccount,
   usd,
   type World,
-} from "../support/world.ts";
+} from "./world.ts";
 
 /** The audit as the tool runs it, looking again without waiting long. */
 export function auditDeps(world: World): AuditDeps {

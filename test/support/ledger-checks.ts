@@ -1,13 +1,13 @@
 // What must be true of Postgres and of a wallet whenever nothing is in flight.
 
 import { expect } from "bun:test";
-import { sweep } from "../../../actors/call-scripts.ts";
-import type { Wallet } from "../../../actors/records.ts";
-import { type LedgerKind, NOTHING_COUNTED, outcomeText } from "../../../src/core/journal.ts";
-import { add, type NanoUsd } from "../../../src/core/money.ts";
+import { sweep } from "../../actors/call-scripts.ts";
+import type { Wallet } from "../../actors/records.ts";
+import { type LedgerKind, NOTHING_COUNTED, outcomeText } from "../../src/core/journal.ts";
+import { add, type NanoUsd } from "../../src/core/money.ts";
 
-import { isUsageRight, readUsageTotals } from "../../../src/store/usage-repair.ts";
-import { type TestAccount, type World, walletOf } from "../../support/world.ts";
+import { isUsageRight, readUsageTotals } from "../../src/store/usage-repair.ts";
+import { type TestAccount, type World, walletOf } from "./world.ts";
 
 export interface LedgerRow {
   readonly account: bigint;

@@ -8,13 +8,19 @@ import type { MailMessage } from "../../src/store/mail-messages.ts";
 import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../src/store/mail-queue.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { type MailWorker, startMailWorker } from "../../workers/mail-worker.ts";
-import { eventually } from "../support/eventually.ts";
-import { ScriptedSmtp } from "../support/scripted-smtp.ts";
+import {
+  type AccountOptions,
+  ApiWorld,
+  MAIL_DOMAIN,
+  PEPPER,
+  type TestAccount,
+} from "./api-world.ts";
+import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
-import { type AccountOptions, Harness, MAIL_DOMAIN, PEPPER, type TestAccount } from "./harness.ts";
+import { ScriptedSmtp } from "./scripted-smtp.ts";
 
-export interface MailHarness extends AsyncDisposable {
-  readonly api: Harness;
+export interface MailWorld extends AsyncDisposable {
+  readonly api: ApiWorld;
   readonly smtp: ScriptedSmtp;
   readonly worker: MailWorker;
   /** Posts a message. */
@@ -27,7 +33,7 @@ export interface MailHarness extends AsyncDisposable {
   retryNow(): Promise<void>;
 }
 
-export interface MailHarnessOptions {
+export interface MailWorldOptions {
   readonly waitMs?: number;
   /** TLS by STARTTLS; the server's certificate is signed by nobody. */
   readonly tls?: "required";
@@ -36,9 +42,9 @@ export interface MailHarnessOptions {
 
 const TIMEOUT_MS = 1_000;
 
-export async function startMailHarness(options: MailHarnessOptions = {}): Promise<MailHarness> {
+export async function startMailWorld(options: MailWorldOptions = {}): Promise<MailWorld> {
   const resources = new AsyncDisposableStack();
-  const api = resources.use(await Harness.start({}, { mailWaitMs: options.waitMs ?? 5_000 }));
+  const api = resources.use(await ApiWorld.start({}, { mailWaitMs: options.waitMs ?? 5_000 }));
   const { tls = "none" } = options;
   const disabledCommands = tls === "none" ? ["STARTTLS", "AUTH"] : ["AUTH"];
   const smtp = resources.use(await ScriptedSmtp.start({ disabledCommands }));
@@ -124,7 +130,7 @@ export async function resultOf(response: Response): Promise<ResultJson> {
 }
 
 /** An account of a tier with mail. */
-export function mailAccount(api: Harness, options: AccountOptions = {}): Promise<TestAccount> {
+export function mailAccount(api: ApiWorld, options: AccountOptions = {}): Promise<TestAccount> {
   return api.account({ scopes: ["mail", "models"], paid: "60", paidDaysAgo: 8, ...options });
 }
 

@@ -1,8 +1,8 @@
 // Callers that never stop asking, whatever dies around them, and what each of them was told.
 
 import { countTokens } from "../../src/services/chat/tokens.ts";
-import { postChat, readAnswer, readStream } from "../support/chat-client.ts";
-import type { Api, Product, ProductAccount } from "../support/product.ts";
+import { postChat, readAnswer, readStream } from "./chat-client.ts";
+import type { Api, Product, ProductAccount } from "./product.ts";
 import type { Random } from "./random.ts";
 
 /** Dear, so that a balance can be emptied: 12 prompt tokens and 8 of output are $0.14. */

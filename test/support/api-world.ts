@@ -28,14 +28,14 @@ import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { accounts, keys, operations, payments } from "../../src/store/account-schema.ts";
 import type { AccountChange } from "../../src/store/accounts.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
-import { endpointOf, undocumented } from "../support/contract.ts";
-import { eventually } from "../support/eventually.ts";
-import { ScriptedMaps } from "../support/scripted-maps.ts";
-import { startPrivateRedis } from "../support/services.ts";
-import { keyDirectory, openWorld, random, silent, WORLD_PEPPER } from "../support/world.ts";
+import { endpointOf, undocumented } from "./contract.ts";
+import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
+import { ScriptedMaps } from "./scripted-maps.ts";
 import { ScriptedSearch } from "./scripted-search.ts";
+import { startPrivateRedis } from "./services.ts";
+import { keyDirectory, openWorld, random, silent, WORLD_PEPPER } from "./world.ts";
 
 /** Where the mail of the tests is sent from. */
 export const MAIL_DOMAIN = "mail.farebox.test";
@@ -106,15 +106,15 @@ interface LogLine {
   readonly message: string;
 }
 
-export type HarnessStores = Awaited<ReturnType<typeof openStores>>;
+export type ApiStores = Awaited<ReturnType<typeof openStores>>;
 
 /** Parts of the application of the test's own, or what makes them of the stores. */
-export type HarnessOptions = Partial<AppDeps> | ((stores: HarnessStores) => Partial<AppDeps>);
+export type ApiOptions = Partial<AppDeps> | ((stores: ApiStores) => Partial<AppDeps>);
 
 interface Parts {
   readonly url: string;
   readonly port: number;
-  readonly stores: HarnessStores;
+  readonly stores: ApiStores;
   readonly chat: ScriptedChat;
   readonly search: ScriptedSearch;
   readonly maps: ScriptedMaps;
@@ -125,13 +125,13 @@ interface Parts {
   readonly stop: () => Promise<void>;
 }
 
-export class Harness implements AsyncDisposable {
+export class ApiWorld implements AsyncDisposable {
   constructor(readonly parts: Parts) {}
 
   static async start(
-    options: HarnessOptions = {},
+    options: ApiOptions = {},
     { mailWaitMs = 10_000 }: { readonly mailWaitMs?: number } = {},
-  ): Promise<Harness> {
+  ): Promise<ApiWorld> {
     const stores = await openStores();
     const { redis, actors, database } = stores;
     const logged: LogLine[] = [];
@@ -185,7 +185,7 @@ export class Harness implements AsyncDisposable {
     };
     const pendingRequests = () => app.server?.pendingRequests ?? 0;
     const served = { url: `http://127.0.0.1:${port}`, port, pendingRequests, stop };
-    return new Harness({ ...served, chat, search, maps, stores, paused, log, logged });
+    return new ApiWorld({ ...served, chat, search, maps, stores, paused, log, logged });
   }
 
   /** Requests that the service has and did not answer yet. */

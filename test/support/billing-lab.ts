@@ -11,17 +11,17 @@ import {
   startSandbox,
 } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
-import { realClock } from "../api/fake-clock.ts";
-import type { TestAccount } from "../api/harness.ts";
-import { eventually } from "../support/eventually.ts";
-import { random, silent } from "../support/world.ts";
-import { ConsoleHarness } from "./console-harness.ts";
+import type { TestAccount } from "./api-world.ts";
+import { ConsoleWorld } from "./console-world.ts";
+import { eventually } from "./eventually.ts";
+import { realClock } from "./fake-clock.ts";
+import { random, silent } from "./world.ts";
 
 const SECRET_KEY = "sk_sandbox_of_the_console_tests";
 const WEBHOOK_SECRET = "whsec_of_the_console_tests";
 
 export interface BillingLab extends AsyncDisposable {
-  readonly harness: ConsoleHarness;
+  readonly harness: ConsoleWorld;
   readonly sandbox: Sandbox;
   readonly cashier: PaymentDeps;
   /** Pays on the page of a top-up, as a person does. */
@@ -51,7 +51,7 @@ export async function openBillingLab(
     automaticTax: false,
   };
   let opened: PaymentDeps | null = null;
-  const harness = await ConsoleHarness.start(({ database, actors }) => {
+  const harness = await ConsoleWorld.start(({ database, actors }) => {
     const parts = { database, actors, now: Date.now, random, log: silent };
     const cashier = openPayments({ ...parts, config, service: "Farebox" });
     opened = cashier;

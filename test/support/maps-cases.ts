@@ -1,21 +1,21 @@
 // A call of every action to every kind of server that serves it, and a reply as it is documented.
 
-import type { MapsAction, ParametersOf } from "../../../../src/services/maps/actions.ts";
-import type { DataByAction } from "../../../../src/services/maps/maps-replies.ts";
-import type { MapsAnswer } from "../../../../src/services/maps/providers/provider.ts";
-import { remoteServers } from "../../../../src/services/maps/providers/remote/remote-servers.ts";
-import { readParameters } from "../../../../src/services/maps/read-parameters.ts";
+import type { MapsAction, ParametersOf } from "../../src/services/maps/actions.ts";
+import type { DataByAction } from "../../src/services/maps/maps-replies.ts";
+import type { MapsAnswer } from "../../src/services/maps/providers/provider.ts";
+import { remoteServers } from "../../src/services/maps/providers/remote/remote-servers.ts";
+import { readParameters } from "../../src/services/maps/read-parameters.ts";
 import {
   MAPS_SERVER_DEFAULTS,
   type MapsKind,
   type MapsServer,
-} from "../../../../src/services/maps/servers.ts";
-import type { Fetch } from "../../../../src/upstream/upstream-http.ts";
-import * as geocoders from "./fixtures/geocoders.ts";
-import * as live from "./fixtures/live.ts";
-import * as motis from "./fixtures/motis.ts";
-import * as osm from "./fixtures/openstreetmap.ts";
-import { png } from "./fixtures/picture.ts";
+} from "../../src/services/maps/servers.ts";
+import type { Fetch } from "../../src/upstream/upstream-http.ts";
+import * as geocoders from "./maps-fixtures/geocoders.ts";
+import * as live from "./maps-fixtures/live.ts";
+import * as motis from "./maps-fixtures/motis.ts";
+import * as osm from "./maps-fixtures/openstreetmap.ts";
+import { png } from "./maps-fixtures/picture.ts";
 
 export interface Case {
   readonly kind: MapsKind;

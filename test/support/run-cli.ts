@@ -4,8 +4,8 @@
 import { join } from "node:path";
 import { runCli } from "../../src/cli/run-cli.ts";
 import type { Environment } from "../../src/settings/environment.ts";
-import { testRedisUrl } from "../support/services.ts";
-import { random, WORLD_PEPPER, type World } from "../support/world.ts";
+import { testRedisUrl } from "./services.ts";
+import { random, WORLD_PEPPER, type World } from "./world.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 

@@ -4,9 +4,9 @@ import { describe as describeDifference } from "../../src/core/audit-finding.ts"
 import { toUuid } from "../../src/core/ids.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Product } from "../support/product.ts";
-import type { Told } from "./load.ts";
+import { eventually } from "./eventually.ts";
+import type { Product } from "./product.ts";
+import type { Told } from "./product-load.ts";
 
 /** Fails a proof. */
 export function must(isSo: boolean, what: () => string): void {

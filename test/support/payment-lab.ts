@@ -18,8 +18,8 @@ import { startCheckout } from "../../src/payments/top-ups.ts";
 import { stripeWebhook } from "../../src/payments/webhook-endpoint.ts";
 import type { EventRef } from "../../src/store/provider-events.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
-import { realClock } from "../api/fake-clock.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "./eventually.ts";
+import { realClock } from "./fake-clock.ts";
 import {
   type AccountTerms,
   openAccount,
@@ -28,7 +28,7 @@ import {
   type TestAccount,
   usd,
   type World,
-} from "../support/world.ts";
+} from "./world.ts";
 
 export const SECRET_KEY = "sk_sandbox_of_the_tests";
 export const WEBHOOK_SECRET = "whsec_of_the_payment_tests";

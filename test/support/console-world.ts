@@ -7,14 +7,14 @@ import { ROLES, type Role } from "../../src/core/roles.ts";
 import type { ConsoleEndpoint } from "../../src/http/console-endpoint.ts";
 import type { People, SignedIn } from "../../src/http/people.ts";
 import { fits } from "../../src/http/unknown-route.ts";
-import { CONSOLE } from "../../src/routes.ts";
+import { CONSOLE, OPERATOR } from "../../src/routes.ts";
 import { configurationChanges } from "../../src/settings/catalogue-changes.ts";
 import { Pauses } from "../../src/store/pauses.ts";
 import { UpstreamBoard } from "../../src/upstream/upstream-board.ts";
-import { Harness, type HarnessStores, PEPPER, type TestAccount } from "../api/harness.ts";
-import { identityOf } from "../identity/identity-of.ts";
-import { misfit } from "../support/contract.ts";
-import { random, silent } from "../support/world.ts";
+import { type ApiStores, ApiWorld, PEPPER, type TestAccount } from "./api-world.ts";
+import { misfit } from "./contract.ts";
+import { identityOf } from "./identity-of.ts";
+import { random, silent } from "./world.ts";
 
 /** Nobody sends the mail of these tests: each waits for that so long. */
 const MAIL_WAIT_MS = 100;
@@ -35,7 +35,7 @@ export interface Told<Body> {
 }
 
 /** Whoever sends the cookie `session=admin` has that role in every account of `ofUs`. */
-function peopleOf({ accounts }: HarnessStores, ofUs: ReadonlySet<string>): People {
+function peopleOf({ accounts }: ApiStores, ofUs: ReadonlySet<string>): People {
   return {
     async signedIn(headers) {
       const name = /^session=(\w+)$/.exec(headers.get("cookie") ?? "")?.[1];
@@ -64,19 +64,24 @@ function personOf(name: string): SignedIn {
 
 /** What a test has of its own in the application, made of the stores. */
 export type OwnParts = (
-  stores: HarnessStores,
+  stores: ApiStores,
 ) => Partial<AppDeps> & { readonly services?: Partial<ConsoleServices> };
 
-export class ConsoleHarness implements AsyncDisposable {
+/** Where the endpoints of people and those of operators are. */
+type ConsolePath = "/console/api" | "/console/operator";
+
+export class ConsoleWorld implements AsyncDisposable {
   constructor(
-    readonly api: Harness,
+    readonly api: ApiWorld,
     /** The accounts that people with a role belong to. */
     readonly ofUs: Set<string>,
+    /** Paths of requests are below this one. */
+    readonly path: ConsolePath = "/console/api",
   ) {}
 
-  static async start(own: OwnParts = () => ({})): Promise<ConsoleHarness> {
+  static async start(own: OwnParts = () => ({})): Promise<ConsoleWorld> {
     const ofUs = new Set<string>();
-    const api = await Harness.start(
+    const api = await ApiWorld.start(
       (stores) => {
         const { services, ...app } = own(stores);
         const people = peopleOf(stores, ofUs);
@@ -84,11 +89,21 @@ export class ConsoleHarness implements AsyncDisposable {
       },
       { mailWaitMs: MAIL_WAIT_MS },
     );
-    return new ConsoleHarness(api, ofUs);
+    return new ConsoleWorld(api, ofUs);
+  }
+
+  /** The operators' console, whose tests say which address they come from. */
+  static async startForOperators(): Promise<ConsoleWorld> {
+    return (await ConsoleWorld.start(() => ({ trustedProxies: ["127.0.0.1"] }))).forOperators();
+  }
+
+  /** The same console, asked below the path of operators. */
+  forOperators(): ConsoleWorld {
+    return new ConsoleWorld(this.api, this.ofUs, "/console/operator");
   }
 
   /** An account that people with a role belong to. */
-  async account(...options: Parameters<Harness["account"]>): Promise<TestAccount> {
+  async account(...options: Parameters<ApiWorld["account"]>): Promise<TestAccount> {
     const account = await this.api.account(...options);
     this.ofUs.add(account.id);
     return account;
@@ -110,24 +125,19 @@ export class ConsoleHarness implements AsyncDisposable {
   /** Every success is held to the schema of its endpoint. */
   async #send<Body>(
     method: string,
-    path: string,
+    below: string,
     headers: Record<string, string>,
     body?: string,
   ): Promise<Told<Body>> {
-    const url = `${this.api.parts.url}/console/api${path}`;
-    const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
+    const path = this.path + below;
+    const init = { method, headers, ...(body !== undefined && { body }) };
+    const response = await fetch(this.api.parts.url + path, init);
     const json = (await response.json()) as Body & { readonly error?: Record<string, string> };
     const problem = response.ok ? misfit(endpointOf(method, path).reply, json) : null;
     if (problem !== null) throw new Error(`${method} ${path} answered ${problem}`);
-    const { error } = json;
     const { status } = response;
-    return {
-      status,
-      headers: response.headers,
-      body: json,
-      code: error?.code,
-      message: error?.message,
-    };
+    const { code, message } = json.error ?? {};
+    return { status, headers: response.headers, body: json, code, message };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -136,14 +146,15 @@ export class ConsoleHarness implements AsyncDisposable {
 }
 
 function endpointOf(method: string, path: string): ConsoleEndpoint<never> {
-  const plain = `/console/api${path}`.replace(/\?.*/, "");
-  const found = CONSOLE.find((one) => one.method === method && fits(one, plain));
+  const plain = path.replace(/\?.*/, "");
+  const endpoints: readonly ConsoleEndpoint<never>[] = [...CONSOLE, ...OPERATOR];
+  const found = endpoints.find((one) => one.method === method && fits(one, plain));
   if (found === undefined) throw new Error(`The console has no ${method} ${path}`);
   return found;
 }
 
-/** What the console needs besides people, on the stores of a harness. */
-export function servicesOf(stores: HarnessStores): Omit<ConsoleServices, "people"> {
+/** What the console needs besides people, on the stores of a test. */
+export function servicesOf(stores: ApiStores): Omit<ConsoleServices, "people"> {
   const { database, actors } = stores;
   const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };
   const opened = openConsole({ ...parts, payments: null, service: "Farebox" });
