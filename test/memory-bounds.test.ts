@@ -11,9 +11,10 @@ import { Accounts } from "../src/store/accounts.ts";
 import { openDatabase } from "../src/store/database.ts";
 import { RowNumbers } from "../src/store/row-numbers.ts";
 import { FakeClock } from "./support/fake-clock.ts";
+import { random } from "./support/random.ts";
 import { createTestDatabase } from "./support/services.ts";
 import { readTree, viewOf } from "./support/tidy-source.ts";
-import { ask, openAccount, openWorld, random, usd } from "./support/world.ts";
+import { ask, openAccount, openWorld, usd } from "./support/world.ts";
 
 describe("the table", () => {
   // A collection that is a constant of a module, or a field of a class: it may live on.
@@ -69,7 +70,7 @@ describe("the table", () => {
 
 test("beyond so many actors the oldest is dropped, but none with an open call", async () => {
   await using world = await openWorld();
-  const busy = await openAccount(world, { paid: usd("5") });
+  const busy = await openAccount(world, { paid: "5" });
   await busy.actor.admit(ask(busy.keyId, usd("1")));
   const idle = world.accounts.of("acc_idle", 0);
   for (let other = 0; other < ACTORS_MAX; other += 1) world.accounts.of(`acc_${other}`, 0);

@@ -10,7 +10,7 @@ import { BoundedLabel, Durations } from "../src/http/metrics.ts";
 import { createRegistry } from "../src/http/metrics-server.ts";
 import { journalMetrics } from "../workers/journal-metrics.ts";
 import { parsePromql } from "./support/promql.ts";
-import { silent } from "./support/world.ts";
+import { silent } from "./support/silent-log.ts";
 
 const PROJECT = join(import.meta.dir, "..");
 const BOARDS = join(PROJECT, "deploy/grafana/dashboards");

@@ -3,17 +3,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sendBalanceMails } from "../../src/accounts/balance-mails.ts";
 import { BalanceNotices } from "../../src/store/balance-notices.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { type Mailbox, openMailbox, type ReadMail } from "../support/mailbox.ts";
-import {
-  ask,
-  DONE,
-  openAccount,
-  openWorld,
-  pay,
-  type TestAccount,
-  usd,
-  type World,
-} from "../support/world.ts";
+import { ask, DONE, openAccount, openWorld, pay, usd, type World } from "../support/world.ts";
 
 const DAY_MS = 86_400_000;
 const BILLING = "https://farebox.example/billing";
@@ -52,7 +44,7 @@ async function topUp(account: TestAccount, amount: string): Promise<void> {
 
 test("a low balance is told at 20 % and at 5 %, once each until the next top-up", async () => {
   const email = "low@example.test";
-  const account = await openAccount(world, { email, paid: usd("20") });
+  const account = await openAccount(world, { email, paid: "20" });
   await spend(account, "16");
   expect(await mailsTo(email)).toEqual([]);
   await spend(account, "0.01");

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AdministrationDeps } from "../../src/accounts/administration.ts";
 import { closeAccount } from "../../src/accounts/closing.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import {
   DONE,
   hold,
   openAccount,
   openWorld,
   pay,
-  type TestAccount,
   usd,
   verdict,
   type World,
@@ -37,7 +37,7 @@ async function stateOf({ row }: TestAccount) {
 }
 
 test("an account with an open call is not closed; when the call has ended it is", async () => {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("2"), { freeEligible: false });
   await expect(close(account)).rejects.toThrow("1 open call, with $2 held");
   expect(await stateOf(account)).toBe("active");

@@ -6,13 +6,13 @@ import fc from "fast-check";
 import { disputePayment, recordPayment, refundPayment } from "../../src/accounts/payments.ts";
 import { nano, usd } from "../../src/core/money.ts";
 import { creditOf } from "../../src/core/payment-credit.ts";
-import { type Books, codeOf, openBooks, sumOf } from "../support/postgres-world.ts";
+import { codeOf, openPostgresWorld, type PostgresWorld, sumOf } from "../support/postgres-world.ts";
 
 setDefaultTimeout(120_000);
 
-let books: Books;
+let books: PostgresWorld;
 beforeAll(async () => {
-  books = await openBooks();
+  books = await openPostgresWorld();
 });
 afterAll(() => books[Symbol.asyncDispose]());
 

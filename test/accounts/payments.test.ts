@@ -10,13 +10,13 @@ import {
 import { usd } from "../../src/core/money.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
 import type { NewPayment } from "../../src/store/payments.ts";
-import { type Books, codeOf, openBooks } from "../support/postgres-world.ts";
+import { codeOf, openPostgresWorld, type PostgresWorld } from "../support/postgres-world.ts";
 
 setDefaultTimeout(30_000);
 
-let books: Books;
+let books: PostgresWorld;
 beforeAll(async () => {
-  books = await openBooks();
+  books = await openPostgresWorld();
 });
 afterAll(() => books[Symbol.asyncDispose]());
 

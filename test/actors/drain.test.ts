@@ -3,19 +3,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Admission } from "../../actors/account.ts";
 import type { AccountActors } from "../../actors/account-actors.ts";
+import { createTestKey, type TestAccount } from "../support/accounts.ts";
 import { openProcess, tapScripts } from "../support/actor-process.ts";
 import { expectSound } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
-import {
-  ask,
-  DONE,
-  openAccount,
-  openWorld,
-  type TestAccount,
-  usd,
-  type World,
-  walletOf,
-} from "../support/world.ts";
+import { ask, DONE, openAccount, openWorld, usd, type World, walletOf } from "../support/world.ts";
 
 const PARALLEL = 500;
 const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);
@@ -36,7 +28,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 /** An account whose tier lets all calls of the test through its window. */
 async function wideAccount(): Promise<TestAccount> {
-  const account = await openAccount(world, { paid: usd("20") });
+  const account = await openAccount(world, { paid: "20" });
   await world.store.change(account.row, { contract: "enterprise" }, new Date());
   return account;
 }
@@ -97,11 +89,9 @@ test("two keys of an application account on two processes never spend the same c
     databaseUrl: world.databaseUrl,
   });
   for (let round = 0; round < ROUNDS; round++) {
-    const terms = { surface: "application", plan: "max", paid: usd("20") } as const;
+    const terms = { surface: "application", plan: "max", paid: "20" } as const;
     const account = await openAccount(world, terms);
-    const second = await world.store.createKey(account.row, {
-      ...{ name: "second", scopes: ["models"], ipAllowlist: [], monthlyLimit: null },
-    });
+    const second = await createTestKey(world.store, account.row);
     const halves = await Promise.all([
       admitMany(world.accounts, account, PLAN_CALLS / 2),
       admitMany(other.accounts, { ...account, keyId: second.id }, PLAN_CALLS / 2),

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import type { Hold } from "../../actors/account.ts";
 import type { RedisClient } from "../../actors/script.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
 import { expectSound, ledgerOf, logOf, sweepOne } from "../support/ledger-checks.ts";
 import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
@@ -14,7 +15,6 @@ import {
   openAccount,
   openWorld,
   pay,
-  type TestAccount,
   usd,
   verdict,
   type World,
@@ -53,7 +53,7 @@ async function expectEveryCredit(world: World, account: TestAccount): Promise<vo
 
 test("scripts that Redis forgot are given to it again, and nothing is rebuilt", async () => {
   await using world = await openWorld();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("12"));
   const { epoch } = await bucketRecordOf(world, account);
   await world.redis.function("FLUSH");
@@ -69,7 +69,7 @@ test("scripts that Redis forgot are given to it again, and nothing is rebuilt", 
 
 test("an emptied Redis costs no credit, and the account is served at once", async () => {
   await using world = await openWorld();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   await spend(account, "6");
   await world.flush();
   await spend(account, "1");
@@ -88,7 +88,7 @@ test("an emptied Redis costs no credit, and the account is served at once", asyn
 test("an emptied Redis under load ends with sound books and no balance below zero", async () => {
   await using world = await openWorld();
   const accounts = await Promise.all(
-    Array.from({ length: 8 }, () => openAccount(world, { paid: usd("10") })),
+    Array.from({ length: 8 }, () => openAccount(world, { paid: "10" })),
   );
   const use = async (account: TestAccount) => {
     for (let calls = 0; calls < 15; calls++) {
@@ -132,7 +132,7 @@ test("a Redis whose last writes were cut off loses no credit and never goes belo
   await using world = await openWorld({ redisUrl: store.url });
   world.redis.on("error", () => {});
   const days8 = new Date(Date.now() - 8 * 86_400_000);
-  const account = await openAccount(world, { paid: usd("50"), paidAt: days8 });
+  const account = await openAccount(world, { paid: "50", paidAt: days8 });
   for (let round = 0; round < 8; round++) {
     const open = await history(world, account, 5);
     // From a few bytes, which halve one script, to most of what the round wrote.
@@ -158,7 +158,7 @@ test("a Redis without memory takes no new call, and ends every open one", async 
   await using store = await startPrivateRedis();
   const clock = new TestClock("2031-03-15T12:00:00.000Z");
   await using world = await openWorld({ redisUrl: store.url, ...clock.options });
-  const account = await openAccount(world, { paid: usd("10"), createdAt: clock.daysAgo(100) });
+  const account = await openAccount(world, { paid: "10", createdAt: clock.daysAgo(100) });
   const settled = await hold(account, usd("2"));
   const released = await hold(account, usd("2"));
   const renewed = await hold(account, usd("2"), { stream: true });

@@ -9,18 +9,18 @@ import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectSound, logOf } from "../support/ledger-checks.ts";
 import { startPrivatePostgres } from "../support/services.ts";
+import { silent } from "../support/silent-log.ts";
 import {
   DONE,
   hold,
   isAnyLockAwaited,
   openAccount,
   openWorld,
-  silent,
-  type TestAccount,
   usd,
   verdict,
   type World,
@@ -66,7 +66,7 @@ test("calls go on while Postgres is away, and all of them are booked when it is 
   await using postgres = await startPrivatePostgres();
   await migrate(postgres.url);
   await using away = await openWorld({ databaseUrl: postgres.url });
-  const account = await openAccount(away, { paid: usd("10") });
+  const account = await openAccount(away, { paid: "10" });
   await spend(account, 3);
   await away.flush();
   await postgres.stop();
@@ -81,7 +81,7 @@ test("calls go on while Postgres is away, and all of them are booked when it is 
 
 test("a rebuild goes on from the entry that a flusher commits meanwhile", async () => {
   await using fresh = await openWorld();
-  const account = await openAccount(fresh, { paid: usd("10") });
+  const account = await openAccount(fresh, { paid: "10" });
   const { bucket } = account.row;
   await spend(account, 4);
   const written = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ test("a rebuild goes on from the entry that a flusher commits meanwhile", async 
 
 test("a journal older than the ledger is never taken in part", async () => {
   await using fresh = await openWorld();
-  const account = await openAccount(fresh, { paid: usd("10") });
+  const account = await openAccount(fresh, { paid: "10" });
   const { keys, row } = { ...account.actor, row: account.row };
   await spend(account, 4);
   const before = await dumpBucket(fresh, account);
@@ -142,7 +142,7 @@ async function restoreBucket({ redis }: World, dump: Dump): Promise<void> {
 
 test("an empty Redis is verified against the ledger before it serves", async () => {
   await using fresh = await openWorld();
-  const account = await openAccount(fresh, { paid: usd("10") });
+  const account = await openAccount(fresh, { paid: "10" });
   await spend(account, 4);
   await fresh.flush();
   await fresh.redis.flushall();

@@ -4,20 +4,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { holdsKey } from "../../actors/keys.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { type ActorProcess, openProcess, tapScripts } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectSound, logOf } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
-import {
-  ask,
-  balances,
-  DONE,
-  openAccount,
-  openWorld,
-  type TestAccount,
-  usd,
-  type World,
-} from "../support/world.ts";
+import { ask, balances, DONE, openAccount, openWorld, usd, type World } from "../support/world.ts";
 
 const NONE = usd("0");
 const UNAVAILABLE = { code: "service_unavailable", retryAfterSeconds: 1 };
@@ -45,7 +37,7 @@ function of({ accounts }: ActorProcess, { row }: TestAccount) {
 
 /** An account that this process has served before. */
 async function served(other: ActorProcess): Promise<TestAccount> {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const admission = await of(other, account).admit(ask(account.keyId, usd("1")));
   if (admission.verdict !== "admitted") throw new Error(admission.verdict);
   await admission.hold.release(DONE);
@@ -119,7 +111,7 @@ for (const lost of ["readWallet", "operationsAfter", "recovery"] as const) {
   test(`a call that finds no answer to ${lost} can be tried again, and costs nothing`, async () => {
     const repository = new LostBook(world.database);
     await using other = await second(() => repository);
-    const account = await openAccount(world, { paid: usd("10") });
+    const account = await openAccount(world, { paid: "10" });
     repository.lost = lost;
     if (lost === "recovery") await world.redis.function("FLUSH");
     const call = () => of(other, account).admit(ask(account.keyId, usd("2")));

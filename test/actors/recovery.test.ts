@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asBytes } from "../../actors/script.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { type ActorProcess, openProcess } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectSound } from "../support/ledger-checks.ts";
@@ -17,7 +18,6 @@ import {
   isAnyLockAwaited,
   openAccount,
   openWorld,
-  type TestAccount,
   usd,
   type World,
 } from "../support/world.ts";
@@ -67,7 +67,7 @@ async function epochs(account: TestAccount): Promise<readonly number[]> {
 test("what is spent after one process rebuilt a bucket outlasts the other's recovery", async () => {
   await using first = await second();
   await using other = await second();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   await world.flush();
   const before = (await epochs(account))[1] ?? 0;
@@ -139,7 +139,7 @@ test("where a bucket came back older, documents of all others are given, however
 
 test("a bucket that two find contradicting is rebuilt once", async () => {
   await using other = await second();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const { bucket } = account.row;
   await spend(account, "1");
   await world.flush();
@@ -159,7 +159,7 @@ test("a recovery that dies before its commit is done again above what it left", 
     }
   }
   await using dying = await second((database) => new DyingBook(database));
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   await world.flush();
   const [, epoch = 0] = await epochs(account);
@@ -177,7 +177,7 @@ test("a recovery that dies before its commit is done again above what it left", 
 
 test("buckets that two processes rebuild all at once never wait in a circle", async () => {
   await using other = await second();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   await world.flush();
   const buckets = Array.from({ length: 64 }, (_, bucket) => bucket);

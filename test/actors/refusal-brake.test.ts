@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { countRefused, summarise } from "../../actors/wallet-scripts.ts";
 import { metadataText } from "../../src/core/journal.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
 import { expectSound, logOf } from "../support/ledger-checks.ts";
 import {
@@ -11,7 +12,6 @@ import {
   openAccount,
   openAccountAlone,
   openWorld,
-  type TestAccount,
   usd,
   verdict,
   type World,

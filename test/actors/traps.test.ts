@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import type { RedisClient } from "../../actors/script.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectSound, ledgerOf, logOf } from "../support/ledger-checks.ts";
 import { startPrivateRedis } from "../support/services.ts";
@@ -13,7 +14,6 @@ import {
   openAccount,
   openWorld,
   pay,
-  type TestAccount,
   usd,
   verdict,
   type World,
@@ -43,7 +43,7 @@ async function snapshot({ redis }: World, { row }: TestAccount): Promise<() => P
 
 test("an older Redis that wrote on is found by the flush, and the ledger wins", async () => {
   await using world = await openWorld();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   const restore = await snapshot(world, account);
   await spend(account, "6");
@@ -68,7 +68,7 @@ test("an older Redis that wrote on is found by the flush, and the ledger wins", 
 
 test("an entry that Postgres refuses stops nobody, and its money counts", async () => {
   await using world = await openWorld();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const metadata = { endpoint: "/v1/x", service: "models", model: "a\u0000b" } as const;
   const more = { country: null, ipHash: null, priceVersion: null };
   const bad = await hold(account, usd("6"), { metadata: { ...metadata, ...more } });
@@ -87,7 +87,7 @@ test("an entry that Postgres refuses stops nobody, and its money counts", async 
 
 test("while the stream takes no entry no money moves, and all goes on after", async () => {
   await using world = await openWorld();
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const { events } = account.actor.keys;
   const open = await hold(account, usd("6"));
   const before = await walletOf(account);
@@ -121,7 +121,7 @@ test("a server that has our scripts but is another one is compared at its connec
   await using store = await startPrivateRedis({ settings: { "enable-debug-command": "local" } });
   await using world = await openWorld({ redisUrl: store.url });
   world.redis.on("error", () => {});
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   const restore = await snapshot(world, account);
   await spend(account, "6");

@@ -23,7 +23,7 @@ test("a new account has five dollars of free credit and nothing paid", async () 
 });
 
 test("settle() charges the exact cost and returns the rest of the hold", async () => {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("6"));
   expect(await balances(account)).toEqual({ paid: usd("9"), free: nano(0n), held: usd("6") });
   expect(await open.settle(usd("5.5"), DONE)).toMatchObject({
@@ -42,7 +42,7 @@ test("settle() charges the exact cost and returns the rest of the hold", async (
 });
 
 test("a call that may cost more than is there is refused and changes nothing", async () => {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   expect(await verdict(account, usd("15.000000001"))).toBe("insufficient_credits");
   expect(await verdict(account, usd("15"))).toBe("admitted");
 });

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import type { ChatReply } from "../../src/services/chat/providers/provider.ts";
-import { ApiWorld, chatBody, costOf, type TestAccount, until } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { ApiWorld, chatBody, costOf, until } from "../support/api-world.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import {
   batchesOf,

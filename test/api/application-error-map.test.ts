@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { UnavailableCode } from "../../src/core/services.ts";
-import { type AccountOptions, ApiWorld, chatBody, PAID_ONLY_MODEL } from "../support/api-world.ts";
+import type { AccountTerms } from "../support/accounts.ts";
+import { ApiWorld, chatBody, PAID_ONLY_MODEL } from "../support/api-world.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
 
 /** Each plan includes all of this surface, and lets no key open as many streams as there may be. */
@@ -42,7 +43,7 @@ interface Provoked {
   readonly by: () => Promise<Response>;
 }
 
-const post = async (options: AccountOptions, body: object | string, from = api) => {
+const post = async (options: AccountTerms, body: object | string, from = api) => {
   const account = await from.account({
     surface: "application",
     plan: "max",
@@ -51,7 +52,7 @@ const post = async (options: AccountOptions, body: object | string, from = api) 
   });
   return from.postTo(PATH, account, body);
 };
-const call = (options: AccountOptions, body: object | string = chatBody()): Provoked => ({
+const call = (options: AccountTerms, body: object | string = chatBody()): Provoked => ({
   by: () => post(options, body),
 });
 const failing = (error: Error): Provoked => ({
@@ -66,8 +67,8 @@ const provoke = {
   method_not_allowed: { by: () => fetch(api.parts.url + PATH) },
   missing_api_key: { by: () => api.postTo(PATH, null, chatBody()) },
   invalid_api_key: { by: () => api.get("/api/v1/models", { key: "svc_sk_wrong" }) },
-  payment_required: call({ owed: "2000" }),
-  account_inactive: call({ state: "closed" }),
+  payment_required: call({ reversed: "2000" }),
+  account_inactive: call({ state: "suspended" }),
   ip_not_allowed: call({ ip: ["192.0.2.0/24"] }),
   insufficient_scope: call({ scopes: [] }),
   rate_limit_exceeded: { by: askElevenTimesOnFree },

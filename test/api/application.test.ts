@@ -4,15 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ApiError } from "../../src/core/errors.ts";
 import { AUTO_TERMS, type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import {
-  type AccountOptions,
-  ApiWorld,
-  type CompletionJson,
-  completionOf,
-  MODEL,
-  type TestAccount,
-  until,
-} from "../support/api-world.ts";
+import type { AccountTerms, TestAccount } from "../support/accounts.ts";
+import { ApiWorld, type CompletionJson, completionOf, MODEL, until } from "../support/api-world.ts";
 import {
   batchesOf,
   endBatch,
@@ -60,7 +53,7 @@ beforeEach(async () => {
   await api.forgetAnonymous();
 });
 
-const open = (options: AccountOptions = {}) =>
+const open = (options: AccountTerms = {}) =>
   api.account({ surface: "application", plan: "max", paid: "10", ...options });
 
 const ask = (account: Pick<TestAccount, "key">, body: object = {}, signal?: AbortSignal) =>

@@ -4,7 +4,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { ApiWorld, chatBody, errorOf, MODEL, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { ApiWorld, chatBody, errorOf, MODEL } from "../support/api-world.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
 
 const TUNABLE: ModelEntry = { ...MODEL, id: "tunable", extraParameters: ["top_k", "template"] };

@@ -4,7 +4,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
-import { type AccountOptions, ApiWorld, chatBody } from "../support/api-world.ts";
+import { type AccountTerms, daysAgo } from "../support/accounts.ts";
+import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { type MailWorld, mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
 import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
 
@@ -22,17 +23,17 @@ beforeEach(async () => {
   await api.forgetAnonymous();
 });
 
-const MAPS: AccountOptions = { scopes: ["maps"], paid: "5" };
+const MAPS: AccountTerms = { scopes: ["maps"], paid: "5" };
 
 type Provoke = () => Promise<Response>;
 
 const call =
-  (options: AccountOptions, body: object | string = chatBody()): Provoke =>
+  (options: AccountTerms, body: object | string = chatBody()): Provoke =>
   async () =>
     api.post(await api.account(options), body);
 
 const search =
-  (options: AccountOptions, batch: readonly object[]): Provoke =>
+  (options: AccountTerms, batch: readonly object[]): Provoke =>
   async () =>
     api.postTo("/v1/search/batch", await api.account(options), batch);
 const mailing =
@@ -52,7 +53,7 @@ const provoke = {
   method_not_allowed: () => fetch(`${api.parts.url}/v1/me`, { method: "DELETE" }),
   missing_api_key: () => api.get("/v1/me"),
   invalid_api_key: () => api.get("/v1/me", { key: "svc_live_wrong" }),
-  payment_required: call({ owed: "2" }),
+  payment_required: call({ reversed: "2" }),
   account_inactive: call({ state: "suspended" }),
   ip_not_allowed: call({ ip: ["192.0.2.0/24"] }),
   insufficient_scope: call({ scopes: ["search"] }),
@@ -87,7 +88,7 @@ const provoke = {
     return world.send(account, mailBody());
   },
   mail_daily_limit: async () => {
-    const account = await mailAccount(api, { paid: "500", paidDaysAgo: 15 });
+    const account = await mailAccount(api, { paid: "500", paidAt: daysAgo(15) });
     const to = Array.from({ length: 50 }, (_, i) => `a${i}@x.test`);
     for (let sent = 0; sent < 1_000; sent += 50) await world.send(account, mailBody({ to }));
     return world.send(account, mailBody());

@@ -5,7 +5,8 @@ import { limitKey } from "../../actors/keys.ts";
 import { pack } from "../../actors/script.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
 import { nano, toDecimal, usd } from "../../src/core/money.ts";
-import { errorOf, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { errorOf } from "../support/api-world.ts";
 import { type MailWorld, mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
 
 /** One recipient. */

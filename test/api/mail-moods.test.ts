@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
-import { errorOf, MAIL_DOMAIN, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { errorOf, MAIL_DOMAIN } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
 import {

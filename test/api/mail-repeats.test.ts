@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
-import { errorOf, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { errorOf } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
 import {
@@ -12,7 +13,7 @@ import {
   resultOf,
   startMailWorld,
 } from "../support/mail-world.ts";
-import { random } from "../support/world.ts";
+import { random } from "../support/random.ts";
 
 let world: MailWorld;
 let account: TestAccount;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
-import { errorOf, MAIL_DOMAIN, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { errorOf, MAIL_DOMAIN } from "../support/api-world.ts";
 import {
   type MailWorld,
   mailAccount,
@@ -93,7 +94,8 @@ test("another account's message, or none, is not found, and all are told the sam
       message: "This account has no message with this id",
     });
   }
-  const other = await world.api.get("/v1/mail/messages/msg_1", await world.api.account());
+  const models = await world.api.account({ scopes: ["models"] });
+  const other = await world.api.get("/v1/mail/messages/msg_1", models);
   expect((await errorOf(other)).code).toBe("insufficient_scope");
   const wrong = await fetch(`${world.api.parts.url}/v1/mail/messages/x`, { method: "DELETE" });
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD"]);

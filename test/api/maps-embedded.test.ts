@@ -9,13 +9,14 @@ import {
 } from "../../src/services/maps/providers/embedded/embedded-maps.ts";
 import { createMapsProvider } from "../../src/services/maps/providers/maps-provider.ts";
 import { DEFAULT_MAPS } from "../../src/services/maps/servers.ts";
-import { ApiWorld, errorOf, type TestAccount } from "../support/api-world.ts";
+import { daysAgo, type TestAccount } from "../support/accounts.ts";
+import { ApiWorld, errorOf } from "../support/api-world.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { testDataDirectory } from "../support/services.ts";
+import { silent } from "../support/silent-log.ts";
 
 const WINTER = Date.UTC(2026, 0, 15);
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 let embedded: EmbeddedMaps;
 let api: ApiWorld;
@@ -40,7 +41,7 @@ afterAll(async () => {
   embedded[Symbol.dispose]();
 });
 beforeEach(async () => {
-  account = await api.account({ scopes: ["maps"], paid: "100", paidDaysAgo: 10 });
+  account = await api.account({ scopes: ["maps"], paid: "100", paidAt: daysAgo(10) });
 });
 
 interface Result<A extends MapsAction> {

@@ -3,16 +3,11 @@ import { ApiError } from "../../src/core/errors.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
-import {
-  type AccountOptions,
-  ApiWorld,
-  errorOf,
-  type TestAccount,
-  until,
-} from "../support/api-world.ts";
+import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
+import { ApiWorld, errorOf, until } from "../support/api-world.ts";
 import { ATTRIBUTION } from "../support/scripted-maps.ts";
 
-const PAYING: AccountOptions = { scopes: ["maps"], paid: "100", paidDaysAgo: 10 };
+const PAYING: AccountTerms = { scopes: ["maps"], paid: "100", paidAt: daysAgo(10) };
 const STANDARD = 50_000n as NanoUsd;
 const TILES = 5_000n as NanoUsd;
 
@@ -116,7 +111,7 @@ describe("a maps call", () => {
 
   test("needs the scope, a tier that has maps, and its exact price", async () => {
     const query = "action=geocode&query=x";
-    const cases: readonly (readonly [string, AccountOptions])[] = [
+    const cases: readonly (readonly [string, AccountTerms])[] = [
       ["insufficient_scope", { ...PAYING, scopes: ["models"] }],
       ["tier_required", { scopes: ["maps"] }],
       ["key_budget_exceeded", { ...PAYING, monthlyLimit: "0.000049" }],

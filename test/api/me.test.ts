@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AccountOptions, ApiWorld } from "../support/api-world.ts";
+import { type AccountTerms, daysAgo } from "../support/accounts.ts";
+import { ApiWorld } from "../support/api-world.ts";
 
 let api: ApiWorld;
 
@@ -15,14 +16,14 @@ interface Me {
   readonly services: readonly string[];
 }
 
-async function me(options: AccountOptions): Promise<Me> {
+async function me(options: AccountTerms): Promise<Me> {
   const response = await api.get("/v1/me", await api.account(options));
   expect(response.status).toBe(200);
   return (await response.json()) as Me;
 }
 
 test("GET /v1/me tells all of a new account, and is counted and logged", async () => {
-  const account = await api.account();
+  const account = await api.account({ scopes: ["models"] });
   const response = await api.get("/v1/me", account);
   expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("19");
   const now = new Date();
@@ -68,21 +69,24 @@ test("GET /v1/me takes any valid key, whatever its scopes", async () => {
 });
 
 test("GET /v1/me says what the next tier still lacks", async () => {
-  const next = async (options: AccountOptions) => (await me(options)).tier;
+  const next = async (options: AccountTerms) => (await me(options)).tier;
   expect(await next({ paid: "20" })).toMatchObject({
     name: "starter",
     next: { name: "build", paid_usd_missing: 30, days_left: 7 },
   });
-  expect(await next({ paid: "50", paidDaysAgo: 3.5 })).toMatchObject({
+  expect(await next({ paid: "50", paidAt: daysAgo(3.5) })).toMatchObject({
     name: "starter",
     next: { name: "build", paid_usd_missing: 0, days_left: 4 },
   });
-  expect(await next({ paid: "1000", paidDaysAgo: 31 })).toMatchObject({ name: "pro", next: null });
+  expect(await next({ paid: "1000", paidAt: daysAgo(31) })).toMatchObject({
+    name: "pro",
+    next: null,
+  });
   expect(await next({ contract: "enterprise" })).toMatchObject({ name: "enterprise", next: null });
 });
 
 test("GET /v1/me says how much can be spent now, and which limit is the one", async () => {
-  const spendable = async (options: AccountOptions) => (await me(options)).balance;
+  const spendable = async (options: AccountTerms) => (await me(options)).balance;
   expect(await spendable({ paid: "20", free: "1" })).toMatchObject({
     spendable_usd: 21,
     spendable_limit: "balance",

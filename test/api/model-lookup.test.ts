@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { ApiWorld, errorOf, MODEL, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { ApiWorld, errorOf, MODEL } from "../support/api-world.ts";
 
 const SLASHED: ModelEntry = { ...MODEL, id: "maker/family/m-1:free@x", created: 1_777_593_600 };
 

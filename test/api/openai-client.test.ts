@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { APIError, AuthenticationError, RateLimitError } from "openai";
 import { ApiError } from "../../src/core/errors.ts";
-import { ApiWorld, MODEL, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { ApiWorld, MODEL } from "../support/api-world.ts";
 import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
 
 let api: ApiWorld;

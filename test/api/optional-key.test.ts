@@ -2,7 +2,8 @@
 // whoever shares its address does not use it up.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { ApiWorld, errorOf, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { ApiWorld, errorOf } from "../support/api-world.ts";
 
 let api: ApiWorld;
 beforeAll(async () => {
@@ -64,7 +65,7 @@ describe("with a valid key", () => {
   });
 
   test("what the account owes, its state and its addresses refuse no list of models", async () => {
-    const options = [{ owed: "2" }, { state: "suspended" }, { ip: ["192.0.2.1"] }] as const;
+    const options = [{ reversed: "2" }, { state: "suspended" }, { ip: ["192.0.2.1"] }] as const;
     for (const one of options) {
       const account = await api.account(one);
       const response = await api.get(MODELS, account);

@@ -11,7 +11,7 @@ import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 let upstream: FakeUpstream;
 let api: ApiWorld;

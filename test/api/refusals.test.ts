@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
-import {
-  type AccountOptions,
-  ApiWorld,
-  chatBody,
-  errorOf,
-  type TestAccount,
-  until,
-} from "../support/api-world.ts";
+import type { AccountTerms, TestAccount } from "../support/accounts.ts";
+import { ApiWorld, chatBody, errorOf, until } from "../support/api-world.ts";
 import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
 
 let api: ApiWorld;
@@ -43,9 +37,9 @@ async function expectRefusal(response: Response, code: ErrorCode): Promise<void>
 }
 
 describe("a refused chat call", () => {
-  const cases: readonly (readonly [ErrorCode, AccountOptions, body: unknown])[] = [
+  const cases: readonly (readonly [ErrorCode, AccountTerms, body: unknown])[] = [
     ["account_inactive", { state: "suspended" }, chatBody()],
-    ["payment_required", { owed: "2" }, chatBody()],
+    ["payment_required", { reversed: "2" }, chatBody()],
     ["ip_not_allowed", { ip: ["192.0.2.0/24"] }, chatBody()],
     ["insufficient_scope", { scopes: ["search"] }, chatBody()],
     ["body_too_large", {}, "x".repeat(CHAT.bodyBytesMax + 1)],
@@ -86,7 +80,7 @@ describe("a refused chat call", () => {
 
   test("is told the first of the error table that applies", async () => {
     api.paused.add("chat");
-    const order: readonly (readonly [ErrorCode, AccountOptions, body: unknown])[] = [
+    const order: readonly (readonly [ErrorCode, AccountTerms, body: unknown])[] = [
       ["account_inactive", { state: "suspended", ip: ["192.0.2.1"], scopes: [] }, "{"],
       ["ip_not_allowed", { ip: ["192.0.2.1"], scopes: [] }, "{"],
       ["insufficient_scope", { scopes: ["mail"], free: "0.000001" }, "{"],

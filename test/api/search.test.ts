@@ -3,13 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
-import {
-  type AccountOptions,
-  ApiWorld,
-  errorOf,
-  type TestAccount,
-  until,
-} from "../support/api-world.ts";
+import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
+import { ApiWorld, errorOf, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
 import { replyOf } from "../support/scripted-search.ts";
@@ -31,7 +26,7 @@ beforeEach(async () => {
 });
 
 /** An account of the tier Starter that can pay for 1,000 results. */
-function payer(options: AccountOptions = {}): Promise<TestAccount> {
+function payer(options: AccountTerms = {}): Promise<TestAccount> {
   return api.account({ paid: "5", scopes: ["search"], ...options });
 }
 
@@ -390,8 +385,8 @@ describe("a batch", () => {
 
   for (const [name, options, most] of [
     ["starter", { paid: "5" }, 10],
-    ["build", { paid: "50", paidDaysAgo: 8 }, 50],
-    ["scale", { paid: "250", paidDaysAgo: 15 }, 100],
+    ["build", { paid: "50", paidAt: daysAgo(8) }, 50],
+    ["scale", { paid: "250", paidAt: daysAgo(15) }, 100],
     ["enterprise", { contract: "enterprise", paid: "5" }, 100],
   ] as const) {
     test(`of the tier ${name} has at most ${most} queries`, async () => {

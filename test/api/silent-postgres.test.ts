@@ -9,12 +9,12 @@ import { ApiWorld, chatBody, errorOf } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
 import { type PrivateStore, startPrivatePostgres } from "../support/services.ts";
+import { silent } from "../support/silent-log.ts";
 import {
   balances,
   keyDirectory,
   openAccount,
   openWorld,
-  silent,
   usd,
   WORLD_PEPPER,
   type World,
@@ -75,17 +75,17 @@ async function untilServed(secret: string): Promise<void> {
 }
 
 test("calls of accounts that are not here yet end in time, and nothing is charged", async () => {
-  const unknown = await openAccount(world, { paid: usd("10") });
-  const cold = await openAccount(world, { paid: usd("10") });
+  const unknown = await openAccount(world, { paid: "10" });
+  const cold = await openAccount(world, { paid: "10" });
   // This process knows the key, and Redis holds no wallet.
-  await untilServed(cold.secret);
+  await untilServed(cold.key);
   const { paid, free } = await balances(cold);
   await world.flush();
   expect(await cold.actor.evict(-1)).toBe(true);
   const served = api.chat.requests.length;
   // More than the pool has connections.
-  const secrets = [unknown.secret, cold.secret].flatMap((secret) => Array(10).fill(secret));
-  const answers = await whileItHangs(() => Promise.all(secrets.map(ask)));
+  const keys = [unknown.key, cold.key].flatMap((secret) => Array(10).fill(secret));
+  const answers = await whileItHangs(() => Promise.all(keys.map(ask)));
   // Postgres hangs until all of them have their answer.
   for (const answer of answers) {
     expect(answer.status).toBe(503);
@@ -96,23 +96,23 @@ test("calls of accounts that are not here yet end in time, and nothing is charge
   expect(api.chat.requests).toHaveLength(served);
   expect(await balances(cold)).toEqual({ paid, free, held: NONE });
   expect(await balances(unknown)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
-  await untilServed(unknown.secret);
-  await untilServed(cold.secret);
+  await untilServed(unknown.key);
+  await untilServed(cold.key);
 }, 30_000);
 
 test("an account that is here is served while Postgres hangs", async () => {
-  const warm = await openAccount(world, { paid: usd("10") });
-  await untilServed(warm.secret);
-  const answer = await whileItHangs(() => ask(warm.secret));
+  const warm = await openAccount(world, { paid: "10" });
+  await untilServed(warm.key);
+  const answer = await whileItHangs(() => ask(warm.key));
   expect(answer.status).toBe(200);
 });
 
 test("a recovery that Postgres does not answer fails in time", async () => {
   await world.redis.function("FLUSH");
   const account = await openAccount(world);
-  const answer = await whileItHangs(() => ask(account.secret));
+  const answer = await whileItHangs(() => ask(account.key));
   expect(answer.status).toBe(503);
-  await untilServed(account.secret);
+  await untilServed(account.key);
 });
 
 test("a statement that takes too long is ended by Postgres itself", async () => {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { keyDigest, newKey } from "../../src/core/keys.ts";
 import { tapScripts } from "../support/actor-process.ts";
 import { ApiWorld, errorOf, PEPPER } from "../support/api-world.ts";
-import { keyDirectory, random } from "../support/world.ts";
+import { random } from "../support/random.ts";
+import { keyDirectory } from "../support/world.ts";
 
 let api: ApiWorld;
 /** The statements that looked keys up. */

@@ -6,14 +6,16 @@ import { price, usd } from "../../src/core/money.ts";
 import { priceBand } from "../../src/services/chat/catalogue.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
-import { type AccountOptions, ApiWorld, chatBody, type TestAccount } from "../support/api-world.ts";
+import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
+import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { replyOf } from "../support/scripted-search.ts";
+import { silent } from "../support/silent-log.ts";
 
-const PAYING: AccountOptions = {
-  ...{ scopes: ["models", "search", "maps"], paid: "100", paidDaysAgo: 10 },
+const PAYING: AccountTerms = {
+  ...{ scopes: ["models", "search", "maps"], paid: "100", paidAt: daysAgo(10) },
 };
 const BUYING = [
   priceBand({ input: "0.5", output: "1.5", cachedInput: "0.1", promptTokensMax: 100 }),
@@ -55,7 +57,7 @@ beforeAll(async () => {
     catalogue: () => catalogue,
     chat: createChatProvider({
       ...{ catalogue: () => catalogue, guide: { complete: never, stream: never }, fetch },
-      ...{ clock: realClock, log: { info: () => {}, warn: () => {}, error: () => {} } },
+      ...{ clock: realClock, log: silent },
     }),
   });
 });

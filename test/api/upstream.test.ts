@@ -9,6 +9,7 @@ import { ApiWorld, chatBody, completionOf, errorOf, until } from "../support/api
 import { KEY, modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
+import { silent } from "../support/silent-log.ts";
 
 /** Every mood is a model of that name. */
 const MOODS = [
@@ -58,7 +59,7 @@ beforeAll(async () => {
       },
       fetch,
       clock: realClock,
-      log: { info: () => {}, warn: () => {}, error: () => {} },
+      log: silent,
     }),
   });
 });

@@ -3,7 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { ApiWorld, chatBody, type TestAccount, until } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { ApiWorld, chatBody, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 

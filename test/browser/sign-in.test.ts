@@ -11,8 +11,8 @@ import {
   PASSWORD,
   Visitor,
 } from "../support/browser.ts";
+import { random } from "../support/random.ts";
 import { totp } from "../support/totp.ts";
-import { random } from "../support/world.ts";
 
 setDefaultTimeout(150_000);
 

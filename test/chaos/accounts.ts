@@ -1,10 +1,11 @@
-import type { Product, ProductAccount } from "../support/product.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import type { Product } from "../support/product.ts";
 
 const RICH = 5;
 
 /** Accounts that can pay for all of a run, and a last one that soon cannot. */
-export async function openAccounts(product: Product): Promise<ProductAccount[]> {
-  const accounts: ProductAccount[] = [];
+export async function openAccounts(product: Product): Promise<TestAccount[]> {
+  const accounts: TestAccount[] = [];
   for (let made = 0; made < RICH; made += 1) {
     accounts.push(await product.account({ paid: "100000", contract: "enterprise" }));
   }

@@ -20,7 +20,8 @@ import { sweepExpired } from "../../workers/sweep.ts";
 import { openOperator } from "../support/product.ts";
 import { must } from "../support/product-checks.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
-import { ask, DONE, silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import { ask, DONE } from "../support/world.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
 import { type History, type HistoryAccount, makeHistory, stateOf } from "./history.ts";
 

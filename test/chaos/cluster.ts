@@ -3,8 +3,9 @@
 
 import { Redis } from "ioredis";
 import { bucketKeys } from "../../actors/keys.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 import { epochsOf, must, proveBooks, sweepDead } from "../support/product-checks.ts";
 import { callOnce, Load, MODELS, type Told } from "../support/product-load.ts";
 import { startCluster } from "../support/services.ts";
@@ -77,7 +78,7 @@ async function knowsSlots(product: Product): Promise<boolean> {
 /** Calls until one is served or refused for money; all of them, with what they were told. */
 async function untilServed(
   api: Parameters<typeof callOnce>[0],
-  account: ProductAccount,
+  account: TestAccount,
 ): Promise<Told[]> {
   const told: Told[] = [];
   await eventually(
@@ -94,7 +95,7 @@ async function untilServed(
 }
 
 /** Moves the slot of an account's bucket to the next master, as redis-cli does. */
-async function moveSlot(cluster: Cluster, { bucket }: ProductAccount): Promise<number> {
+async function moveSlot(cluster: Cluster, { bucket }: TestAccount): Promise<number> {
   const nodes = cluster.urls.map((url) => new Redis(url));
   try {
     await eventually("the Cluster is whole", () => isWhole(nodes), WITHIN_MS);

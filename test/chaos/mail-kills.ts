@@ -7,8 +7,9 @@ import { fromUuid } from "../../src/core/ids.ts";
 import { mailCost } from "../../src/core/mail.ts";
 import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../src/store/mail-queue.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 import { must, sweepDead } from "../support/product-checks.ts";
 import { type Act, ScriptedSmtp } from "../support/scripted-smtp.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
@@ -121,7 +122,7 @@ function killAt(
   return promise;
 }
 
-async function send(product: Product, account: ProductAccount): Promise<Told> {
+async function send(product: Product, account: TestAccount): Promise<Told> {
   const reply = await fetch(`${product.api(0).url}/v1/mail/send`, {
     method: "POST",
     headers: { authorization: `Bearer ${account.key}` },

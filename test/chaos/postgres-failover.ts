@@ -6,8 +6,9 @@ import { readJournal } from "../../actors/journal.ts";
 import { adjustBalance } from "../../src/accounts/payments.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 import { must, notGivenBack, proveBooks } from "../support/product-checks.ts";
 import { callOnce, Load, MODELS, type Told } from "../support/product-load.ts";
 import { startPrivatePostgres } from "../support/services.ts";
@@ -79,7 +80,7 @@ async function ledgerFollows({ operator }: Product): Promise<void> {
 /** Each process knows each account before Postgres is away. */
 async function callEach(
   product: Product,
-  accounts: readonly ProductAccount[],
+  accounts: readonly TestAccount[],
 ): Promise<readonly Told[]> {
   const told: Told[] = [];
   for (const api of product.apis) {
@@ -128,11 +129,11 @@ async function failToLaggard({ times, random, say }: ChaosOptions): Promise<void
 
 interface Unseen {
   /** Was credited by hand. */
-  readonly rich: ProductAccount;
+  readonly rich: TestAccount;
   /** Paid at the provider. */
-  readonly payer: ProductAccount;
+  readonly payer: TestAccount;
   /** Was made and paid, so that the standby does not have it at all. */
-  readonly newcomer: ProductAccount;
+  readonly newcomer: TestAccount;
 }
 
 /** Changes balances on a primary whose standby is cut off, until Redis has applied them. */
@@ -166,7 +167,7 @@ async function untilPaid({ operator }: Product, count: number): Promise<void> {
   );
 }
 
-async function giveByHand({ operator }: Product, { id }: ProductAccount): Promise<void> {
+async function giveByHand({ operator }: Product, { id }: TestAccount): Promise<void> {
   const terms = { amount: usd(GIFT), reason: "the drill", reference: "a gift" } as const;
   await adjustBalance(operator.administration, id, terms);
 }
@@ -212,7 +213,7 @@ async function restore(shop: Shop, { rich, payer, newcomer }: Unseen): Promise<s
 /** The ledger has these operations of the account, of its paid balance and of this test. */
 async function proveGiven(
   { operator }: Product,
-  { id }: ProductAccount,
+  { id }: TestAccount,
   wanted: readonly string[],
 ): Promise<void> {
   const rows = await operator.database.sql<{ given: string }[]>`

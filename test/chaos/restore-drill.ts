@@ -5,8 +5,9 @@
 import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { adjustBalance } from "../../src/accounts/payments.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { ARCHIVING, baseBackup, makeArchive } from "../support/postgres-backup.ts";
-import type { Product, ProductAccount } from "../support/product.ts";
+import type { Product } from "../support/product.ts";
 import { must, notGivenBack, proveBooks } from "../support/product-checks.ts";
 import { Load, MODELS, type Told } from "../support/product-load.ts";
 import { usd } from "../support/world.ts";
@@ -21,8 +22,8 @@ const WITHIN_MS = 120_000;
 interface Drill {
   readonly shop: Shop;
   readonly product: Product;
-  readonly payers: readonly ProductAccount[];
-  readonly accounts: readonly ProductAccount[];
+  readonly payers: readonly TestAccount[];
+  readonly accounts: readonly TestAccount[];
   readonly random: ChaosOptions["random"];
   /** What all callers of the drill were told. */
   readonly told: Told[];

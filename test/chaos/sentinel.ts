@@ -5,7 +5,8 @@ import { adjustBalance } from "../../src/accounts/payments.ts";
 import { dollars } from "../../src/core/audit-finding.ts";
 import { toUuid } from "../../src/core/ids.ts";
 import { usd } from "../../src/core/money.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { type Product, startProduct } from "../support/product.ts";
 import { chargesOf, must, proveBooks } from "../support/product-checks.ts";
 import { Load, MODELS, type Told } from "../support/product-load.ts";
 import { type Sentinels, startSentinels } from "../support/sentinels.ts";
@@ -95,7 +96,7 @@ async function lostCharges(product: Product, told: readonly Told[]): Promise<Los
 /** Every credit by hand is in the ledger once. */
 async function proveCredits(
   { operator }: Product,
-  accounts: readonly ProductAccount[],
+  accounts: readonly TestAccount[],
   credits: ReadonlyMap<string, number>,
 ): Promise<void> {
   const rows = await operator.database.sql<{ id: string; count: number }[]>`

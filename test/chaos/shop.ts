@@ -3,10 +3,12 @@
 
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { realClock } from "../support/fake-clock.ts";
-import type { Product, ProductAccount, ProductOptions } from "../support/product.ts";
+import type { Product, ProductOptions } from "../support/product.ts";
 import { startProduct } from "../support/product.ts";
-import { random, silent } from "../support/world.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
 
 const SECRET_KEY = "sk_sandbox_of_the_drill";
 const WEBHOOK_SECRET = "whsec_of_the_drill";
@@ -36,7 +38,7 @@ export class Shop implements AsyncDisposable {
   ) {}
 
   /** Opens a page for a top-up and pays it. */
-  async pay({ id }: Pick<ProductAccount, "id">, amount: string): Promise<void> {
+  async pay({ id }: Pick<TestAccount, "id">, amount: string): Promise<void> {
     const link = await this.farebox<{ readonly url: string }>("topup", "link", id, "--usd", amount);
     await fetch(link.url, { method: "POST", body: new URLSearchParams({ card: OK_CARD }) });
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdsKey, keyStateKey } from "../../actors/keys.ts";
 import { monthBefore, monthOf } from "../../src/core/clock.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import {
   addToRecord,
   busyAccountAlone,
@@ -11,7 +12,7 @@ import {
   owingAccount,
   WALLET_PAID,
 } from "../support/audit-lab.ts";
-import { openWorld, type TestAccount, usd, type World } from "../support/world.ts";
+import { openWorld, usd, type World } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -146,7 +146,7 @@ describe("a sound world", () => {
 
   test("expired free credit and swept holds are proven", async () => {
     const createdAt = new Date(Date.now() - 91 * 86_400_000);
-    const account = await openAccount(world, { createdAt, paid: usd("5") });
+    const account = await openAccount(world, { createdAt, paid: "5" });
     await account.actor.expireFree();
     const open = await hold(account, usd("2"), { stream: true });
     open.checkpoint(usd("0.5"));
@@ -160,7 +160,7 @@ describe("a sound world", () => {
   });
 
   test("one look is enough while calls, settlements, payments and flushes go on", async () => {
-    const account = await openAccount(world, { paid: usd("400"), paidAt: new Date(0) });
+    const account = await openAccount(world, { paid: "400", paidAt: new Date(0) });
     await world.store.change(account.row, { contract: "enterprise" }, new Date());
     await account.actor.configure();
     await account.actor.applyOperations();

@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { announceProcess, retractProcess } from "../../actors/layout-upgrade.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { audit } from "../../src/accounts/audit.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { auditDeps } from "../support/audit-lab.ts";
 import {
   openPaymentLab,
@@ -13,7 +14,7 @@ import {
   WEBHOOK_SECRET,
 } from "../support/payment-lab.ts";
 import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
-import { DONE, hold, type TestAccount, usd } from "../support/world.ts";
+import { DONE, hold, usd } from "../support/world.ts";
 
 // Some steps are processes of their own.
 setDefaultTimeout(300_000);

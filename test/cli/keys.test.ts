@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 test("key list and account limits tell what a key has used, and key rename its name", async () => {
-  const account = await openAccount(world, { paid: usd("5"), monthlyLimit: usd("2") });
+  const account = await openAccount(world, { paid: "5", monthlyLimit: "2" });
   const { row, keyId } = account;
   const open = await hold(account, usd("0.5"));
   await open.settle(usd("0.000000001"), DONE);

@@ -6,18 +6,10 @@ import { audit } from "../../src/accounts/audit.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { RejectedEntries } from "../../src/store/rejected-entries.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { auditDeps } from "../support/audit-lab.ts";
 import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
-import {
-  DONE,
-  hold,
-  openAccountAlone,
-  openWorld,
-  pay,
-  type TestAccount,
-  usd,
-  type World,
-} from "../support/world.ts";
+import { DONE, hold, openAccountAlone, openWorld, pay, usd, type World } from "../support/world.ts";
 
 let world: World;
 let cli: Cli;
@@ -54,7 +46,7 @@ async function spend(account: TestAccount): Promise<void> {
   await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
 }
 
-/** Books an amount by hand, and has Redis apply it. */
+/** PostgresWorld an amount by hand, and has Redis apply it. */
 async function book({ row, actor }: TestAccount, amount: string): Promise<number> {
   const terms = { kind: "adjustment", amount: usd(amount), reason: "by hand" } as const;
   const { number } = await world.store.adjust(row, { ...terms, reference: null });
@@ -74,8 +66,8 @@ const LOST = "Postgres lacks operations that Redis has applied";
 
 test("an operation that Postgres lost is named, and none of its number is swallowed", async () => {
   const [account, other] = [
-    await openAccountAlone(world, { paid: usd("10") }),
-    await openAccountAlone(world, { paid: usd("10") }),
+    await openAccountAlone(world, { paid: "10" }),
+    await openAccountAlone(world, { paid: "10" }),
   ];
   for (const one of [account, other]) await spend(one);
   await world.flush();
@@ -107,7 +99,7 @@ test("an operation that Postgres lost is named, and none of its number is swallo
 });
 
 test("an operation that was booked again under its number counts as the one lost", async () => {
-  const account = await openAccountAlone(world, { paid: usd("10") });
+  const account = await openAccountAlone(world, { paid: "10" });
   await spend(account);
   await lose(account, await book(account, "1.5"));
   await spend(account);
@@ -120,7 +112,7 @@ test("an operation that was booked again under its number counts as the one lost
 });
 
 test("what took less than its amount is not taken for lost", async () => {
-  const account = await openAccountAlone(world, { paid: usd("10") });
+  const account = await openAccountAlone(world, { paid: "10" });
   const held = await hold(account, usd("12"));
   // The hold took the free credit first: $3 are left of what was paid.
   await book(account, "-8");

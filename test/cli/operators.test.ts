@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 test("an account is found by its id, and its balance is that of the ledger", async () => {
-  const account = await openAccount(world, { paid: usd("20") });
+  const account = await openAccount(world, { paid: "20" });
   const { row } = account;
   const open = await hold(account, usd("1"));
   await open.settle(usd("0.25"), DONE);
@@ -32,7 +32,7 @@ test("an account is found by its id, and its balance is that of the ledger", asy
 });
 
 test("the trail says who did what and why", async () => {
-  const { row } = await openAccount(world, { paid: usd("20") });
+  const { row } = await openAccount(world, { paid: "20" });
   const action = {
     ...{ id: "op_of_the_test", action: "credit", account: row.number, subject: null },
     ...{ about: "$5 credited as a payment", reason: "Ticket 4711" },
@@ -46,7 +46,7 @@ test("the trail says who did what and why", async () => {
 });
 
 test("a mail that failed is sent again by its id, which the list names", async () => {
-  const { row: account } = await openAccount(world, { paid: usd("20") });
+  const { row: account } = await openAccount(world, { paid: "20" });
   const { sql } = world.database;
   const [mail] = await sql`
     INSERT INTO outbox (kind, account, recipient, subject, text, html, status, created_at, ended_at)

@@ -87,7 +87,7 @@ test("a refund takes what is left, and more than that is refused by name", async
 });
 
 test("a dispute suspends, and what was spent of it is owed until it is paid", async () => {
-  const account = await openAccount(world, { paid: usd("50") });
+  const account = await openAccount(world, { paid: "50" });
   const { id } = account.row;
   const open = await hold(account, usd("15"));
   await open.settle(usd("15"), DONE);

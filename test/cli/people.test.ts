@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { SsoLinks } from "../../src/store/sso-links.ts";
+import { random } from "../support/random.ts";
 import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
-import { openWorld, random, type World } from "../support/world.ts";
+import { openWorld, type World } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 

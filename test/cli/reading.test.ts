@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 test("usage, log, receipt, ledger and overview of an account", async () => {
-  const account = await openAccount(world, { paid: usd("20") });
+  const account = await openAccount(world, { paid: "20" });
   const { id } = account.row;
   const open = await hold(account, usd("1"));
   await open.settle(usd("0.25"), DONE);
@@ -39,7 +39,7 @@ test("usage, log, receipt, ledger and overview of an account", async () => {
 });
 
 test("the margin of a month, for people, as CSV and as JSON", async () => {
-  const account = await openAccount(world, { paid: usd("20") });
+  const account = await openAccount(world, { paid: "20" });
   const open = await hold(account, usd("1"));
   const lane = "cheap";
   await open.settle(usd("0.3"), { ...DONE, lane, upstreamCost: usd("0.12") });

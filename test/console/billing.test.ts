@@ -8,7 +8,7 @@ import type {
 import { usd } from "../../src/core/money.ts";
 import { attempt } from "../../src/payments/charge.ts";
 import { CONSENT_VERSION } from "../../src/payments/consent.ts";
-import type { TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { type BillingLab, openBillingLab } from "../support/billing-lab.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CapReply, LimitsReply } from "../../src/console/limits-schema.ts";
-import { chatBody, errorOf, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { chatBody, errorOf } from "../support/api-world.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -51,7 +52,7 @@ describe("limits", () => {
     const byBalance = await harness.account({ paid: "5" });
     const byTier = await harness.account({ paid: "500" });
     const suspended = await harness.account({ state: "suspended", stateReason: "operator" });
-    const owing = await harness.account({ paid: "5", owed: "9" });
+    const owing = await harness.account({ paid: "5", reversed: "9" });
     expect((await limitsOf(byBalance)).binds).toBe("balance");
     expect((await limitsOf(byTier)).binds).toBe("tier_cap");
     expect((await limitsOf(suspended)).binds).toBe("inactive");

@@ -4,10 +4,11 @@ import type { LimitsReply } from "../../src/console/limits-schema.ts";
 import type { EstimateReply } from "../../src/console/playground-schema.ts";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import { revokePlaygroundKeys } from "../../workers/playground-keys.ts";
-import { type CompletionJson, chatBody, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { type CompletionJson, chatBody } from "../support/api-world.ts";
 import { ConsoleWorld, type Somebody } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
 

@@ -9,10 +9,11 @@ import type { UsageReply } from "../../src/console/usage-schema.ts";
 import { nano, toDecimal, usd } from "../../src/core/money.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
-import { chatBody, type TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { chatBody } from "../support/api-world.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { Random } from "../support/random.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
 

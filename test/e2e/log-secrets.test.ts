@@ -8,8 +8,8 @@ import { newKey } from "../../src/core/keys.ts";
 import { eventually } from "../support/eventually.ts";
 import { SECRETS } from "../support/product.ts";
 import { Program } from "../support/program.ts";
+import { random } from "../support/random.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
-import { random } from "../support/world.ts";
 
 const PROJECT = join(import.meta.dir, "../..");
 const CANARY = "a-password-of-5f1c09aa77be3d20";

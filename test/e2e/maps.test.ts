@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import { EMBEDDED_ACTIONS } from "../../src/services/maps/servers.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { CASES, type Case } from "../support/maps-cases.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 
 const NAMES = Object.keys(ACTIONS) as MapsAction[];
 const STANDARD = 50_000n;
@@ -15,7 +16,7 @@ const TILES = 5_000n;
 
 let product: Product;
 let upstream: Bun.Server<undefined>;
-let account: ProductAccount;
+let account: TestAccount;
 
 /** One case for each action; a template is no address that a path can be put behind. */
 const CASE_OF = new Map<string, Case>(

@@ -5,8 +5,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { METRICS } from "../../src/core/metrics.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 
 setDefaultTimeout(180_000);
 
@@ -14,7 +15,7 @@ const WITHIN_MS = 60_000;
 
 let collector: Bun.Server<undefined>;
 let product: Product;
-let account: ProductAccount;
+let account: TestAccount;
 /** What the collector was sent. */
 let traces = "";
 

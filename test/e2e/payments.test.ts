@@ -4,10 +4,13 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { realClock } from "../support/fake-clock.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
-import { random, silent, usd } from "../support/world.ts";
+import { type Product, startProduct } from "../support/product.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
+import { usd } from "../support/world.ts";
 
 const KILLS = Number(process.env.PAYMENT_KILLS ?? 8);
 setDefaultTimeout(300_000 + KILLS * 10_000);
@@ -66,7 +69,7 @@ async function farebox({ product, env }: Started, ...args: readonly string[]) {
   return JSON.parse(out);
 }
 
-async function paidBalance({ product }: Started, { id, bucket }: ProductAccount): Promise<bigint> {
+async function paidBalance({ product }: Started, { id, bucket }: TestAccount): Promise<bigint> {
   return (await product.operator.actors.of(id, bucket).state()).wallet.paid;
 }
 

@@ -12,7 +12,7 @@ import { eventually } from "../support/eventually.ts";
 import { hasPooler, startPooler } from "../support/pooler.ts";
 import { type Product, SECRETS, startProduct } from "../support/product.ts";
 import { createTestDatabase } from "../support/services.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(300_000);
 

@@ -6,8 +6,9 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 
 /** A word that nothing else contains. */
@@ -67,7 +68,7 @@ const KEPT = canary("email");
 
 let product: Product;
 let upstream: Bun.Server<undefined>;
-let account: ProductAccount;
+let account: TestAccount;
 let smtp: ScriptedSmtp;
 
 beforeAll(async () => {

@@ -6,9 +6,10 @@ import OpenAI from "openai";
 import { toUuid } from "../../src/core/ids.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import type { FakeRequest } from "../support/fake-upstream.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 
 const SAID = "Fares are paid before the ride begins.";
 /** What the fake upstream says a reply took, at $1 and $2 a million. */
@@ -22,7 +23,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => product[Symbol.asyncDispose]());
 
-function client(account: Pick<ProductAccount, "key">, api = 0, more: object = {}): OpenAI {
+function client(account: Pick<TestAccount, "key">, api = 0, more: object = {}): OpenAI {
   const baseURL = `${product.api(api).url}/v1`;
   return new OpenAI({ apiKey: account.key, baseURL, maxRetries: 0, ...more });
 }
@@ -51,7 +52,7 @@ interface Me {
   readonly month: { readonly spent_usd: number };
 }
 
-async function me(account: ProductAccount, api = 1): Promise<Me> {
+async function me(account: TestAccount, api = 1): Promise<Me> {
   const headers = { authorization: `Bearer ${account.key}` };
   const reply = await fetch(`${product.api(api).url}/v1/me`, { headers });
   expect(reply.status).toBe(200);
@@ -266,7 +267,7 @@ interface Told {
   readonly header: string;
 }
 
-async function makeCalls(account: ProductAccount): Promise<Told[]> {
+async function makeCalls(account: TestAccount): Promise<Told[]> {
   const told: Told[] = [];
   for (let call = 0; call < 6; call += 1) {
     const { completions } = client(account, call % 2).chat;
@@ -285,7 +286,7 @@ async function makeCalls(account: ProductAccount): Promise<Told[]> {
   return told;
 }
 
-async function exportedCosts(account: ProductAccount): Promise<Map<string, string>> {
+async function exportedCosts(account: TestAccount): Promise<Map<string, string>> {
   const day = 86_400_000;
   const [from, to] = [-1, 1].map((days) => new Date(Date.now() + days * day).toISOString());
   const words = ["log", "export", account.id, "--from", from ?? "", "--to", to ?? ""];

@@ -5,15 +5,16 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const folder = temporaryFolder("farebox-test-e2e-search-");
 const dataFolder = join(folder.path, "data");
 
 let product: Product;
-let account: ProductAccount;
+let account: TestAccount;
 beforeAll(async () => {
   product = await startProduct({ search: "built in", env: { FAREBOX_DATA: dataFolder } });
   // It asks again and again until the index is built: more than a minute of the Starter tier.

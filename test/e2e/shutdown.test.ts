@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { revokeKey } from "../../src/accounts/administration.ts";
 import { toUuid } from "../../src/core/ids.ts";
 import { Pauses } from "../../src/store/pauses.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { askChat, postChat, readStream } from "../support/chat-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Api, type Product, type ProductAccount, startProduct } from "../support/product.ts";
+import { type Api, type Product, startProduct } from "../support/product.ts";
 
 /** Some 4 seconds long: longer than a busy machine takes to notice that a process is leaving. */
 const STREAM = { id: "stream", mood: "tokens-40-every-100" };
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => product[Symbol.asyncDispose]());
 
 /** Opens streams and waits until each has brought a first piece of text. */
-async function openStreams(api: Api, account: ProductAccount, count: number, model = "stream") {
+async function openStreams(api: Api, account: TestAccount, count: number, model = "stream") {
   const aborts = Array.from({ length: count }, () => new AbortController());
   const started = aborts.map(() => Promise.withResolvers<void>());
   const streams = aborts.map(async ({ signal }, index) => {
@@ -36,7 +37,7 @@ async function openStreams(api: Api, account: ProductAccount, count: number, mod
   return { answers: Promise.all(streams), abort };
 }
 
-async function heldOf({ id, bucket }: ProductAccount) {
+async function heldOf({ id, bucket }: TestAccount) {
   const { wallet } = await product.operator.actors.of(id, bucket).state();
   return { held: wallet.heldPaid + wallet.heldFree, streams: wallet.streams };
 }

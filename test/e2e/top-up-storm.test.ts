@@ -11,10 +11,13 @@ import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
 import { startCheckout } from "../../src/payments/top-ups.ts";
 import { loadPaymentConfig } from "../../src/settings/config.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { realClock } from "../support/fake-clock.ts";
-import { type Product, type ProductAccount, startProduct } from "../support/product.ts";
-import { random, silent, usd } from "../support/world.ts";
+import { type Product, startProduct } from "../support/product.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
+import { usd } from "../support/world.ts";
 
 const ROUNDS = Number(process.env.STORM_ROUNDS ?? 1);
 const CALLS = Number(process.env.STORM_CALLS ?? 500);
@@ -90,7 +93,7 @@ afterAll(async () => {
 });
 
 /** An account with $20 and an automatic top-up of $30 below $25: its next call crosses that. */
-async function ready(): Promise<{ readonly account: ProductAccount; readonly row: AccountRow }> {
+async function ready(): Promise<{ readonly account: TestAccount; readonly row: AccountRow }> {
   const account = await product.account({ contract: "enterprise" });
   const row = await product.operator.administration.accounts.find(account.id);
   if (row === null) throw new Error("The account is gone");
@@ -106,7 +109,7 @@ async function ready(): Promise<{ readonly account: ProductAccount; readonly row
   return { account, row };
 }
 
-async function storm({ key }: ProductAccount): Promise<readonly number[]> {
+async function storm({ key }: TestAccount): Promise<readonly number[]> {
   const body = JSON.stringify({ model: "ok", messages: [{ role: "user", content: "Hello" }] });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const calls = Array.from({ length: CALLS }, async (_, index) => {

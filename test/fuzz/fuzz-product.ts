@@ -2,18 +2,18 @@
 // of every kind.
 
 import { buildDashboard } from "../../scripts/build-dashboard.ts";
-import { changeAccount, createKey, revokeKey } from "../../src/accounts/administration.ts";
+import { changeAccount, revokeKey } from "../../src/accounts/administration.ts";
 import { newKey } from "../../src/core/keys.ts";
 import type { PlanName } from "../../src/core/limits.ts";
-import { usd } from "../../src/core/money.ts";
 import { SCOPES } from "../../src/core/services.ts";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import { EMBEDDED, EMBEDDED_ACTIONS } from "../../src/services/maps/servers.ts";
+import type { AccountTerms } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { startFakeSearch } from "../support/fake-search.ts";
 import { CASES } from "../support/maps-cases.ts";
-import { type AccountTerms, type Product, startProduct } from "../support/product.ts";
+import { type Product, startProduct } from "../support/product.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 import { testDataDirectory } from "../support/services.ts";
 import type { MakerOptions } from "./request-maker.ts";
@@ -208,8 +208,8 @@ async function openOtherKeys(product: Product, secrets: Map<string, string>): Pr
   const revoked = await open("revoked", RICH);
   await revokeKey(administration, revoked.keyId);
   const limited = await open("unlimited", RICH);
-  const terms = { name: "limited", scopes: SCOPES, ipAllowlist: [], monthlyLimit: usd("0.01") };
-  secrets.set("KNOWN_limited", (await createKey(administration, limited.id, terms)).key);
+  const terms = { scopes: SCOPES, monthlyLimit: "0.01" };
+  secrets.set("KNOWN_limited", (await product.newKey(limited.id, terms)).key);
   secrets.set(
     "KNOWN_wrong",
     newKey("gateway", (count) => new Uint8Array(count)),

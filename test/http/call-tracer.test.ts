@@ -6,10 +6,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type OpenCallTracer, openCallTracer } from "../../src/http/call-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
-import { ApiWorld, chatBody, MODEL, type TestAccount } from "../support/api-world.ts";
+import { daysAgo, type TestAccount } from "../support/accounts.ts";
+import { ApiWorld, chatBody, MODEL } from "../support/api-world.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { LANE, USAGE } from "../support/scripted-chat.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
 
@@ -61,7 +62,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   received.length = 0;
-  account = await api.account({ paid: "5", paidDaysAgo: 10, scopes: ["models", "search"] });
+  account = await api.account({ paid: "5", paidAt: daysAgo(10), scopes: ["models", "search"] });
 });
 
 function opened(more: { readonly ratio?: number; readonly followsCallers?: boolean } = {}): void {

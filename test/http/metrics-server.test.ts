@@ -6,7 +6,7 @@ import { createRegistry, MetricsPortTaken, serveMetrics } from "../../src/http/m
 import { loadServerConfig } from "../../src/settings/config.ts";
 import { startProduct } from "../support/product.ts";
 import { Program } from "../support/program.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 const SETTINGS = {
   REDIS_URL: "redis://127.0.0.1:1",

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { newKey } from "../../src/core/keys.ts";
 import { readKey } from "../../src/http/read-key.ts";
+import { random } from "../support/random.ts";
 
-const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 const KEY = newKey("gateway", random);
 const OTHER = newKey("gateway", random);
 

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
+import { random } from "../support/random.ts";
 import { totp } from "../support/totp.ts";
-import { random } from "../support/world.ts";
 import { PASSWORD, PeopleLab, tokenIn, type Visitor } from "./people-lab.ts";
 
 const EMAIL = "ada@example.com";

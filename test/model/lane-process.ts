@@ -13,7 +13,8 @@ import { newId } from "../../src/core/ids.ts";
 import { nano } from "../../src/core/money.ts";
 import type { Database } from "../../src/store/database.ts";
 import { type Cursor, WalletRepository } from "../../src/store/wallet-repository.ts";
-import { random, silent } from "../support/world.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
 import type { ModelAccount } from "./model-accounts.ts";
 
 /** What all lanes share. */

@@ -11,7 +11,8 @@ import { newId } from "../../src/core/ids.ts";
 import { outcomeText } from "../../src/core/journal.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
-import { ask, DONE, random } from "../support/world.ts";
+import { random } from "../support/random.ts";
+import { ask, DONE } from "../support/world.ts";
 import type { Command, OperationCommand } from "./commands.ts";
 import { Inspector } from "./inspector.ts";
 import {

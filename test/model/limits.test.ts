@@ -5,16 +5,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Hold, Limit } from "../../actors/account.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
-import {
-  ask,
-  DONE,
-  openAccount,
-  openWorld,
-  type TestAccount,
-  usd,
-  type World,
-} from "../support/world.ts";
+import { ask, DONE, openAccount, openWorld, usd, type World } from "../support/world.ts";
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 60);
 const COMMANDS = 60;

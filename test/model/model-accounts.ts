@@ -4,7 +4,7 @@ import { newId } from "../../src/core/ids.ts";
 import type { Operation } from "../../src/core/journal.ts";
 import { usd } from "../../src/core/money.ts";
 import type { Database } from "../../src/store/database.ts";
-import { random } from "../support/world.ts";
+import { random } from "../support/random.ts";
 import type { ModelTerms } from "./model-types.ts";
 
 export interface ModelAccount {

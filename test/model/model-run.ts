@@ -4,7 +4,8 @@
 import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../actors/script-library.ts";
 import { type BucketCursor, Ledger } from "../../src/store/ledger.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
-import { silent, type World } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import type { World } from "../support/world.ts";
 import type { Command, Run } from "./commands.ts";
 import { Lane } from "./lane.ts";
 import type { LaneDeps } from "./lane-process.ts";

@@ -14,7 +14,7 @@ import { runAudits } from "../../workers/audit-runs.ts";
 import { flushForAudit } from "../../workers/log-flush.ts";
 import { chatBody } from "../support/api-world.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
 

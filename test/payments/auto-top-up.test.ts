@@ -15,19 +15,12 @@ import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-u
 import { removeOwnCard } from "../../src/payments/cards.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
 import { codeOf } from "../support/postgres-world.ts";
-import {
-  ask,
-  balances,
-  DONE,
-  fewAtOnce,
-  hold,
-  random,
-  silent,
-  type TestAccount,
-  usd,
-} from "../support/world.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
+import { ask, balances, DONE, fewAtOnce, hold, usd } from "../support/world.ts";
 
 setDefaultTimeout(300_000);
 

@@ -6,9 +6,11 @@ import { processEvent } from "../../src/payments/provider-event.ts";
 import type { SandboxActions } from "../../src/payments/providers/sandbox/sandbox-actions.ts";
 import type { EventRef } from "../../src/store/provider-events.ts";
 import { reconcilePayments } from "../../workers/payment-completer.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
 import { Random } from "../support/random.ts";
-import { silent, type TestAccount, usd } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import { usd } from "../support/world.ts";
 
 setDefaultTimeout(300_000);
 

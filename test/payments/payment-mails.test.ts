@@ -6,9 +6,11 @@ import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
 import { chargeCard } from "../../src/payments/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { type Mailbox, openMailbox, type ReadMail } from "../support/mailbox.ts";
 import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
-import { ask, DONE, silent, type TestAccount, usd } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import { ask, DONE, usd } from "../support/world.ts";
 
 setDefaultTimeout(300_000);
 

@@ -10,8 +10,10 @@ import { auditPayments } from "../../src/payments/provider-audit.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
-import { silent, type TestAccount, usd } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import { usd } from "../support/world.ts";
 
 export const PRICES: PlanPrices = { starter: usd("9"), pro: usd("29"), max: usd("99") };
 

@@ -8,8 +8,8 @@ import { PLAN_GRACE_MS, PRICED_PLANS } from "../../src/core/plan-terms.ts";
 import { cancelPlan, orderPlan } from "../../src/payments/plans.ts";
 import { ProviderAway } from "../../src/payments/provider.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import type { PaymentLab } from "../support/payment-lab.ts";
-import type { TestAccount } from "../support/world.ts";
 import { behave, chargesOf, openPlanLab, prove, stateOf, subscriber, work } from "./plan-lab.ts";
 
 setDefaultTimeout(600_000);

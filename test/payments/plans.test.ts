@@ -8,8 +8,9 @@ import { cancelPlan, orderPlan, renewPlans } from "../../src/payments/plans.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
 import { duePlans } from "../../src/store/plan-subscriptions.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { CARDS, type PaymentLab } from "../support/payment-lab.ts";
-import { balances, type TestAccount, usd } from "../support/world.ts";
+import { balances, usd } from "../support/world.ts";
 import {
   behave,
   chargesOf,

@@ -8,8 +8,10 @@ import { auditPayments } from "../../src/payments/provider-audit.ts";
 import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments, reconcilePayments } from "../../workers/payment-completer.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
-import { DONE, hold, silent, type TestAccount, usd } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import { DONE, hold, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -8,8 +8,9 @@ import { auditPayments } from "../../src/payments/provider-audit.ts";
 import { processEvent } from "../../src/payments/provider-event.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
-import { balances, type TestAccount, usd } from "../support/world.ts";
+import { balances, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,6 +1,7 @@
 // The accounts of a soak: most of them call all the time, some are new, some are always refused.
 
-import type { Product, ProductAccount } from "../support/product.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import type { Product } from "../support/product.ts";
 import type { Random } from "../support/random.ts";
 
 export const MODELS = [
@@ -33,7 +34,7 @@ export class Population {
   ) {}
 
   static async make(product: Product, random: Random, size: PopulationSize): Promise<Population> {
-    const keyOf = async (account: Promise<ProductAccount>) => (await account).key;
+    const keyOf = async (account: Promise<TestAccount>) => (await account).key;
     const self = new Population(product, random, {
       poor: await keyOf(product.account({ contract: "enterprise" })),
       narrow: await keyOf(product.account({ ...CONTRACT, scopes: ["search"] })),

@@ -1,8 +1,7 @@
 // What the callers of a soak ask for, how often, and what they must be answered.
 
 import { newKey } from "../../src/core/keys.ts";
-import type { Random } from "../support/random.ts";
-import { random as randomBytes } from "../support/world.ts";
+import { type Random, random as randomBytes } from "../support/random.ts";
 import type { Population } from "./population.ts";
 
 /** What a call needs to be made. */

@@ -6,8 +6,9 @@ import { type Database, openDatabase } from "../../src/store/database.ts";
 import { IpHashSecrets } from "../../src/store/ip-hash-secrets.ts";
 import { LogUpkeep } from "../../src/store/log-upkeep.ts";
 import { expireIpHashes } from "../../workers/ip-hash-expiry.ts";
+import { random } from "../support/random.ts";
 import { createTestDatabase, type TestDatabase } from "../support/services.ts";
-import { random, silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 const NOVEMBER = Date.UTC(2026, 10, 30, 23, 59);
 const DECEMBER = Date.UTC(2026, 11, 1);

@@ -5,17 +5,9 @@ import { join } from "node:path";
 import { csvLine } from "../../src/core/csv.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { exportLog, OPERATOR_HEADINGS } from "../../src/store/log-export.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { type Cli, cliProcessOf, jsonOf, startCli } from "../support/run-cli.ts";
-import {
-  ask,
-  DONE,
-  hold,
-  openAccount,
-  openWorld,
-  type TestAccount,
-  usd,
-  type World,
-} from "../support/world.ts";
+import { ask, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(30_000);
@@ -53,7 +45,7 @@ test("csvLine() quotes text, leaves numbers bare and defuses formulas", () => {
 });
 
 test("each call is one row in the columns' order, with its exact cost and UTC time", async () => {
-  const account = await openAccount(world, { paid: usd("20") });
+  const account = await openAccount(world, { paid: "20" });
   const open = await hold(account, usd("0.00002"));
   await open.settle(usd("0.000000001"), { ...DONE, firstTokenMs: 7, promptTokens: 11 });
   await world.flush();
@@ -63,7 +55,7 @@ test("each call is one row in the columns' order, with its exact cost and UTC ti
   expect(row).toMatch(
     new RegExp(
       `^"20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z","${open.id}","${account.keyId}",` +
-        '"test","/v1/chat/completions","models","m",200,,12,7,11,0,4,1,0.000000001,"DE",' +
+        '"test key","/v1/chat/completions","models","m",200,,12,7,11,0,4,1,0.000000001,"DE",' +
         '"0011223344556677",,0.00002,0.000000001,[^,]*,,,$',
     ),
   );
@@ -93,13 +85,13 @@ test("a summary row stands for many refused requests and has no request id", asy
   expect(await sweepExpired({ scripts: world.accounts.scripts })).toMatchObject({ summaries: 1 });
   await world.flush();
   const [, row] = await exported(account, ...ALWAYS);
-  expect(row).toContain(`00.000Z",,"${account.keyId}","test"`);
+  expect(row).toContain(`00.000Z",,"${account.keyId}","test key"`);
   expect(row).toContain('"m",429,"refused_summary",0,,0,0,0,37,0,');
 });
 
 test("only that account's rows of that time, in order, over many pages", async () => {
-  const account = await openAccount(world, { paid: usd("5") });
-  const other = await openAccount(world, { paid: usd("5") });
+  const account = await openAccount(world, { paid: "5" });
+  const other = await openAccount(world, { paid: "5" });
   for (const each of [account, other]) await (await hold(each, usd("1"))).release(DONE);
   await world.flush();
   const { number } = account.row;
@@ -125,7 +117,7 @@ test("only that account's rows of that time, in order, over many pages", async (
 });
 
 test("the command writes what was called a moment ago, to stdout or into a file", async () => {
-  const account = await openAccount(world, { paid: usd("5") });
+  const account = await openAccount(world, { paid: "5" });
   await (await hold(account, usd("1"))).settle(usd("0.25"), DONE);
   const words = ["log", "export", account.row.id, "--from", "2026-01-01", "--to", "2100-01-01"];
   const direct = await cli(...words);

@@ -130,7 +130,7 @@ test("a Cluster of three masters serves accounts on each of them", async () => {
   const redisUrl = ports.map(({ tls }) => `rediss://${login}127.0.0.1:${tls}`).join(",");
   await using world = await openWorld({ redisUrl: redisUrl.replace(",", `${ca()},`) });
   const accounts = await Promise.all(
-    Array.from({ length: 24 }, () => openAccount(world, { paid: usd("1") })),
+    Array.from({ length: 24 }, () => openAccount(world, { paid: "1" })),
   );
   for (const account of accounts) await (await hold(account, usd("2"))).settle(usd("1.5"), DONE);
   await world.flush();

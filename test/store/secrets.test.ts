@@ -9,8 +9,8 @@ import { IdempotencyKeys } from "../../src/store/idempotency-keys.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { adoptSecrets, adoptSessionSecret, compareSecrets } from "../../src/store/secrets.ts";
 import { eventually } from "../support/eventually.ts";
+import { random } from "../support/random.ts";
 import { createTestDatabase, type TestDatabase } from "../support/services.ts";
-import { random } from "../support/world.ts";
 
 const [OLD, NEW, OTHER] = ["the old secret of ours", "the new secret of ours", "one of another"];
 const turn = async () => true;

@@ -9,6 +9,7 @@ import { Ledger } from "../../src/store/ledger.ts";
 import { retryRejections } from "../../src/store/rejection-retry.ts";
 import { isUsageRight, readUsageTotals, repairUsage } from "../../src/store/usage-repair.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { type JournalLab, METADATA, openJournalLab } from "../support/journal-lab.ts";
@@ -21,7 +22,6 @@ import {
   isAnyLockAwaited,
   openAccount,
   openWorld,
-  type TestAccount,
   usd,
   type World,
 } from "../support/world.ts";
@@ -40,7 +40,7 @@ type Database = World["database"];
 
 function account(): Promise<TestAccount> {
   const surface = { surface: "application", plan: "max" } as const;
-  const paid = { paid: usd("20"), paidAt: clock.daysAgo(0) };
+  const paid = { paid: "20", paidAt: clock.daysAgo(0) };
   return openAccount(world, { ...surface, ...paid, createdAt: clock.daysAgo(100) });
 }
 

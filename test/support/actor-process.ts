@@ -7,7 +7,9 @@ import { newId } from "../../src/core/ids.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
-import { random, silent, type WorldOptions } from "./world.ts";
+import { random } from "./random.ts";
+import { silent } from "./silent-log.ts";
+import type { WorldOptions } from "./world.ts";
 
 /** A clock that stands until the test moves it; scripts and processes believe it. */
 export class TestClock {

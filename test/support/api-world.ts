@@ -9,33 +9,32 @@ import { anonymousWindowKey, holdsKey, limitKey } from "../../actors/keys.ts";
 import { type HoldRecord, parseHold } from "../../actors/records.ts";
 import { unpack } from "../../actors/script.ts";
 import { type AppDeps, createApp } from "../../src/app.ts";
-import { bucketOf, newId } from "../../src/core/ids.ts";
 import {
   type CallMetadata,
   type Outcome,
   parseMetadata,
   parseOutcome,
 } from "../../src/core/journal.ts";
-import { keyDigest, newKey, type Surface } from "../../src/core/keys.ts";
-import { DAY_MS, FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../src/core/limits.ts";
 import type { Log } from "../../src/core/log.ts";
-import { type NanoUsd, usd } from "../../src/core/money.ts";
+import type { NanoUsd } from "../../src/core/money.ts";
 import { createClientInfo } from "../../src/http/client-info.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
 import { type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { TokenCounter } from "../../src/services/chat/token-counter.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
-import { accounts, keys, operations, payments } from "../../src/store/account-schema.ts";
 import type { AccountChange } from "../../src/store/accounts.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
+import { type AccountTerms, createTestAccount, type TestAccount } from "./accounts.ts";
 import { endpointOf, undocumented } from "./contract.ts";
 import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
+import { random } from "./random.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
 import { ScriptedMaps } from "./scripted-maps.ts";
 import { ScriptedSearch } from "./scripted-search.ts";
 import { startPrivateRedis } from "./services.ts";
-import { keyDirectory, openWorld, random, silent, WORLD_PEPPER } from "./world.ts";
+import { silent } from "./silent-log.ts";
+import { keyDirectory, openWorld, WORLD_PEPPER } from "./world.ts";
 
 /** Where the mail of the tests is sent from. */
 export const MAIL_DOMAIN = "mail.farebox.test";
@@ -59,33 +58,6 @@ export const PAID_ONLY_MODEL: ModelEntry = {
   id: "paid-only",
   freeCreditEligible: false,
 };
-
-export interface AccountOptions {
-  readonly paid?: string;
-  readonly free?: string;
-  /** Days since the first payment; payments also make the tier. */
-  readonly paidDaysAgo?: number;
-  readonly freeExpiresAt?: Date;
-  /** What a reversed payment left to be paid. */
-  readonly owed?: string;
-  readonly scopes?: readonly Scope[];
-  readonly ip?: readonly string[];
-  readonly monthlyLimit?: string;
-  readonly ownCap?: string;
-  readonly state?: "active" | "suspended" | "closed";
-  readonly stateReason?: string;
-  readonly contract?: "enterprise";
-  readonly surface?: Surface;
-  /** Of an application account; Free unless it is said. */
-  readonly plan?: PlanName;
-}
-
-export interface TestAccount {
-  readonly id: string;
-  readonly bucket: number;
-  readonly key: string;
-  readonly keyId: string;
-}
 
 export interface JournalEntry {
   readonly type: string;
@@ -214,86 +186,17 @@ export class ApiWorld implements AsyncDisposable {
     return this.parts.logged.filter(({ level }) => level === "error");
   }
 
-  /** A new account with a key, its credits applied. */
-  async account(options: AccountOptions = {}): Promise<TestAccount> {
-    const { database, actors } = this.parts.stores;
-    const id = newId("account", random);
-    const bucket = bucketOf(id);
-    const key = newKey(options.surface ?? "gateway", random);
-    const keyId = newId("key", random);
-    await database.db.transaction(async (tx) => {
-      const [account] = await tx
-        .insert(accounts)
-        .values({
-          id,
-          bucket,
-          surface: options.surface ?? "gateway",
-          state: options.state ?? "active",
-          stateReason: options.stateReason ?? null,
-          contract: options.contract ?? null,
-          plan: options.surface === "application" ? (options.plan ?? "free") : null,
-          ownCap: options.ownCap === undefined ? null : usd(options.ownCap),
-        })
-        .returning({ number: accounts.number });
-      const number = account?.number ?? 0;
-      await tx.insert(keys).values({
-        id: keyId,
-        account: number,
-        digest: keyDigest(key, PEPPER),
-        name: "test key",
-        scopes: [...(options.scopes ?? ["models"])],
-        ipAllowlist: [...(options.ip ?? [])],
-        monthlyLimit: options.monthlyLimit === undefined ? null : usd(options.monthlyLimit),
-        lastFour: key.slice(-4),
-      });
-      let next = 1;
-      if (options.paid !== undefined) {
-        const paidAt = new Date(Date.now() - (options.paidDaysAgo ?? 0) * DAY_MS);
-        const [payment] = await tx
-          .insert(payments)
-          .values({
-            id: newId("payment", random),
-            account: number,
-            amount: usd(options.paid),
-            paidAt,
-          })
-          .returning({ number: payments.number });
-        await tx.insert(operations).values({
-          account: number,
-          number: next++,
-          kind: "credit",
-          balance: "paid",
-          amount: usd(options.paid),
-          payment: payment?.number ?? null,
-        });
-      }
-      const hasFreeCredit = options.surface !== "application" && options.paid === undefined;
-      const free = options.free ?? (hasFreeCredit ? "5" : "0");
-      if (usd(free) > 0n) {
-        await tx.insert(operations).values({
-          account: number,
-          number: next,
-          kind: "credit",
-          balance: "free",
-          amount: usd(free),
-          expiresAt: options.freeExpiresAt ?? new Date(Date.now() + FREE_CREDIT_DAYS * DAY_MS),
-        });
-      }
-    });
-    await actors.of(id, bucket).hydrate();
-    if (options.owed !== undefined) await this.#reverse(id, bucket, usd(options.owed));
-    return { id, bucket, key, keyId };
-  }
-
-  /** Takes back a payment that the account has spent. */
-  async #reverse(id: string, bucket: number, amount: NanoUsd): Promise<void> {
-    const { database, actors } = this.parts.stores;
-    await database.sql`
-      INSERT INTO operations (account, number, kind, balance, amount)
-      SELECT a.number, coalesce(max(o.number), 0) + 1, 'reversal', 'paid', ${-amount}::bigint
-      FROM accounts a LEFT JOIN operations o ON o.account = a.number
-      WHERE a.id = ${id} GROUP BY a.number`;
-    await actors.of(id, bucket).applyOperations();
+  /**
+   * A new account with a key, its credits applied. One that paid has no free credit unless the
+   * terms say so: its calls take from one balance.
+   */
+  async account(terms: AccountTerms = {}): Promise<TestAccount> {
+    const free = terms.paid === undefined ? {} : { free: "0" };
+    const { stores } = this.parts;
+    const account = await createTestAccount(stores, { ...free, ...terms });
+    const actor = stores.actors.of(account.id, account.bucket);
+    await actor.hydrate();
+    return { ...account, actor };
   }
 
   view(account: TestAccount): Promise<AccountView> {
@@ -472,7 +375,7 @@ export function until(isSo: () => boolean | Promise<boolean>, what: string): Pro
 async function openStores() {
   const server = await startPrivateRedis();
   const world = await openWorld({ redisUrl: server.url });
-  const { database, redis, accounts: actors, store: accounts } = world;
+  const { database, redis, accounts: actors, store: accounts, payments } = world;
   // A test that takes Redis away expects that its client finds out.
   redis.on("error", () => {});
   const mail = await openMailStores({ database, redis, queueRedisUrl: server.url, log: silent });
@@ -481,5 +384,5 @@ async function openStores() {
     await world[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   };
-  return { server, database, redis, actors, mail, accounts, close };
+  return { server, database, redis, actors, mail, accounts, payments, close };
 }

@@ -6,15 +6,8 @@ import { auditAccount } from "../../src/accounts/audit-account.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
-import {
-  DONE,
-  hold,
-  openAccount,
-  openAccountAlone,
-  type TestAccount,
-  usd,
-  type World,
-} from "./world.ts";
+import type { TestAccount } from "./accounts.ts";
+import { DONE, hold, openAccount, openAccountAlone, usd, type World } from "./world.ts";
 
 /** The audit as the tool runs it, looking again without waiting long. */
 export function auditDeps(world: World): AuditDeps {
@@ -48,12 +41,12 @@ export async function foundAtOnce(world: World, account: TestAccount): Promise<s
 
 /** An account with a payment, a few settled calls, one of them free, and one open hold. */
 export async function busyAccount(world: World, open = true): Promise<TestAccount> {
-  return await makeBusy(world, await openAccount(world, { paid: usd("20") }), open);
+  return await makeBusy(world, await openAccount(world, { paid: "20" }), open);
 }
 
 /** A busy account that can be damaged without harm to any other of this kind. */
 export async function busyAccountAlone(world: World): Promise<TestAccount> {
-  return await makeBusy(world, await openAccountAlone(world, { paid: usd("20") }), true);
+  return await makeBusy(world, await openAccountAlone(world, { paid: "20" }), true);
 }
 
 async function makeBusy(world: World, account: TestAccount, open: boolean): Promise<TestAccount> {

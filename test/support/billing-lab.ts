@@ -11,11 +11,12 @@ import {
   startSandbox,
 } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
-import type { TestAccount } from "./api-world.ts";
+import type { TestAccount } from "./accounts.ts";
 import { ConsoleWorld } from "./console-world.ts";
 import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
-import { random, silent } from "./world.ts";
+import { random } from "./random.ts";
+import { silent } from "./silent-log.ts";
 
 const SECRET_KEY = "sk_sandbox_of_the_console_tests";
 const WEBHOOK_SECRET = "whsec_of_the_console_tests";

@@ -11,10 +11,12 @@ import { CONSOLE, OPERATOR } from "../../src/routes.ts";
 import { configurationChanges } from "../../src/settings/catalogue-changes.ts";
 import { Pauses } from "../../src/store/pauses.ts";
 import { UpstreamBoard } from "../../src/upstream/upstream-board.ts";
-import { type ApiStores, ApiWorld, PEPPER, type TestAccount } from "./api-world.ts";
+import type { TestAccount } from "./accounts.ts";
+import { type ApiStores, ApiWorld, PEPPER } from "./api-world.ts";
 import { misfit } from "./contract.ts";
 import { identityOf } from "./identity-of.ts";
-import { random, silent } from "./world.ts";
+import { random } from "./random.ts";
+import { silent } from "./silent-log.ts";
 
 /** Nobody sends the mail of these tests: each waits for that so long. */
 const MAIL_WAIT_MS = 100;

@@ -4,8 +4,9 @@ import { buildDashboard } from "../../scripts/build-dashboard.ts";
 import { freePort } from "../../scripts/processes.mjs";
 import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import { type Product, startProduct } from "./product.ts";
+import { random } from "./random.ts";
 import { testDataDirectory } from "./services.ts";
-import { random, silent } from "./world.ts";
+import { silent } from "./silent-log.ts";
 
 const SECRET_KEY = "sk_sandbox_of_the_browser_tests";
 const WEBHOOK_SECRET = "whsec_of_the_browser_tests";

@@ -3,7 +3,7 @@
 import { createClientInfo } from "../../src/http/client-info.ts";
 import { Identity, type IdentityConfig } from "../../src/identity/identity.ts";
 import type { ApiStores } from "./api-world.ts";
-import { random } from "./world.ts";
+import { random } from "./random.ts";
 
 const ORIGIN = "http://127.0.0.1";
 

@@ -11,9 +11,8 @@ import { openRedis } from "../../src/store/redis.ts";
 import { RejectedEntries } from "../../src/store/rejected-entries.ts";
 import { type FlushDeps, flushJournal } from "../../workers/log-flush.ts";
 import { type EntryFields, encodeBucket, encodeEntry } from "./journal-encoder.ts";
+import { random } from "./random.ts";
 import { createTestDatabase, testRedisUrl } from "./services.ts";
-
-const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 export const AT_MS = Date.parse("2031-03-15T12:00:00.000Z");
 

@@ -5,9 +5,9 @@ import { sweep } from "../../actors/call-scripts.ts";
 import type { Wallet } from "../../actors/records.ts";
 import { type LedgerKind, NOTHING_COUNTED, outcomeText } from "../../src/core/journal.ts";
 import { add, type NanoUsd } from "../../src/core/money.ts";
-
 import { isUsageRight, readUsageTotals } from "../../src/store/usage-repair.ts";
-import { type TestAccount, type World, walletOf } from "./world.ts";
+import type { TestAccount } from "./accounts.ts";
+import { type World, walletOf } from "./world.ts";
 
 export interface LedgerRow {
   readonly account: bigint;

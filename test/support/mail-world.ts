@@ -8,13 +8,8 @@ import type { MailMessage } from "../../src/store/mail-messages.ts";
 import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../src/store/mail-queue.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { type MailWorker, startMailWorker } from "../../workers/mail-worker.ts";
-import {
-  type AccountOptions,
-  ApiWorld,
-  MAIL_DOMAIN,
-  PEPPER,
-  type TestAccount,
-} from "./api-world.ts";
+import { type AccountTerms, daysAgo, type TestAccount } from "./accounts.ts";
+import { ApiWorld, MAIL_DOMAIN, PEPPER } from "./api-world.ts";
 import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedSmtp } from "./scripted-smtp.ts";
@@ -130,8 +125,8 @@ export async function resultOf(response: Response): Promise<ResultJson> {
 }
 
 /** An account of a tier with mail. */
-export function mailAccount(api: ApiWorld, options: AccountOptions = {}): Promise<TestAccount> {
-  return api.account({ scopes: ["mail", "models"], paid: "60", paidDaysAgo: 8, ...options });
+export function mailAccount(api: ApiWorld, options: AccountTerms = {}): Promise<TestAccount> {
+  return api.account({ scopes: ["mail", "models"], paid: "60", paidAt: daysAgo(8), ...options });
 }
 
 /** A request body. */

@@ -9,7 +9,7 @@ import { Outbox } from "../../src/store/outbox.ts";
 import { sendOutbox } from "../../workers/outbox.ts";
 import { realClock } from "./fake-clock.ts";
 import { ScriptedSmtp } from "./scripted-smtp.ts";
-import { silent } from "./world.ts";
+import { silent } from "./silent-log.ts";
 
 export interface Mailbox extends AsyncDisposable {
   /** Sends what waits in the outbox, and returns the mails to an address that were not read yet. */

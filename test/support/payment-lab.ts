@@ -18,17 +18,12 @@ import { startCheckout } from "../../src/payments/top-ups.ts";
 import { stripeWebhook } from "../../src/payments/webhook-endpoint.ts";
 import type { EventRef } from "../../src/store/provider-events.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
+import type { AccountTerms, TestAccount } from "./accounts.ts";
 import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
-import {
-  type AccountTerms,
-  openAccount,
-  openWorld,
-  random,
-  type TestAccount,
-  usd,
-  type World,
-} from "./world.ts";
+import { random } from "./random.ts";
+import { silent } from "./silent-log.ts";
+import { openAccount, openWorld, usd, type World } from "./world.ts";
 
 export const SECRET_KEY = "sk_sandbox_of_the_tests";
 export const WEBHOOK_SECRET = "whsec_of_the_payment_tests";
@@ -73,7 +68,7 @@ export async function openPaymentLab(
   options: Partial<Pick<SandboxOptions, "intercept"> & LabTerms> & { readonly log?: Log } = {},
 ): Promise<PaymentLab> {
   const world = await openWorld();
-  const { log = { info: () => {}, warn: () => {}, error: () => {} } } = options;
+  const { log = silent } = options;
   const time = { aheadMs: 0 };
   const now = () => Date.now() + time.aheadMs;
   const inbox: EventRef[] = [];

@@ -1,4 +1,4 @@
-// Postgres alone: what the use cases commit there while Redis is away, which decides all the rest.
+// Postgres without Redis: what the use cases commit while Redis is away.
 
 import type { AdministrationDeps } from "../../src/accounts/administration.ts";
 import { type NanoUsd, nano } from "../../src/core/money.ts";
@@ -6,12 +6,12 @@ import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { Payments } from "../../src/store/payments.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
+import { createTestAccount } from "./accounts.ts";
+import { random } from "./random.ts";
 import { createTestDatabase } from "./services.ts";
 import { WORLD_PEPPER } from "./world.ts";
 
-const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-
-export interface Books extends AsyncDisposable {
+export interface PostgresWorld extends AsyncDisposable {
   readonly database: Database;
   readonly deps: AdministrationDeps;
   readonly repository: WalletRepository;
@@ -24,7 +24,7 @@ export interface Books extends AsyncDisposable {
   tierInputs(account: AccountRow): Promise<{ net_paid: string; first_payment_ms: number | null }>;
 }
 
-export async function openBooks(): Promise<Books> {
+export async function openPostgresWorld(): Promise<PostgresWorld> {
   const own = await createTestDatabase();
   const database = openDatabase(own.url);
   const accounts = new Accounts({ database, random, keyPepper: WORLD_PEPPER });
@@ -48,10 +48,7 @@ export async function openBooks(): Promise<Books> {
     deps,
     repository,
     row,
-    account: async () => {
-      const { id } = await accounts.create({ surface: "gateway", email: null }, new Date());
-      return await row(id);
-    },
+    account: async () => (await createTestAccount({ accounts, payments })).row,
     operations: async ({ id }) => {
       const [, ...booked] = await repository.operationsAfter(id, 0);
       return booked.map(({ kind, amount }) => [kind, amount] as const);

@@ -1,8 +1,9 @@
 // Callers that never stop asking, whatever dies around them, and what each of them was told.
 
 import { countTokens } from "../../src/services/chat/tokens.ts";
+import type { TestAccount } from "./accounts.ts";
 import { postChat, readAnswer, readStream } from "./chat-client.ts";
-import type { Api, Product, ProductAccount } from "./product.ts";
+import type { Api, Product } from "./product.ts";
 import type { Random } from "./random.ts";
 
 /** Dear, so that a balance can be emptied: 12 prompt tokens and 8 of output are $0.14. */
@@ -35,7 +36,7 @@ export interface Told {
 }
 
 export interface LoadOptions {
-  readonly accounts: readonly ProductAccount[];
+  readonly accounts: readonly TestAccount[];
   readonly callers: number;
   readonly random: Random;
   /** The processes that are asked; all of them unless given. */
@@ -99,7 +100,7 @@ export class Load {
 /** Makes one call; null when nobody took it. */
 export async function callOnce(
   api: Api,
-  { id: account, key }: ProductAccount,
+  { id: account, key }: TestAccount,
   model: "ok" | "stream" | "long",
   onText: (text: string) => void = () => {},
 ): Promise<Told | null> {

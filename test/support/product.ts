@@ -5,25 +5,25 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJournal } from "../../actors/journal.ts";
 import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
-import {
-  type AccountAction,
-  changeAccount,
-  createAccount,
-  createKey,
-} from "../../src/accounts/administration.ts";
+import { apply, findAccount } from "../../src/accounts/administration.ts";
 import { type AuditReport, audit } from "../../src/accounts/audit.ts";
 import { recordPayment } from "../../src/accounts/payments.ts";
 import { openStores, type Stores } from "../../src/cli/stores.ts";
-import { bucketOf } from "../../src/core/ids.ts";
-import type { Surface } from "../../src/core/keys.ts";
-import type { PlanName, Scope } from "../../src/core/limits.ts";
 import { usd } from "../../src/core/money.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import {
+  type AccountTerms,
+  createTestAccount,
+  createTestKey,
+  type KeyTerms,
+  type TestAccount,
+} from "./accounts.ts";
 import { eventually } from "./eventually.ts";
 import { type FakeUpstream, startFakeUpstream } from "./fake-upstream.ts";
 import { Program, type StartOptions } from "./program.ts";
+import { random } from "./random.ts";
 import {
   createTestDatabase,
   type PrivateRedis,
@@ -32,7 +32,6 @@ import {
   startPrivateRedis,
   testDataDirectory,
 } from "./services.ts";
-import { random } from "./world.ts";
 
 export const SECRETS = {
   KEY_PEPPER: "the pepper of the product tests",
@@ -75,24 +74,6 @@ export interface ProductOptions {
   /** False where a test makes more requests than it wants to keep. */
   readonly record?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-}
-
-export interface ProductAccount {
-  readonly id: string;
-  readonly bucket: number;
-  readonly key: string;
-  readonly keyId: string;
-}
-
-export interface AccountTerms {
-  readonly surface?: Surface;
-  /** Of an application account; Free unless it is said. */
-  readonly plan?: PlanName;
-  readonly paid?: string;
-  readonly contract?: "enterprise";
-  readonly email?: string;
-  readonly scopes?: readonly Scope[];
-  readonly ip?: readonly string[];
 }
 
 /** An API process: the same port in all its lives. */
@@ -165,18 +146,11 @@ export class Product implements AsyncDisposable {
   }
 
   /** A new account with a key. */
-  async account(terms: AccountTerms = {}): Promise<ProductAccount> {
-    const { administration } = this.operator;
-    const { email = null, surface = "gateway", plan } = terms;
-    const asked = { surface, email, ...(plan !== undefined && { plan }) };
-    const { id } = await createAccount(administration, asked);
-    if (terms.contract !== undefined) {
-      const action: AccountAction = { kind: "contract", contract: terms.contract };
-      await changeAccount(administration, id, action);
-    }
-    if (terms.paid !== undefined) await this.pay(id, terms.paid);
-    const { id: keyId, key } = await this.newKey(id, terms);
-    return { id, bucket: bucketOf(id), key, keyId };
+  async account(terms: AccountTerms = {}): Promise<TestAccount> {
+    const { administration, actors } = this.operator;
+    const account = await createTestAccount(administration, terms);
+    await apply(administration, account);
+    return { ...account, actor: actors.of(account.id, account.bucket) };
   }
 
   async pay(accountId: string, amount: string): Promise<void> {
@@ -184,13 +158,13 @@ export class Product implements AsyncDisposable {
     await recordPayment(this.operator.administration, accountId, payment);
   }
 
-  newKey(accountId: string, terms: Pick<AccountTerms, "scopes" | "ip"> = {}) {
-    return createKey(this.operator.administration, accountId, {
-      name: "test",
-      scopes: terms.scopes ?? ["models"],
-      ipAllowlist: terms.ip ?? [],
-      monthlyLimit: null,
-    });
+  /** Another key of an account. */
+  async newKey(accountId: string, terms: KeyTerms = {}): Promise<{ id: string; key: string }> {
+    const { administration } = this.operator;
+    const account = await findAccount(administration, accountId);
+    const { id, secret } = await createTestKey(administration.accounts, account, terms);
+    await apply(administration, account);
+    return { id, key: secret };
   }
 
   /** Waits until the ledger has all that Redis wrote down; a worker may be about to. */

@@ -31,3 +31,8 @@ export class Random {
 export function anySeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] ?? 1;
 }
+
+/** Random bytes, as the composition roots pass them in. */
+export function random(count: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(count));
+}

@@ -4,8 +4,9 @@
 import { join } from "node:path";
 import { runCli } from "../../src/cli/run-cli.ts";
 import type { Environment } from "../../src/settings/environment.ts";
+import { random } from "./random.ts";
 import { testRedisUrl } from "./services.ts";
-import { random, WORLD_PEPPER, type World } from "./world.ts";
+import { WORLD_PEPPER, type World } from "./world.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 

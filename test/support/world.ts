@@ -1,15 +1,14 @@
 // The environment for tests of money: real Redis, real Postgres, actors and workers.
 
 import type { AdmissionRequest, Hold, Outcome } from "../../actors/account.ts";
-import type { AccountActor } from "../../actors/account-actor.ts";
 import { AccountActors } from "../../actors/account-actors.ts";
 import type { Wallet } from "../../actors/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { newId } from "../../src/core/ids.ts";
-import { BUCKETS, type PlanName, type Scope } from "../../src/core/limits.ts";
+import { BUCKETS } from "../../src/core/limits.ts";
 import { type NanoUsd, nano, usd } from "../../src/core/money.ts";
 import { secretId } from "../../src/core/secrets.ts";
-import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
+import { Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { Ledger } from "../../src/store/ledger.ts";
@@ -17,9 +16,10 @@ import { Payments } from "../../src/store/payments.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
+import { type AccountTerms, createTestAccount, type TestAccount } from "./accounts.ts";
+import { random } from "./random.ts";
 import { createTestDatabase, testRedisUrl } from "./services.ts";
-
-export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+import { silent } from "./silent-log.ts";
 
 /** The pepper of all API keys in worlds. */
 export const WORLD_PEPPER = "test pepper of sixteen";
@@ -32,8 +32,6 @@ export function keyDirectory(database: Database, pepper: string): KeyDirectory {
   const id = secretId("KEY_PEPPER", pepper);
   return new KeyDirectory({ database, now: Date.now, pepper: id, onNotMoved });
 }
-
-export const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 export interface WorldOptions {
   readonly redisUrl?: string;
@@ -109,49 +107,13 @@ async function mastersOf(redis: Extract<RedisClient, { nodes: unknown }>) {
   return redis.nodes("master");
 }
 
-export interface TestAccount {
-  readonly row: AccountRow;
-  readonly keyId: string;
-  readonly secret: string;
-  readonly actor: AccountActor;
-}
-
-export interface AccountTerms {
-  readonly paid?: NanoUsd;
-  readonly paidAt?: Date;
-  readonly surface?: "gateway" | "application";
-  /** Only for an application account; Free by default. */
-  readonly plan?: PlanName;
-  readonly scopes?: readonly Scope[];
-  readonly monthlyLimit?: NanoUsd;
-  readonly ip?: readonly string[];
-  readonly createdAt?: Date;
-  /** The address of its holder; by default none is known. */
-  readonly email?: string;
-}
-
-/** A Gateway account with its $5 of free credit, one key, and paid credit if given. */
+/** A new account, of which Redis learns when it is first used. */
 export async function openAccount(world: World, terms: AccountTerms = {}): Promise<TestAccount> {
-  const { store, payments } = world;
-  const surface = terms.surface ?? "gateway";
-  const { plan } = terms;
-  const asked = { surface, email: terms.email ?? null, ...(plan !== undefined && { plan }) };
-  const place = await store.create(asked, terms.createdAt ?? new Date());
-  const row = await store.find(place.id);
-  if (row === null) throw new Error("The account is gone");
-  const key = await store.createKey(row, {
-    name: "test",
-    scopes:
-      terms.scopes ?? (surface === "gateway" ? ["models", "search", "maps", "mail"] : ["models"]),
-    ipAllowlist: terms.ip ?? [],
-    monthlyLimit: terms.monthlyLimit ?? null,
-  });
-  if (terms.paid !== undefined) {
-    await payments.record(row, { amount: terms.paid, paidAt: terms.paidAt ?? new Date() });
-  }
-  const actor = world.accounts.of(place.id, place.bucket);
-  usedBuckets(world).add(place.bucket);
-  return { row, keyId: key.id, secret: key.secret, actor };
+  const { store: accounts, payments } = world;
+  const account = await createTestAccount({ accounts, payments }, terms);
+  const { id, bucket } = account;
+  usedBuckets(world).add(bucket);
+  return { ...account, actor: world.accounts.of(id, bucket) };
 }
 
 /**
@@ -249,7 +211,7 @@ export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): 
   return "admitted";
 }
 
-/** Books a payment and its credit without applying it to Redis. */
+/** PostgresWorld a payment and its credit without applying it to Redis. */
 export async function pay(
   { payments }: World,
   { row }: TestAccount,

@@ -25,7 +25,9 @@ import { flushJournal } from "../../workers/log-flush.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import { eventLoopTurns, eventually } from "../support/eventually.ts";
 import { Program } from "../support/program.ts";
-import { DONE, nano, random, silent } from "../support/world.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
+import { DONE, nano } from "../support/world.ts";
 import {
   EXPECTED,
   type ExpectedAccount,

@@ -18,19 +18,11 @@ import { readyz } from "../../src/http/health.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
-import {
-  ask,
-  DONE,
-  fewAtOnce,
-  openAccount,
-  openWorld,
-  random,
-  silent,
-  type TestAccount,
-  usd,
-  type World,
-} from "../support/world.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
+import { ask, DONE, fewAtOnce, openAccount, openWorld, usd, type World } from "../support/world.ts";
 import { type NextBuild, openNextBuild } from "./next-build.ts";
 
 const WALLET_BYTES = 160;
@@ -140,7 +132,7 @@ async function expectClean(): Promise<void> {
 
 describe("two builds that differ in layout", () => {
   test("work on the same wallets while the older layout is in force", async () => {
-    const account = await openAccount(world, { paid: usd("20") });
+    const account = await openAccount(world, { paid: "20" });
     const charged = await callBoth(account, 40);
     expect(charged).toBe(usd("0.4"));
     expect(await walletBytes(account)).toHaveLength(WALLET_BYTES);
@@ -150,7 +142,7 @@ describe("two builds that differ in layout", () => {
   });
 
   test("the newer layout waits for the last process of the older release", async () => {
-    const account = await openAccount(world, { paid: usd("20") });
+    const account = await openAccount(world, { paid: "20" });
     await callBoth(account, 2);
     await announceProcess(world.redis, old.deps.processId);
     await next.layouts.announceProcess(world.redis, young.deps.processId);
@@ -166,7 +158,7 @@ describe("two builds that differ in layout", () => {
   });
 
   test("once it is in force, N refuses in words and nothing is lost", async () => {
-    const account = await openAccount(world, { paid: usd("20") });
+    const account = await openAccount(world, { paid: "20" });
     await callBoth(account, 10);
     // A process that nobody knew of, with a call under way that has streamed seven cents' worth.
     const left = await admit(old, account, usd("1"), true);
@@ -208,7 +200,7 @@ describe("two builds that differ in layout", () => {
       monotonicMs: () => performance.now(),
       after: () => () => {},
     };
-    await callBoth(await openAccount(world, { paid: usd("20") }), 2);
+    await callBoth(await openAccount(world, { paid: "20" }), 2);
     const versions = () => ({ configuration: 0, documents: 0 });
     const deps = { checks: { layout: () => checkLayouts(world.redis) }, versions, clock };
     const request = new Request("http://127.0.0.1/readyz");
@@ -229,7 +221,7 @@ test("the scripts and the program know the same layouts", () => {
 });
 
 test("a bucket that Redis loses is set up in the layout that both releases know", async () => {
-  await callBoth(await openAccount(world, { paid: usd("20") }), 2);
+  await callBoth(await openAccount(world, { paid: "20" }), 2);
   await next.layouts.raiseLayouts(world.redis);
   await world.redis.del(bucketKeys(5).bucket);
   await young.scripts.prepare();

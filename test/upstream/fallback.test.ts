@@ -3,8 +3,8 @@ import { ApiError } from "../../src/core/errors.ts";
 import { BREAKERS_MAX, Fallback, SERVERS_MAX, type Served } from "../../src/upstream/fallback.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { silent } from "../support/silent-log.ts";
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
 const idle = new AbortController().signal;
 
 interface Asked {
@@ -20,7 +20,7 @@ const isAway = () => Promise.reject(new Error("ECONNREFUSED"));
 
 function setUp(concurrencyMax = 100) {
   const clock = new FakeClock();
-  const fallback = new Fallback({ clock, log });
+  const fallback = new Fallback({ clock, log: silent });
   const first = ({ account, subject = "model", servers = { one: works } }: Asked) =>
     fallback.first({
       candidates: Object.entries(servers).map(([name, run]) => ({

@@ -3,6 +3,7 @@ import { Fallback } from "../../src/upstream/fallback.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { retryAfterOf } from "../../src/upstream/upstream-http.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { silent } from "../support/silent-log.ts";
 
 describe("retryAfterOf()", () => {
   const date = "Sat, 21 Nov 2026 10:00:00 GMT";
@@ -33,12 +34,11 @@ describe("retryAfterOf()", () => {
 
 describe("when no server answers, the caller is told the soonest time that one named", () => {
   const failures = (seconds: readonly (number | null)[]) => {
-    const log = { info: () => {}, warn: () => {}, error: () => {} };
     const candidates = seconds.map((retryAfter, at) => ({
       server: { name: `s${at}`, baseUrl: "", concurrencyMax: 1 },
       retryAfter,
     }));
-    return new Fallback({ clock: new FakeClock(), log }).first({
+    return new Fallback({ clock: new FakeClock(), log: silent }).first({
       candidates,
       attempt: ({ retryAfter }) => Promise.reject(new RouteFailure("No", "nobody", retryAfter)),
       account: "acct_1",

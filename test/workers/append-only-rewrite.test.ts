@@ -6,7 +6,7 @@ import { openRedis } from "../../src/store/redis.ts";
 import { rewriteAppendOnlyFiles } from "../../workers/append-only-rewrite.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPrivateRedis } from "../support/services.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 const SECRET = "a-key-that-nobody-may-find-again";
 const KEPT = "a-key-of-a-message-that-waits---";

@@ -5,7 +5,8 @@ import { sweepExpired } from "../../workers/sweep.ts";
 import { auditDeps, busyAccount, found } from "../support/audit-lab.ts";
 import { changeWallet } from "../support/packed-wallet.ts";
 import { startCluster } from "../support/services.ts";
-import { nano, openWorld, silent, walletOf } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import { nano, openWorld, walletOf } from "../support/world.ts";
 
 test("sweep, eviction and audit work on a Redis Cluster, over all its masters", async () => {
   await using cluster = await startCluster();

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { PendingWork } from "../../src/store/pending-work.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { found } from "../support/audit-lab.ts";
+import { silent } from "../support/silent-log.ts";
 import {
   balances,
   hold,
   nano,
   openAccount,
   openWorld,
-  silent,
   usd,
   verdict,
   type World,
@@ -65,7 +65,7 @@ test("a change that is being made at this moment is left to who makes it", async
 
 test("free credit whose time is over leaves the balance with an entry of its own", async () => {
   const createdAt = new Date(Date.now() - 90 * 86_400_000 - 1);
-  const account = await openAccount(world, { createdAt, paid: usd("1") });
+  const account = await openAccount(world, { createdAt, paid: "1" });
   await account.actor.applyOperations();
   const other = await openAccount(world);
   await other.actor.applyOperations();
@@ -106,8 +106,8 @@ test("free credit that a call holds past its time goes when the call is settled"
 });
 
 test("one account that fails does not keep the others waiting", async () => {
-  const bad = await openAccount(world, { paid: usd("1") });
-  const good = await openAccount(world, { paid: usd("2") });
+  const bad = await openAccount(world, { paid: "1" });
+  const good = await openAccount(world, { paid: "2" });
   const broken = () => Promise.reject(new Error("no"));
   const result = await complete({
     of: (id, bucket) =>

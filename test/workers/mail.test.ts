@@ -10,7 +10,7 @@ import { startBounceListener } from "../../src/services/mail/providers/bounce-li
 import { MailDeliveries } from "../../src/store/mail-deliveries.ts";
 import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
-import type { TestAccount } from "../support/api-world.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type MailWorld,
@@ -19,7 +19,7 @@ import {
   resultOf,
   startMailWorld,
 } from "../support/mail-world.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 let world: MailWorld;
 let account: TestAccount;

@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
 import { createTestDatabase } from "../support/services.ts";
-import { silent } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
 
 const DOMAIN = "mail.test";
 const CLAIM_MS = 10_000;

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { runOnTimer } from "../../workers/own-timer.ts";
-
-const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+import { silent } from "../support/silent-log.ts";
 
 /** A clock whose timers the test lets end. */
 function manualTimers() {
@@ -18,7 +17,7 @@ function manualTimers() {
 test("two runs of a job never overlap, and a failed one is followed by the next", async () => {
   const { after, due } = manualTimers();
   const errors: object[] = [];
-  const log = { ...SILENT, error: (fields: object) => errors.push(fields) };
+  const log = { ...silent, error: (fields: object) => errors.push(fields) };
   const runs: PromiseWithResolvers<void>[] = [];
   const run = () => {
     const next = Promise.withResolvers<void>();

@@ -5,7 +5,8 @@ import { Registry } from "prom-client";
 import { countOpenDisputes, sumOwed } from "../../src/store/payment-audit.ts";
 import { paymentMetrics } from "../../workers/payment-metrics.ts";
 import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
-import { DONE, hold, silent, usd } from "../support/world.ts";
+import { silent } from "../support/silent-log.ts";
+import { DONE, hold, usd } from "../support/world.ts";
 
 let lab: PaymentLab;
 beforeAll(async () => {

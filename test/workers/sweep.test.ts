@@ -3,6 +3,7 @@ import { HOLD_EXPIRED } from "../../actors/hold-expired.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/limits.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { found } from "../support/audit-lab.ts";
 import {
   ask,
@@ -12,7 +13,6 @@ import {
   nano,
   openAccount,
   openWorld,
-  type TestAccount,
   usd,
   type World,
 } from "../support/world.ts";
@@ -32,7 +32,7 @@ async function abandon({ actor }: TestAccount): Promise<void> {
 }
 
 test("a hold whose owner is gone is settled to its checkpoint and logged as expired", async () => {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const streamed = await hold(account, usd("8"), { stream: true });
   streamed.checkpoint(usd("6.5"));
   await world.accounts.renewLeases();
@@ -53,7 +53,7 @@ test("a hold whose owner is gone is settled to its checkpoint and logged as expi
 });
 
 test("a hold with a live lease is left alone, and a second sweep finds nothing", async () => {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   await hold(account, usd("3"));
   expect(await sweep()).toEqual({ expired: 0, summaries: 0 });
   expect((await balances(account)).held).toBe(usd("3"));
@@ -63,7 +63,7 @@ test("a hold with a live lease is left alone, and a second sweep finds nothing",
 });
 
 test("an owner that comes back after the sweep pays what it still owes, once", async () => {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("5"), { freeEligible: false });
   open.checkpoint(usd("1"));
   await world.accounts.renewLeases();
@@ -76,7 +76,7 @@ test("an owner that comes back after the sweep pays what it still owes, once", a
 });
 
 test("an owner that comes back after its wallet was evicted pays all the same", async () => {
-  const account = await openAccount(world, { paid: usd("10") });
+  const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("5"), { freeEligible: false });
   const cheap = await hold(account, usd("3"), { freeEligible: false });
   open.checkpoint(usd("1"));
@@ -96,7 +96,7 @@ test("an owner that comes back after its wallet was evicted pays all the same", 
 });
 
 test("sweeps of several processes at once expire each of many holds once", async () => {
-  const account = await openAccount(world, { paid: usd("1000"), paidAt: new Date(0) });
+  const account = await openAccount(world, { paid: "1000", paidAt: new Date(0) });
   const holds = [];
   for (let n = 0; n < 390; n += 1) holds.push(await hold(account, usd("0.5")));
   await abandon(account);

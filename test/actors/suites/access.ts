@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
+import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { openProcess, tapScripts } from "../../support/actor-process.ts";
-import { ask, hold, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
+import { ask, hold, openAccount, usd, type World } from "../../support/world.ts";
 import type { Place } from "./world-factory.ts";
 
 async function codeIn(accounts: AccountActors, account: TestAccount): Promise<string> {
@@ -58,8 +59,7 @@ export const accessSuite = ({ open, redisUrl }: Place): void =>
       await using other = await second();
       const account = await openAccount(world);
       expect(await codeIn(other.accounts, account)).toBe("admitted");
-      const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };
-      const key = await world.store.createKey(account.row, terms);
+      const key = await createTestKey(world.store, account.row);
       await account.actor.configure();
       expect(await codeIn(other.accounts, { ...account, keyId: key.id })).toBe("admitted");
     });
@@ -90,8 +90,7 @@ export const accessSuite = ({ open, redisUrl }: Place): void =>
     test("an open call of a revoked key ends at the next renewal, others go on", async () => {
       await using other = await second();
       const account = await openAccount(world);
-      const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };
-      const key = await world.store.createKey(account.row, terms);
+      const key = await createTestKey(world.store, account.row);
       const actor = other.accounts.of(account.row.id, account.row.bucket);
       const ending = await hold({ ...account, actor }, usd("1"));
       const going = await hold({ ...account, actor, keyId: key.id }, usd("1"));

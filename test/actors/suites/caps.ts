@@ -1,6 +1,7 @@
 // Limits on money and streams: open holds count, so that no number of calls oversteps them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AccountTerms, createTestKey } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound } from "../../support/ledger-checks.ts";
 import {
@@ -25,10 +26,10 @@ export const capSuite = (open: WorldFactory): void =>
     });
     afterAll(() => world[Symbol.asyncDispose]());
 
-    const account = (paid: string, more = {}) =>
+    const account = (paid: string, more: AccountTerms = {}) =>
       openAccount(world, {
         createdAt: clock.daysAgo(100),
-        paid: usd(paid),
+        paid: paid,
         paidAt: clock.daysAgo(0),
         ...more,
       });
@@ -79,13 +80,12 @@ export const capSuite = (open: WorldFactory): void =>
     });
 
     test("a key's budget binds with its open holds, and binds no other key", async () => {
-      const mine = await account("50", { monthlyLimit: usd("3") });
+      const mine = await account("50", { monthlyLimit: "3" });
       const open1 = await hold(mine, usd("2"));
       expect(await verdict(mine, usd("1.000000001"))).toBe("key_budget_exceeded");
       const open2 = await hold(mine, usd("1"));
       expect(await verdict(mine, usd("0.000000001"))).toBe("key_budget_exceeded");
-      const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };
-      const other = await world.store.createKey(mine.row, terms);
+      const other = await createTestKey(world.store, mine.row);
       await mine.actor.configure();
       expect(await verdict({ ...mine, keyId: other.id }, usd("20"))).toBe("admitted");
       await open1.settle(usd("0.5"), DONE);
@@ -96,7 +96,7 @@ export const capSuite = (open: WorldFactory): void =>
     });
 
     test("parallel calls over one budget pass exactly as often as it allows", async () => {
-      const mine = await account("50", { monthlyLimit: usd("3") });
+      const mine = await account("50", { monthlyLimit: "3" });
       const verdicts = await Promise.all(
         Array.from({ length: 30 }, () => hold(mine, usd("0.25")).catch(() => null)),
       );
@@ -105,7 +105,7 @@ export const capSuite = (open: WorldFactory): void =>
 
     test("a call belongs to the month of its admission, whenever it is settled", async () => {
       clock.set("2031-03-31T23:59:59.900Z");
-      const mine = await account("50", { monthlyLimit: usd("3") });
+      const mine = await account("50", { monthlyLimit: "3" });
       const late = await hold(mine, usd("3"));
       expect(await verdict(mine, usd("0.1"))).toBe("key_budget_exceeded");
       clock.set("2031-04-01T00:00:00.000Z");

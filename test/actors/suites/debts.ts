@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { OperationKind } from "../../../src/core/journal.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
+import type { TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf, sweepOne } from "../../support/ledger-checks.ts";
 import {
   DONE,
   hold,
   openAccount,
-  type TestAccount,
   usd,
   verdict,
   type World,
@@ -18,7 +18,7 @@ import {
 import { hasWallet } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
-/** Books an operation as it is and gives it to Redis. */
+/** PostgresWorld an operation as it is and gives it to Redis. */
 async function operate(
   world: World,
   account: TestAccount,
@@ -54,7 +54,7 @@ export const debtSuite = (open: WorldFactory): void =>
     const account = (paid: string) =>
       openAccount(world, {
         ...{ surface: "application", plan: "max", createdAt: clock.daysAgo(100) },
-        ...{ paid: usd(paid), paidAt: clock.daysAgo(0) },
+        ...{ paid, paidAt: clock.daysAgo(0) },
       });
     const kindsOf = async (mine: TestAccount) =>
       (await ledgerOf(world, mine)).map((row) => [row.kind, row.paid_delta, row.owed_after]);

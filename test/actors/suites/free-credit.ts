@@ -1,6 +1,7 @@
 // Free credit: five dollars, 90 days, only for what it may pay, and before any paid credit.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { AccountTerms, TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf } from "../../support/ledger-checks.ts";
 import {
@@ -8,7 +9,6 @@ import {
   DONE,
   hold,
   openAccount,
-  type TestAccount,
   usd,
   verdict,
   type World,
@@ -37,10 +37,11 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       world = await open(clock.options);
     });
     afterAll(() => world[Symbol.asyncDispose]());
-    const account = (more = {}) => openAccount(world, { createdAt: clock.daysAgo(0), ...more });
+    const account = (more: AccountTerms = {}) =>
+      openAccount(world, { createdAt: clock.daysAgo(0), ...more });
 
     test("pays only what it may pay", async () => {
-      const mine = await account({ paid: usd("10"), paidAt: clock.daysAgo(0) });
+      const mine = await account({ paid: "10", paidAt: clock.daysAgo(0) });
       expect(await verdict(mine, usd("10.000000001"), PAID_ONLY)).toBe("insufficient_credits");
       const open1 = await hold(mine, usd("10"), PAID_ONLY);
       expect(await balances(mine)).toEqual({ paid: NONE, free: usd("5"), held: usd("10") });
@@ -50,7 +51,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
     });
 
     test("is held first, charged first, and the rest of each purse goes back to it", async () => {
-      const mine = await account({ paid: usd("10"), paidAt: clock.daysAgo(0) });
+      const mine = await account({ paid: "10", paidAt: clock.daysAgo(0) });
       const cheap = await hold(mine, usd("8"));
       expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: usd("8") });
       expect(await cheap.settle(usd("2"), DONE)).toMatchObject({
@@ -101,7 +102,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
 
     test("leaves the balance once, with an entry of its own, by the worker alone", async () => {
       clock.set("2031-03-15T12:00:00.000Z");
-      const mine = await account({ paid: usd("10"), paidAt: clock.daysAgo(0) });
+      const mine = await account({ paid: "10", paidAt: clock.daysAgo(0) });
       await mine.actor.expireFree();
       expect(await balances(mine)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
       clock.ms += 90 * 86_400_000;

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf, logOf, sweepOne } from "../../support/ledger-checks.ts";
+import { random } from "../../support/random.ts";
 import {
   ask,
   balances,
   DONE,
   hold,
   openAccount,
-  random,
   usd,
   verdict,
   type World,
@@ -35,7 +35,7 @@ export const holdSuite = (open: WorldFactory): void =>
         surface: "application",
         plan: "max",
         createdAt: clock.daysAgo(100),
-        paid: usd(paid),
+        paid: paid,
         paidAt: clock.daysAgo(0),
       });
 
@@ -167,9 +167,9 @@ export const holdSuite = (open: WorldFactory): void =>
       clock.set("2031-05-31T23:59:00.000Z");
       const mine = await openAccount(world, {
         createdAt: clock.daysAgo(100),
-        paid: usd("10"),
+        paid: "10",
         paidAt: clock.daysAgo(0),
-        monthlyLimit: usd("4"),
+        monthlyLimit: "4",
       });
       const open1 = await hold(mine, usd("4"));
       clock.ms += LEASE_MS;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
 import { hydrate } from "../../../actors/wallet-scripts.ts";
 import { type WalletRecord, WalletRepository } from "../../../src/store/wallet-repository.ts";
+import type { TestAccount } from "../../support/accounts.ts";
 import { Gate, openProcess } from "../../support/actor-process.ts";
 import {
   ask,
@@ -12,7 +13,6 @@ import {
   hold,
   nano,
   openAccount,
-  type TestAccount,
   usd,
   type World,
 } from "../../support/world.ts";
@@ -92,7 +92,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
 
     test("a call beside an account's first is not refused for credit on its way", async () => {
       await using other = await second();
-      const account = await openAccount(world, { paid: usd("10") });
+      const account = await openAccount(world, { paid: "10" });
       const operationsAfter = other.repository.operationsAfter.bind(other.repository);
       const refused: string[] = [];
       // Another process calls at the moment in which this one has read the operations.
@@ -108,7 +108,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
 
     test("a wallet read before an eviction is not built after it as it was", async () => {
       await using other = await second();
-      const account = await openAccount(world, { paid: usd("10") });
+      const account = await openAccount(world, { paid: "10" });
       const gate = new Gate();
       other.repository.gate = gate;
       const building = of(other.accounts, account).hydrate();
@@ -124,7 +124,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
 
     test("a wallet read before a rebuild of its bucket is not built after it", async () => {
       await using other = await second();
-      const account = await openAccount(world, { paid: usd("10") });
+      const account = await openAccount(world, { paid: "10" });
       const gate = new Gate();
       other.repository.gate = gate;
       const building = of(other.accounts, account).hydrate();
@@ -153,7 +153,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
 
     test("two processes that use, flush and evict one wallet invent no cent", async () => {
       await using other = await second();
-      const account = await openAccount(world, { paid: usd("100"), paidAt: new Date(0) });
+      const account = await openAccount(world, { paid: "100", paidAt: new Date(0) });
       const spend = async (accounts: AccountActors) => {
         const admission = await of(accounts, account).admit(ask(account.keyId, usd("0.01")));
         if (admission.verdict !== "admitted") throw new Error(admission.verdict);

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Admission, AdmissionRequest, Hold, Limit } from "../../../actors/account.ts";
 import { ApiError } from "../../../src/core/errors.ts";
+import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
-import { ask, DONE, openAccount, type TestAccount, usd, type World } from "../../support/world.ts";
+import { ask, DONE, openAccount, usd, type World } from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const NOON = "2031-03-15T12:00:00.000Z";
@@ -66,15 +67,14 @@ export const limitsSuite = (open: WorldFactory): void =>
       clock.set(NOON);
       return openAccount(world, {
         createdAt: clock.daysAgo(0),
-        paid: usd("20"),
+        paid: "20",
         paidAt: clock.daysAgo(0),
       });
     };
 
     test("a limit of requests counts those of all keys of the account", async () => {
       const mine = await account();
-      const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };
-      const other = await world.store.createKey(mine.row, terms);
+      const other = await createTestKey(world.store, mine.row);
       await mine.actor.configure();
       expect(await passed(mine, [REQUESTS], 5)).toBe(5);
       expect(await passed({ ...mine, keyId: other.id }, [REQUESTS], 5)).toBe(3);
@@ -126,7 +126,7 @@ export const limitsSuite = (open: WorldFactory): void =>
 
     test("a clock that was far ahead for one call holds nobody up beyond a day", async () => {
       clock.set(NOON);
-      const mine = await openAccount(world, { paid: usd("50"), paidAt: clock.daysAgo(8) });
+      const mine = await openAccount(world, { paid: "50", paidAt: clock.daysAgo(8) });
       clock.ms += 100 * 86_400_000;
       expect(await passed(mine, [DAY], 4)).toBe(4);
       clock.set(NOON);
@@ -156,7 +156,7 @@ export const limitsSuite = (open: WorldFactory): void =>
     test("a release gives all back that the call counted but its request", async () => {
       clock.set(NOON);
       // Of a tier that may have all these calls open at once.
-      const mine = await openAccount(world, { paid: usd("50"), paidAt: clock.daysAgo(8) });
+      const mine = await openAccount(world, { paid: "50", paidAt: clock.daysAgo(8) });
       const one = await admitted(mine, [REQUESTS, DAY, MINUTE]);
       await one.release(DONE);
       expect(await passed(mine, [DAY], 17)).toBe(16);

@@ -6,6 +6,7 @@ import type { RateLimits } from "../../../actors/account.ts";
 import { auditAccount } from "../../../src/accounts/audit-account.ts";
 import { PLANS, type PlanName } from "../../../src/core/limits.ts";
 import { AuditRepository } from "../../../src/store/audit.ts";
+import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf } from "../../support/ledger-checks.ts";
 import {
@@ -15,7 +16,6 @@ import {
   fewAtOnce,
   hold,
   openAccount,
-  type TestAccount,
   usd,
   verdict,
   type World,
@@ -52,11 +52,9 @@ export const planSuite = (open: WorldFactory): void =>
     }
 
     async function keyOf(account: TestAccount): Promise<TestAccount> {
-      const { id: keyId, secret } = await world.store.createKey(account.row, {
-        ...{ name: "other", scopes: ["models"], ipAllowlist: [], monthlyLimit: null },
-      });
+      const { id: keyId, secret: key } = await createTestKey(world.store, account.row);
       await account.actor.configure();
-      return { ...account, keyId, secret };
+      return { ...account, keyId, key };
     }
 
     /** How many of so many parallel calls with each key pass, and the last rate limits seen. */
@@ -106,7 +104,7 @@ export const planSuite = (open: WorldFactory): void =>
     });
 
     test("nothing but the credits caps what a plan spends", async () => {
-      const account = await openAccount(world, { ...APPLICATION, plan: "pro", paid: usd("90000") });
+      const account = await openAccount(world, { ...APPLICATION, plan: "pro", paid: "90000" });
       await (await hold(account, usd("90000"))).settle(usd("90000"), DONE);
       expect(await verdict(account, usd("0.000000001"))).toBe("insufficient_credits");
       await expectProven(account);
@@ -149,7 +147,7 @@ export const planSuite = (open: WorldFactory): void =>
 
     test("what a call gives back of an allowance that ended is not carried over", async () => {
       clock.set("2031-06-30T23:59:00.000Z");
-      const account = await openAccount(world, { ...APPLICATION, paid: usd("2") });
+      const account = await openAccount(world, { ...APPLICATION, paid: "2" });
       await world.store.change(account.row, { plan: "free" }, new Date());
       const long = await hold(account, usd("1.5"));
       const other = await hold(account, usd("0.2"));

@@ -6,6 +6,7 @@ import { renewDetached, settleDetached } from "../../../actors/detached-hold.ts"
 import { bucketKeys, holdsKey } from "../../../actors/keys.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
+import { type AccountTerms, createTestKey, type TestAccount } from "../../support/accounts.ts";
 import {
   type ActorProcess,
   openProcess,
@@ -18,7 +19,6 @@ import {
   DONE,
   hold,
   openAccount,
-  type TestAccount,
   usd,
   type World,
   walletOf,
@@ -44,10 +44,10 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
         ...clock.options,
         ...{ redisUrl: await redisUrl(), databaseUrl: world.databaseUrl },
       });
-    const account = (more = {}) =>
+    const account = (more: AccountTerms = {}) =>
       openAccount(world, {
         ...{ surface: "application", plan: "max", createdAt: clock.daysAgo(100) },
-        ...{ paid: usd("10"), paidAt: clock.daysAgo(0), ...more },
+        ...{ paid: "10", paidAt: clock.daysAgo(0), ...more },
       });
     const of = ({ accounts }: ActorProcess, mine: TestAccount): TestAccount => ({
       ...mine,
@@ -148,8 +148,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
     test("streams of a revoked key end at the first renewal after, others go on", async () => {
       await using other = await second();
       const [mine, neighbour] = [await account(), await account()];
-      const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };
-      const key = await world.store.createKey(mine.row, terms);
+      const key = await createTestKey(world.store, mine.row);
       await mine.actor.configure();
       const ending = await hold(of(other, mine), usd("1"), { stream: true });
       const going = await hold({ ...of(other, mine), keyId: key.id }, usd("1"), { stream: true });
@@ -171,9 +170,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
 
     test("the sweep resolves more holds of a dead process than one page has", async () => {
       await using other = await second();
-      const mine = await account({ surface: "gateway", plan: undefined });
-      await world.store.change(mine.row, { contract: "enterprise" }, new Date());
-      await mine.actor.configure();
+      const mine = await account({ surface: "gateway", contract: "enterprise" });
       await Promise.all(Array.from({ length: MANY }, () => hold(of(other, mine), usd("0.01"))));
       const { calls, streams } = await walletOf(mine);
       expect([calls, streams]).toEqual([MANY, 0]);
@@ -222,7 +219,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
 
     test("a hold of an older epoch gives back nothing that the wallet never gave up", async () => {
       await using other = await second();
-      const mine = await account({ monthlyLimit: usd("5") });
+      const mine = await account({ monthlyLimit: "5" });
       const before = await hold(of(other, mine), usd("4"), { stream: true });
       const abandoned = await hold(of(other, mine), usd("1"), { stream: true });
       await world.flush();

@@ -9,7 +9,8 @@ import {
   parseKeyState,
 } from "../../../actors/records.ts";
 import type { JournalEntry } from "../../../src/core/journal.ts";
-import type { TestAccount, World } from "../../support/world.ts";
+import type { TestAccount } from "../../support/accounts.ts";
+import type { World } from "../../support/world.ts";
 
 type Reads = Pick<World, "redis">;
 

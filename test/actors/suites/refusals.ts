@@ -3,16 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AdmissionRequest } from "../../../actors/account.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
-import { DAY_MS, deriveTier, type Scope } from "../../../src/core/limits.ts";
-import {
-  type AccountTerms,
-  ask,
-  openAccount,
-  type TestAccount,
-  usd,
-  type World,
-  walletOf,
-} from "../../support/world.ts";
+import { deriveTier, type Scope } from "../../../src/core/limits.ts";
+import { type AccountTerms, daysAgo, type TestAccount } from "../../support/accounts.ts";
+import { ask, openAccount, usd, type World, walletOf } from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 /** How to make a code apply to the last call of an account. */
@@ -36,11 +29,11 @@ const CAUSES = {
   account_inactive: { state: { state: "suspended", stateReason: "dispute" } },
   ip_not_allowed: { terms: { ip: ["10.0.0.0/8"] }, call: { clientIp: "192.0.2.1" } },
   insufficient_scope: { terms: { scopes: WITHOUT_MAIL }, call: { scope: "mail" } },
-  tier_required: { terms: { paid: usd("49.99") }, call: { scope: "mail" } },
+  tier_required: { terms: { paid: "49.99" }, call: { scope: "mail" } },
   rate_limit_exceeded: { fillsWindow: true },
   body_too_large: { call: { refusal: new ApiError("body_too_large", "known before") } },
   model_unavailable: { call: { refusal: new ApiError("model_unavailable", "known before") } },
-  key_budget_exceeded: { terms: { monthlyLimit: usd("1") } },
+  key_budget_exceeded: { terms: { monthlyLimit: "1" } },
   monthly_limit_reached: { ownCap: usd("1") },
   insufficient_credits: { call: { bound: usd("90") } },
   too_many_streams: { fillsStreams: true, call: { stream: true } },
@@ -66,7 +59,7 @@ async function owe(world: World, account: TestAccount): Promise<void> {
 
 async function codeOf(world: World, causes: readonly Cause[]): Promise<string> {
   const terms: AccountTerms = Object.assign(
-    { paid: usd("50"), paidAt: new Date(Date.now() - BUILD_DAYS * DAY_MS) },
+    { paid: "50", paidAt: daysAgo(BUILD_DAYS) },
     ...causes.map((cause) => cause.terms),
   );
   const account = await openAccount(world, terms);
@@ -133,7 +126,7 @@ export const refusalSuite = (open: WorldFactory): void =>
     }, 60_000);
 
     test("a refusal for money says what could be spent, and takes nothing", async () => {
-      const account = await openAccount(world, { paid: usd("50"), monthlyLimit: usd("3") });
+      const account = await openAccount(world, { paid: "50", monthlyLimit: "3" });
       const refused = await account.actor.admit(ask(account.keyId, usd("4")));
       expect(refused).toMatchObject({ verdict: "refused", funds: { spendable: usd("3") } });
       const { paid, free, heldPaid, heldFree } = await walletOf(account);

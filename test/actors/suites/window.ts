@@ -5,16 +5,9 @@ import fc from "fast-check";
 import { anonymousWindowKey } from "../../../actors/keys.ts";
 import { count } from "../../../actors/window.ts";
 import { ApiError } from "../../../src/core/errors.ts";
+import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
-import {
-  ask,
-  fewAtOnce,
-  openAccount,
-  type TestAccount,
-  usd,
-  verdict,
-  type World,
-} from "../../support/world.ts";
+import { ask, fewAtOnce, openAccount, usd, verdict, type World } from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const LIMIT = 20;
@@ -93,8 +86,7 @@ export const windowSuite = (open: WorldFactory): void =>
     test("belongs to one key: another key of the account has its own", async () => {
       const mine = await account();
       expect(await passed(mine, LIMIT + 1)).toBe(LIMIT);
-      const terms = { name: "b", scopes: ["models" as const], ipAllowlist: [], monthlyLimit: null };
-      const other = await world.store.createKey(mine.row, terms);
+      const other = await createTestKey(world.store, mine.row);
       await mine.actor.configure();
       expect(await passed({ ...mine, keyId: other.id }, LIMIT + 1)).toBe(LIMIT);
     });

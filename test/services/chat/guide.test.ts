@@ -17,6 +17,7 @@ import type {
 import { TokenCounter } from "../../../src/services/chat/token-counter.ts";
 import { countPromptTokens, countTokens } from "../../../src/services/chat/tokens.ts";
 import { realClock } from "../../support/fake-clock.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const README = `# Farebox
 
@@ -62,8 +63,7 @@ const documents: GuideDocument[] = [
   { name: "docs/money.md", text: MONEY },
   { name: "docs/settings.md", text: SETTINGS },
 ];
-const log = { info: () => {}, warn: () => {}, error: () => {} };
-const tokens = new TokenCounter({ clock: realClock, log });
+const tokens = new TokenCounter({ clock: realClock, log: silent });
 afterAll(() => tokens.close());
 const guide = createGuide({ documents, tokens });
 const account = "acct_1";

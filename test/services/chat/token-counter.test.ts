@@ -4,8 +4,8 @@ import { TokenCounter } from "../../../src/services/chat/token-counter.ts";
 import { countPrompt, countTokens } from "../../../src/services/chat/tokens.ts";
 import { eventually } from "../../support/eventually.ts";
 import { FakeClock, realClock } from "../../support/fake-clock.ts";
+import { silent } from "../../support/silent-log.ts";
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
 const ROOT = new URL("../../../", import.meta.url);
 const NO_LIMIT = Number.POSITIVE_INFINITY;
 const KB = 1024;
@@ -23,7 +23,7 @@ function counterOf({
   readonly clock?: typeof realClock;
   readonly start?: () => Worker;
 } = {}): TokenCounter {
-  const counter = new TokenCounter({ clock, log, ...(start && { start }) });
+  const counter = new TokenCounter({ clock, log: silent, ...(start && { start }) });
   open.push(counter);
   return counter;
 }

@@ -4,7 +4,7 @@ import { accountName, mailCost, retryDelayMs, senderAddress } from "../../../src
 import { usd } from "../../../src/core/money.ts";
 import { bounceAddress, bouncedMessage } from "../../../src/services/mail/bounce-address.ts";
 import { seal, unseal } from "../../../src/services/mail/sealed.ts";
-import { random } from "../../support/world.ts";
+import { random } from "../../support/random.ts";
 
 test("seal() lets only its own key and label open what it sealed", () => {
   const sealed = seal("Größe ≠ 0", "msg_1", random);

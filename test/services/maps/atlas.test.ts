@@ -22,8 +22,8 @@ import {
 } from "../../../src/services/maps/providers/embedded/world-shapes.ts";
 import { FakeClock, realClock } from "../../support/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
+import { silent } from "../../support/silent-log.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const MAP: MapRequest = {
   lat: 52.5,
   lon: 13.4,

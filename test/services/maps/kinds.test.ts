@@ -9,7 +9,7 @@ import {
 } from "../../../src/services/maps/servers.ts";
 import { realClock } from "../../support/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
-import { silent } from "../../support/world.ts";
+import { silent } from "../../support/silent-log.ts";
 
 test("every kind of server serves just the actions that the configuration lets it serve", () => {
   const connect = remoteServers({ now: () => 0 });

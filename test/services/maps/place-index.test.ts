@@ -7,8 +7,8 @@ import { foldName } from "../../../src/services/maps/providers/embedded/place-na
 import { readPlaces } from "../../../src/services/maps/providers/embedded/place-sources.ts";
 import { openDataFile } from "../../../src/upstream/data-file.ts";
 import { testDataDirectory } from "../../support/services.ts";
+import { silent } from "../../support/silent-log.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const everywhere = { country: null, near: null };
 let index: PlaceIndex;
 

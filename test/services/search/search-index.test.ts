@@ -24,7 +24,7 @@ import { eventually } from "../../support/eventually.ts";
 import { realClock } from "../../support/fake-clock.ts";
 import { searchFor } from "../../support/search-servers.ts";
 import { createTestDatabase, testDataDirectory } from "../../support/services.ts";
-import { silent } from "../../support/world.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const PROJECT = join(import.meta.dir, "../../..");
 const folder = temporaryFolder("farebox-test-search-index-");
