@@ -144,11 +144,14 @@ test("a flush that is stopped before it ends counts nothing, the next one all of
   await world.flush();
   await (await hold(mine, usd("1"))).settle(usd("0.5"), DONE);
   const { sql } = world.database;
+  const locked = Promise.withResolvers<void>();
   const lock = Promise.withResolvers<void>();
   const blocker = sql.begin(async (tx) => {
     await tx`LOCK TABLE usage_rollups IN EXCLUSIVE MODE`;
+    locked.resolve();
     await lock.promise;
   });
+  await locked.promise;
   const killed = world.flush().then(
     () => "written",
     () => "killed",
