@@ -1,25 +1,18 @@
 // Mails about balances: low ones, once each until the next top-up, and free credit before it ends.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { sendBalanceMails } from "../../src/accounts/balance-mails.ts";
 import { BalanceNotices } from "../../src/store/balance-notices.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { type Mailbox, openMailbox, type ReadMail } from "../support/mailbox.ts";
-import { ask, DONE, openAccount, openWorld, pay, usd, type World } from "../support/world.ts";
+import { openMailbox, type ReadMail } from "../support/mailbox.ts";
+import { shared } from "../support/shared.ts";
+import { ask, DONE, openAccount, openWorld, pay, usd } from "../support/world.ts";
 
 const DAY_MS = 86_400_000;
 const BILLING = "https://farebox.example/billing";
 
-let world: World;
-let mailbox: Mailbox;
-beforeAll(async () => {
-  world = await openWorld();
-  mailbox = await openMailbox(world.database);
-});
-afterAll(async () => {
-  await mailbox[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+const world = await shared(openWorld());
+const mailbox = await shared(openMailbox(world.database));
 
 /** Runs the job at a time, twice at once as two workers may, and reads what comes. */
 async function mailsTo(email: string, aheadMs = 0): Promise<readonly ReadMail[]> {

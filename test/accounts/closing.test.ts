@@ -1,25 +1,13 @@
 // Closing an account: not while calls are open or money is owed, and with a word on what is left.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { AdministrationDeps } from "../../src/accounts/administration.ts";
 import { closeAccount } from "../../src/accounts/closing.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import {
-  DONE,
-  hold,
-  openAccount,
-  openWorld,
-  pay,
-  usd,
-  verdict,
-  type World,
-} from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { DONE, hold, openAccount, openWorld, pay, usd, verdict } from "../support/world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 function close({ row }: TestAccount) {
   const administration: AdministrationDeps = {

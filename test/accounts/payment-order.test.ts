@@ -1,20 +1,17 @@
 // What a payment's credit comes to does not depend on the order, the number or the overlap of the
 // events that changed it.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { disputePayment, recordPayment, refundPayment } from "../../src/accounts/payments.ts";
 import { nano, usd } from "../../src/core/money.ts";
 import { creditOf } from "../../src/core/payment-credit.ts";
-import { codeOf, openPostgresWorld, type PostgresWorld, sumOf } from "../support/postgres-world.ts";
+import { codeOf, openPostgresWorld, sumOf } from "../support/postgres-world.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(120_000);
 
-let books: PostgresWorld;
-beforeAll(async () => {
-  books = await openPostgresWorld();
-});
-afterAll(() => books[Symbol.asyncDispose]());
+const books = await shared(openPostgresWorld());
 
 const PROVIDER = "stripe";
 const AMOUNT = usd("10");

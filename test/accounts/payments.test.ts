@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../src/accounts/administration.ts";
 import {
   adjustBalance,
@@ -10,15 +10,12 @@ import {
 import { usd } from "../../src/core/money.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
 import type { NewPayment } from "../../src/store/payments.ts";
-import { codeOf, openPostgresWorld, type PostgresWorld } from "../support/postgres-world.ts";
+import { codeOf, openPostgresWorld } from "../support/postgres-world.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(30_000);
 
-let books: PostgresWorld;
-beforeAll(async () => {
-  books = await openPostgresWorld();
-});
-afterAll(() => books[Symbol.asyncDispose]());
+const books = await shared(openPostgresWorld());
 
 async function pay(account: AccountRow, amount: string, more: Partial<NewPayment> = {}) {
   const payment = { amount: usd(amount), paidAt: new Date(), ...more };

@@ -1,7 +1,7 @@
 // The flush together with the scripts that write the journal; test/workers/journal-flush.test.ts
 // has what it does with journals that no script would write.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readJournal } from "../../actors/journal.ts";
 import { verifyBuckets } from "../../actors/recovery.ts";
 import { summarise } from "../../actors/wallet-scripts.ts";
@@ -28,12 +28,6 @@ import {
 
 /** Needs no place among the open calls, so that only the window refuses it. */
 const BRIEF = { isBrief: true };
-
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
 
 async function spend(account: TestAccount, calls: number): Promise<void> {
   for (let call = 0; call < calls; call++) {

@@ -1,6 +1,6 @@
 // Calls whose store did not answer: nothing is charged, and nothing stays held.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { holdsKey } from "../../actors/keys.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
@@ -9,16 +9,13 @@ import { type ActorProcess, openProcess, tapScripts } from "../support/actor-pro
 import { eventually } from "../support/eventually.ts";
 import { expectSound, logOf } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
-import { ask, balances, DONE, openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { ask, balances, DONE, openAccount, openWorld, usd } from "../support/world.ts";
 
 const NONE = usd("0");
 const UNAVAILABLE = { code: "service_unavailable", retryAfterSeconds: 1 };
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 async function second(
   repository?: (database: Database) => WalletRepository,

@@ -1,7 +1,7 @@
 // Buckets that several processes find lost at the same time: one rebuilds them, and nothing that is
 // served meanwhile is dropped.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { asBytes } from "../../actors/script.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
@@ -10,6 +10,7 @@ import { type ActorProcess, openProcess } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectSound } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
 import {
   ask,
   balances,
@@ -19,17 +20,12 @@ import {
   openAccount,
   openWorld,
   usd,
-  type World,
 } from "../support/world.ts";
 import { bucketRecordOf } from "./suites/redis-reads.ts";
 
 const NONE = usd("0");
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 async function second(
   repository?: (...of: ConstructorParameters<typeof WalletRepository>) => WalletRepository,

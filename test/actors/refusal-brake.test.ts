@@ -1,33 +1,22 @@
 // A key that is refused again and again costs Redis no more than a script a second, and all its
 // refusals are in the log.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { countRefused, summarise } from "../../actors/wallet-scripts.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
 import { expectSound, logOf } from "../support/ledger-checks.ts";
-import {
-  ask,
-  openAccount,
-  openAccountAlone,
-  openWorld,
-  usd,
-  verdict,
-  type World,
-} from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { ask, openAccount, openAccountAlone, openWorld, usd, verdict } from "../support/world.ts";
 
 /** Of the Free tier, a minute. */
 const LIMIT = 20;
 const WITHOUT_TIER = { scope: "mail" } as const;
 
 const clock = new TestClock("2031-03-15T12:00:30.200Z");
-let world: World;
 let account: TestAccount;
-beforeAll(async () => {
-  world = await openWorld(clock.options);
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld(clock.options));
 beforeEach(async () => {
   clock.set("2031-03-15T12:00:30.200Z");
   account = await openAccountAlone(world, { createdAt: clock.daysAgo(0) });

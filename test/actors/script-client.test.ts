@@ -5,7 +5,8 @@ import { RespClient } from "../../actors/resp-client.ts";
 import { IoredisScriptClient, type Reply, type ScriptClient } from "../../actors/script-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { RedisProxy } from "../support/redis-proxy.ts";
-import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
+import { startPrivateRedis } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
 
 interface Opened {
   readonly client: ScriptClient;
@@ -36,8 +37,6 @@ const SOURCES = {
   count: "return redis.call('INCR', KEYS[1])",
 };
 
-let redis: PrivateRedis;
-
 async function loadScripts(): Promise<void> {
   const loader = new Redis(redis.url);
   const functions = Object.entries(SOURCES).map(
@@ -47,13 +46,9 @@ async function loadScripts(): Promise<void> {
   loader.disconnect();
 }
 
+const redis = await shared(startPrivateRedis());
 beforeAll(async () => {
-  redis = await startPrivateRedis();
   await loadScripts();
-});
-
-afterAll(async () => {
-  await redis[Symbol.asyncDispose]();
 });
 
 /** A reply with its Buffers as text. */

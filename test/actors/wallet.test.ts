@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { shared } from "../support/shared.ts";
 import {
   balances,
   DONE,
@@ -8,14 +9,9 @@ import {
   openWorld,
   usd,
   verdict,
-  type World,
 } from "../support/world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 test("a new account has five dollars of free credit and nothing paid", async () => {
   const account = await openAccount(world);

@@ -1,7 +1,7 @@
 // What becomes of calls whose caller leaves before the answer: a plain one is charged once a server
 // has accepted it, a stream is free before its first token, and nobody can make a habit of that.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import type { ChatReply } from "../../src/services/chat/providers/provider.ts";
@@ -16,13 +16,10 @@ import {
   USAGE,
   wholeReply,
 } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
 const clock = new FakeClock();
-let api: ApiWorld;
-beforeAll(async () => {
-  api = await ApiWorld.start({ clock });
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start({ clock }));
 beforeEach(() => {
   api.chat.aborted = 0;
   api.chat.requests.length = 0;

@@ -1,13 +1,14 @@
 // Every code that the Application API can answer, with a request that provokes it. A new row of the
 // table has one here or is one that this surface never answers, or this does not compile.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { UnavailableCode } from "../../src/core/services.ts";
 import type { AccountTerms } from "../support/accounts.ts";
 import { ApiWorld, chatBody, PAID_ONLY_MODEL } from "../support/api-world.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
 /** Each plan includes all of this surface, and lets no key open as many streams as there may be. */
 type NeverAnswered =
@@ -27,11 +28,7 @@ type NeverAnswered =
 
 const PATH = "/api/v1/chat/completions";
 
-let api: ApiWorld;
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 beforeEach(async () => {
   api.paused.clear();
   api.chat.reply = async () => wholeReply("Hello");

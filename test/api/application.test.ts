@@ -1,6 +1,6 @@
 // The Application API over HTTP: its own accounts and keys, `auto`, and the shapes of its answers.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { AUTO_TERMS, type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
@@ -14,6 +14,7 @@ import {
   USAGE,
   wholeReply,
 } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
 const CHAT = "/api/v1/chat/completions";
 const messages = [{ role: "user", content: "Hello" }];
@@ -32,17 +33,13 @@ const MODELS = [
 ];
 const QUALITY = { cheap: 10, fine: 50, best: 90 };
 
-let api: ApiWorld;
-beforeAll(async () => {
-  const terms = Object.entries(QUALITY).map(
-    ([id, quality]) => [id, { ...AUTO_TERMS, quality }] as const,
-  );
-  const catalogue = catalogueOf(MODELS, [], {
-    auto: { policy: "quality", models: new Map(terms) },
-  });
-  api = await ApiWorld.start({ catalogue: () => catalogue });
+const terms = Object.entries(QUALITY).map(
+  ([id, quality]) => [id, { ...AUTO_TERMS, quality }] as const,
+);
+const catalogue = catalogueOf(MODELS, [], {
+  auto: { policy: "quality", models: new Map(terms) },
 });
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
 beforeEach(async () => {
   api.chat.mute.clear();
   api.chat.away.clear();

@@ -1,24 +1,18 @@
 // What becomes of every parameter of a chat request: it is forwarded, refused by its name, or named
 // in the answer. None is dropped in silence.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import type { TestAccount } from "../support/accounts.ts";
 import { ApiWorld, chatBody, errorOf, MODEL } from "../support/api-world.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
 const TUNABLE: ModelEntry = { ...MODEL, id: "tunable", extraParameters: ["top_k", "template"] };
 
-let api: ApiWorld;
-let account: TestAccount;
-
-beforeAll(async () => {
-  const catalogue = catalogueOf([MODEL, TUNABLE], []);
-  api = await ApiWorld.start({ catalogue: () => catalogue });
-  account = await api.account({ contract: "enterprise", paid: "100" });
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const catalogue = catalogueOf([MODEL, TUNABLE], []);
+const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
+const account = await api.account({ contract: "enterprise", paid: "100" });
 beforeEach(() => {
   api.chat.requests.length = 0;
   api.chat.reply = async () => wholeReply("Hello");

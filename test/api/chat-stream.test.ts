@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import type { Outcome } from "../../src/core/journal.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
@@ -7,14 +7,11 @@ import type { TestAccount } from "../support/accounts.ts";
 import { ApiWorld, chatBody, errorOf, MODEL, until } from "../support/api-world.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { batchesOf, endBatch, LANE, silence, textBatch, USAGE } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
 const clock = new FakeClock();
-let api: ApiWorld;
 
-beforeAll(async () => {
-  api = await ApiWorld.start({ clock });
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start({ clock }));
 beforeEach(() => {
   api.chat.aborted = 0;
   api.chat.pulls = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { toDecimal, usd } from "../../src/core/money.ts";
 import {
@@ -11,13 +11,9 @@ import {
   PAID_ONLY_MODEL,
 } from "../support/api-world.ts";
 import { LANE, USAGE, wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
-let api: ApiWorld;
-
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 beforeEach(() => {
   api.chat.reply = async () => wholeReply("Hello");
   api.chat.requests.length = 0;

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { DOCUMENTED } from "../../src/routes.ts";
 import { ApiWorld } from "../support/api-world.ts";
+import { shared } from "../support/shared.ts";
 
-let api: ApiWorld;
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 
 test("GET /docs has every endpoint, and asks nobody outside for anything", async () => {
   const response = await api.get("/docs");

@@ -1,21 +1,20 @@
 // Every code of the error table with a request that provokes it. A row without one does not
 // compile.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import { type AccountTerms, daysAgo } from "../support/accounts.ts";
 import { ApiWorld, chatBody } from "../support/api-world.ts";
-import { type MailWorld, mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
+import { mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
 import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
-let world: MailWorld;
 let api: ApiWorld;
+const world = await shared(startMailWorld());
 beforeAll(async () => {
-  world = await startMailWorld();
   api = world.api;
 });
-afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
   world.smtp.script = {};
   api.paused.clear();

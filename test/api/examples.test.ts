@@ -1,6 +1,6 @@
 // Every example of the documentation works as it stands, and is answered as documented.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SCOPES } from "../../src/core/services.ts";
 import { pathOf } from "../../src/http/docs-page.ts";
 import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
@@ -9,21 +9,20 @@ import { DOCUMENTED } from "../../src/routes.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import type { ApiWorld } from "../support/api-world.ts";
 import { misfit, undocumented } from "../support/contract.ts";
-import { type MailWorld, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
+import { mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
 import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
 const ENDPOINTS = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
 
-let world: MailWorld;
 let api: ApiWorld;
 const accounts: Partial<Record<string, TestAccount>> = {};
+const world = await shared(startMailWorld());
 beforeAll(async () => {
-  world = await startMailWorld();
   api = world.api;
   accounts.gateway = await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES });
   accounts.application = await api.account({ surface: "application", plan: "max", paid: "9" });
 });
-afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => {
   api.chat.reply = async () => wholeReply("Hello");
   api.chat.batches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);

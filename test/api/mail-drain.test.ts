@@ -1,22 +1,19 @@
 // Many messages at once: what a balance, a minute and a day let through is exact.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { limitKey } from "../../actors/keys.ts";
 import { pack } from "../../actors/script.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
 import { nano, toDecimal, usd } from "../../src/core/money.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { errorOf } from "../support/api-world.ts";
-import { type MailWorld, mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
+import { mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
+import { shared } from "../support/shared.ts";
 
 /** One recipient. */
 const COST = usd("0.0015");
 
-let world: MailWorld;
-beforeAll(async () => {
-  world = await startMailWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(startMailWorld());
 
 /** How each of so many messages sent at once was answered, counted. */
 async function answers(account: TestAccount, messages: number, to: readonly string[]) {

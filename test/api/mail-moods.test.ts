@@ -1,26 +1,17 @@
 // What becomes of a message for everything that a mail server can do with it.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { errorOf, MAIL_DOMAIN } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
-import {
-  type MailWorld,
-  mailAccount,
-  mailBody,
-  resultOf,
-  startMailWorld,
-} from "../support/mail-world.ts";
+import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
 import type { Script } from "../support/scripted-smtp.ts";
+import { shared } from "../support/shared.ts";
 
-let world: MailWorld;
 let account: TestAccount;
-beforeAll(async () => {
-  world = await startMailWorld({ waitMs: 4_000 });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(startMailWorld({ waitMs: 4_000 }));
 beforeEach(async () => {
   world.smtp.script = {};
   world.smtp.accepted.length = 0;

@@ -1,26 +1,17 @@
 // Idempotency keys: of many requests with one key, one makes the message.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { errorOf } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
-import {
-  type MailWorld,
-  mailAccount,
-  mailBody,
-  resultOf,
-  startMailWorld,
-} from "../support/mail-world.ts";
+import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
 import { random } from "../support/random.ts";
+import { shared } from "../support/shared.ts";
 
-let world: MailWorld;
 let account: TestAccount;
-beforeAll(async () => {
-  world = await startMailWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(startMailWorld());
 beforeEach(async () => {
   world.smtp.script = {};
   world.smtp.accepted.length = 0;

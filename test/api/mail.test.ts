@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { errorOf, MAIL_DOMAIN } from "../support/api-world.ts";
-import {
-  type MailWorld,
-  mailAccount,
-  mailBody,
-  resultOf,
-  startMailWorld,
-} from "../support/mail-world.ts";
+import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
+import { shared } from "../support/shared.ts";
 
-let world: MailWorld;
 /** An account whose tier allows what these tests need. */
 let account: TestAccount;
+const world = await shared(startMailWorld());
 beforeAll(async () => {
-  world = await startMailWorld();
   account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 });
-afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => {
   world.smtp.script = {};
   world.smtp.accepted.length = 0;

@@ -1,45 +1,36 @@
 // What maps answers without any configuration, over HTTP, from the data that packages ship.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import type { MapsAction } from "../../src/services/maps/actions.ts";
 import type { DataByAction } from "../../src/services/maps/maps-replies.ts";
-import {
-  type EmbeddedMaps,
-  openEmbeddedMaps,
-} from "../../src/services/maps/providers/embedded/embedded-maps.ts";
+import { openEmbeddedMaps } from "../../src/services/maps/providers/embedded/embedded-maps.ts";
 import { createMapsProvider } from "../../src/services/maps/providers/maps-provider.ts";
 import { DEFAULT_MAPS } from "../../src/services/maps/servers.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
 import { ApiWorld, errorOf } from "../support/api-world.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { testDataDirectory } from "../support/services.ts";
+import { atEnd, shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
 const WINTER = Date.UTC(2026, 0, 15);
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-let embedded: EmbeddedMaps;
-let api: ApiWorld;
 let account: TestAccount;
 
-beforeAll(async () => {
-  const clock = { ...realClock, now: () => WINTER };
-  embedded = openEmbeddedMaps({ directory: testDataDirectory(), clock, log: silent });
-  const maps = createMapsProvider({
-    config: () => DEFAULT_MAPS,
-    embedded: embedded.services,
-    connect: () => ({}),
-    fetch,
-    clock: realClock,
-    log: silent,
-  });
-  api = await ApiWorld.start({ maps });
-  await embedded.ready;
+const clock = { ...realClock, now: () => WINTER };
+const embedded = openEmbeddedMaps({ directory: testDataDirectory(), clock, log: silent });
+atEnd(() => embedded[Symbol.dispose]());
+const maps = createMapsProvider({
+  config: () => DEFAULT_MAPS,
+  embedded: embedded.services,
+  connect: () => ({}),
+  fetch,
+  clock: realClock,
+  log: silent,
 });
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  embedded[Symbol.dispose]();
-});
+const api = await shared(ApiWorld.start({ maps }));
+await embedded.ready;
 beforeEach(async () => {
   account = await api.account({ scopes: ["maps"], paid: "100", paidAt: daysAgo(10) });
 });

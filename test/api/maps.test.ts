@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
@@ -6,18 +6,15 @@ import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
 import { ApiWorld, errorOf, until } from "../support/api-world.ts";
 import { ATTRIBUTION } from "../support/scripted-maps.ts";
+import { shared } from "../support/shared.ts";
 
 const PAYING: AccountTerms = { scopes: ["maps"], paid: "100", paidAt: daysAgo(10) };
 const STANDARD = 50_000n as NanoUsd;
 const TILES = 5_000n as NanoUsd;
 
-let api: ApiWorld;
 let account: TestAccount;
 
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 beforeEach(async () => {
   api.paused.clear();
   api.maps.answer = null;

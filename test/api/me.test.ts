@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type AccountTerms, daysAgo } from "../support/accounts.ts";
 import { ApiWorld } from "../support/api-world.ts";
+import { shared } from "../support/shared.ts";
 
-let api: ApiWorld;
-
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 
 interface Me {
   readonly tier: { readonly name: string; readonly next: object | null };

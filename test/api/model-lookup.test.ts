@@ -1,25 +1,20 @@
 // GET /v1/models/{id}, as clients of OpenAI ask for a model, on both surfaces.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { ApiWorld, errorOf, MODEL } from "../support/api-world.ts";
+import { shared } from "../support/shared.ts";
 
 const SLASHED: ModelEntry = { ...MODEL, id: "maker/family/m-1:free@x", created: 1_777_593_600 };
 
-let api: ApiWorld;
-let accounts: Record<string, TestAccount>;
-
-beforeAll(async () => {
-  const catalogue = catalogueOf([MODEL, SLASHED], []);
-  api = await ApiWorld.start({ catalogue: () => catalogue });
-  accounts = {
-    "/v1": await api.account({ contract: "enterprise" }),
-    "/api/v1": await api.account({ surface: "application", plan: "max" }),
-  };
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const catalogue = catalogueOf([MODEL, SLASHED], []);
+const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
+const accounts: Record<string, TestAccount> = {
+  "/v1": await api.account({ contract: "enterprise" }),
+  "/api/v1": await api.account({ surface: "application", plan: "max" }),
+};
 beforeEach(async () => {
   api.paused.clear();
   await api.forgetAnonymous();

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { priceBand } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import { ApiWorld, MODEL } from "../support/api-world.ts";
+import { shared } from "../support/shared.ts";
 
-let api: ApiWorld;
 let catalogue = catalogueOf([MODEL], []);
 
-beforeAll(async () => {
-  api = await ApiWorld.start({ catalogue: () => catalogue });
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
 
 interface List {
   readonly object: string;

@@ -1,18 +1,14 @@
 // The official client sees an OpenAI server.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import OpenAI, { APIError, AuthenticationError, RateLimitError } from "openai";
 import { ApiError } from "../../src/core/errors.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { ApiWorld, MODEL } from "../support/api-world.ts";
 import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
-let api: ApiWorld;
-
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 
 const messages = [{ role: "user" as const, content: "Hello" }];
 

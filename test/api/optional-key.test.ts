@@ -1,15 +1,12 @@
 // Requests that need no key count by the key that they have: a valid key has its own window, and
 // whoever shares its address does not use it up.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { TestAccount } from "../support/accounts.ts";
 import { ApiWorld, errorOf } from "../support/api-world.ts";
+import { shared } from "../support/shared.ts";
 
-let api: ApiWorld;
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 beforeEach(() => api.forgetAnonymous());
 
 const MODELS = "/v1/models";

@@ -1,23 +1,20 @@
 // A request without max_tokens works whatever the model's context: 4096 is the default, and not
 // what a server with a context of 4096 would have to refuse.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import { ApiWorld, chatBody, costOf, errorOf, MODEL } from "../support/api-world.ts";
 import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
 const CONTEXT = 4096;
 const SMALL: ModelEntry = { ...MODEL, id: "small", contextTokens: CONTEXT };
 
-let api: ApiWorld;
-beforeAll(async () => {
-  const catalogue = catalogueOf([MODEL, SMALL], []);
-  api = await ApiWorld.start({ catalogue: () => catalogue });
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const catalogue = catalogueOf([MODEL, SMALL], []);
+const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
 beforeEach(() => {
   api.chat.requests.length = 0;
   api.chat.reply = async () => wholeReply("Hello");

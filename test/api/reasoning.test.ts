@@ -1,6 +1,6 @@
 // The text of a model's reasoning: shown where the configuration says so, and then paid as output.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { createGuide } from "../../src/services/chat/providers/guide.ts";
@@ -10,27 +10,28 @@ import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
-import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
+import { startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
+import { atEnd, shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
-let upstream: FakeUpstream;
-let api: ApiWorld;
 const tokens = new TokenCounter({ clock: realClock, log: silent });
 
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-  const models = ["reasoning", "reasoning-only"].flatMap((mood) =>
-    [true, false].map((showsReasoning) => ({
-      ...modelOf([mood, mood]),
-      id: `${showsReasoning ? "open" : "closed"}-${mood}`,
-      showsReasoning,
-    })),
-  );
-  const providers = ["reasoning", "reasoning-only"].map((name) =>
-    providerAt(upstream.baseUrl, { name }),
-  );
-  const catalogue: Catalogue = catalogueOf(models, providers);
-  api = await ApiWorld.start({
+atEnd(() => tokens.close());
+const upstream = await startFakeUpstream();
+atEnd(() => upstream.stop());
+const models = ["reasoning", "reasoning-only"].flatMap((mood) =>
+  [true, false].map((showsReasoning) => ({
+    ...modelOf([mood, mood]),
+    id: `${showsReasoning ? "open" : "closed"}-${mood}`,
+    showsReasoning,
+  })),
+);
+const providers = ["reasoning", "reasoning-only"].map((name) =>
+  providerAt(upstream.baseUrl, { name }),
+);
+const catalogue: Catalogue = catalogueOf(models, providers);
+const api = await shared(
+  ApiWorld.start({
     catalogue: () => catalogue,
     chat: createChatProvider({
       catalogue: () => catalogue,
@@ -39,13 +40,8 @@ beforeAll(async () => {
       clock: realClock,
       log: silent,
     }),
-  });
-});
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await upstream.stop();
-  tokens.close();
-});
+  }),
+);
 
 for (const surface of ["gateway", "application"] as const) {
   const path = surface === "gateway" ? "/v1/chat/completions" : "/api/v1/chat/completions";

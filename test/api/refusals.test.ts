@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { AccountTerms, TestAccount } from "../support/accounts.ts";
 import { ApiWorld, chatBody, errorOf, until } from "../support/api-world.ts";
 import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
+import { shared } from "../support/shared.ts";
 
-let api: ApiWorld;
-
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 beforeEach(async () => {
   api.paused.clear();
   api.chat.reply = async () => wholeReply("Hello");

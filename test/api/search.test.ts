@@ -1,6 +1,6 @@
 // POST /v1/search and /v1/search/batch over HTTP: what is checked, charged, logged and answered.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
@@ -8,15 +8,12 @@ import { ApiWorld, errorOf, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
 import { replyOf } from "../support/scripted-search.ts";
+import { shared } from "../support/shared.ts";
 
 const ONE = "/v1/search";
 const BATCH = "/v1/search/batch";
 
-let api: ApiWorld;
-beforeAll(async () => {
-  api = await ApiWorld.start();
-});
-afterAll(() => api[Symbol.asyncDispose]());
+const api = await shared(ApiWorld.start());
 beforeEach(async () => {
   api.paused.clear();
   api.search.requests.length = 0;

@@ -1,14 +1,15 @@
 // A Postgres that hangs: connections stay open, statements are taken, and nothing is answered.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { AccountActors } from "../../actors/account-actors.ts";
-import { type Database, openDatabase, PostgresTimeout } from "../../src/store/database.ts";
+import { openDatabase, PostgresTimeout } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { ApiWorld, chatBody, errorOf } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
-import { type PrivateStore, startPrivatePostgres } from "../support/services.ts";
+import { startPrivatePostgres } from "../support/services.ts";
+import { atEnd, shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 import {
   balances,
@@ -17,24 +18,19 @@ import {
   openWorld,
   usd,
   WORLD_PEPPER,
-  type World,
 } from "../support/world.ts";
 
 const ANSWER_MS = 400;
 const NONE = usd("0");
 
-let postgres: PrivateStore;
-let world: World;
-let database: Database;
-let api: ApiWorld;
-
-beforeAll(async () => {
-  postgres = await startPrivatePostgres({ durable: false });
-  await migrate(postgres.url);
-  world = await openWorld({ databaseUrl: postgres.url });
-  database = openDatabase(postgres.url, { timeoutMs: ANSWER_MS });
-  const { redis } = world;
-  api = await ApiWorld.start({
+const postgres = await shared(startPrivatePostgres({ durable: false }));
+await migrate(postgres.url);
+const world = await shared(openWorld({ databaseUrl: postgres.url }));
+const database = openDatabase(postgres.url, { timeoutMs: ANSWER_MS });
+atEnd(() => database.close());
+const { redis } = world;
+const api = await shared(
+  ApiWorld.start({
     accounts: new AccountActors({
       redis,
       repository: new WalletRepository(database),
@@ -44,16 +40,10 @@ beforeAll(async () => {
     }),
     keys: keyDirectory(database, WORLD_PEPPER),
     keyPeppers: [WORLD_PEPPER],
-  });
-  api.chat.reply = async () => wholeReply("Hello");
-});
-afterAll(async () => {
-  postgres.resume();
-  await api[Symbol.asyncDispose]();
-  await database.close();
-  await world[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
-});
+  }),
+);
+atEnd(() => postgres.resume());
+api.chat.reply = async () => wholeReply("Hello");
 
 /** Lets Postgres hang while `run` runs. */
 async function whileItHangs<Value>(run: () => Promise<Value>): Promise<Value> {

@@ -1,19 +1,19 @@
 // What a key that this process never saw may cost Postgres and Redis: it may be made up.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyDigest, newKey } from "../../src/core/keys.ts";
 import { tapScripts } from "../support/actor-process.ts";
 import { ApiWorld, errorOf, PEPPER } from "../support/api-world.ts";
 import { random } from "../support/random.ts";
+import { shared } from "../support/shared.ts";
 import { keyDirectory } from "../support/world.ts";
 
-let api: ApiWorld;
 /** The statements that looked keys up. */
 let lookUps = 0;
 let scripts = 0;
 
+const api = await shared(ApiWorld.start());
 beforeAll(async () => {
-  api = await ApiWorld.start();
   const { database, redis } = api.parts.stores;
   const select = database.db.select.bind(database.db) as (fields?: object) => unknown;
   const counted = (fields?: object) => {
@@ -26,7 +26,6 @@ beforeAll(async () => {
     return send();
   });
 });
-afterAll(() => api[Symbol.asyncDispose]());
 beforeEach(async () => {
   await api.forgetAnonymous();
   lookUps = 0;

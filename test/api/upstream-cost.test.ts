@@ -1,7 +1,7 @@
 // What a call cost the operator stands in its outcome, by the buying price of the route that served
 // it; without a price nothing stands there.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { price, usd } from "../../src/core/money.ts";
 import { priceBand } from "../../src/services/chat/catalogue.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
@@ -10,8 +10,9 @@ import { type AccountTerms, daysAgo, type TestAccount } from "../support/account
 import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { replyOf } from "../support/scripted-search.ts";
+import { atEnd, shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
 const PAYING: AccountTerms = {
@@ -22,49 +23,40 @@ const BUYING = [
   priceBand({ input: "5", output: "15" }),
 ];
 
-let upstream: FakeUpstream;
-let api: ApiWorld;
-
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-  const catalogue: Catalogue = catalogueOf(
-    [
-      // The first route does not answer: what counts is the price of the one that serves.
-      {
-        ...modelOf(["x", "x"]),
-        id: "priced",
-        routes: [
-          { provider: "down", model: "503", buying: [priceBand({ input: "9", output: "9" })] },
-          { provider: "main", model: "ok", buying: BUYING },
-        ],
-      },
-      { ...modelOf(["x", "x"]), id: "unpriced", routes: [{ provider: "main", model: "ok" }] },
-      {
-        ...modelOf(["x", "x"]),
-        id: "breaks",
-        routes: [{ provider: "main", model: "reset-mid-stream", buying: BUYING }],
-      },
-    ],
-    [
-      providerAt(upstream.baseUrl, { name: "main" }),
-      providerAt(upstream.baseUrl, { name: "down" }),
-    ],
-  );
-  const never = () => {
-    throw new Error("Not asked");
-  };
-  api = await ApiWorld.start({
+const upstream = await startFakeUpstream();
+atEnd(() => upstream.stop());
+const catalogue: Catalogue = catalogueOf(
+  [
+    // The first route does not answer: what counts is the price of the one that serves.
+    {
+      ...modelOf(["x", "x"]),
+      id: "priced",
+      routes: [
+        { provider: "down", model: "503", buying: [priceBand({ input: "9", output: "9" })] },
+        { provider: "main", model: "ok", buying: BUYING },
+      ],
+    },
+    { ...modelOf(["x", "x"]), id: "unpriced", routes: [{ provider: "main", model: "ok" }] },
+    {
+      ...modelOf(["x", "x"]),
+      id: "breaks",
+      routes: [{ provider: "main", model: "reset-mid-stream", buying: BUYING }],
+    },
+  ],
+  [providerAt(upstream.baseUrl, { name: "main" }), providerAt(upstream.baseUrl, { name: "down" })],
+);
+const never = () => {
+  throw new Error("Not asked");
+};
+const api = await shared(
+  ApiWorld.start({
     catalogue: () => catalogue,
     chat: createChatProvider({
       ...{ catalogue: () => catalogue, guide: { complete: never, stream: never }, fetch },
       ...{ clock: realClock, log: silent },
     }),
-  });
-});
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await upstream.stop();
-});
+  }),
+);
 
 async function outcomeOf(account: TestAccount) {
   return (await api.journal(account)).at(-1)?.end ?? null;

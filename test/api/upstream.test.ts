@@ -1,14 +1,15 @@
 // Paid calls over the real adapter and a server that misbehaves: what the caller sees, and what
 // each way of failing costs.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { toDecimal, usd } from "../../src/core/money.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { ApiWorld, chatBody, completionOf, errorOf, until } from "../support/api-world.ts";
 import { KEY, modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
-import { type FakeUpstream, startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
+import { startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
+import { atEnd, shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
 /** Every mood is a model of that name. */
@@ -35,19 +36,17 @@ const MOODS = [
   "tokens-100000-every-5",
 ] as const;
 
-let upstream: FakeUpstream;
-let api: ApiWorld;
-
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-  const models = MOODS.map((mood) => ({ ...modelOf(["fictional-ai", mood]), id: mood }));
-  // One dead server would open the breaker for all: each model has a provider of its own.
-  const providers = MOODS.map((mood) => providerAt(upstream.baseUrl, { name: mood }));
-  const catalogue: Catalogue = catalogueOf(
-    models.map((model) => ({ ...model, routes: [{ provider: model.id, model: model.id }] })),
-    providers,
-  );
-  api = await ApiWorld.start({
+const upstream = await startFakeUpstream();
+atEnd(() => upstream.stop());
+const models = MOODS.map((mood) => ({ ...modelOf(["fictional-ai", mood]), id: mood }));
+// One dead server would open the breaker for all: each model has a provider of its own.
+const providers = MOODS.map((mood) => providerAt(upstream.baseUrl, { name: mood }));
+const catalogue: Catalogue = catalogueOf(
+  models.map((model) => ({ ...model, routes: [{ provider: model.id, model: model.id }] })),
+  providers,
+);
+const api = await shared(
+  ApiWorld.start({
     catalogue: () => catalogue,
     chat: createChatProvider({
       catalogue: () => catalogue,
@@ -61,12 +60,8 @@ beforeAll(async () => {
       clock: realClock,
       log: silent,
     }),
-  });
-});
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await upstream.stop();
-});
+  }),
+);
 
 async function frames(response: Response): Promise<string[]> {
   const text = await response.text();

@@ -1,22 +1,21 @@
 // What arrives as bytes and not through a client library: bodies that lie, hosts that are none, and
 // proxies.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { TestAccount } from "../support/accounts.ts";
 import { ApiWorld, chatBody, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { shared } from "../support/shared.ts";
 
 const clock = new FakeClock();
-let api: ApiWorld;
 let account: TestAccount;
 
+const api = await shared(ApiWorld.start({ clock, trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] }));
 beforeAll(async () => {
-  api = await ApiWorld.start({ clock, trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
   account = await api.account({ contract: "enterprise", free: "5" });
 });
-afterAll(() => api[Symbol.asyncDispose]());
 
 interface Answer {
   readonly status: number;

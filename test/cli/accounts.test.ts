@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
 import { PendingWork } from "../../src/store/pending-work.ts";
 import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
-import { ask, keyDirectory, openWorld, usd, WORLD_PEPPER, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { ask, keyDirectory, openWorld, usd, WORLD_PEPPER } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
 
-let world: World;
 let cli: Cli;
+const world = await shared(openWorld());
 beforeAll(async () => {
-  world = await openWorld();
   cli = await cliOf(world);
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 async function newAccount(...more: string[]): Promise<string> {
   return String(jsonOf(await cli("account", "create", "--json", ...more)).id);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   busyAccountAlone,
   damageLedger,
@@ -6,15 +6,12 @@ import {
   foundAtOnce,
   owingAccount,
 } from "../support/audit-lab.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 /** A reversal of the account's one payment that no refund asked for. */
 function reversalOf(account: number, amount: number): string {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdsKey, keyStateKey } from "../../actors/keys.ts";
 import { monthBefore, monthOf } from "../../src/core/clock.ts";
 import type { TestAccount } from "../support/accounts.ts";
@@ -12,15 +12,12 @@ import {
   owingAccount,
   WALLET_PAID,
 } from "../support/audit-lab.ts";
-import { openWorld, usd, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 // The places of the doubles in the packed records (actors/records.ts).
 const WALLET = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { audit } from "../../src/accounts/audit.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
@@ -17,16 +17,13 @@ import {
 } from "../support/audit-lab.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { cliOf, jsonOf } from "../support/run-cli.ts";
-import { ask, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { ask, DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 describe("a sound world", () => {
   test("a busy account is proven, with what it owns, spent and holds", async () => {

@@ -1,32 +1,26 @@
 // `farebox config`: what is checked before a version is stored, and two operators at once.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { announceProcess } from "../../actors/layout-upgrade.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
-import { type Cli, cliOf, cliProcessOf, environmentOf, jsonOf } from "../support/run-cli.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { cliOf, cliProcessOf, environmentOf, jsonOf } from "../support/run-cli.ts";
+import { atEnd, shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
 const SECRET = "sk-secret-that-no-output-has";
 const ENV = { SERVER_KEY: SECRET };
 const folder = temporaryFolder("farebox-test-config-");
-let world: World;
-let cli: Cli;
 
-beforeAll(async () => {
-  world = await openWorld();
-  // Files are named as seen from the folder, and these commands read the process's environment.
-  process.chdir(folder.path);
-  Object.assign(process.env, ENV, await environmentOf(world));
-  cli = await cliOf(world);
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-  folder.remove();
-});
+atEnd(() => folder.remove());
+const world = await shared(openWorld());
+// Files are named as seen from the folder, and these commands read the process's environment.
+process.chdir(folder.path);
+Object.assign(process.env, ENV, await environmentOf(world));
+const cli = await cliOf(world);
 
 function model(id: string, input: string) {
   return {

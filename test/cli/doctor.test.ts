@@ -1,22 +1,17 @@
 // `farebox doctor`, as an operator meets it: each thing that is wrong is named with what to do.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
 import { OidcIssuer } from "../support/oidc-issuer.ts";
 import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { atEnd, shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 
 const folder = temporaryFolder("farebox-test-doctor-");
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-  folder.remove();
-});
+atEnd(() => folder.remove());
+const world = await shared(openWorld());
 
 interface Finding {
   readonly check: string;

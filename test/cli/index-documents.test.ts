@@ -1,6 +1,6 @@
 // `farebox index`: an operator's documents get into the index, whole or not at all.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
@@ -10,32 +10,24 @@ import {
   updateCopy,
 } from "../../src/services/search/providers/own-documents.ts";
 import { IndexedDocuments } from "../../src/store/indexed-documents.ts";
-import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { searchFor } from "../support/search-servers.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { atEnd, shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(30_000);
 
 const folder = temporaryFolder("farebox-test-cli-index-");
 const data = join(folder.path, "data");
-let world: World;
-let cli: Cli;
-let site: Bun.Server<undefined>;
-let siteUrl: string;
 
-beforeAll(async () => {
-  world = await openWorld();
-  // Files are named as seen from the folder.
-  process.chdir(folder.path);
-  cli = await cliOf(world, { FAREBOX_DATA: data });
-  site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
-  siteUrl = `http://127.0.0.1:${site.port}`;
-});
-afterAll(async () => {
-  await site.stop(true);
-  await world[Symbol.asyncDispose]();
-  folder.remove();
-});
+atEnd(() => folder.remove());
+const world = await shared(openWorld());
+// Files are named as seen from the folder.
+process.chdir(folder.path);
+const cli = await cliOf(world, { FAREBOX_DATA: data });
+const site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
+atEnd(() => site.stop(true));
+const siteUrl = `http://127.0.0.1:${site.port}`;
 
 function answer(request: Request): Response {
   const { pathname } = new URL(request.url);

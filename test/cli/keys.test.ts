@@ -1,18 +1,17 @@
 // Keys and limits by the command line, which shows what the console's pages show.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Cli, cliOf } from "../support/run-cli.ts";
-import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 
-let world: World;
 let cli: Cli;
+const world = await shared(openWorld());
 beforeAll(async () => {
-  world = await openWorld();
   cli = await cliOf(world);
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 test("key list and account limits tell what a key has used, and key rename its name", async () => {
   const account = await openAccount(world, { paid: "5", monthlyLimit: "2" });

@@ -1,26 +1,21 @@
 // `farebox mail test` and the settings of mail, as an operator meets them.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { loadMailConfig } from "../../src/settings/config.ts";
 import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 
-let world: World;
-let smtp: ScriptedSmtp;
-beforeAll(async () => {
-  world = await openWorld();
-  smtp = await ScriptedSmtp.start({
+const world = await shared(openWorld());
+const smtp = await shared(
+  ScriptedSmtp.start({
     disabledCommands: ["STARTTLS"],
     allowInsecureAuth: true,
     onAuth: ({ username, password }, _, done) =>
       done(null, username === "u@x" && password === "p/w" ? { user: "u" } : undefined),
-  });
-});
-afterAll(async () => {
-  await smtp[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+  }),
+);
 beforeEach(() => {
   smtp.script = {};
   smtp.accepted.length = 0;

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { found } from "../support/audit-lab.ts";
 import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
-import { balances, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { balances, DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
 
-let world: World;
 let cli: Cli;
+const world = await shared(openWorld());
 beforeAll(async () => {
-  world = await openWorld();
   cli = await cliOf(world);
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 /** The JSON answer of a command that must succeed. */
 async function run(...words: readonly string[]) {

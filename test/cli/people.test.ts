@@ -1,28 +1,26 @@
 // Commands about people: links, operators, free credit, and the domain of mail footers.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { SsoLinks } from "../../src/store/sso-links.ts";
 import { random } from "../support/random.ts";
 import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
-let world: World;
 let cli: Cli;
 
+const world = await shared(openWorld());
 beforeAll(async () => {
-  world = await openWorld();
   cli = await cliOf(world, { CONSOLE_URL: "https://console.example.com" });
 });
 
 function person(email: string) {
   return { email, name: "", isOperator: false, opensAccount: false };
 }
-
-afterAll(() => world[Symbol.asyncDispose]());
 
 test("operator invite makes an operator with a link, and operator remove ends it", async () => {
   const people = new PeopleStore(world.database);

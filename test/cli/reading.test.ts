@@ -1,18 +1,17 @@
 // The command line reads what the pages read.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
-import { DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
-let world: World;
 let cli: Cli;
+const world = await shared(openWorld());
 beforeAll(async () => {
-  world = await openWorld();
   cli = await cliOf(world);
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 test("usage, log, receipt, ledger and overview of an account", async () => {
   const account = await openAccount(world, { paid: "20" });

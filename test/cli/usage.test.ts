@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { UsageError } from "../../src/cli/command.ts";
 import { parseCommandLine } from "../../src/cli/commands.ts";
 import { SERVICE_NAMES } from "../../src/core/services.ts";
 import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
-import { openWorld, type World } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
 
-let world: World;
 let cli: Cli;
+const world = await shared(openWorld());
 beforeAll(async () => {
-  world = await openWorld();
   cli = await cliOf(world);
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 const ID = "acct_0000000000000000000000";
 const PAYMENT = "pay_0000000000000000000000";

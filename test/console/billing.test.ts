@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type {
   AutoTopUpReply,
   BillingReply,
@@ -9,45 +9,41 @@ import { usd } from "../../src/core/money.ts";
 import { attempt } from "../../src/payments/charge.ts";
 import { CONSENT_VERSION } from "../../src/payments/consent.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { type BillingLab, openBillingLab } from "../support/billing-lab.ts";
+import { openBillingLab } from "../support/billing-lab.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
 const DECLINED_LATER = "4000000000000341";
 
-let lab: BillingLab;
 /** Answers the next request of this path in place of the sandbox. */
 let away: RegExp | null = null;
 
-beforeAll(async () => {
-  lab = await openBillingLab({
+const lab = await shared(
+  openBillingLab({
     intercept: async ({ path }) =>
       away?.test(path) === true ? new Response("away", { status: 503 }) : null,
-  });
-});
-
-afterAll(async () => {
-  await lab[Symbol.asyncDispose]();
-});
+  }),
+);
 
 const pathOf = ({ id }: TestAccount, rest: string) => `/accounts/${id}/${rest}`;
 
 async function billingOf(account: TestAccount): Promise<BillingReply> {
-  return (await lab.harness.get<BillingReply>("viewer", pathOf(account, "billing"))).body;
+  return (await lab.world.get<BillingReply>("viewer", pathOf(account, "billing"))).body;
 }
 
 async function start(account: TestAccount, fields: object): Promise<StartedTopUpReply["top_up"]> {
   const path = pathOf(account, "top-ups/checkout");
-  return (await lab.harness.post<StartedTopUpReply>("billing", path, fields)).body.top_up;
+  return (await lab.world.post<StartedTopUpReply>("billing", path, fields)).body.top_up;
 }
 
 async function ended(account: TestAccount, id: string): Promise<StartedTopUpReply["top_up"]> {
   const path = pathOf(account, `top-ups/${id}`);
   let top_up: StartedTopUpReply["top_up"] | undefined;
   await eventually(`the top-up ${id} has ended`, async () => {
-    top_up = (await lab.harness.get<StartedTopUpReply>("viewer", path)).body.top_up;
+    top_up = (await lab.world.get<StartedTopUpReply>("viewer", path)).body.top_up;
     return top_up.status !== "open";
   });
   if (top_up === undefined) throw new Error("There is no top-up");
@@ -63,7 +59,7 @@ async function credited(account: TestAccount, amount: string): Promise<void> {
 
 /** An account with $20 and a saved card. */
 async function withCard(card?: string): Promise<TestAccount> {
-  const account = await lab.harness.account({ free: "0" });
+  const account = await lab.world.account({ free: "0" });
   const { id, url } = await start(account, { amount_usd: "20", save_card: true });
   await lab.pay(url, card);
   await ended(account, id);
@@ -73,11 +69,11 @@ async function withCard(card?: string): Promise<TestAccount> {
 
 describe("a top-up on the provider's page", () => {
   test("is paid, leads back to the billing page, and is credited to the cent", async () => {
-    const account = await lab.harness.account({ free: "0" });
+    const account = await lab.world.account({ free: "0" });
     const begun = await start(account, { amount_usd: "20.01" });
     expect(begun).toMatchObject({ kind: "checkout", status: "open", amount_usd: "20.01" });
     const back = `/dashboard/${account.id}/billing?top_up=${begun.id}`;
-    expect(await lab.pay(begun.url)).toContain(`${lab.harness.api.parts.url}${back}`);
+    expect(await lab.pay(begun.url)).toContain(`${lab.world.api.parts.url}${back}`);
     expect(await ended(account, begun.id)).toMatchObject({ status: "succeeded", url: null });
     await credited(account, "20.01");
     const { balance, payments, top_ups, cards, caps } = await billingOf(account);
@@ -89,7 +85,7 @@ describe("a top-up on the provider's page", () => {
   });
 
   test("asked for twice with one id is one page", async () => {
-    const account = await lab.harness.account();
+    const account = await lab.world.account();
     const order = { amount_usd: "20", request: "the-first-order" };
     const [first, second] = await Promise.all([start(account, order), start(account, order)]);
     const third = await start(account, order);
@@ -107,8 +103,8 @@ describe("a top-up on the provider's page", () => {
     [{ amount_usd: "20", request: "x" }, "request must be an id of 8 to 64"],
     [{ amount_usd: "20", price: "1" }, "price"],
   ])("with %j is refused by name", async (fields, message) => {
-    const account = await lab.harness.account();
-    const told = await lab.harness.post("owner", pathOf(account, "top-ups/checkout"), fields);
+    const account = await lab.world.account();
+    const told = await lab.world.post("owner", pathOf(account, "top-ups/checkout"), fields);
     expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
     expect(told.message).toStartWith(message);
     expect((await billingOf(account)).top_ups).toEqual([]);
@@ -119,28 +115,28 @@ describe("a top-up on the provider's page", () => {
     ["50.01", "A top-up of this account must be from $5 to $50, but is $50.01"],
     ["20.001", "$20.001 is not a whole number of cents"],
   ])("of $%s is refused in words", async (amount, message) => {
-    const account = await lab.harness.account();
+    const account = await lab.world.account();
     const path = pathOf(account, "top-ups/checkout");
-    const told = await lab.harness.post("owner", path, { amount_usd: amount });
+    const told = await lab.world.post("owner", path, { amount_usd: amount });
     expect(told).toMatchObject({ status: 409, code: "too_large", message });
   });
 
   test("counts against the day's cap until it ends, and billing says what is left", async () => {
-    const account = await lab.harness.account();
+    const account = await lab.world.account();
     await start(account, { amount_usd: "46" });
     const { caps } = await billingOf(account);
     expect(caps).toMatchObject({ at_once_usd: "50", day_usd: "50", now_usd: "0", auto_usd: "0" });
     const path = pathOf(account, "top-ups/checkout");
-    const told = await lab.harness.post("owner", path, { amount_usd: "5" });
+    const told = await lab.world.post("owner", path, { amount_usd: "5" });
     expect(told).toMatchObject({ status: 409, code: "too_large" });
   });
 
   test("is not made while the provider is away, and nothing is charged", async () => {
-    const account = await lab.harness.account();
+    const account = await lab.world.account();
     away = /checkout/;
     const path = pathOf(account, "top-ups/checkout");
     const order = { amount_usd: "20", request: "while-it-is-away" };
-    const told = await lab.harness.post("owner", path, order);
+    const told = await lab.world.post("owner", path, order);
     away = null;
     expect(told).toMatchObject({ status: 503, code: "service_unavailable" });
     expect(told.headers.get("retry-after")).toBe("10");
@@ -156,7 +152,7 @@ describe("a saved card", () => {
     const path = pathOf(account, "top-ups/charge");
     const order = { amount_usd: "10", request: "a-double-click" };
     const clicks = Array.from({ length: 5 }, () =>
-      lab.harness.post<StartedTopUpReply>("billing", path, order),
+      lab.world.post<StartedTopUpReply>("billing", path, order),
     );
     const told = await Promise.all(clicks);
     expect(told.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -165,10 +161,10 @@ describe("a saved card", () => {
     expect(await ended(account, id ?? "")).toMatchObject({ kind: "card", status: "succeeded" });
     expect(await lab.payments(account)).toBe(2);
     await credited(account, "30");
-    const later = await lab.harness.post<StartedTopUpReply>("billing", path, order);
+    const later = await lab.world.post<StartedTopUpReply>("billing", path, order);
     expect(later.body.top_up).toMatchObject({ id: id ?? "", status: "succeeded" });
     const other = { ...order, amount_usd: "11" };
-    expect(await lab.harness.post("billing", path, other)).toMatchObject({
+    expect(await lab.world.post("billing", path, other)).toMatchObject({
       status: 409,
       code: "reference_reused",
     });
@@ -178,7 +174,7 @@ describe("a saved card", () => {
     const account = await withCard(DECLINED_LATER);
     const path = pathOf(account, "top-ups/charge");
     const order = { amount_usd: "10", request: "it-is-declined" };
-    const { body } = await lab.harness.post<StartedTopUpReply>("billing", path, order);
+    const { body } = await lab.world.post<StartedTopUpReply>("billing", path, order);
     expect(body.top_up.status).toBe("failed");
     expect(body.top_up.failure).not.toBeNull();
     expect(await lab.paid(account)).toBe(usd("20"));
@@ -189,7 +185,7 @@ describe("a saved card", () => {
     away = /payment_intents/;
     const path = pathOf(account, "top-ups/charge");
     const order = { amount_usd: "10", request: "it-is-away-now" };
-    const told = await lab.harness.post<StartedTopUpReply>("billing", path, order);
+    const told = await lab.world.post<StartedTopUpReply>("billing", path, order);
     away = null;
     const { top_up } = told.body;
     expect(top_up).toMatchObject({ status: "open", kind: "card" });
@@ -198,22 +194,22 @@ describe("a saved card", () => {
     if (open === null) throw new Error("The top-up is gone");
     // What a worker does when the attempt is due.
     await attempt(lab.cashier, open);
-    const again = await lab.harness.post<StartedTopUpReply>("billing", path, order);
+    const again = await lab.world.post<StartedTopUpReply>("billing", path, order);
     expect(again.body.top_up).toMatchObject({ id: top_up.id, status: "succeeded" });
     expect(await lab.payments(account)).toBe(2);
     await credited(account, "30");
   });
 
   test("of another account, or none, is told as missing", async () => {
-    const [account, other] = [await lab.harness.account({ free: "0" }), await withCard()];
+    const [account, other] = [await lab.world.account({ free: "0" }), await withCard()];
     const [card] = (await billingOf(other)).cards;
     const order = { amount_usd: "10", request: "not-my-card" };
     const path = pathOf(account, "top-ups/charge");
-    const foreign = await lab.harness.post("owner", path, { ...order, card: card?.id });
-    const missing = await lab.harness.post("owner", path, { ...order, card: "card_0" });
+    const foreign = await lab.world.post("owner", path, { ...order, card: card?.id });
+    const missing = await lab.world.post("owner", path, { ...order, card: "card_0" });
     expect(foreign).toMatchObject({ status: 409, code: "no_card" });
     expect(missing.message).toBe(foreign.message?.replace(card?.id ?? "", "card_0"));
-    const remove = await lab.harness.post("owner", pathOf(account, `cards/${card?.id}/remove`));
+    const remove = await lab.world.post("owner", pathOf(account, `cards/${card?.id}/remove`));
     expect(remove).toMatchObject({ status: 404, code: "not_found" });
     expect((await billingOf(other)).cards).toHaveLength(1);
     expect(await lab.payments(other)).toBe(1);
@@ -231,7 +227,7 @@ describe("the automatic top-up", () => {
   test("is set up with consent, paused by the removal of its card, and ended", async () => {
     const account = await withCard();
     const path = pathOf(account, "auto-top-up");
-    const { body } = await lab.harness.post<AutoTopUpReply>("billing", path, TERMS);
+    const { body } = await lab.world.post<AutoTopUpReply>("billing", path, TERMS);
     const [card] = (await billingOf(account)).cards;
     const auto = {
       ...{ state: "enabled", amount_usd: "10", threshold_usd: "5", monthly_cap_usd: "50" },
@@ -240,12 +236,12 @@ describe("the automatic top-up", () => {
     expect(body.auto).toEqual(auto as AutoTopUpReply["auto"]);
     expect((await billingOf(account)).auto).toEqual(body.auto);
     const removal = pathOf(account, `cards/${card?.id}/remove`);
-    const left = await lab.harness.post<LeftCardsReply>("billing", removal);
+    const left = await lab.world.post<LeftCardsReply>("billing", removal);
     expect(left.body).toMatchObject({
       cards: [],
       auto: { state: "paused", reason: "card_removed" },
     });
-    const disabled = await lab.harness.post<AutoTopUpReply>("billing", `${path}/disable`);
+    const disabled = await lab.world.post<AutoTopUpReply>("billing", `${path}/disable`);
     expect(disabled.body.auto).toBeNull();
     expect((await billingOf(account)).auto).toBeNull();
   });
@@ -260,7 +256,7 @@ describe("the automatic top-up", () => {
   ])("with %j is refused by name", async (wrong, status, message) => {
     const account = await withCard();
     const path = pathOf(account, "auto-top-up");
-    const told = await lab.harness.post("billing", path, { ...TERMS, ...wrong });
+    const told = await lab.world.post("billing", path, { ...TERMS, ...wrong });
     expect(told.status).toBe(status);
     expect(told.message).toStartWith(message);
     expect((await billingOf(account)).auto).toBeNull();
@@ -270,7 +266,7 @@ describe("the automatic top-up", () => {
 test("the account's activity has a line for each change, none for a repeat", async () => {
   const account = await withCard();
   const post = (path: string, body: object = {}) =>
-    lab.harness.post("billing", pathOf(account, path), body);
+    lab.world.post("billing", pathOf(account, path), body);
   const order = { amount_usd: "10", request: "one-line-of-it" };
   await post("top-ups/charge", order);
   await post("top-ups/charge", order);
@@ -281,7 +277,7 @@ test("the account's activity has a line for each change, none for a repeat", asy
   await post("auto-top-up/disable");
   const [card] = (await billingOf(account)).cards;
   await post(`cards/${card?.id}/remove`);
-  const rows = await lab.harness.api.parts.stores.database.sql`
+  const rows = await lab.world.api.parts.stores.database.sql`
     SELECT l.actor, l.action, l.about FROM activity l JOIN accounts a ON a.number = l.account
     WHERE a.id = ${account.id} ORDER BY l.number`;
   expect(rows.map(({ actor, action, about }) => [actor, action, about])).toEqual([
@@ -305,19 +301,19 @@ describe("who may pay", () => {
   test("a viewer reads it all and pays nothing; a stranger knows of no account", async () => {
     const account = await withCard();
     for (const [path, body] of ORDERS) {
-      const viewer = await lab.harness.post("viewer", pathOf(account, path), body);
+      const viewer = await lab.world.post("viewer", pathOf(account, path), body);
       expect(viewer.code).toBe("role_required");
-      const stranger = await lab.harness.post("stranger", pathOf(account, path), body);
+      const stranger = await lab.world.post("stranger", pathOf(account, path), body);
       expect(stranger.code).toBe("account_not_found");
     }
     expect(await lab.payments(account)).toBe(1);
   });
 
   test("a top-up of another account is told like one that does not exist", async () => {
-    const [account, other] = [await lab.harness.account(), await withCard()];
+    const [account, other] = [await lab.world.account(), await withCard()];
     const [topUp] = (await billingOf(other)).top_ups;
-    const foreign = await lab.harness.get("owner", pathOf(account, `top-ups/${topUp?.id}`));
-    const missing = await lab.harness.get("owner", pathOf(account, "top-ups/topup_0"));
+    const foreign = await lab.world.get("owner", pathOf(account, `top-ups/${topUp?.id}`));
+    const missing = await lab.world.get("owner", pathOf(account, "top-ups/topup_0"));
     expect(foreign).toMatchObject({ status: 404, code: "not_found" });
     expect(missing.message).toBe(foreign.message?.replace(topUp?.id ?? "", "topup_0"));
   });

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Membership, People, SignedIn } from "../../src/http/people.ts";
 import { ApiWorld } from "../support/api-world.ts";
 import { servicesOf } from "../support/console-world.ts";
+import { shared } from "../support/shared.ts";
 
 const PERSON: SignedIn = {
   personId: "person_1",
@@ -20,15 +21,9 @@ const people: People = {
   membership: async (): Promise<Membership | null> => null,
 };
 
-let harness: ApiWorld;
-
-beforeAll(async () => {
-  harness = await ApiWorld.start((stores) => ({ console: { ...servicesOf(stores), people } }));
-});
-
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const world = await shared(
+  ApiWorld.start((stores) => ({ console: { ...servicesOf(stores), people } })),
+);
 
 interface Body {
   readonly error?: { readonly code: string };
@@ -36,7 +31,7 @@ interface Body {
 }
 
 async function get(path: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${harness.parts.url}${path}`, { headers });
+  const response = await fetch(`${world.parts.url}${path}`, { headers });
   return {
     status: response.status,
     headers: response.headers,

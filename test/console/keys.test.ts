@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ChangedKeyReply, CreatedKeyReply, KeysReply } from "../../src/console/keys-schema.ts";
 import { chatBody, errorOf } from "../support/api-world.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { shared } from "../support/shared.ts";
 
-let harness: ConsoleWorld;
-
-beforeAll(async () => {
-  harness = await ConsoleWorld.start();
-});
-
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const world = await shared(ConsoleWorld.start());
 
 const BODY = { name: "production", scopes: ["models"] };
 
@@ -22,12 +15,12 @@ function keysOf({ id }: { readonly id: string }): string {
 
 describe("the list of keys", () => {
   test("shows what a key spent, to the last nano-dollar, and never the key", async () => {
-    const account = await harness.account({ monthlyLimit: "3.5" });
-    await harness.api.post(account, chatBody());
-    const { body, status } = await harness.get<KeysReply>("viewer", keysOf(account));
+    const account = await world.account({ monthlyLimit: "3.5" });
+    await world.api.post(account, chatBody());
+    const { body, status } = await world.get<KeysReply>("viewer", keysOf(account));
     expect(status).toBe(200);
     expect(body.prefix).toBe("svc_live_");
-    const { monthSpent } = (await harness.api.view(account)).key;
+    const { monthSpent } = (await world.api.view(account)).key;
     expect(monthSpent).toBeGreaterThan(0n);
     expect(body.keys).toHaveLength(1);
     expect(body.keys[0]).toMatchObject({
@@ -46,8 +39,8 @@ describe("the list of keys", () => {
   });
 
   test("names the one permission of an application account", async () => {
-    const account = await harness.account({ surface: "application" });
-    const { body } = await harness.get<KeysReply>("viewer", keysOf(account));
+    const account = await world.account({ surface: "application" });
+    const { body } = await world.get<KeysReply>("viewer", keysOf(account));
     expect(body.prefix).toBe("svc_sk_");
     expect(body.scopes).toEqual([{ scope: "models", title: "Models API", in_tier: true }]);
   });
@@ -55,14 +48,14 @@ describe("the list of keys", () => {
 
 describe("a new key", () => {
   test("works at once, within its scopes, addresses and budget", async () => {
-    const account = await harness.account({ paid: "5" });
+    const account = await world.account({ paid: "5" });
     const fields = {
       ...BODY,
       scopes: ["models", "MODELS"],
       ip_allowlist: ["127.0.0.0/8", "::1"],
       monthly_limit_usd: "0.000000001",
     };
-    const { body, status } = await harness.post<CreatedKeyReply>("admin", keysOf(account), fields);
+    const { body, status } = await world.post<CreatedKeyReply>("admin", keysOf(account), fields);
     expect(status).toBe(200);
     expect(body.applied).toBeTrue();
     expect(body.created).toMatchObject({
@@ -73,7 +66,7 @@ describe("a new key", () => {
       monthly_limit_usd: "0.000000001",
       month_spent_usd: "0",
     });
-    const refused = await harness.api.post({ key: body.key }, chatBody());
+    const refused = await world.api.post({ key: body.key }, chatBody());
     expect((await errorOf(refused)).code).toBe("key_budget_exceeded");
   });
 
@@ -89,81 +82,81 @@ describe("a new key", () => {
     [{ monthly_limit_usd: "99999999999" }, "monthly_limit_usd: Amount"],
     [{ budget: "5" }, "budget"],
   ])("with %j is refused by name, and nothing is made", async (wrong, message) => {
-    const account = await harness.account();
-    const told = await harness.post("owner", keysOf(account), { ...BODY, ...wrong });
+    const account = await world.account();
+    const told = await world.post("owner", keysOf(account), { ...BODY, ...wrong });
     expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
     expect(told.message).toStartWith(message);
-    const { body } = await harness.get<KeysReply>("owner", keysOf(account));
+    const { body } = await world.get<KeysReply>("owner", keysOf(account));
     expect(body.keys).toHaveLength(1);
   });
 
   test("of an application account has the permission Models API alone", async () => {
-    const account = await harness.account({ surface: "application" });
-    const wrong = await harness.post("admin", keysOf(account), { ...BODY, scopes: ["search"] });
+    const account = await world.account({ surface: "application" });
+    const wrong = await world.post("admin", keysOf(account), { ...BODY, scopes: ["search"] });
     expect(wrong).toMatchObject({ status: 400, code: "wrong_scope" });
-    const { body } = await harness.post<CreatedKeyReply>("admin", keysOf(account), BODY);
+    const { body } = await world.post<CreatedKeyReply>("admin", keysOf(account), BODY);
     expect(body.key).toStartWith("svc_sk_");
   });
 
   test("of a closed account is refused", async () => {
-    const account = await harness.account({ state: "closed" });
-    const told = await harness.post("owner", keysOf(account), BODY);
+    const account = await world.account({ state: "closed" });
+    const told = await world.post("owner", keysOf(account), BODY);
     expect(told).toMatchObject({ status: 409, code: "closed" });
   });
 });
 
 describe("a key that is revoked", () => {
   test("is refused at the very next call", async () => {
-    const account = await harness.account();
-    expect((await harness.api.post(account, chatBody())).status).toBe(200);
+    const account = await world.account();
+    expect((await world.api.post(account, chatBody())).status).toBe(200);
     const path = `${keysOf(account)}/${account.keyId}/revoke`;
-    const { body, status } = await harness.post<ChangedKeyReply>("admin", path);
+    const { body, status } = await world.post<ChangedKeyReply>("admin", path);
     expect(status).toBe(200);
     expect(body.key.revoked_at).not.toBeNull();
-    const refused = await harness.api.post(account, chatBody());
+    const refused = await world.api.post(account, chatBody());
     expect((await errorOf(refused)).code).toBe("invalid_api_key");
-    const again = await harness.post<ChangedKeyReply>("admin", path);
+    const again = await world.post<ChangedKeyReply>("admin", path);
     expect(again.body.key.revoked_at).toBe(body.key.revoked_at);
   });
 
   test("of another account is told like one that does not exist, and goes on", async () => {
-    const [mine, other] = [await harness.account(), await harness.api.account()];
-    const told = await harness.post("owner", `${keysOf(mine)}/${other.keyId}/revoke`);
-    const missing = await harness.post("owner", `${keysOf(mine)}/key_0/revoke`);
+    const [mine, other] = [await world.account(), await world.api.account()];
+    const told = await world.post("owner", `${keysOf(mine)}/${other.keyId}/revoke`);
+    const missing = await world.post("owner", `${keysOf(mine)}/key_0/revoke`);
     expect(told).toMatchObject({ status: 404, code: "not_found" });
     expect(missing.message).toBe(told.message?.replace(other.keyId, "key_0"));
-    expect((await harness.api.post(other, chatBody())).status).toBe(200);
+    expect((await world.api.post(other, chatBody())).status).toBe(200);
   });
 });
 
 test("a key is given another name", async () => {
-  const account = await harness.account();
+  const account = await world.account();
   const path = `${keysOf(account)}/${account.keyId}/rename`;
-  const { body } = await harness.post<ChangedKeyReply>("admin", path, { name: " laptop " });
+  const { body } = await world.post<ChangedKeyReply>("admin", path, { name: " laptop " });
   expect(body.key.name).toBe("laptop");
   await eventually("the name is in force", async () => {
-    return (await harness.api.view(account)).key.name === "laptop";
+    return (await world.api.view(account)).key.name === "laptop";
   });
-  const wrong = await harness.post("admin", path, { name: "" });
+  const wrong = await world.post("admin", path, { name: "" });
   expect(wrong.message).toStartWith("name must");
 });
 
 test.each(["viewer", "billing"] as const)("a %s reads keys and changes none", async (who) => {
-  const account = await harness.account();
+  const account = await world.account();
   const path = `${keysOf(account)}/${account.keyId}`;
-  expect((await harness.get(who, keysOf(account))).status).toBe(200);
+  expect((await world.get(who, keysOf(account))).status).toBe(200);
   for (const [target, body] of [
     [keysOf(account), BODY],
     [`${path}/revoke`, {}],
     [`${path}/rename`, { name: "mine" }],
   ] as const) {
-    expect(await harness.post(who, target, body)).toMatchObject({ code: "role_required" });
+    expect(await world.post(who, target, body)).toMatchObject({ code: "role_required" });
   }
-  expect((await harness.api.post(account, chatBody())).status).toBe(200);
+  expect((await world.api.post(account, chatBody())).status).toBe(200);
 });
 
 test("a stranger is told that there is no such account", async () => {
-  const account = await harness.account();
-  const told = await harness.post("stranger", keysOf(account), BODY);
+  const account = await world.account();
+  const told = await world.post("stranger", keysOf(account), BODY);
   expect(told).toMatchObject({ status: 404, code: "account_not_found" });
 });

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { CapReply, LimitsReply } from "../../src/console/limits-schema.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { chatBody, errorOf } from "../support/api-world.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { shared } from "../support/shared.ts";
 
-let harness: ConsoleWorld;
-
-beforeAll(async () => {
-  harness = await ConsoleWorld.start();
-});
-
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const world = await shared(ConsoleWorld.start());
 
 async function limitsOf({ id }: TestAccount): Promise<LimitsReply> {
-  return (await harness.get<LimitsReply>("viewer", `/accounts/${id}/limits`)).body;
+  return (await world.get<LimitsReply>("viewer", `/accounts/${id}/limits`)).body;
 }
 
 function capOf({ id }: TestAccount): string {
@@ -25,10 +18,10 @@ function capOf({ id }: TestAccount): string {
 
 describe("limits", () => {
   test("count the requests, the money and the open calls of this moment", async () => {
-    const account = await harness.account({ paid: "5", monthlyLimit: "2" });
-    await harness.api.post(account, chatBody());
-    await harness.api.post(account, chatBody({ model: "nothing" }));
-    const stream = await harness.api.post(account, chatBody({ stream: true }));
+    const account = await world.account({ paid: "5", monthlyLimit: "2" });
+    await world.api.post(account, chatBody());
+    await world.api.post(account, chatBody({ model: "nothing" }));
+    const stream = await world.api.post(account, chatBody({ stream: true }));
     const during = await limitsOf(account);
     expect(during.tier).toEqual({ kind: "tier", name: "starter" });
     expect(during.requests).toMatchObject({ per_minute_key: 60, per_minute_account: null });
@@ -41,7 +34,7 @@ describe("limits", () => {
       return (await limitsOf(account)).open.calls === 0;
     });
     const after = await limitsOf(account);
-    const { monthSpent } = await harness.api.view(account);
+    const { monthSpent } = await world.api.view(account);
     expect(monthSpent).toBeGreaterThan(0n);
     expect(after.month.spent_usd).toBe((Number(monthSpent) / 1e9).toFixed(9).replace(/0+$/, ""));
     expect(after.requests.keys[0]?.month_spent_usd).toBe(after.month.spent_usd);
@@ -49,10 +42,10 @@ describe("limits", () => {
   });
 
   test("say which one binds", async () => {
-    const byBalance = await harness.account({ paid: "5" });
-    const byTier = await harness.account({ paid: "500" });
-    const suspended = await harness.account({ state: "suspended", stateReason: "operator" });
-    const owing = await harness.account({ paid: "5", reversed: "9" });
+    const byBalance = await world.account({ paid: "5" });
+    const byTier = await world.account({ paid: "500" });
+    const suspended = await world.account({ state: "suspended", stateReason: "operator" });
+    const owing = await world.account({ paid: "5", reversed: "9" });
     expect((await limitsOf(byBalance)).binds).toBe("balance");
     expect((await limitsOf(byTier)).binds).toBe("tier_cap");
     expect((await limitsOf(suspended)).binds).toBe("inactive");
@@ -60,7 +53,7 @@ describe("limits", () => {
   });
 
   test("list every tier with what unlocks it, and mark the account's own", async () => {
-    const { tiers, mail, batch_searches_max } = await limitsOf(await harness.account());
+    const { tiers, mail, batch_searches_max } = await limitsOf(await world.account());
     expect(tiers.map(({ name }) => name)).toEqual([
       ...["free", "starter", "build", "scale", "pro", "enterprise"],
     ]);
@@ -71,8 +64,8 @@ describe("limits", () => {
   });
 
   test("count the mail of an account that may send it", async () => {
-    const account = await harness.account({ contract: "enterprise", paid: "5", scopes: ["mail"] });
-    await harness.api.postTo("/v1/mail/send", account, {
+    const account = await world.account({ contract: "enterprise", paid: "5", scopes: ["mail"] });
+    await world.api.postTo("/v1/mail/send", account, {
       to: ["ada@example.com", "bob@example.com"],
       subject: "Hello",
       text: "Hello",
@@ -87,8 +80,8 @@ describe("limits", () => {
   });
 
   test("of a plan count all its keys together, and name no cap", async () => {
-    const account = await harness.account({ surface: "application", plan: "starter", paid: "5" });
-    await harness.api.postTo("/api/v1/chat/completions", account, chatBody());
+    const account = await world.account({ surface: "application", plan: "starter", paid: "5" });
+    await world.api.postTo("/api/v1/chat/completions", account, chatBody());
     const { tier, month, requests, tiers, open } = await limitsOf(account);
     expect(tier).toEqual({ kind: "plan", name: "starter" });
     expect(month.tier_cap_usd).toBeNull();
@@ -100,17 +93,17 @@ describe("limits", () => {
 
 describe("the account's own cap", () => {
   test("is set to the last nano-dollar, binds the next call, and is taken away", async () => {
-    const account = await harness.account();
-    const { body } = await harness.post<CapReply>("owner", capOf(account), {
+    const account = await world.account();
+    const { body } = await world.post<CapReply>("owner", capOf(account), {
       own_cap_usd: "0.000000001",
     });
     expect(body).toEqual({ own_cap_usd: "0.000000001", applied: true });
-    const refused = await errorOf(await harness.api.post(account, chatBody()));
+    const refused = await errorOf(await world.api.post(account, chatBody()));
     expect(refused.code).toBe("monthly_limit_reached");
     const { month, binds } = await limitsOf(account);
     expect([month.own_cap_usd, binds]).toEqual(["0.000000001", "own_cap"]);
-    await harness.post("owner", capOf(account), { own_cap_usd: null });
-    expect((await harness.api.post(account, chatBody())).status).toBe(200);
+    await world.post("owner", capOf(account), { own_cap_usd: null });
+    expect((await world.api.post(account, chatBody())).status).toBe(200);
   });
 
   test.each([
@@ -120,22 +113,22 @@ describe("the account's own cap", () => {
     [{ own_cap_usd: "0.0000000001" }, "own_cap_usd must be USD in a string"],
     [{ own_cap_usd: "1", cap: "2" }, "cap"],
   ])("%j is refused by name", async (fields, message) => {
-    const account = await harness.account();
-    const told = await harness.post("owner", capOf(account), fields);
+    const account = await world.account();
+    const told = await world.post("owner", capOf(account), fields);
     expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
     expect(told.message).toStartWith(message);
   });
 
   test("is the owner's alone, and a closed account has none", async () => {
-    const account = await harness.account();
+    const account = await world.account();
     for (const who of ["viewer", "billing", "admin"] as const) {
-      const told = await harness.post(who, capOf(account), { own_cap_usd: "1" });
+      const told = await world.post(who, capOf(account), { own_cap_usd: "1" });
       expect(told.code).toBe("role_required");
     }
-    const stranger = await harness.post("stranger", capOf(account), { own_cap_usd: "1" });
+    const stranger = await world.post("stranger", capOf(account), { own_cap_usd: "1" });
     expect(stranger.code).toBe("account_not_found");
-    const closed = await harness.account({ state: "closed" });
-    const told = await harness.post("owner", capOf(closed), { own_cap_usd: "1" });
+    const closed = await world.account({ state: "closed" });
+    const told = await world.post("owner", capOf(closed), { own_cap_usd: "1" });
     expect(told).toMatchObject({ status: 409, code: "closed" });
   });
 });

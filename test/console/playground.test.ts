@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { KeysReply } from "../../src/console/keys-schema.ts";
 import type { LimitsReply } from "../../src/console/limits-schema.ts";
 import type { EstimateReply } from "../../src/console/playground-schema.ts";
@@ -8,31 +8,24 @@ import type { TestAccount } from "../support/accounts.ts";
 import { type CompletionJson, chatBody } from "../support/api-world.ts";
 import { ConsoleWorld, type Somebody } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
 
 const CHAT = "/v1/chat/completions";
 
-let harness: ConsoleWorld;
-
-beforeAll(async () => {
-  harness = await ConsoleWorld.start();
-});
-
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const world = await shared(ConsoleWorld.start());
 
 const pathOf = ({ id }: TestAccount) => `/accounts/${id}/playground`;
 
 function call<Body>(who: Somebody, account: TestAccount, path: string, body: object) {
-  return harness.post<Body>(who, pathOf(account), { path, body });
+  return world.post<Body>(who, pathOf(account), { path, body });
 }
 
 /** What the database has of the account's keys of the playground. */
 async function keysOf({ id }: TestAccount) {
-  const { sql } = harness.api.parts.stores.database;
+  const { sql } = world.api.parts.stores.database;
   return await sql<{ id: string; revoked: boolean; session: string; digest: string }[]>`
     SELECT k.id, k.revoked_at IS NOT NULL AS revoked, k.session, k.digest
     FROM keys k JOIN accounts a ON a.number = k.account
@@ -40,19 +33,19 @@ async function keysOf({ id }: TestAccount) {
 }
 
 async function spent({ id, bucket }: TestAccount): Promise<bigint> {
-  return (await harness.api.parts.stores.actors.of(id, bucket).state()).wallet.spent;
+  return (await world.api.parts.stores.actors.of(id, bucket).state()).wallet.spent;
 }
 
 describe("a call of the playground", () => {
   test("is a real one: held, charged, logged by a key of its own, and never shown it", async () => {
-    const account = await harness.account();
+    const account = await world.account();
     const { body, headers } = await call<CompletionJson>("billing", account, CHAT, chatBody());
     expect(body.svc.cost_usd).toBeGreaterThan(0);
     expect(headers.get("x-request-id")).toBe(body.svc.request_id);
     expect(headers.get("x-svc-cost-usd")).toBe(String(body.svc.cost_usd));
     expect(headers.get("x-ratelimit-remaining-requests")).toBe("19");
     expect(Number(await spent(account)) / 1e9).toBe(body.svc.cost_usd);
-    const [entry] = await harness.api.journal(account);
+    const [entry] = await world.api.journal(account);
     expect(entry).toMatchObject({ type: "call", request: body.svc.request_id });
     const [key, ...others] = await keysOf(account);
     expect([key?.session, others]).toEqual(["session_billing", []]);
@@ -60,13 +53,13 @@ describe("a call of the playground", () => {
   });
 
   test("streams as the API does", async () => {
-    const account = await harness.account();
-    const response = await fetch(`${harness.api.parts.url}/console/api${pathOf(account)}`, {
+    const account = await world.account();
+    const response = await fetch(`${world.api.parts.url}/console/api${pathOf(account)}`, {
       method: "POST",
       headers: {
         cookie: "session=owner",
         "content-type": "application/json",
-        origin: harness.api.parts.url,
+        origin: world.api.parts.url,
       },
       body: JSON.stringify({ path: CHAT, body: chatBody({ stream: true }) }),
     });
@@ -78,17 +71,17 @@ describe("a call of the playground", () => {
   });
 
   test("uses one key for a session, another for another one", async () => {
-    const account = await harness.account();
+    const account = await world.account();
     await Promise.all([1, 2, 3].map(() => call("admin", account, CHAT, chatBody())));
     await call("owner", account, CHAT, chatBody());
     const sessions = (await keysOf(account)).map(({ session }) => session);
     expect(sessions.toSorted()).toEqual(["session_admin", "session_owner"]);
-    const { body } = await harness.get<KeysReply>("owner", `/accounts/${account.id}/keys`);
+    const { body } = await world.get<KeysReply>("owner", `/accounts/${account.id}/keys`);
     expect(body.keys.map(({ id }) => id)).toEqual([account.keyId]);
   });
 
   test("is refused as the API refuses it, and charges nothing", async () => {
-    const account = await harness.account({ free: "0", paid: "5" });
+    const account = await world.account({ free: "0", paid: "5" });
     const unknown = await call("owner", account, CHAT, chatBody({ model: "nothing" }));
     expect(unknown).toMatchObject({ status: 404, code: "model_not_found" });
     const wrong = await call("owner", account, "/v1/maps", { action: "dance" });
@@ -99,7 +92,7 @@ describe("a call of the playground", () => {
   });
 
   test("searches and asks for places", async () => {
-    const account = await harness.account({ paid: "5" });
+    const account = await world.account({ paid: "5" });
     const search = await call<{ svc: object }>("owner", account, "/v1/search", { query: "tea" });
     expect([search.status, search.message]).toEqual([200, undefined]);
     const parameters = { action: "geocode", query: "Berlin", limit: 1 };
@@ -108,11 +101,11 @@ describe("a call of the playground", () => {
   });
 
   test("mails to the person who is signed in, whatever the page says", async () => {
-    const account = await harness.account({ contract: "enterprise", paid: "5" });
+    const account = await world.account({ contract: "enterprise", paid: "5" });
     const message = { to: ["somebody@example.org"], subject: "Hello", text: "Hello" };
     const sent = await call<{ recipients: number }>("owner", account, "/v1/mail/send", message);
     expect(sent.body.recipients).toBe(1);
-    const { sql } = harness.api.parts.stores.database;
+    const { sql } = world.api.parts.stores.database;
     const [row] = await sql`
       SELECT m.domains FROM mail_messages m
       JOIN accounts a ON a.number = m.account WHERE a.id = ${account.id}`;
@@ -125,25 +118,25 @@ describe("a call of the playground", () => {
     [{ path: CHAT }, "body must be an object"],
     [{ path: "/v1/maps", body: { action: ["geocode"] } }, "body.action must be a string"],
   ])("%j is refused by name", async (fields, message) => {
-    const account = await harness.account();
-    const told = await harness.post("owner", pathOf(account), fields);
+    const account = await world.account();
+    const told = await world.post("owner", pathOf(account), fields);
     expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
     expect(told.message).toStartWith(message);
   });
 
   test("of an application account goes to its own API", async () => {
-    const account = await harness.account({ surface: "application", paid: "5" });
+    const account = await world.account({ surface: "application", paid: "5" });
     const path = "/api/v1/chat/completions";
     const told = await call<CompletionJson>("owner", account, path, chatBody());
     expect(told.body.svc.cost_usd).toBeGreaterThan(0);
   });
 
   test("is not for viewers or strangers", async () => {
-    const account = await harness.account();
+    const account = await world.account();
     for (const path of [pathOf(account), `${pathOf(account)}/estimate`]) {
       const body = { path: CHAT, body: chatBody() };
-      expect((await harness.post("viewer", path, body)).code).toBe("role_required");
-      expect((await harness.post("stranger", path, body)).code).toBe("account_not_found");
+      expect((await world.post("viewer", path, body)).code).toBe("role_required");
+      expect((await world.post("stranger", path, body)).code).toBe("account_not_found");
     }
     expect(await keysOf(account)).toHaveLength(0);
   });
@@ -151,28 +144,28 @@ describe("a call of the playground", () => {
 
 describe("an estimate", () => {
   const estimate = (account: TestAccount, path: string, body: object) =>
-    harness.post<EstimateReply>("owner", `${pathOf(account)}/estimate`, { path, body });
+    world.post<EstimateReply>("owner", `${pathOf(account)}/estimate`, { path, body });
 
   test("is what the call holds, and counts, holds and logs nothing", async () => {
-    const account = await harness.account({ paid: "5" });
+    const account = await world.account({ paid: "5" });
     const told = await estimate(account, CHAT, chatBody({ max_tokens: 100 }));
     expect(told.body.spendable_usd).toBe("5");
-    expect(await harness.api.journal(account)).toEqual([]);
-    expect(await harness.api.holdRecords(account)).toEqual([]);
+    expect(await world.api.journal(account)).toEqual([]);
+    expect(await world.api.holdRecords(account)).toEqual([]);
     const path = `/accounts/${account.id}/limits`;
-    const { body } = await harness.get<LimitsReply>("owner", path);
+    const { body } = await world.get<LimitsReply>("owner", path);
     expect(body.requests.keys.map(({ used }) => used)).toEqual([0]);
-    const { chat } = harness.api;
+    const { chat } = world.api;
     const { reply } = chat;
     const gate = Promise.withResolvers<void>();
     chat.reply = async (...asked) => {
       await gate.promise;
       return await reply(...asked);
     };
-    const answer = harness.api.post(account, chatBody({ max_tokens: 100 }));
+    const answer = world.api.post(account, chatBody({ max_tokens: 100 }));
     let held = 0n;
     await eventually("the call holds", async () => {
-      held = (await harness.api.holdRecords(account))[0]?.paid ?? 0n;
+      held = (await world.api.holdRecords(account))[0]?.paid ?? 0n;
       return held > 0n;
     });
     gate.resolve();
@@ -182,7 +175,7 @@ describe("an estimate", () => {
   });
 
   test("of search, maps and mail is their price", async () => {
-    const account = await harness.account({ contract: "enterprise", paid: "5" });
+    const account = await world.account({ contract: "enterprise", paid: "5" });
     const holds = await Promise.all([
       estimate(account, "/v1/search", { query: "tea", max_results: 4 }),
       estimate(account, "/v1/maps", { action: "geocode", query: "Berlin" }),
@@ -191,21 +184,21 @@ describe("an estimate", () => {
     const [search, maps, mail] = holds.map(({ body }) => body.hold_usd);
     expect(usd(search ?? "0") % 4n).toBe(0n);
     expect([maps, mail]).toEqual(["0.00005", "0.0015"]);
-    expect(await harness.api.journal(account)).toEqual([]);
+    expect(await world.api.journal(account)).toEqual([]);
   });
 
   test("refuses what the call would refuse", async () => {
-    const account = await harness.account();
+    const account = await world.account();
     const told = await estimate(account, CHAT, chatBody({ max_tokens: 0 }));
     expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
-    expect(await harness.api.journal(account)).toEqual([]);
+    expect(await world.api.journal(account)).toEqual([]);
   });
 });
 
 test("a key of the playground ends with its session or its time, and is then refused", async () => {
-  const account = await harness.account();
+  const account = await world.account();
   await call("owner", account, CHAT, chatBody());
-  const { database, actors } = harness.api.parts.stores;
+  const { database, actors } = world.api.parts.stores;
   // The people of these tests have no rows, so their sessions have ended.
   const deps = { database, accounts: actors, now: async () => Date.now(), log: silent };
   expect(await revokePlaygroundKeys(deps)).toBeGreaterThan(0);

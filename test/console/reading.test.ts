@@ -1,7 +1,7 @@
 // What the pages read agrees: chart, table, CSV, request log and ledger say the same of the same
 // calls, in whatever zone and grouping.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { LedgerReply } from "../../src/console/billing-schema.ts";
 import type { OverviewReply } from "../../src/console/overview-schema.ts";
 import type { ReceiptReply, RequestsReply } from "../../src/console/requests-schema.ts";
@@ -13,18 +13,15 @@ import type { TestAccount } from "../support/accounts.ts";
 import { chatBody } from "../support/api-world.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { Random } from "../support/random.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
 
-let harness: ConsoleWorld;
-beforeAll(async () => {
-  harness = await ConsoleWorld.start();
-});
-afterAll(() => harness[Symbol.asyncDispose]());
+const world = await shared(ConsoleWorld.start());
 
 async function flush(): Promise<void> {
-  const { actors, database } = harness.api.parts.stores;
+  const { actors, database } = world.api.parts.stores;
   await flushJournal({
     scripts: actors.scripts,
     ledger: new Ledger(database),
@@ -46,7 +43,7 @@ function rangeNow(): string {
 }
 
 async function csv(account: TestAccount, rest: string): Promise<string[][]> {
-  const url = `${harness.api.parts.url}/console/api${pathOf(account, rest)}`;
+  const url = `${world.api.parts.url}/console/api${pathOf(account, rest)}`;
   const response = await fetch(url, { headers: { cookie: "session=viewer" } });
   expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   const lines = (await response.text()).trimEnd().split("\r\n");
@@ -58,15 +55,15 @@ const sumUsd = (amounts: readonly string[]) =>
 
 /** A busy account: answered, refused and failed calls of two models. */
 async function busyAccount(): Promise<TestAccount> {
-  const account = await harness.account({ paid: "3", free: "0.01", ownCap: "4" });
+  const account = await world.account({ paid: "3", free: "0.01", ownCap: "4" });
   const random = new Random(3);
   for (let call = 0; call < 25; call += 1) {
     const model = random.next() < 0.5 ? "test-model" : "paid-only";
     const kind = random.next();
-    if (kind < 0.15) await harness.api.post(account, chatBody({ model: "no-such-model" }));
+    if (kind < 0.15) await world.api.post(account, chatBody({ model: "no-such-model" }));
     else if (kind < 0.3)
-      await harness.api.post(account, chatBody({ model, max_tokens: 120_000_000 }));
-    else await harness.api.post(account, chatBody({ model }));
+      await world.api.post(account, chatBody({ model, max_tokens: 120_000_000 }));
+    else await world.api.post(account, chatBody({ model }));
   }
   await flush();
   return account;
@@ -74,13 +71,10 @@ async function busyAccount(): Promise<TestAccount> {
 
 test("chart, table, CSV, request log and ledger agree to the last nano-dollar", async () => {
   const account = await busyAccount();
-  const log = await harness.get<RequestsReply>("viewer", pathOf(account, "requests?limit=200"));
+  const log = await world.get<RequestsReply>("viewer", pathOf(account, "requests?limit=200"));
   const rows = log.body.requests;
   expect(rows).toHaveLength(25);
-  const { body: book } = await harness.get<LedgerReply>(
-    "viewer",
-    pathOf(account, "ledger?kind=all"),
-  );
+  const { body: book } = await world.get<LedgerReply>("viewer", pathOf(account, "ledger?kind=all"));
   const charges = book.entries.filter(({ kind }) => kind === "charge");
   const cost = sumUsd(rows.map((row) => row.cost_usd));
   expect(usd(cost)).toBeGreaterThan(0n);
@@ -93,7 +87,7 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
       ["1mo", "Asia/Kolkata"],
     ]) {
       const query = `${rangeNow()}&group=${group}&step=${step}&zone=${zone}`;
-      const { body } = await harness.get<UsageReply>("viewer", pathOf(account, `usage?${query}`));
+      const { body } = await world.get<UsageReply>("viewer", pathOf(account, `usage?${query}`));
       const all = [body.total, ...[body.groups.map((one) => one.total)].map(summed)];
       const steps = body.groups.flatMap((one) => one.steps);
       for (const sum of [...all, summed(steps)]) {
@@ -143,9 +137,9 @@ test("a filter finds the same calls in usage, in the log and in its CSV", async 
     "model=none",
   ]) {
     const usageOf = `usage?${rangeNow()}&step=1h&group=none&${filter}`;
-    const { body: used } = await harness.get<UsageReply>("viewer", pathOf(account, usageOf));
+    const { body: used } = await world.get<UsageReply>("viewer", pathOf(account, usageOf));
     const logOf = pathOf(account, `requests?limit=200&${filter}`);
-    const { body: logged } = await harness.get<RequestsReply>("viewer", logOf);
+    const { body: logged } = await world.get<RequestsReply>("viewer", logOf);
     expect([filter, used.total.calls]).toEqual([filter, logged.requests.length]);
     expect(await csv(account, `requests.csv?${filter}`)).toHaveLength(used.total.calls + 1);
   }
@@ -159,7 +153,7 @@ test("pages of the log have every call once, newest first", async () => {
   while (before !== null) {
     const place: string = before === "" ? "" : `&before=${before}`;
     const path = pathOf(account, `requests?limit=7${place}`);
-    const { body } = await harness.get<RequestsReply>("viewer", path);
+    const { body } = await world.get<RequestsReply>("viewer", path);
     ids.push(...body.requests.map(({ id }) => id));
     times.push(...body.requests.map(({ at }) => at));
     before = body.next;
@@ -169,59 +163,53 @@ test("pages of the log have every call once, newest first", async () => {
 });
 
 test("a call opens as a receipt whose lines make up the charge", async () => {
-  const account = await harness.account({ paid: "3" });
-  await harness.api.post(account, chatBody());
-  await harness.api.post(account, chatBody({ max_tokens: 120_000_000 }));
+  const account = await world.account({ paid: "3" });
+  await world.api.post(account, chatBody());
+  await world.api.post(account, chatBody({ max_tokens: 120_000_000 }));
   await flush();
-  const { body } = await harness.get<RequestsReply>("viewer", pathOf(account, "requests"));
+  const { body } = await world.get<RequestsReply>("viewer", pathOf(account, "requests"));
   const [refused, paid] = body.requests;
-  const opened = await harness.get<ReceiptReply>("viewer", pathOf(account, `requests/${paid?.id}`));
+  const opened = await world.get<ReceiptReply>("viewer", pathOf(account, `requests/${paid?.id}`));
   const { charged_usd, returned_usd, held_usd, lines, balance_after_usd } = opened.body;
   expect(sumUsd([charged_usd, returned_usd])).toBe(held_usd ?? "");
   expect(sumUsd(lines.map((line) => line.cost_usd))).toBe(charged_usd);
   expect(sumUsd([balance_after_usd ?? "", charged_usd])).toBe("3");
   expect(opened.body.refusal).toBeNull();
-  const other = await harness.get<ReceiptReply>(
-    "viewer",
-    pathOf(account, `requests/${refused?.id}`),
-  );
+  const other = await world.get<ReceiptReply>("viewer", pathOf(account, `requests/${refused?.id}`));
   expect(other.body).toMatchObject({ held_usd: null, charged_usd: "0", lines: [] });
   expect(other.body.refusal?.explanation).toMatch(/^Refused: .*\.$/);
 });
 
 test("a call of another account is not there, as one that never was", async () => {
-  const [mine, theirs] = [
-    await harness.account({ paid: "3" }),
-    await harness.account({ paid: "3" }),
-  ];
-  await harness.api.post(theirs, chatBody());
+  const [mine, theirs] = [await world.account({ paid: "3" }), await world.account({ paid: "3" })];
+  await world.api.post(theirs, chatBody());
   await flush();
-  const { body } = await harness.get<RequestsReply>("viewer", pathOf(theirs, "requests"));
+  const { body } = await world.get<RequestsReply>("viewer", pathOf(theirs, "requests"));
   const id = body.requests[0]?.id ?? "";
   const missing = "req_7n42DGM5Tflk9n8mt7Fhc7";
   const [one, two] = await Promise.all(
-    [id, missing].map((request) => harness.get("viewer", pathOf(mine, `requests/${request}`))),
+    [id, missing].map((request) => world.get("viewer", pathOf(mine, `requests/${request}`))),
   );
   expect([one?.status, two?.status]).toEqual([404, 404]);
   expect(one?.message?.replace(id, missing)).toBe(two?.message ?? "");
 });
 
 test("figures say how far they are behind, and stop when the journal is written", async () => {
-  const account = await harness.account({ paid: "3" });
-  await harness.api.post(account, chatBody());
+  const account = await world.account({ paid: "3" });
+  await world.api.post(account, chatBody());
   const path = pathOf(account, "requests");
-  const before = await harness.get<RequestsReply>("viewer", path);
+  const before = await world.get<RequestsReply>("viewer", path);
   expect(before.body.requests).toEqual([]);
   expect(before.body.as_of.behind_seconds).toBeGreaterThan(0);
   await flush();
-  const after = await harness.get<RequestsReply>("viewer", path);
+  const after = await world.get<RequestsReply>("viewer", path);
   expect(after.body.requests).toHaveLength(1);
   expect(after.body.as_of.behind_seconds).toBe(0);
 });
 
 test("the overview has the balances of this moment and the usage of today", async () => {
   const account = await busyAccount();
-  const { body } = await harness.get<OverviewReply>("viewer", pathOf(account, "overview"));
+  const { body } = await world.get<OverviewReply>("viewer", pathOf(account, "overview"));
   expect(body.today.calls).toBe(25);
   expect(body.last_errors.length).toBeGreaterThan(0);
   expect(body.first_steps).toEqual({ has_key: true, has_called: true, has_paid: true });
@@ -243,8 +231,8 @@ test.each([
   ],
   ["from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=1h&group=all", "group"],
 ])("a wrong question of usage names its field: %s", async (query, words) => {
-  const account = await harness.account();
-  const told = await harness.get("viewer", pathOf(account, `usage?${query}`));
+  const account = await world.account();
+  const told = await world.get("viewer", pathOf(account, `usage?${query}`));
   expect(told.status).toBe(400);
   expect(told.message).toContain(words);
 });
@@ -255,8 +243,8 @@ test.each([
   "limit=201",
   "from=2026-13-01T00:00:00Z",
 ])("a wrong question of the log names its field: %s", async (query) => {
-  const account = await harness.account();
-  const told = await harness.get("viewer", pathOf(account, `requests?${query}`));
+  const account = await world.account();
+  const told = await world.get("viewer", pathOf(account, `requests?${query}`));
   expect(told.status).toBe(400);
   expect(told.message).toContain(query.split("=")[0] ?? "");
 });

@@ -1,10 +1,11 @@
 // Who may call what of the console: every endpoint has a row here, and one without a row fails. To
 // strangers an account is not there, in the words of one that never was.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mayAct, ROLES, type Role } from "../../src/core/roles.ts";
 import { CONSOLE } from "../../src/routes.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
@@ -80,17 +81,13 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
 
 const MISSING = "acct_7n42DGM5Tflk9n8mt7Fhc7";
 
-let harness: ConsoleWorld;
-beforeAll(async () => {
-  harness = await ConsoleWorld.start();
-});
-afterAll(() => harness[Symbol.asyncDispose]());
+const world = await shared(ConsoleWorld.start());
 
 type Endpoint = (typeof CONSOLE)[number];
 
 async function call({ method, path }: Endpoint, account: string, who: string | null) {
   const filled = path.replace("{account}", account).replaceAll(/\{\w+\}/g, "none");
-  const { url } = harness.api.parts;
+  const { url } = world.api.parts;
   const response = await fetch(url + filled, {
     method,
     headers: {
@@ -120,7 +117,7 @@ const OF_ACCOUNTS = CONSOLE.filter(({ role }) => role !== null);
 test.each(OF_ACCOUNTS.map((one) => [one.id, one] as const))(
   "%s is for members with its role, and for strangers not there",
   async (id, endpoint) => {
-    const account = await harness.account({ paid: "5" });
+    const account = await world.account({ paid: "5" });
     const stranger = await call(endpoint, account.id, "stranger");
     const missing = await call(endpoint, MISSING, "stranger");
     expect(stranger.status).toBe(404);

@@ -1,12 +1,13 @@
 // The built dashboard: how large it is, and how it is served.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildDashboard, isDashboardBuilt, staticImports } from "../../scripts/build-dashboard.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { DASHBOARD_FOLDER, openDashboard } from "../../src/http/dashboard-files.ts";
 import { ApiWorld } from "../support/api-world.ts";
+import { atEnd, shared } from "../support/shared.ts";
 
 const KB = 1_000;
 const SCRIPT_BYTES_MAX = 220 * KB;
@@ -14,17 +15,10 @@ const STYLE_BYTES_MAX = 25 * KB;
 
 const folder = temporaryFolder("farebox-dashboard-");
 const assets = join(folder.path, DASHBOARD_FOLDER, "assets");
-let api: ApiWorld;
 
-beforeAll(async () => {
-  await buildDashboard(folder.path);
-  api = await ApiWorld.start({ dashboard: openDashboard(folder.path) });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  folder.remove();
-});
+atEnd(() => folder.remove());
+await buildDashboard(folder.path);
+const api = await shared(ApiWorld.start({ dashboard: openDashboard(folder.path) }));
 
 function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${api.parts.url}${path}`, { headers, redirect: "manual", decompress: false });

@@ -1,7 +1,7 @@
 // Three clients that many programs are built on, against both surfaces: what changes is the base
 // address and the key.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 import { tool as langchainTool } from "@langchain/core/tools";
@@ -9,7 +9,8 @@ import { ChatOpenAI } from "@langchain/openai";
 import { APICallError, generateText, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
-import { type Product, startProduct } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
+import { shared } from "../support/shared.ts";
 
 const SAID = "Fares are paid before the ride begins.";
 const ASKED = "When do I pay?";
@@ -181,11 +182,7 @@ const SURFACES = {
   application: { path: "/api/v1", model: "auto" },
 } as const;
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct({ apis: 1, models: [{ id: "ok" }] });
-}, 60_000);
-afterAll(() => product[Symbol.asyncDispose]());
+const product = await shared(startProduct({ apis: 1, models: [{ id: "ok" }] }));
 
 async function placeOf(surface: keyof typeof SURFACES, model?: string): Promise<Place> {
   const { path, model: usual } = SURFACES[surface];

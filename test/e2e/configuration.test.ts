@@ -1,27 +1,26 @@
 // The configuration that all processes share, with the real product: two API processes take a
 // version over while calls run, and each call is charged by the prices of one version.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Configurations } from "../../src/store/configurations.ts";
 import { askChat, postChat } from "../support/chat-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Api, type Product, type ProductModel, startProduct } from "../support/product.ts";
+import { type Api, type ProductModel, startProduct } from "../support/product.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(120_000);
 
 const WITHIN_MS = 30_000;
 const STREAM = "tokens-60-every-100";
 
-let product: Product;
 let key = "";
 
+const product = await shared(startProduct({ apis: 2, workers: 1, models: pricedAt("1") }));
 beforeAll(async () => {
-  product = await startProduct({ apis: 2, workers: 1, models: pricedAt("1") });
   ({ key } = await product.account({ paid: "100", contract: "enterprise" }));
 });
-afterAll(() => product[Symbol.asyncDispose]());
 
 function pricedAt(usdPerMillion: string): ProductModel[] {
   const prices = { input: usdPerMillion, output: usdPerMillion };

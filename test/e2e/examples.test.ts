@@ -2,11 +2,12 @@
 // the packages that `npm run clients` installed. Without them they are skipped, so that `npm test`
 // needs no registry; in CI they are installed here, and a missing toolchain is a failure.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
-import { type Product, startProduct } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
+import { shared } from "../support/shared.ts";
 import {
   type Found,
   isCi,
@@ -33,11 +34,7 @@ const PROGRAMS: Readonly<Record<string, { program: Found<string>; file: string[]
   Go: { program: go, file: [] },
 };
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct({ apis: 1, models: [{ id: "ok" }], search: "built in" });
-}, 60_000);
-afterAll(() => product[Symbol.asyncDispose]());
+const product = await shared(startProduct({ apis: 1, models: [{ id: "ok" }], search: "built in" }));
 
 interface Run {
   readonly exitCode: number;

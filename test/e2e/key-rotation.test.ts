@@ -1,23 +1,19 @@
 // Replacing KEY_PEPPER on a running product: no key of a customer is lost on the way, and no wrong
 // step starts a process.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { keyDigest } from "../../src/core/keys.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, SECRETS, startProduct } from "../support/product.ts";
+import { SECRETS, startProduct } from "../support/product.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(120_000);
 
 const OLD = SECRETS.KEY_PEPPER;
 const NEW = "the new pepper of the product tests";
 
-let product: Product;
-
-beforeAll(async () => {
-  product = await startProduct({ apis: 1, workers: 1 });
-});
-afterAll(() => product[Symbol.asyncDispose]());
+const product = await shared(startProduct({ apis: 1, workers: 1 }));
 
 async function statusOf(key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };

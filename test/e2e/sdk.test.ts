@@ -1,7 +1,7 @@
 // The official OpenAI client against two API processes and a worker: what a customer sees, and that
 // it is what the books say.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { toUuid } from "../../src/core/ids.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
@@ -9,19 +9,18 @@ import { countTokens } from "../../src/services/chat/tokens.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import type { FakeRequest } from "../support/fake-upstream.ts";
-import { type Product, startProduct } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
+import { shared } from "../support/shared.ts";
 
 const SAID = "Fares are paid before the ride begins.";
 /** What the fake upstream says a reply took, at $1 and $2 a million. */
 const PRICE = "0.000028";
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct({
+const product = await shared(
+  startProduct({
     models: [{ id: "ok" }, { id: "long", mood: "tokens-2000-every-10" }, { id: "503" }],
-  });
-}, 60_000);
-afterAll(() => product[Symbol.asyncDispose]());
+  }),
+);
 
 function client(account: Pick<TestAccount, "key">, api = 0, more: object = {}): OpenAI {
   const baseURL = `${product.api(api).url}/v1`;

@@ -1,22 +1,22 @@
 // Documents that one machine adds are found by the others: two API processes, each with a data
 // directory of its own.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { type Api, type Product, startProduct } from "../support/product.ts";
+import { type Api, startProduct } from "../support/product.ts";
 import { testDataDirectory } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(180_000);
 
 const WITHIN_MS = 60_000;
 
-let product: Product;
 let key = "";
 
+const product = await shared(startProduct({ apis: 2, workers: 0, search: "built in" }));
 beforeAll(async () => {
-  product = await startProduct({ apis: 2, workers: 0, search: "built in" });
   const account = await product.account({
     paid: "100",
     scopes: ["search"],
@@ -28,7 +28,6 @@ beforeAll(async () => {
     await api.start({ env: { FAREBOX_DATA: dataOf(`machine-${index}`) } });
   }
 });
-afterAll(() => product[Symbol.asyncDispose]());
 
 /** A data directory of its own, with the shipped index that was built once for all tests. */
 function dataOf(name: string): string {

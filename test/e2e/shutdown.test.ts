@@ -1,13 +1,14 @@
 // Changes while the product runs: a process that is told to stop, pauses, configuration, keys.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { revokeKey } from "../../src/accounts/administration.ts";
 import { toUuid } from "../../src/core/ids.ts";
 import { Pauses } from "../../src/store/pauses.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { askChat, postChat, readStream } from "../support/chat-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Api, type Product, startProduct } from "../support/product.ts";
+import { type Api, startProduct } from "../support/product.ts";
+import { shared } from "../support/shared.ts";
 
 /** Some 4 seconds long: longer than a busy machine takes to notice that a process is leaving. */
 const STREAM = { id: "stream", mood: "tokens-40-every-100" };
@@ -15,11 +16,7 @@ const STREAM = { id: "stream", mood: "tokens-40-every-100" };
 const LONG_STREAM = { id: "long-stream", mood: "tokens-400-every-100" };
 const MODELS = [{ id: "ok" }, STREAM, LONG_STREAM];
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct({ models: MODELS });
-}, 60_000);
-afterAll(() => product[Symbol.asyncDispose]());
+const product = await shared(startProduct({ models: MODELS }));
 
 /** Opens streams and waits until each has brought a first piece of text. */
 async function openStreams(api: Api, account: TestAccount, count: number, model = "stream") {

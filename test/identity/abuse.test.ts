@@ -1,17 +1,10 @@
 // What strangers try: foreign pages, stolen and planted cookies, guesses, and free credit twice.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { shared } from "../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
 
-let lab: PeopleLab;
-
-beforeAll(async () => {
-  lab = await PeopleLab.start();
-});
-
-afterAll(async () => {
-  await lab[Symbol.asyncDispose]();
-});
+const lab = await shared(PeopleLab.start());
 
 async function grantsOf(email: string): Promise<(string | null)[]> {
   const accounts = await lab.stores.accounts.list();

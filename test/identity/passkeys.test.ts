@@ -1,26 +1,22 @@
 // Passkeys: an answer of a device signs in once, for this console, and only if the device asked who
 // holds it. A device in software gives the answers; test/browser has the browser's own.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { PASSKEYS_MAX } from "../../src/identity/passkeys.ts";
+import { shared } from "../support/shared.ts";
 import { SoftPasskey } from "../support/soft-passkey.ts";
 import { PASSWORD, PeopleLab, type Visitor } from "./people-lab.ts";
 
 const PASSKEYS = "/console/api/me/passkeys";
 const EMAIL = "ada@example.com";
 
-let lab: PeopleLab;
 let ada: Visitor;
 let url: string;
 
+const lab = await shared(PeopleLab.start());
 beforeAll(async () => {
-  lab = await PeopleLab.start();
-  url = lab.harness.parts.url.replace("127.0.0.1", "localhost");
+  url = lab.api.parts.url.replace("127.0.0.1", "localhost");
   ada = await person(EMAIL);
-});
-
-afterAll(async () => {
-  await lab[Symbol.asyncDispose]();
 });
 
 /** Whoever opens the console by its name. */

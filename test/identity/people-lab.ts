@@ -24,28 +24,28 @@ interface Reply {
 
 export class PeopleLab implements AsyncDisposable {
   constructor(
-    readonly harness: ApiWorld,
+    readonly api: ApiWorld,
     readonly identity: Identity,
   ) {}
 
   static async start({ config = {}, now = Date.now }: LabOptions = {}): Promise<PeopleLab> {
     let identity: Identity | null = null;
-    const harness = await ApiWorld.start((stores) => {
+    const api = await ApiWorld.start((stores) => {
       identity = identityOf(stores, config, now);
       const operators = openOperators({ operatorAddresses: [], sso: config.sso ?? null });
       const console = { ...servicesOf(stores), people: identity, identity, operators };
       return { console, trustedProxies: ["127.0.0.1"] };
     });
     if (identity === null) throw new Error("There is no identity");
-    return new PeopleLab(harness, identity);
+    return new PeopleLab(api, identity);
   }
 
   get stores(): ApiStores {
-    return this.harness.parts.stores;
+    return this.api.parts.stores;
   }
 
   /** A browser without cookies at an address of its own. */
-  visitor(ip = newAddress(), url = this.harness.parts.url): Visitor {
+  visitor(ip = newAddress(), url = this.api.parts.url): Visitor {
     return new Visitor(url, ip);
   }
 
@@ -57,8 +57,8 @@ export class PeopleLab implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { fields, message } of this.harness.errors) console.error(message, fields);
-    await this.harness[Symbol.asyncDispose]();
+    for (const { fields, message } of this.api.errors) console.error(message, fields);
+    await this.api[Symbol.asyncDispose]();
   }
 }
 

@@ -1,17 +1,10 @@
 // Signing up, in and out.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { shared } from "../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
 
-let lab: PeopleLab;
-
-beforeAll(async () => {
-  lab = await PeopleLab.start();
-});
-
-afterAll(async () => {
-  await lab[Symbol.asyncDispose]();
-});
+const lab = await shared(PeopleLab.start());
 
 describe("signing up with a password", () => {
   test("opens an account with free credit once the inbox is verified", async () => {

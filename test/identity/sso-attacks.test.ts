@@ -1,8 +1,9 @@
 // What comes back from the provider is believed only if it belongs to this sign-in in this browser,
 // and is signed, meant for us, and not too old.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CLIENT_ID } from "../support/oidc-issuer.ts";
+import { shared } from "../support/shared.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
 
 setDefaultTimeout(60_000);
@@ -10,14 +11,11 @@ setDefaultTimeout(60_000);
 const EMAIL = "ops@example.com";
 const WHO = { sub: "ops", email: EMAIL, amr: ["mfa"] };
 
-let lab: SsoLab;
-
+const lab = await shared(SsoLab.start());
 beforeAll(async () => {
-  lab = await SsoLab.start();
   await lab.operator(EMAIL);
   lab.issuer.somebody = { email_verified: true, ...WHO };
 });
-afterAll(() => lab[Symbol.asyncDispose]());
 
 const visitor = () => lab.people.visitor();
 

@@ -1,10 +1,11 @@
 // Single sign-on with a real provider: who comes in, as which person, and what the session does.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SSO_SESSION_MS } from "../../src/identity/sso.ts";
 import { setOperator } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { SsoLinks } from "../../src/store/sso-links.ts";
+import { shared } from "../support/shared.ts";
 import { totp } from "../support/totp.ts";
 import { PASSWORD, type Visitor } from "./people-lab.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
@@ -14,13 +15,9 @@ setDefaultTimeout(60_000);
 const MFA = ["pwd", "otp"];
 const HOUR_MS = 60 * 60_000;
 
-let lab: SsoLab;
 const nowMs = Date.now();
 
-beforeAll(async () => {
-  lab = await SsoLab.start({ acr: "gold" }, () => nowMs);
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(SsoLab.start({ acr: "gold" }, () => nowMs));
 
 async function person(email: string) {
   const found = await new PeopleStore(lab.people.stores.database).findByEmail(email);

@@ -1,20 +1,16 @@
 // The people of an account: invitations, roles, and that a change counts at once.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { shared } from "../support/shared.ts";
 import { PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
 
-let lab: PeopleLab;
 let ada: Visitor;
 let account: string;
 
+const lab = await shared(PeopleLab.start());
 beforeAll(async () => {
-  lab = await PeopleLab.start();
   ada = await lab.person("ada@example.com");
   account = await firstAccount(ada);
-});
-
-afterAll(async () => {
-  await lab[Symbol.asyncDispose]();
 });
 
 async function firstAccount(visitor: Visitor): Promise<string> {

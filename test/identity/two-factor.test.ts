@@ -1,22 +1,22 @@
 // The second factor: due after every way to sign in, and turned off only with the password.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
 import { random } from "../support/random.ts";
+import { shared } from "../support/shared.ts";
 import { totp } from "../support/totp.ts";
 import { PASSWORD, PeopleLab, tokenIn, type Visitor } from "./people-lab.ts";
 
 const EMAIL = "ada@example.com";
 
-let lab: PeopleLab;
 let ada: Visitor;
 /** Signed in before the second factor was turned on. */
 let earlier: Visitor;
 let secret: string;
 let backupCodes: readonly string[];
 
+const lab = await shared(PeopleLab.start());
 beforeAll(async () => {
-  lab = await PeopleLab.start();
   ada = await lab.person(EMAIL);
   earlier = lab.visitor();
   await earlier.signIn(EMAIL);
@@ -26,10 +26,6 @@ beforeAll(async () => {
   backupCodes = begun.body.backupCodes;
   const confirmed = await ada.auth("/two-factor/verify-totp", { code: totp(secret) });
   if (confirmed.status !== 200) throw new Error(confirmed.text);
-});
-
-afterAll(async () => {
-  await lab[Symbol.asyncDispose]();
 });
 
 test("turning it on ends the sessions that began without it, but not the present one", async () => {

@@ -5,9 +5,10 @@
 // and alone, in a tenth of the time. If it no longer finds the fault, because the commands or the
 // scripts have changed, all lists run. MODEL_MUTANTS=write runs all and writes the file.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openWorld, type World } from "../support/world.ts";
+import { atEnd, shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
 import { randomRuns } from "./commands.ts";
 import { type Failure, type Fault, ModelRun } from "./model-run.ts";
 import foundBy from "./mutant-runs.json" with { type: "json" };
@@ -22,14 +23,10 @@ const isWriting = process.env.MODEL_MUTANTS === "write";
 const known = new Map<string, number>(Object.entries(foundBy));
 const found = new Map<string, number>();
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-}, 60_000);
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+atEnd(async () => {
   if (isWriting) await Bun.write(FILE, `${JSON.stringify(Object.fromEntries(found), null, 2)}\n`);
 });
+const world = await shared(openWorld());
 
 /** Runs lists on an empty Redis, so that nothing is left of an earlier fault. */
 async function failureOf(

@@ -1,9 +1,10 @@
 // Compares the wallet with its model in random runs of everything that can happen, many at once.
 // The seed is printed. MODEL_SEED repeats a seed; MODEL_RUNS sets the number of runs.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { repairUsage } from "../../src/store/usage-repair.ts";
 import type { LedgerRow } from "../support/ledger-checks.ts";
+import { suiteWorld } from "../support/suite-world.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { randomRuns } from "./commands.ts";
 import { faultOfRows, type ModelRow } from "./model-ledger.ts";
@@ -15,11 +16,7 @@ const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31
 /** The given number of runs, of 100 commands each. */
 export function walletModelSuite(usualRuns: number, timeoutMs: number): void {
   const runs = Number(process.env.MODEL_RUNS ?? usualRuns);
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  }, 60_000);
-  afterAll(() => world[Symbol.asyncDispose]());
+  const world = suiteWorld(() => openWorld());
 
   test(
     `a wallet is what its model says after every command (seed ${seed})`,

@@ -1,20 +1,17 @@
 // What operators do to accounts: each change once for its id, with one line that says who and why.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { BillingReply } from "../../src/console/billing-schema.ts";
 import type { ActivityReply } from "../../src/console/team-schema.ts";
 import type { OperatorAccountReply } from "../../src/operator/accounts-schema.ts";
 import type { ActionReply, TrailReply } from "../../src/operator/action-schema.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
-let operators: ConsoleWorld;
 let count = 0;
-beforeAll(async () => {
-  operators = await ConsoleWorld.startForOperators();
-});
-afterAll(() => operators[Symbol.asyncDispose]());
+const operators = await shared(ConsoleWorld.startForOperators());
 
 function nextId(): string {
   count += 1;

@@ -1,6 +1,6 @@
 // The versions of the shared configuration in the operators' console.
 
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply, TrailReply } from "../../src/operator/action-schema.ts";
 import type {
   ConfigurationReply,
@@ -8,6 +8,7 @@ import type {
 } from "../../src/operator/configurations-schema.ts";
 import { Configurations } from "../../src/store/configurations.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
@@ -16,14 +17,12 @@ const CHEAPEST = '{ "providers": {}, "models": [], "auto": { "policy": "cheapest
 /** As a newer release could store it. */
 const UNREADABLE = '{ "providers": {}, "models": [], "newer": true }';
 
-let operators: ConsoleWorld;
 let configurations: Configurations;
 
+const operators = await shared(ConsoleWorld.startForOperators());
 beforeAll(async () => {
-  operators = await ConsoleWorld.startForOperators();
   configurations = new Configurations(operators.api.parts.stores.database);
 });
-afterAll(() => operators[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   await configurations.database.sql`TRUNCATE configurations`;

@@ -1,6 +1,6 @@
 // What operators see of the installation, and the work that they have it do again.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { OverviewReply } from "../../src/console/overview-schema.ts";
 import type { FoundAccountsReply } from "../../src/operator/accounts-schema.ts";
 import type { ActionReply, TrailReply } from "../../src/operator/action-schema.ts";
@@ -14,16 +14,13 @@ import { runAudits } from "../../workers/audit-runs.ts";
 import { flushForAudit } from "../../workers/log-flush.ts";
 import { chatBody } from "../support/api-world.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
 
-let operators: ConsoleWorld;
 let count = 0;
-beforeAll(async () => {
-  operators = await ConsoleWorld.startForOperators();
-});
-afterAll(() => operators[Symbol.asyncDispose]());
+const operators = await shared(ConsoleWorld.startForOperators());
 
 function ask() {
   count += 1;

@@ -1,28 +1,27 @@
 // Refunds and disputes of payments that a provider took, with the sandbox over HTTP.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { BillingReply, StartedTopUpReply } from "../../src/console/billing-schema.ts";
 import type { ActionReply } from "../../src/operator/action-schema.ts";
-import { type BillingLab, openBillingLab } from "../support/billing-lab.ts";
+import { openBillingLab } from "../support/billing-lab.ts";
 import type { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: BillingLab;
 let operators: ConsoleWorld;
+const lab = await shared(openBillingLab());
 beforeAll(async () => {
-  lab = await openBillingLab();
-  operators = lab.harness.forOperators();
+  operators = lab.world.forOperators();
 });
-afterAll(() => lab[Symbol.asyncDispose]());
 
 /** An account that was topped up with $20 on the provider's page. */
 async function toppedUp() {
-  const account = await lab.harness.account();
+  const account = await lab.world.account();
   const path = `/accounts/${account.id}`;
   const body = { amount_usd: "20", save_card: false };
-  const started = await lab.harness.post<StartedTopUpReply>(
+  const started = await lab.world.post<StartedTopUpReply>(
     "billing",
     `${path}/top-ups/checkout`,
     body,

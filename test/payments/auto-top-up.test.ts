@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { AccountActors } from "../../actors/account-actors.ts";
 import type { TopUpNeed } from "../../actors/top-up-trigger.ts";
 import { newId } from "../../src/core/ids.ts";
@@ -16,9 +8,10 @@ import { removeOwnCard } from "../../src/payments/cards.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
 import { codeOf } from "../support/postgres-world.ts";
 import { random } from "../support/random.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 import { ask, balances, DONE, fewAtOnce, hold, usd } from "../support/world.ts";
 
@@ -26,11 +19,7 @@ setDefaultTimeout(300_000);
 
 const HOUR_MS = 3_600_000;
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openPaymentLab());
 beforeEach(() => {
   lab.aheadMs = 0;
 });

@@ -1,24 +1,21 @@
 // Every row of the table of events, as a history of one payment. Events only make us look, so their
 // order, number and loss must not change where a history ends.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { processEvent } from "../../src/payments/provider-event.ts";
 import type { SandboxActions } from "../../src/payments/providers/sandbox/sandbox-actions.ts";
 import type { EventRef } from "../../src/store/provider-events.ts";
 import { reconcilePayments } from "../../workers/payment-completer.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
 import { Random } from "../support/random.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 import { usd } from "../support/world.ts";
 
 setDefaultTimeout(300_000);
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openPaymentLab());
 
 type Step = (actions: SandboxActions, intent: string) => void;
 

@@ -1,14 +1,15 @@
 // The mails to the holder about payments, as they are read. Each is sent once for what it tells,
 // however often and in whatever order events come.
 
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
 import { chargeCard } from "../../src/payments/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { type Mailbox, openMailbox, type ReadMail } from "../support/mailbox.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { openMailbox, type ReadMail } from "../support/mailbox.ts";
+import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 import { ask, DONE, usd } from "../support/world.ts";
 
@@ -16,16 +17,8 @@ setDefaultTimeout(300_000);
 
 const HOUR_MS = 3_600_000;
 
-let lab: PaymentLab;
-let mailbox: Mailbox;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-  mailbox = await openMailbox(lab.world.database);
-});
-afterAll(async () => {
-  await mailbox[Symbol.asyncDispose]();
-  await lab[Symbol.asyncDispose]();
-});
+const lab = await shared(openPaymentLab());
+const mailbox = await shared(openMailbox(lab.world.database));
 beforeEach(() => {
   lab.aheadMs = 0;
 });

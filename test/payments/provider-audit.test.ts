@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { auditPayments } from "../../src/payments/provider-audit.ts";
-import { openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { openPaymentLab } from "../support/payment-lab.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openPaymentLab());
 
 async function paid() {
   const account = await lab.account();

@@ -1,6 +1,6 @@
 // A provider that answers late, wrongly or not at all: nothing is lost, nothing is doubled.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
 import { ProviderAway } from "../../src/payments/provider.ts";
@@ -9,7 +9,8 @@ import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments, reconcilePayments } from "../../workers/payment-completer.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { openPaymentLab } from "../support/payment-lab.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 import { DONE, hold, usd } from "../support/world.ts";
 
@@ -24,13 +25,11 @@ type Mood = (
 const moods = { now: (() => null) as Mood };
 const healthy: Mood = () => null;
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab({
+const lab = await shared(
+  openPaymentLab({
     intercept: async (request, answer) => moods.now(request, answer),
-  });
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+  }),
+);
 
 const failing =
   (status: number): Mood =>

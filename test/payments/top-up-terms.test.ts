@@ -1,7 +1,7 @@
 // Fee, tax and bonus: what the payer pays is more than the credit, and what is taken back is in
 // proportion.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
 import { auditPayments } from "../../src/payments/provider-audit.ts";
@@ -9,7 +9,8 @@ import { processEvent } from "../../src/payments/provider-event.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
+import { atEnd, shared } from "../support/shared.ts";
 import { balances, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
@@ -20,13 +21,9 @@ const TERMS = {
   bonus: { basisPoints: 5_000, max: usd("15") },
 };
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab({ terms: TERMS, automaticTax: true });
-});
-afterAll(async () => {
+const lab = await shared(openPaymentLab({ terms: TERMS, automaticTax: true }));
+atEnd(async () => {
   expect((await auditPayments(lab.payments)).findings).toEqual([]);
-  await lab[Symbol.asyncDispose]();
 });
 
 /** Makes the cards of earlier tests other ones: the sandbox tells cards by their last digits. */

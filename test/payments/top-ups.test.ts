@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
 import { codeOf } from "../support/postgres-world.ts";
+import { shared } from "../support/shared.ts";
 import { balances, usd } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openPaymentLab());
 
 function intentOf(topUp: { readonly intent: string | null }): string {
   if (topUp.intent === null) throw new Error("The top-up has no payment");

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { processEvent } from "../../src/payments/provider-event.ts";
 import { signatureOf } from "../../src/payments/providers/sandbox/sandbox-webhooks.ts";
-import {
-  openPaymentLab,
-  type PaymentLab,
-  PREVIOUS_SECRET,
-  WEBHOOK_SECRET,
-} from "../support/payment-lab.ts";
+import { openPaymentLab, PREVIOUS_SECRET, WEBHOOK_SECRET } from "../support/payment-lab.ts";
+import { shared } from "../support/shared.ts";
 import { usd } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openPaymentLab());
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 

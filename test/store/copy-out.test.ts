@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { copyOut } from "../../src/store/backup-tables.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { createTestDatabase, type TestDatabase } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
-let own: TestDatabase;
-let database: Database;
-beforeAll(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
-});
-afterAll(async () => {
-  await database.close();
-  await own.drop();
-});
+const { database } = await shared(openTestDatabase());
 
 /** Rows of 100 bytes in a table of this transaction. */
 const TABLE = { name: "many", columns: ["text"] } as const;

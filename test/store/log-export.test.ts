@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,23 +6,17 @@ import { csvLine } from "../../src/core/csv.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { exportLog, OPERATOR_HEADINGS } from "../../src/store/log-export.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { type Cli, cliProcessOf, jsonOf, startCli } from "../support/run-cli.ts";
-import { ask, DONE, hold, openAccount, openWorld, usd, type World } from "../support/world.ts";
+import { cliProcessOf, jsonOf, startCli } from "../support/run-cli.ts";
+import { atEnd, shared } from "../support/shared.ts";
+import { ask, DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(30_000);
 
-let world: World;
-let cli: Cli;
 const folder = mkdtempSync(join(tmpdir(), "farebox-export-"));
-beforeAll(async () => {
-  world = await openWorld();
-  cli = cliProcessOf(world);
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await world[Symbol.asyncDispose]();
-});
+atEnd(() => rmSync(folder, { recursive: true, force: true }));
+const world = await shared(openWorld());
+const cli = cliProcessOf(world);
 
 async function exported(account: TestAccount, from: Date, to: Date): Promise<string[]> {
   let csv = "";

@@ -1,6 +1,6 @@
 // What calls cost the operator: from the journal to the log, the sums, the report and the export.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { marginReport } from "../../src/accounts/margin-report.ts";
 import { outcomeText, parseOutcome } from "../../src/core/journal.ts";
 import { usd } from "../../src/core/money.ts";
@@ -8,17 +8,14 @@ import { EXPORT_HEADINGS, exportCalls, exportLog } from "../../src/store/log-exp
 import { ALL_CALLS } from "../../src/store/log-filter.ts";
 import { repairMargins } from "../../src/store/margin-repair.ts";
 import { AT_MS, type JournalLab, OUTCOME, openJournalLab } from "../support/journal-lab.ts";
+import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
 const MONTH = { from: "2031-03-01", to: "2031-04-01" } as const;
 const costing = (amount: string) => outcomeText({ ...OUTCOME, upstreamCost: usd(amount) });
 
-let lab: JournalLab;
-beforeAll(async () => {
-  lab = await openJournalLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openJournalLab());
 
 /** Sums of earlier tests must not be among those of the next one. */
 async function emptied(): Promise<JournalLab> {

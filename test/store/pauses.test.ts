@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import { expect, test } from "bun:test";
+import { openDatabase } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { isPauseTarget, Pauses } from "../../src/store/pauses.ts";
 import { eventually } from "../support/eventually.ts";
-import {
-  createTestDatabase,
-  startPrivatePostgres,
-  type TestDatabase,
-} from "../support/services.ts";
+import { startPrivatePostgres } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
-let own: TestDatabase;
-let database: Database;
-beforeAll(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
-});
-afterAll(async () => {
-  await database.close();
-  await own.drop();
-});
+const { database } = await shared(openTestDatabase());
 
 const log = { warn: () => {} };
 

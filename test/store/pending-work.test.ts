@@ -1,23 +1,20 @@
 // Pending work is found by an index of it, however many accounts have none.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import { beforeAll, expect, test } from "bun:test";
 import {
   accountsWithExpiredCredit,
   endSpentFreeCredit,
   PendingWork,
   unappliedAccounts,
 } from "../../src/store/pending-work.ts";
-import { createTestDatabase, type TestDatabase } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
 const ACCOUNTS = 100_000;
 const NOW = new Date("2031-03-15T12:00:00.000Z");
 
-let own: TestDatabase;
-let database: Database;
+const { database } = await shared(openTestDatabase());
 beforeAll(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
   const { sql } = database;
   // Each has free credit that is over, wholly spent, and a payment; Redis has been given all.
   await sql`
@@ -44,10 +41,6 @@ beforeAll(async () => {
     FROM accounts`;
   await sql`VACUUM ANALYZE accounts, operations, ledger_entries`;
 }, 60_000);
-afterAll(async () => {
-  await database.close();
-  await own.drop();
-});
 
 interface Plan {
   readonly "Node Type": string;

@@ -1,11 +1,11 @@
 // Usage by days of a zone is the sum of its own calls to the last one, also on the two days of a
 // year that have 23 and 25 hours, and wherever a range begins.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LatencyCounts } from "../../src/core/latency-bands.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
 import { readUsage, type UsageCell, zoneBorders } from "../../src/store/usage.ts";
-import { createTestDatabase } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
 setDefaultTimeout(120_000);
 
@@ -16,29 +16,20 @@ const NO_FILTER = { service: null, model: null, key: null, status: null };
 const SPRING = [Date.parse("2026-03-05T00:00:00Z"), Date.parse("2026-04-02T00:00:00Z")] as const;
 const AUTUMN = [Date.parse("2026-10-20T00:00:00Z"), Date.parse("2026-11-08T00:00:00Z")] as const;
 
-let own: Awaited<ReturnType<typeof createTestDatabase>>;
-let database: Database;
-
 /** Every quarter has calls of its own number, cost and latency, so no mistake cancels another. */
 const callsOf = (ms: number) => ((ms / QUARTER_MS) % 7) + 1;
 const costOf = (ms: number) => (ms / QUARTER_MS) % 1_009;
 const modelOf = (ms: number) => `model-${(ms / QUARTER_MS) % 3}`;
 const bandOf = (ms: number) => (ms / QUARTER_MS) % 40;
 
+const { database } = await shared(openTestDatabase());
 beforeAll(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
   for (const minutes of [15, 60, 1_440]) {
     const rows = [SPRING, AUTUMN].flatMap(([from, to]) => rowsOf(minutes, from, to));
     for (let at = 0; at < rows.length; at += 1_000) {
       await database.sql`INSERT INTO usage_rollups ${database.sql(rows.slice(at, at + 1_000))}`;
     }
   }
-});
-
-afterAll(async () => {
-  await database.close();
-  await own.drop();
 });
 
 function rowsOf(minutes: number, from: number, to: number) {

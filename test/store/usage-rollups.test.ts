@@ -1,7 +1,7 @@
 // The sums of the request log: they are those of log and ledger whatever happens to an entry, and
 // SQL computes the same sums from the log as the flush.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { streamEntry } from "../../actors/journal.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { nano } from "../../src/core/money.ts";
@@ -15,6 +15,7 @@ import { eventually } from "../support/eventually.ts";
 import { type JournalLab, METADATA, openJournalLab } from "../support/journal-lab.ts";
 import { sweepOne } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
 import {
   ask,
   DONE,
@@ -30,11 +31,7 @@ setDefaultTimeout(60_000);
 
 const LEASE_MS = 60_000;
 const clock = new TestClock("2031-03-15T12:00:00.000Z");
-let world: World;
-beforeAll(async () => {
-  world = await openWorld(clock.options);
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld(clock.options));
 
 type Database = World["database"];
 

@@ -1,16 +1,17 @@
 // A year of an account with ten million calls is read from its sums: the query touches the hours
 // of the range and no more, whatever the zone.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { TransactionSql } from "postgres";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import type { Database } from "../../src/store/database.ts";
 import {
   readUsage,
   readUsageChoices,
   type UsageGroup,
   zoneBorders,
 } from "../../src/store/usage.ts";
-import { createTestDatabase } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
 setDefaultTimeout(300_000);
 
@@ -23,11 +24,8 @@ const KINDS = 12;
 const CALLS_A_ROW = 24;
 const QUARTERS = 4;
 
-let database: Database;
-let own: Awaited<ReturnType<typeof createTestDatabase>>;
+const { database } = await shared(openTestDatabase());
 beforeAll(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
   for (const [minutes, times] of [
     [15, 1],
     [60, QUARTERS],
@@ -49,10 +47,6 @@ beforeAll(async () => {
       WHERE a = ${ACCOUNT} OR key = 1`;
   }
   await database.sql`VACUUM ANALYZE usage_rollups`;
-});
-afterAll(async () => {
-  await database.close();
-  await own.drop();
 });
 
 const DAYS = 365;

@@ -22,7 +22,7 @@ const SECRET_KEY = "sk_sandbox_of_the_console_tests";
 const WEBHOOK_SECRET = "whsec_of_the_console_tests";
 
 export interface BillingLab extends AsyncDisposable {
-  readonly harness: ConsoleWorld;
+  readonly world: ConsoleWorld;
   readonly sandbox: Sandbox;
   readonly cashier: PaymentDeps;
   /** Pays on the page of a top-up, as a person does. */
@@ -52,7 +52,7 @@ export async function openBillingLab(
     automaticTax: false,
   };
   let opened: PaymentDeps | null = null;
-  const harness = await ConsoleWorld.start(({ database, actors }) => {
+  const world = await ConsoleWorld.start(({ database, actors }) => {
     const parts = { database, actors, now: Date.now, random, log: silent };
     const cashier = openPayments({ ...parts, config, service: "Farebox" });
     opened = cashier;
@@ -63,10 +63,10 @@ export async function openBillingLab(
     return { services: { cashier }, payments: { provider, events, queue, onEvent: () => {} } };
   });
   if (opened === null) throw new Error("Payments were not opened");
-  webhook.url = `${harness.api.parts.url}/webhooks/stripe`;
-  const { actors, accounts, database } = harness.api.parts.stores;
+  webhook.url = `${world.api.parts.url}/webhooks/stripe`;
+  const { actors, accounts, database } = world.api.parts.stores;
   return {
-    ...{ harness, sandbox, cashier: opened },
+    ...{ world, sandbox, cashier: opened },
     async pay(url, card = "4242424242424242") {
       const response = await fetch(url ?? "", {
         method: "POST",
@@ -87,7 +87,7 @@ export async function openBillingLab(
     },
     async [Symbol.asyncDispose]() {
       await sandbox.stop();
-      await harness[Symbol.asyncDispose]();
+      await world[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,31 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { PendingWork } from "../../src/store/pending-work.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { found } from "../support/audit-lab.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
-import {
-  balances,
-  hold,
-  nano,
-  openAccount,
-  openWorld,
-  usd,
-  verdict,
-  type World,
-} from "../support/world.ts";
+import { balances, hold, nano, openAccount, openWorld, usd, verdict } from "../support/world.ts";
 
 /** How far the time of the scripts is ahead. */
 let aheadMs = 0;
 const now = () => Date.now() + aheadMs;
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ now, scriptTime: now });
-});
+const world = await shared(openWorld({ now, scriptTime: now }));
 afterEach(() => {
   aheadMs = 0;
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts) {
   const pendingWork = new PendingWork(world.database);

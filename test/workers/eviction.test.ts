@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { evictIdle } from "../../workers/eviction.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
 import { found } from "../support/audit-lab.ts";
 import { changeWallet } from "../support/packed-wallet.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
-import {
-  balances,
-  DONE,
-  hold,
-  openAccount,
-  openWorld,
-  usd,
-  type World,
-  walletOf,
-} from "../support/world.ts";
+import { balances, DONE, hold, openAccount, openWorld, usd, walletOf } from "../support/world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 const HOUR_MS = 3_600_000;
 

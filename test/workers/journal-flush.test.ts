@@ -1,23 +1,20 @@
 // The journal reaches Postgres exactly once, whoever dies or works at the same time, and a journal
 // that is not the ledger's own is never taken.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { bucketKeys } from "../../actors/keys.ts";
 import { fromUuid } from "../../src/core/ids.ts";
 import { usd } from "../../src/core/money.ts";
 import { type BucketBatch, Ledger } from "../../src/store/ledger.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { type JournalLab, type LabAccount, openJournalLab } from "../support/journal-lab.ts";
+import { type LabAccount, openJournalLab } from "../support/journal-lab.ts";
 import { startPrivatePostgres } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
 
-let lab: JournalLab;
-beforeAll(async () => {
-  lab = await openJournalLab();
-});
+const lab = await shared(openJournalLab());
 beforeEach(() => {
   lab.rebuilt.length = 0;
 });
-afterAll(() => lab[Symbol.asyncDispose]());
 
 const CENT = usd("0.01");
 const KILLED = new Error("killed");

@@ -1,18 +1,15 @@
 // No entry of a journal stops those after it: what Postgres cannot take is put aside, with its
 // reason, and everything else is written.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { streamEntry } from "../../actors/journal.ts";
 import { metadataText, outcomeText } from "../../src/core/journal.ts";
 import { nano, usd } from "../../src/core/money.ts";
 import { type EntryFields, encodeEntry } from "../support/journal-encoder.ts";
-import { type JournalLab, METADATA, OUTCOME, openJournalLab } from "../support/journal-lab.ts";
+import { METADATA, OUTCOME, openJournalLab } from "../support/journal-lab.ts";
+import { shared } from "../support/shared.ts";
 
-let lab: JournalLab;
-beforeAll(async () => {
-  lab = await openJournalLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openJournalLab());
 
 const CENT = usd("0.01");
 let bucket = 0;

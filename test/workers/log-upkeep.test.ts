@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { DAY_MS } from "../../src/core/limits.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
 import { LogUpkeep } from "../../src/store/log-upkeep.ts";
 import { expireIpHashes } from "../../workers/ip-hash-expiry.ts";
 import { makePartitions } from "../../workers/partitions.ts";
-import { createTestDatabase, type TestDatabase } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
-let own: TestDatabase;
-let database: Database;
-beforeAll(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
-});
-afterAll(async () => {
-  await database.close();
-  await own.drop();
-});
+const { database } = await shared(openTestDatabase());
 
 async function partitions(): Promise<string[]> {
   const rows = await database.sql`

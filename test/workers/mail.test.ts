@@ -1,6 +1,6 @@
 // What the workers owe a message when its own process, its job or its worker is gone; and bounces.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { DETACHED_LEASE_MS } from "../../actors/detached-hold.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
@@ -12,21 +12,12 @@ import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import {
-  type MailWorld,
-  mailAccount,
-  mailBody,
-  resultOf,
-  startMailWorld,
-} from "../support/mail-world.ts";
+import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 
-let world: MailWorld;
 let account: TestAccount;
-beforeAll(async () => {
-  world = await startMailWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(startMailWorld());
 beforeEach(async () => {
   world.smtp.script = {};
   world.smtp.accepted.length = 0;

@@ -1,16 +1,13 @@
 // The log has a place for every row, in whatever month it belongs.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import { LogUpkeep } from "../../src/store/log-upkeep.ts";
 import { makePartitions } from "../../workers/partitions.ts";
-import { type JournalLab, openJournalLab } from "../support/journal-lab.ts";
+import { openJournalLab } from "../support/journal-lab.ts";
+import { shared } from "../support/shared.ts";
 
-let lab: JournalLab;
-beforeAll(async () => {
-  lab = await openJournalLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openJournalLab());
 
 const CENT = usd("0.01");
 

@@ -1,18 +1,15 @@
 // What a scrape tells of payments is true at that moment.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { countOpenDisputes, sumOwed } from "../../src/store/payment-audit.ts";
 import { paymentMetrics } from "../../workers/payment-metrics.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../support/payment-lab.ts";
+import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
+import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 import { DONE, hold, usd } from "../support/world.ts";
 
-let lab: PaymentLab;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openPaymentLab());
 
 test("a scrape has the disputes, the debts and the events of its own moment", async () => {
   const { database, flush } = lab.world;

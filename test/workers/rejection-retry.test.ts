@@ -1,27 +1,23 @@
 // `farebox journal rejected --retry` writes what was refused once nothing contradicts it, and never
 // puts money where the ledger has no place for it.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { journalCommands } from "../../src/cli/journal-commands.ts";
 import type { Stores } from "../../src/cli/stores.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { nano, usd } from "../../src/core/money.ts";
 import {
-  type JournalLab,
   type LabAccount,
   METADATA,
   openJournalLab,
   putUnderEpoch,
 } from "../support/journal-lab.ts";
+import { shared } from "../support/shared.ts";
 
-let lab: JournalLab;
-beforeAll(async () => {
-  lab = await openJournalLab();
-});
+const lab = await shared(openJournalLab());
 beforeEach(async () => {
   await lab.database.sql`DELETE FROM rejected_entries`;
 });
-afterAll(() => lab[Symbol.asyncDispose]());
 
 const CENT = usd("0.01");
 let bucket = 0;

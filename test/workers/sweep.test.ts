@@ -1,27 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { HOLD_EXPIRED } from "../../actors/hold-expired.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/limits.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { found } from "../support/audit-lab.ts";
-import {
-  ask,
-  balances,
-  DONE,
-  hold,
-  nano,
-  openAccount,
-  openWorld,
-  usd,
-  type World,
-} from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { ask, balances, DONE, hold, nano, openAccount, openWorld, usd } from "../support/world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 const sweep = () => sweepExpired({ scripts: world.accounts.scripts });
 

@@ -1,10 +1,11 @@
 // What decides access is known to every process at its next call, at no extra round trip.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
 import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { openProcess, tapScripts } from "../../support/actor-process.ts";
-import { ask, hold, openAccount, usd, type World } from "../../support/world.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
+import { ask, hold, openAccount, usd } from "../../support/world.ts";
 import type { Place } from "./world-factory.ts";
 
 async function codeIn(accounts: AccountActors, account: TestAccount): Promise<string> {
@@ -29,11 +30,7 @@ const OUTCOME = {
 
 export const accessSuite = ({ open, redisUrl }: Place): void =>
   describe("access", () => {
-    let world: World;
-    beforeAll(async () => {
-      world = await open();
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open());
     const second = async () =>
       openProcess({ redisUrl: await redisUrl(), databaseUrl: world.databaseUrl });
 

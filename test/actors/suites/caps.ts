@@ -1,30 +1,18 @@
 // Limits on money and streams: open holds count, so that no number of calls oversteps them.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type AccountTerms, createTestKey } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound } from "../../support/ledger-checks.ts";
-import {
-  DONE,
-  hold,
-  openAccount,
-  pay,
-  usd,
-  verdict,
-  type World,
-  walletOf,
-} from "../../support/world.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
+import { DONE, hold, openAccount, pay, usd, verdict, walletOf } from "../../support/world.ts";
 import { hasWallet, keyStateOf } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 export const capSuite = (open: WorldFactory): void =>
   describe("caps", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
 
     const account = (paid: string, more: AccountTerms = {}) =>
       openAccount(world, {

@@ -1,11 +1,12 @@
 // Payments that are taken back: what they leave owed, what pays it, and what it refuses meanwhile.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { OperationKind } from "../../../src/core/journal.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
 import type { TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf, sweepOne } from "../../support/ledger-checks.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
 import {
   DONE,
   hold,
@@ -46,11 +47,7 @@ const NONE = usd("0");
 export const debtSuite = (open: WorldFactory): void =>
   describe("debts", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
     const account = (paid: string) =>
       openAccount(world, {
         ...{ surface: "application", plan: "max", createdAt: clock.daysAgo(100) },

@@ -1,9 +1,10 @@
 // Free credit: five dollars, 90 days, only for what it may pay, and before any paid credit.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { AccountTerms, TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf } from "../../support/ledger-checks.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
 import {
   balances,
   DONE,
@@ -32,11 +33,7 @@ const NONE = usd("0");
 export const freeCreditSuite = (open: WorldFactory): void =>
   describe("free credit", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
     const account = (more: AccountTerms = {}) =>
       openAccount(world, { createdAt: clock.daysAgo(0), ...more });
 

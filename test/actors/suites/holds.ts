@@ -1,10 +1,11 @@
 // Holds: each is resolved exactly once, for at most itself, whoever dies or sends again.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf, logOf, sweepOne } from "../../support/ledger-checks.ts";
 import { random } from "../../support/random.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
 import {
   ask,
   balances,
@@ -13,7 +14,6 @@ import {
   openAccount,
   usd,
   verdict,
-  type World,
   walletOf,
 } from "../../support/world.ts";
 import { hasWallet, journalOf } from "./redis-reads.ts";
@@ -25,11 +25,7 @@ const LEASE_MS = 60_000;
 export const holdSuite = (open: WorldFactory): void =>
   describe("holds", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
     const account = (paid = "10") =>
       openAccount(world, {
         surface: "application",

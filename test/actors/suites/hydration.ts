@@ -1,11 +1,12 @@
 // Wallets that come and go in Redis while others read, change and use them: the interleavings.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../actors/account-actors.ts";
 import { hydrate } from "../../../actors/wallet-scripts.ts";
 import { type WalletRecord, WalletRepository } from "../../../src/store/wallet-repository.ts";
 import type { TestAccount } from "../../support/accounts.ts";
 import { Gate, openProcess } from "../../support/actor-process.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
 import {
   ask,
   balances,
@@ -67,12 +68,10 @@ async function verdictOf(accounts: AccountActors, account: TestAccount, amount =
 
 export const hydrationSuite = ({ open, redisUrl }: Place): void =>
   describe("wallets that come and go", () => {
-    let world: World;
+    const world = suiteWorld(() => open());
     beforeAll(async () => {
-      world = await open();
       await world.accounts.scripts.prepare();
     });
-    afterAll(() => world[Symbol.asyncDispose]());
     const second = async () => slowProcess(world, await redisUrl());
 
     test("a key revoked while another process builds the wallet is refused", async () => {

@@ -1,11 +1,12 @@
 // What an account's calls count against in time, beside the request window of a key.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Admission, AdmissionRequest, Hold, Limit } from "../../../actors/account.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
-import { ask, DONE, openAccount, usd, type World } from "../../support/world.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
+import { ask, DONE, openAccount, usd } from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const NOON = "2031-03-15T12:00:00.000Z";
@@ -58,11 +59,7 @@ async function passed(account: TestAccount, limits: readonly Limit[], calls: num
 export const limitsSuite = (open: WorldFactory): void =>
   describe("limits in time", () => {
     const clock = new TestClock(NOON);
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
     const account = () => {
       clock.set(NOON);
       return openAccount(world, {

@@ -1,7 +1,7 @@
 // Plans of application accounts (SPEC 8.6): requests a minute of account and key, and the monthly
 // allowance of the Free plan.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { RateLimits } from "../../../actors/account.ts";
 import { auditAccount } from "../../../src/accounts/audit-account.ts";
 import { PLANS, type PlanName } from "../../../src/core/limits.ts";
@@ -9,6 +9,7 @@ import { AuditRepository } from "../../../src/store/audit.ts";
 import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf } from "../../support/ledger-checks.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
 import {
   ask,
   balances,
@@ -18,7 +19,6 @@ import {
   openAccount,
   usd,
   verdict,
-  type World,
 } from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -28,11 +28,7 @@ const APPLICATION = { surface: "application" } as const;
 export const planSuite = (open: WorldFactory): void =>
   describe("plans", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
 
     /** The books agree, and the audit finds nothing. */
     async function expectProven(account: TestAccount): Promise<void> {

@@ -1,6 +1,6 @@
 // Processes that stop, pause and come back: what becomes of their holds, and how they learn of it.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { forgetOwner } from "../../../actors/call-scripts.ts";
 import { renewDetached, settleDetached } from "../../../actors/detached-hold.ts";
 import { bucketKeys, holdsKey } from "../../../actors/keys.ts";
@@ -14,15 +14,8 @@ import {
   tapScripts,
 } from "../../support/actor-process.ts";
 import { expectSound, logOf } from "../../support/ledger-checks.ts";
-import {
-  balances,
-  DONE,
-  hold,
-  openAccount,
-  usd,
-  type World,
-  walletOf,
-} from "../../support/world.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
+import { balances, DONE, hold, openAccount, usd, walletOf } from "../../support/world.ts";
 import type { Place } from "./world-factory.ts";
 
 const NONE = usd("0");
@@ -34,11 +27,7 @@ const MANY = 450;
 export const processSuite = ({ open, redisUrl }: Place): void =>
   describe("processes that come and go", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
     const second = async (): Promise<ActorProcess> =>
       openProcess({
         ...clock.options,

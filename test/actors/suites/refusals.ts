@@ -1,10 +1,11 @@
 // Which refusal a caller hears when more than one applies: the first of the error table.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { AdmissionRequest } from "../../../actors/account.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { deriveTier, type Scope } from "../../../src/core/limits.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../support/accounts.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
 import { ask, openAccount, usd, type World, walletOf } from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -102,11 +103,7 @@ async function codeOf(world: World, causes: readonly Cause[]): Promise<string> {
 
 export const refusalSuite = (open: WorldFactory): void =>
   describe("refusals", () => {
-    let world: World;
-    beforeAll(async () => {
-      world = await open();
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open());
 
     test("each cause alone is answered with its own code", async () => {
       for (const code of CODES) expect(await codeOf(world, [CAUSES[code]])).toBe(code);

@@ -1,12 +1,13 @@
 // The request window of a key: exact in any 60 seconds, whatever the clock does.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { anonymousWindowKey } from "../../../actors/keys.ts";
 import { count } from "../../../actors/window.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
+import { suiteWorld } from "../../support/suite-world.ts";
 import { ask, fewAtOnce, openAccount, usd, verdict, type World } from "../../support/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -45,11 +46,7 @@ function busiest(times: readonly number[]): number {
 export const windowSuite = (open: WorldFactory): void =>
   describe("the request window", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
-    let world: World;
-    beforeAll(async () => {
-      world = await open(clock.options);
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open(clock.options));
     const account = () => openAccount(world, { createdAt: clock.daysAgo(0) });
 
     test("lets exactly the limit of parallel requests through", async () => {
@@ -134,11 +131,7 @@ export const windowSuite = (open: WorldFactory): void =>
 /** For a client that sends nothing twice: the count of callers without a key is not repeatable. */
 export const randomWindowSuite = (open: WorldFactory): void =>
   describe("the request window at random times", () => {
-    let world: World;
-    beforeAll(async () => {
-      world = await open();
-    });
-    afterAll(() => world[Symbol.asyncDispose]());
+    const world = suiteWorld(() => open());
 
     test("never holds more than the limit in any 60 s, and refuses none needlessly", async () => {
       const delays = fc.array(fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(90_000)), {

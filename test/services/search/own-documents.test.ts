@@ -1,7 +1,7 @@
 // An operator's documents in Postgres, and the copies of them that machines search.
 
 import { Database as Sqlite } from "bun:sqlite";
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../scripts/processes.mjs";
@@ -17,30 +17,20 @@ import {
   type IndexDocument,
   IndexWriter,
 } from "../../../src/services/search/providers/search-index.ts";
-import { type Database, openDatabase } from "../../../src/store/database.ts";
 import { IndexedDocuments } from "../../../src/store/indexed-documents.ts";
 import { searchFor } from "../../support/search-servers.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/services.ts";
+import { atEnd, shared } from "../../support/shared.ts";
+import { openTestDatabase } from "../../support/test-database.ts";
 
 setDefaultTimeout(60_000);
 
 const folder = temporaryFolder("farebox-test-documents-");
-let server: TestDatabase;
-let database: Database;
-let documents: IndexedDocuments;
 let machines = 0;
 let machine = "";
 
-beforeAll(async () => {
-  server = await createTestDatabase();
-  database = openDatabase(server.url);
-  documents = new IndexedDocuments(database);
-});
-afterAll(async () => {
-  await database.close();
-  await server.drop();
-  folder.remove();
-});
+atEnd(() => folder.remove());
+const { database } = await shared(openTestDatabase());
+const documents = new IndexedDocuments(database);
 
 beforeEach(async () => {
   await database.sql`TRUNCATE document_sources, indexed_documents, index_state`;

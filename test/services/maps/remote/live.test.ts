@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { shared } from "../../../support/shared.ts";
 import { startMapping } from "./mapping-harness.ts";
 
-let mapping: Awaited<ReturnType<typeof startMapping>>;
-beforeAll(async () => {
-  mapping = await startMapping();
-});
-afterAll(() => mapping.stop());
+const mapping = await shared(startMapping());
 
 test("Open-Meteo's instants become local times with their offset", async () => {
   const { request, data, attribution } = await mapping.mapped("open-meteo weather");

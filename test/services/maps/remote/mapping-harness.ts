@@ -36,5 +36,6 @@ export async function startMapping() {
     return (await askServer({ server: serverFor(kind), action, query })).data;
   }
 
-  return { fake, mapped, answered, stop: () => fake.stop() };
+  const end = async () => fake.stop();
+  return { fake, mapped, answered, [Symbol.asyncDispose]: end };
 }

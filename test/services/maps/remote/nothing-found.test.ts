@@ -1,6 +1,6 @@
 // "Nothing found" is an answer, in whichever form an upstream says it; an error is none.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import type { Case } from "../../../support/maps-cases.ts";
 import { NOMINATIM_NOTHING } from "../../../support/maps-fixtures/geocoders.ts";
@@ -26,13 +26,10 @@ import {
   VALHALLA_ROADS,
   VALHALLA_ROUTE,
 } from "../../../support/maps-fixtures/openstreetmap.ts";
+import { shared } from "../../../support/shared.ts";
 import { startMapping } from "./mapping-harness.ts";
 
-let mapping: Awaited<ReturnType<typeof startMapping>>;
-beforeAll(async () => {
-  mapping = await startMapping();
-});
-afterAll(() => mapping.stop());
+const mapping = await shared(startMapping());
 
 const at = "lat=52.5&lon=13.4";
 const ends = "from=52.5,13.4&to=52.52,13.42";

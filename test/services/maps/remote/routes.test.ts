@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { shared } from "../../../support/shared.ts";
 import { startMapping } from "./mapping-harness.ts";
 
 const OSM = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright";
 
-let mapping: Awaited<ReturnType<typeof startMapping>>;
-beforeAll(async () => {
-  mapping = await startMapping();
-});
-afterAll(() => mapping.stop());
+const mapping = await shared(startMapping());
 
 test("OSRM's route has metres, seconds and instructions in words", async () => {
   const { request, data, attribution } = await mapping.mapped("osrm route");
