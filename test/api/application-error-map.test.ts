@@ -6,7 +6,8 @@ import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { UnavailableCode } from "../../src/core/services.ts";
 import type { AccountTerms } from "../support/accounts.ts";
-import { ApiWorld, chatBody, PAID_ONLY_MODEL } from "../support/api-world.ts";
+import { ApiWorld, chatBody } from "../support/api-world.ts";
+import { PAID_ONLY_MODEL } from "../support/models.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
 import { shared } from "../support/shared.ts";
 

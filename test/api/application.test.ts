@@ -5,7 +5,8 @@ import { ApiError } from "../../src/core/errors.ts";
 import { AUTO_TERMS, type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import type { AccountTerms, TestAccount } from "../support/accounts.ts";
-import { ApiWorld, type CompletionJson, completionOf, MODEL, until } from "../support/api-world.ts";
+import { ApiWorld, type CompletionJson, completionOf, until } from "../support/api-world.ts";
+import { MODEL } from "../support/models.ts";
 import {
   batchesOf,
   endBatch,

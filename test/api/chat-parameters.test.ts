@@ -4,7 +4,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { ApiWorld, chatBody, errorOf, MODEL } from "../support/api-world.ts";
+import { ApiWorld, chatBody, errorOf } from "../support/api-world.ts";
+import { MODEL } from "../support/models.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
 import { shared } from "../support/shared.ts";
 

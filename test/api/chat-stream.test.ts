@@ -4,8 +4,9 @@ import type { Outcome } from "../../src/core/journal.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import type { ChatBatch } from "../../src/services/chat/providers/provider.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody, errorOf, MODEL, until } from "../support/api-world.ts";
+import { ApiWorld, chatBody, errorOf, until } from "../support/api-world.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { MODEL } from "../support/models.ts";
 import { batchesOf, endBatch, LANE, silence, textBatch, USAGE } from "../support/scripted-chat.ts";
 import { shared } from "../support/shared.ts";
 

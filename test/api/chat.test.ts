@@ -1,15 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { toDecimal, usd } from "../../src/core/money.ts";
-import {
-  ApiWorld,
-  chatBody,
-  completionOf,
-  costOf,
-  errorOf,
-  MODEL,
-  PAID_ONLY_MODEL,
-} from "../support/api-world.ts";
+import { ApiWorld, chatBody, completionOf, costOf, errorOf } from "../support/api-world.ts";
+import { MODEL, PAID_ONLY_MODEL } from "../support/models.ts";
 import { LANE, USAGE, wholeReply } from "../support/scripted-chat.ts";
 import { shared } from "../support/shared.ts";
 

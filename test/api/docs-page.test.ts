@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { DOCUMENTED } from "../../src/routes.ts";
-import { ApiWorld } from "../support/api-world.ts";
-import { shared } from "../support/shared.ts";
+import { appAlone } from "../support/app-alone.ts";
 
-const api = await shared(ApiWorld.start());
+const api = appAlone();
 
 test("GET /docs has every endpoint, and asks nobody outside for anything", async () => {
   const response = await api.get("/docs");
@@ -28,8 +27,7 @@ test("the page sends requests only where the operator allows it", async () => {
   const page = await api.get("/docs");
   expect(await page.text()).toContain("<body>");
   expect(page.headers.get("content-security-policy")).not.toContain("connect-src");
-  await using open = await ApiWorld.start({ docsTryIt: true });
-  const trying = await open.get("/docs");
+  const trying = await appAlone({ docsTryIt: true }).get("/docs");
   expect(await trying.text()).toContain("<body data-try>");
   expect(trying.headers.get("content-security-policy")).toContain("connect-src 'self'");
 });

@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld, errorOf, MODEL } from "../support/api-world.ts";
+import { ApiWorld, errorOf } from "../support/api-world.ts";
+import { MODEL } from "../support/models.ts";
 import { shared } from "../support/shared.ts";
 
 const SLASHED: ModelEntry = { ...MODEL, id: "maker/family/m-1:free@x", created: 1_777_593_600 };

@@ -4,7 +4,8 @@ import { expect, test } from "bun:test";
 import OpenAI, { APIError, AuthenticationError, RateLimitError } from "openai";
 import { ApiError } from "../../src/core/errors.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld, MODEL } from "../support/api-world.ts";
+import { ApiWorld } from "../support/api-world.ts";
+import { MODEL } from "../support/models.ts";
 import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
 import { shared } from "../support/shared.ts";
 

@@ -76,6 +76,28 @@ describe("with a valid key", () => {
 });
 
 describe("without a valid key", () => {
+  test("GET /v1/models needs no key and does not look at one", async () => {
+    for (const account of [null, { key: "nonsense" }]) {
+      const response = await api.get("/v1/models", account);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-ratelimit-limit-requests")).toBe("60");
+      const { object, data } = (await response.json()) as { object: string; data: unknown[] };
+      expect(object).toBe("list");
+      expect(data[0]).toEqual({
+        id: "test-model",
+        object: "model",
+        created: 0,
+        owned_by: "tests",
+        svc: {
+          label: "Test model",
+          family: "test",
+          pricing: { input_usd_per_m: 1, output_usd_per_m: 2, cached_input_usd_per_m: null },
+          free_credit_eligible: true,
+        },
+      });
+    }
+  });
+
   test("the window of the address counts", async () => {
     const revoked = await api.account();
     await api.get("/v1/me", revoked);
@@ -88,6 +110,12 @@ describe("without a valid key", () => {
       }
     }
   });
+});
+
+test("HEAD /v1/models is GET without its body", async () => {
+  const response = await fetch(`${api.parts.url}/v1/models`, { method: "HEAD" });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toBe("");
 });
 
 test("with a key GET /v1/models and 404 go on while Redis is gone", async () => {

@@ -6,7 +6,8 @@ import { type NanoUsd, usd } from "../../src/core/money.ts";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { ApiWorld, chatBody, costOf, errorOf, MODEL } from "../support/api-world.ts";
+import { ApiWorld, chatBody, costOf, errorOf } from "../support/api-world.ts";
+import { MODEL } from "../support/models.ts";
 import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
 import { shared } from "../support/shared.ts";
 

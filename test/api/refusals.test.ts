@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { ERRORS, type ErrorCode } from "../../src/core/errors.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { AccountTerms, TestAccount } from "../support/accounts.ts";
 import { ApiWorld, chatBody, errorOf, until } from "../support/api-world.ts";
+import { expectRefusal } from "../support/expect-refusal.ts";
 import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
 import { shared } from "../support/shared.ts";
 
@@ -12,25 +13,6 @@ beforeEach(async () => {
   api.chat.reply = async () => wholeReply("Hello");
   await api.forgetAnonymous();
 });
-
-/** Every answer of the Gateway has these, whatever it says. */
-function expectHeaders(response: Response): void {
-  expect(response.headers.get("x-request-id")).toMatch(/^req_[0-9A-Za-z]{22}$/);
-  expect(response.headers.get("x-svc-cost-usd")).toBe("0");
-  expect(response.headers.get("x-ratelimit-limit-requests")).toMatch(/^\d+$/);
-  expect(response.headers.get("x-ratelimit-remaining-requests")).toMatch(/^\d+$/);
-  expect(response.headers.get("x-ratelimit-reset-requests")).toMatch(/^\d+s$/);
-}
-
-async function expectRefusal(response: Response, code: ErrorCode): Promise<void> {
-  const { status, type } = ERRORS[code];
-  const body = await response.json();
-  expect(body).toEqual({ error: { type, code, message: expect.any(String) } });
-  expect(response.status).toBe(status);
-  expectHeaders(response);
-  const retryAfter = response.headers.get("retry-after");
-  if (status === 429) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
-}
 
 describe("a refused chat call", () => {
   const cases: readonly (readonly [ErrorCode, AccountTerms, body: unknown])[] = [
@@ -203,22 +185,6 @@ describe("a request without a valid key", () => {
 });
 
 describe("routes", () => {
-  test("that do not exist are 404, and other methods 405 with Allow", async () => {
-    await expectRefusal(await api.get("/v1/nothing"), "not_found");
-    await expectRefusal(await api.get("/"), "not_found");
-    for (const [path, method, allow] of [
-      ["/v1/models", "PUT", "GET, HEAD"],
-      ["/v1/models?x=1", "POST", "GET, HEAD"],
-      ["/v1/me", "DELETE", "GET, HEAD"],
-      ["/v1/chat/completions", "GET", "POST"],
-      ["/v1/chat/completions", "PATCH", "POST"],
-    ] as const) {
-      const response = await fetch(api.parts.url + path, { method });
-      await expectRefusal(response, "method_not_allowed");
-      expect(response.headers.get("allow")).toBe(allow);
-    }
-  });
-
   test("that end with a slash are 404, and told so", async () => {
     const account = await api.account();
     const response = await api.postTo("/v1/chat/completions/", account, chatBody());
@@ -227,14 +193,5 @@ describe("routes", () => {
     expect(code).toBe("not_found");
     expect(message).toStartWith("There is no POST /v1/chat/completions/, which ends with a slash.");
     expect(message).toContain("Did you mean POST /v1/chat/completions?");
-  });
-
-  test("answer OPTIONS without any CORS header, since keys belong in backends", async () => {
-    const response = await fetch(`${api.parts.url}/v1/chat/completions`, {
-      method: "OPTIONS",
-      headers: { origin: "https://x.test", "access-control-request-method": "POST" },
-    });
-    await expectRefusal(response, "method_not_allowed");
-    expect([...response.headers.keys()].join()).not.toContain("access-control");
   });
 });

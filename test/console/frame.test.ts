@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Membership, People, SignedIn } from "../../src/http/people.ts";
-import { ApiWorld } from "../support/api-world.ts";
-import { servicesOf } from "../support/console-world.ts";
-import { shared } from "../support/shared.ts";
+import { appAlone, consoleAlone } from "../support/app-alone.ts";
 
 const PERSON: SignedIn = {
   personId: "person_1",
@@ -21,9 +19,7 @@ const people: People = {
   membership: async (): Promise<Membership | null> => null,
 };
 
-const world = await shared(
-  ApiWorld.start((stores) => ({ console: { ...servicesOf(stores), people } })),
-);
+const app = appAlone({ console: consoleAlone(people) });
 
 interface Body {
   readonly error?: { readonly code: string };
@@ -31,7 +27,7 @@ interface Body {
 }
 
 async function get(path: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${world.parts.url}${path}`, { headers });
+  const response = await app.get(path, headers);
   return {
     status: response.status,
     headers: response.headers,

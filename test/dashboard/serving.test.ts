@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { buildDashboard, isDashboardBuilt, staticImports } from "../../scripts/build-dashboard.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { DASHBOARD_FOLDER, openDashboard } from "../../src/http/dashboard-files.ts";
-import { ApiWorld } from "../support/api-world.ts";
-import { atEnd, shared } from "../support/shared.ts";
+import { appAlone } from "../support/app-alone.ts";
+import { atEnd } from "../support/shared.ts";
 
 const KB = 1_000;
 const SCRIPT_BYTES_MAX = 220 * KB;
@@ -18,11 +18,7 @@ const assets = join(folder.path, DASHBOARD_FOLDER, "assets");
 
 atEnd(() => folder.remove());
 await buildDashboard(folder.path);
-const api = await shared(ApiWorld.start({ dashboard: openDashboard(folder.path) }));
-
-function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${api.parts.url}${path}`, { headers, redirect: "manual", decompress: false });
-}
+const { get } = appAlone({ dashboard: openDashboard(folder.path) });
 
 async function mainScript(): Promise<string> {
   const html = await (await get("/dashboard")).text();
@@ -124,8 +120,7 @@ describe("files", () => {
 });
 
 test("without a build the address says how to make one", async () => {
-  await using bare = await ApiWorld.start({ dashboard: () => null });
-  const response = await fetch(`${bare.parts.url}/dashboard`);
+  const response = await appAlone({ dashboard: () => null }).get("/dashboard");
   expect(response.status).toBe(503);
   expect(await response.text()).toContain("bun scripts/build-dashboard.ts");
 });

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { type OpenCallTracer, openCallTracer } from "../../src/http/call-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody, MODEL } from "../support/api-world.ts";
+import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { realClock } from "../support/fake-clock.ts";
+import { MODEL } from "../support/models.ts";
 import { LANE, USAGE } from "../support/scripted-chat.ts";
 import { silent } from "../support/silent-log.ts";
 

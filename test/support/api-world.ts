@@ -19,15 +19,15 @@ import type { Log } from "../../src/core/log.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { createClientInfo } from "../../src/http/client-info.ts";
 import { LISTEN_OPTIONS } from "../../src/http/server.ts";
-import { type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { TokenCounter } from "../../src/services/chat/token-counter.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import type { AccountChange } from "../../src/store/accounts.ts";
 import { openMailStores } from "../../src/store/mail-stores.ts";
 import { type AccountTerms, createTestAccount, type TestAccount } from "./accounts.ts";
-import { endpointOf, undocumented } from "./contract.ts";
+import { mustBeDocumented } from "./contract.ts";
 import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
+import { MODEL, PAID_ONLY_MODEL } from "./models.ts";
 import { random } from "./random.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
 import { ScriptedMaps } from "./scripted-maps.ts";
@@ -40,24 +40,6 @@ import { keyDirectory, openWorld, WORLD_PEPPER } from "./world.ts";
 export const MAIL_DOMAIN = "mail.farebox.test";
 
 export const PEPPER = WORLD_PEPPER;
-
-/** $1 per million prompt tokens, $2 per million output tokens: 1,000 and 2,000 nano a token. */
-export const MODEL: ModelEntry = {
-  id: "test-model",
-  label: "Test model",
-  family: "test",
-  ownedBy: "tests",
-  bands: [priceBand({ input: "1", output: "2" })],
-  contextTokens: 128_000,
-  freeCreditEligible: true,
-  routes: [],
-};
-
-export const PAID_ONLY_MODEL: ModelEntry = {
-  ...MODEL,
-  id: "paid-only",
-  freeCreditEligible: false,
-};
 
 export interface JournalEntry {
   readonly type: string;
@@ -307,12 +289,7 @@ export class ApiWorld implements AsyncDisposable {
   /** Every reply that a test is given is held to its endpoint's documentation. */
   async #fetch(method: string, path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(this.parts.url + path, { ...init, method });
-    const endpoint = endpointOf(method, path);
-    if (endpoint === null) return response;
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-    if (!isJson) return response;
-    const problem = undocumented(endpoint, response, await response.clone().json());
-    if (problem !== null) throw new Error(problem);
+    await mustBeDocumented(method, path, response);
     return response;
   }
 

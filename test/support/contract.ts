@@ -33,6 +33,19 @@ export function undocumented(
   return known.includes(error?.code) ? null : `${label} does not document '${error?.code}'`;
 }
 
+/** Throws if a JSON reply is not what the documentation of its endpoint says. */
+export async function mustBeDocumented(
+  method: string,
+  path: string,
+  response: Response,
+): Promise<void> {
+  const endpoint = endpointOf(method, path);
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+  if (endpoint === null || !isJson) return;
+  const problem = undocumented(endpoint, response, await response.clone().json());
+  if (problem !== null) throw new Error(problem);
+}
+
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
 /** Where a value differs from its schema, or null. Fields that are not in the schema count too. */
