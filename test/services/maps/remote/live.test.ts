@@ -4,6 +4,40 @@ import { startMapping } from "./mapping-harness.ts";
 
 const mapping = await shared(startMapping());
 
+const TOMTOM = "Traffic: © TomTom, https://www.tomtom.com";
+const FIELDS = [
+  "fields={incidents{type,geometry{type,coordinates},properties{id,",
+  "iconCategory,magnitudeOfDelay,events{description,code,iconCategory},",
+  "startTime,endTime,from,to,length,delay,roadNumbers}}}",
+].join("");
+/** What an incident and a closure at the same place both say. */
+const INCIDENT = {
+  id: "TTI-e97758bc",
+  description: "Stehender Verkehr; Bauarbeiten",
+  roads: ["A100"],
+  starts_at: "2026-11-21T06:23:00Z",
+  ends_at: "2026-11-21T09:24:30Z",
+  length_m: 1025,
+  lat: 52.5,
+  lon: 13.39,
+  geometry: {
+    type: "LineString",
+    coordinates: [
+      [13.39, 52.5],
+      [13.4, 52.5],
+    ],
+  },
+};
+const CLOSURE = { ...INCIDENT, reason: "roadworks" };
+const PHOTO = {
+  kind: "photo",
+  lat: 48.85,
+  width: null,
+  height: null,
+  captured_at: "2024-07-10T14:03:08.163000+02:00",
+  heading_deg: 270,
+};
+
 test("Open-Meteo's instants become local times with their offset", async () => {
   const { request, data, attribution } = await mapping.mapped("open-meteo weather");
   expect(request).toEqual([
@@ -73,41 +107,16 @@ test("TomTom's incidents are those that touch the circle, not only its box", asy
   expect(request).toEqual([
     "GET /traffic/services/5/incidentDetails",
     "bbox=13.3881816,52.4928054,13.4118184,52.5071946",
-    [
-      "fields={incidents{type,geometry{type,coordinates},properties{id,",
-      "iconCategory,magnitudeOfDelay,events{description,code,iconCategory},",
-      "startTime,endTime,from,to,length,delay,roadNumbers}}}",
-    ].join(""),
+    FIELDS,
     "language=de-DE",
     "timeValidityFilter=present",
   ]);
   expect(data).toEqual({
     incidents: [
-      {
-        id: "TTI-e97758bc",
-        kind: "congestion",
-        severity: "major",
-        description: "Stehender Verkehr; Bauarbeiten",
-        from: "A",
-        to: "B",
-        roads: ["A100"],
-        starts_at: "2026-11-21T06:23:00Z",
-        ends_at: "2026-11-21T09:24:30Z",
-        length_m: 1025,
-        delay_s: 502,
-        lat: 52.5,
-        lon: 13.39,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.39, 52.5],
-            [13.4, 52.5],
-          ],
-        },
-      },
+      { ...INCIDENT, kind: "congestion", severity: "major", from: "A", to: "B", delay_s: 502 },
     ],
   });
-  expect(attribution).toEqual(["Traffic: © TomTom, https://www.tomtom.com"]);
+  expect(attribution).toEqual([TOMTOM]);
 });
 
 test("TomTom is asked for closed roads; one at a point has no line", async () => {
@@ -115,50 +124,15 @@ test("TomTom is asked for closed roads; one at a point has no line", async () =>
   expect(request).toEqual([
     "GET /traffic/services/5/incidentDetails",
     "bbox=13.3,52.4,13.5,52.6",
-    [
-      "fields={incidents{type,geometry{type,coordinates},properties{id,",
-      "iconCategory,magnitudeOfDelay,events{description,code,iconCategory},",
-      "startTime,endTime,from,to,length,delay,roadNumbers}}}",
-    ].join(""),
+    FIELDS,
     "language=en-GB",
     "categoryFilter=8",
     "timeValidityFilter=present",
   ]);
   expect(data).toEqual({
-    closures: [
-      {
-        id: "TTI-e97758bc",
-        reason: "roadworks",
-        description: "Stehender Verkehr; Bauarbeiten",
-        roads: ["A100"],
-        starts_at: "2026-11-21T06:23:00Z",
-        ends_at: "2026-11-21T09:24:30Z",
-        length_m: 1025,
-        lat: 52.5,
-        lon: 13.39,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.39, 52.5],
-            [13.4, 52.5],
-          ],
-        },
-      },
-      {
-        id: "TTI-e97758bc",
-        reason: "roadworks",
-        description: "Stehender Verkehr; Bauarbeiten",
-        roads: ["A100"],
-        starts_at: "2026-11-21T06:23:00Z",
-        ends_at: "2026-11-21T09:24:30Z",
-        length_m: 1025,
-        lat: 52.5,
-        lon: 13.4,
-        geometry: null,
-      },
-    ],
+    closures: [CLOSURE, { ...CLOSURE, lon: 13.4, geometry: null }],
   });
-  expect(attribution).toEqual(["Traffic: © TomTom, https://www.tomtom.com"]);
+  expect(attribution).toEqual([TOMTOM]);
 });
 
 test("TomTom's flow has kilometres an hour, a class and a level", async () => {
@@ -186,7 +160,7 @@ test("TomTom's flow has kilometres an hour, a class and a level", async () => {
       },
     },
   });
-  expect(attribution).toEqual(["Traffic: © TomTom, https://www.tomtom.com"]);
+  expect(attribution).toEqual([TOMTOM]);
 });
 
 test("TomTom's route tells what of its time is due to traffic", async () => {
@@ -215,7 +189,7 @@ test("TomTom's route tells what of its time is due to traffic", async () => {
       },
     },
   });
-  expect(attribution).toEqual(["Traffic: © TomTom, https://www.tomtom.com"]);
+  expect(attribution).toEqual([TOMTOM]);
 });
 
 test("Tankerkönig is asked in kilometres and answers in metres, the nearest first", async () => {
@@ -272,27 +246,17 @@ test("Panoramax pictures come nearest first, each with its licence, none without
   expect(data).toEqual({
     images: [
       {
-        kind: "photo",
+        ...PHOTO,
         url: "https://panoramax.example/a/sd.jpg",
-        lat: 48.85,
         lon: 2.351,
-        width: null,
-        height: null,
         distance_m: 73,
-        captured_at: "2024-07-10T14:03:08.163000+02:00",
-        heading_deg: 270,
         caption: "panoramix, CC-BY-SA-4.0",
       },
       {
-        kind: "photo",
+        ...PHOTO,
         url: "https://panoramax.example/b/sd.jpg",
-        lat: 48.85,
         lon: 2.3525,
-        width: null,
-        height: null,
         distance_m: 183,
-        captured_at: "2024-07-10T14:03:08.163000+02:00",
-        heading_deg: 270,
         caption: "etalab-2.0",
       },
     ],

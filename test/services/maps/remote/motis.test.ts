@@ -4,6 +4,8 @@ import { startMapping } from "./mapping-harness.ts";
 
 const OSM = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright";
 
+const SOURCES = ["Timetables: the operators of public transport, by MOTIS", OSM];
+
 const mapping = await shared(startMapping());
 
 test("MOTIS' stops are stations in the circle, under ids that a caller can send back", async () => {
@@ -33,7 +35,7 @@ test("MOTIS' stops are stations in the circle, under ids that a caller can send 
       },
     ],
   });
-  expect(attribution).toEqual(["Timetables: the operators of public transport, by MOTIS", OSM]);
+  expect(attribution).toEqual(SOURCES);
 });
 
 test("MOTIS is asked for a stop by its own id; a departure has both its local times", async () => {
@@ -72,9 +74,11 @@ test("MOTIS is asked for a stop by its own id; a departure has both its local ti
       },
     ],
   });
-  expect(attribution).toEqual(["Timetables: the operators of public transport, by MOTIS", OSM]);
+  expect(attribution).toEqual(SOURCES);
 });
 
+const NO_STOP = { name: null, stop_id: null, platform: null, lat: 48.4, lon: 9.98 };
+const STOP = { ...NO_STOP, name: "Rathaus", stop_id: "x_1", platform: "2" };
 const JOURNEYS = {
   journeys: [
     {
@@ -89,19 +93,11 @@ const JOURNEYS = {
           headsign: null,
           operator: null,
           from: {
-            name: null,
-            stop_id: null,
-            platform: null,
-            lat: 48.4,
-            lon: 9.98,
+            ...NO_STOP,
             time: { scheduled: "2026-11-21T08:00:00+01:00", expected: null },
           },
           to: {
-            name: "Rathaus",
-            stop_id: "x_1",
-            platform: "2",
-            lat: 48.4,
-            lon: 9.98,
+            ...STOP,
             time: { scheduled: "2026-11-21T08:05:00+01:00", expected: null },
           },
           duration_s: 300,
@@ -115,19 +111,11 @@ const JOURNEYS = {
           headsign: "Messe",
           operator: "Stadtwerke",
           from: {
-            name: "Rathaus",
-            stop_id: "x_1",
-            platform: "2",
-            lat: 48.4,
-            lon: 9.98,
+            ...STOP,
             time: { scheduled: "2026-11-21T08:05:00+01:00", expected: "2026-11-21T08:06:00+01:00" },
           },
           to: {
-            name: null,
-            stop_id: null,
-            platform: null,
-            lat: 48.4,
-            lon: 9.98,
+            ...NO_STOP,
             time: { scheduled: "2026-11-21T08:25:00+01:00", expected: "2026-11-21T08:25:00+01:00" },
           },
           duration_s: 1200,
@@ -150,7 +138,7 @@ test("MOTIS' journeys have legs, and ends without names where those are no stops
     "numItineraries=3",
   ]);
   expect(data).toEqual(JOURNEYS);
-  expect(attribution).toEqual(["Timetables: the operators of public transport, by MOTIS", OSM]);
+  expect(attribution).toEqual(SOURCES);
 });
 
 test("MOTIS is asked for rail alone", async () => {
@@ -164,7 +152,7 @@ test("MOTIS is asked for rail alone", async () => {
     "transitModes=RAIL",
   ]);
   expect(data).toEqual(JOURNEYS);
-  expect(attribution).toEqual(["Timetables: the operators of public transport, by MOTIS", OSM]);
+  expect(attribution).toEqual(SOURCES);
 });
 
 test("MOTIS' lines are those with a stop in the circle", async () => {
@@ -188,5 +176,5 @@ test("MOTIS' lines are those with a stop in the circle", async () => {
       },
     ],
   });
-  expect(attribution).toEqual(["Timetables: the operators of public transport, by MOTIS", OSM]);
+  expect(attribution).toEqual(SOURCES);
 });

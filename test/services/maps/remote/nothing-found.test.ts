@@ -1,6 +1,8 @@
 // "Nothing found" is an answer, in whichever form an upstream says it; an error is none.
 
 import { describe, expect, test } from "bun:test";
+import type { MapsAction } from "../../../../src/services/maps/actions.ts";
+import type { MapsKind } from "../../../../src/services/maps/servers.ts";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import type { Case } from "../../../support/maps-cases.ts";
 import { NOMINATIM_NOTHING } from "../../../support/maps-fixtures/geocoders.ts";
@@ -33,121 +35,51 @@ const mapping = await shared(startMapping());
 
 const at = "lat=52.5&lon=13.4";
 const ends = "from=52.5,13.4&to=52.52,13.42";
-type Row = Case & { readonly status?: number; readonly data: object };
+const NO_EDGES = [{ input_lat: 52.5, input_lon: 13.4, nodes: null, edges: null }];
 
-const NO_ROUTE = { route: null };
+interface Row extends Case {
+  readonly data: object;
+  readonly status: number;
+}
+
+/** A query to an action of a server, by both names; the server's reply, and what comes of it. */
+function row(
+  name: `${MapsKind} ${MapsAction}`,
+  query: string,
+  reply: object,
+  data: object,
+  status = 200,
+): Row {
+  const [kind, action] = name.split(" ") as [MapsKind, MapsAction];
+  return { kind, action, query, reply, data, status };
+}
+
 const NOTHING: readonly Row[] = [
-  { kind: "nominatim", action: "geocode", query: "query=x", reply: [], data: { places: [] } },
-  {
-    kind: "nominatim",
-    action: "reverse",
-    query: at,
-    reply: NOMINATIM_NOTHING,
-    data: { place: null },
-  },
-  {
-    kind: "photon",
-    action: "geocode",
-    query: "query=x",
-    reply: { features: [] },
-    data: { places: [] },
-  },
-  { kind: "photon", action: "reverse", query: at, reply: { features: [] }, data: { place: null } },
-  {
-    kind: "overpass",
-    action: "speed_cameras",
-    query: at,
-    reply: { elements: [] },
-    data: { cameras: [] },
-  },
-  ...[OSRM_NO_ROUTE, { code: "NoSegment" }].map(
-    (reply): Row => ({
-      kind: "osrm",
-      action: "route",
-      query: ends,
-      status: 400,
-      reply,
-      data: NO_ROUTE,
-    }),
-  ),
-  ...[VALHALLA_NO_ROUTE, { error_code: 171 }].map(
-    (reply): Row => ({
-      kind: "valhalla",
-      action: "route",
-      query: ends,
-      status: 400,
-      reply,
-      data: NO_ROUTE,
-    }),
-  ),
-  {
-    kind: "valhalla",
-    action: "road_classes",
-    query: `${at}&radius=50`,
-    reply: [{ input_lat: 52.5, input_lon: 13.4, nodes: null, edges: null }],
-    data: { roads: [] },
-  },
-  { kind: "motis", action: "stops", query: at, reply: [], data: { stops: [] } },
-  {
-    kind: "motis",
-    action: "departures",
-    query: "stop_id=x",
-    status: 404,
-    reply: MOTIS_UNKNOWN,
-    data: { departures: [] },
-  },
-  {
-    kind: "motis",
-    action: "journey",
-    query: "from=x&to=y",
-    status: 404,
-    reply: MOTIS_UNKNOWN,
-    data: { journeys: [] },
-  },
-  {
-    kind: "tomtom",
-    action: "incidents",
-    query: at,
-    reply: { incidents: [] },
-    data: { incidents: [] },
-  },
-  {
-    kind: "tomtom",
-    action: "traffic_status",
-    query: at,
-    status: 400,
-    reply: TOMTOM_TOO_FAR,
-    data: { traffic: null },
-  },
-  {
-    kind: "tomtom",
-    action: "route_traffic",
-    query: ends,
-    status: 400,
-    reply: TOMTOM_NO_ROUTE,
-    data: NO_ROUTE,
-  },
-  {
-    kind: "tankerkoenig",
-    action: "fuel_prices",
-    query: at,
-    reply: { ok: true, stations: [] },
-    data: { stations: [] },
-  },
-  {
-    kind: "panoramax",
-    action: "site_images",
-    query: at,
-    reply: { features: [] },
-    data: { images: [] },
-  },
+  row("nominatim geocode", "query=x", [], { places: [] }),
+  row("nominatim reverse", at, NOMINATIM_NOTHING, { place: null }),
+  row("photon geocode", "query=x", { features: [] }, { places: [] }),
+  row("photon reverse", at, { features: [] }, { place: null }),
+  row("overpass speed_cameras", at, { elements: [] }, { cameras: [] }),
+  row("osrm route", ends, OSRM_NO_ROUTE, { route: null }, 400),
+  row("osrm route", ends, { code: "NoSegment" }, { route: null }, 400),
+  row("valhalla route", ends, VALHALLA_NO_ROUTE, { route: null }, 400),
+  row("valhalla route", ends, { error_code: 171 }, { route: null }, 400),
+  row("valhalla road_classes", `${at}&radius=50`, NO_EDGES, { roads: [] }),
+  row("motis stops", at, [], { stops: [] }),
+  row("motis departures", "stop_id=x", MOTIS_UNKNOWN, { departures: [] }, 404),
+  row("motis journey", "from=x&to=y", MOTIS_UNKNOWN, { journeys: [] }, 404),
+  row("tomtom incidents", at, { incidents: [] }, { incidents: [] }),
+  row("tomtom traffic_status", at, TOMTOM_TOO_FAR, { traffic: null }, 400),
+  row("tomtom route_traffic", ends, TOMTOM_NO_ROUTE, { route: null }, 400),
+  row("tankerkoenig fuel_prices", at, { ok: true, stations: [] }, { stations: [] }),
+  row("panoramax site_images", at, { features: [] }, { images: [] }),
 ];
 
 describe("nothing found is an answer", () => {
-  for (const row of NOTHING) {
-    const { kind, action, status = 200, data } = row;
-    test(`of ${kind} to ${action}: ${JSON.stringify(row.reply).slice(0, 40)}`, async () => {
-      expect(await mapping.answered(row, status)).toEqual(data);
+  for (const one of NOTHING) {
+    const { kind, action, status, data } = one;
+    test(`of ${kind} to ${action}: ${JSON.stringify(one.reply).slice(0, 40)}`, async () => {
+      expect(await mapping.answered(one, status)).toEqual(data);
     });
   }
 });

@@ -6,6 +6,44 @@ const OSM = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.
 
 const mapping = await shared(startMapping());
 
+const LINE = {
+  type: "LineString",
+  coordinates: [
+    [13.4, 52.5],
+    [13.4, 52.501],
+    [13.4, 52.502],
+  ],
+};
+/** What is not said of a point of interest, a road or a closure below. */
+const POI = {
+  category: "cafe",
+  name: null,
+  address: null,
+  phone: null,
+  website: null,
+  opening_hours: null,
+  code: null,
+};
+const ROAD = {
+  name: null,
+  ref: null,
+  speed_limit_kmh: null,
+  oneway: null,
+  surface: null,
+  lanes: null,
+  geometry: LINE,
+};
+const CLOSURE = {
+  description: null,
+  roads: [],
+  lat: 52.501,
+  lon: 13.4,
+  starts_at: null,
+  ends_at: null,
+  length_m: 222,
+  geometry: LINE,
+};
+
 test("Overpass' points of interest come nearest first, in the language asked for", async () => {
   const { request, data, attribution } = await mapping.mapped("overpass poi");
   expect(request).toEqual([
@@ -16,22 +54,16 @@ test("Overpass' points of interest come nearest first, in the language asked for
   expect(data).toEqual({
     pois: [
       {
+        ...POI,
         id: "node/1",
-        name: null,
-        category: "cafe",
         lat: 52.5201,
         lon: 13.4001,
         distance_m: 2235,
-        address: null,
-        phone: null,
-        website: null,
-        opening_hours: null,
-        code: null,
       },
       {
+        ...POI,
         id: "way/2",
         name: "The Stop",
-        category: "cafe",
         lat: 52.52,
         lon: 13.41,
         distance_m: 2325,
@@ -39,7 +71,6 @@ test("Overpass' points of interest come nearest first, in the language asked for
         phone: "+49 30 123",
         website: "https://cafe.example/",
         opening_hours: "Mo-Fr 08:00-18:00",
-        code: null,
       },
     ],
   });
@@ -75,6 +106,7 @@ test("Overpass' roads of a box have the class of the road that a link belongs to
   expect(data).toEqual({
     roads: [
       {
+        ...ROAD,
         road_class: "primary",
         name: "Prepaid-Allee",
         ref: "B 2",
@@ -82,31 +114,10 @@ test("Overpass' roads of a box have the class of the road that a link belongs to
         oneway: true,
         surface: "asphalt",
         lanes: 2,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.4, 52.5],
-            [13.4, 52.501],
-            [13.4, 52.502],
-          ],
-        },
       },
       {
+        ...ROAD,
         road_class: "residential",
-        name: null,
-        ref: null,
-        speed_limit_kmh: null,
-        oneway: null,
-        surface: null,
-        lanes: null,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.4, 52.5],
-            [13.4, 52.501],
-            [13.4, 52.502],
-          ],
-        },
       },
     ],
   });
@@ -129,42 +140,16 @@ test("Overpass' closures are roads under construction, or without access", async
   expect(data).toEqual({
     closures: [
       {
+        ...CLOSURE,
         id: "way/9",
         reason: "construction",
-        description: null,
         roads: ["B 96", "Ring"],
-        lat: 52.501,
-        lon: 13.4,
-        starts_at: null,
-        ends_at: null,
-        length_m: 222,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.4, 52.5],
-            [13.4, 52.501],
-            [13.4, 52.502],
-          ],
-        },
       },
       {
+        ...CLOSURE,
         id: "way/10",
         reason: "access",
         description: "Bridge",
-        roads: [],
-        lat: 52.501,
-        lon: 13.4,
-        starts_at: null,
-        ends_at: null,
-        length_m: 222,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.4, 52.5],
-            [13.4, 52.501],
-            [13.4, 52.502],
-          ],
-        },
       },
     ],
   });

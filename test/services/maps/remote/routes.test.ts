@@ -6,6 +6,35 @@ const OSM = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.
 
 const mapping = await shared(startMapping());
 
+const ROUTE = {
+  distance_m: 2544,
+  duration_s: 301,
+  geometry: {
+    type: "LineString",
+    coordinates: [
+      [13.4, 52.5],
+      [13.41, 52.51],
+      [13.42, 52.52],
+    ],
+  },
+};
+const ARRIVAL = { road: null, distance_m: 0, duration_s: 0, at: { lat: 52.52, lon: 13.42 } };
+const ROAD = {
+  road_class: "residential",
+  name: "Prepaid-Allee",
+  ref: null,
+  oneway: null,
+  surface: "paved_smooth",
+  lanes: 1,
+  geometry: {
+    type: "LineString",
+    coordinates: [
+      [13.4, 52.5],
+      [13.41, 52.51],
+    ],
+  },
+};
+
 test("OSRM's route has metres, seconds and instructions in words", async () => {
   const { request, data, attribution } = await mapping.mapped("osrm route");
   expect(request).toEqual([
@@ -16,16 +45,7 @@ test("OSRM's route has metres, seconds and instructions in words", async () => {
   ]);
   expect(data).toEqual({
     route: {
-      distance_m: 2544,
-      duration_s: 301,
-      geometry: {
-        type: "LineString",
-        coordinates: [
-          [13.4, 52.5],
-          [13.41, 52.51],
-          [13.42, 52.52],
-        ],
-      },
+      ...ROUTE,
       steps: [
         {
           instruction: "Start on Prepaid-Allee",
@@ -41,13 +61,7 @@ test("OSRM's route has metres, seconds and instructions in words", async () => {
           duration_s: 161,
           at: { lat: 52.51, lon: 13.41 },
         },
-        {
-          instruction: "You have arrived",
-          road: null,
-          distance_m: 0,
-          duration_s: 0,
-          at: { lat: 52.52, lon: 13.42 },
-        },
+        { ...ARRIVAL, instruction: "You have arrived" },
       ],
     },
   });
@@ -65,16 +79,7 @@ test("Valhalla's route has metres of its kilometres, and the line of its polylin
   ]);
   expect(data).toEqual({
     route: {
-      distance_m: 2544,
-      duration_s: 301,
-      geometry: {
-        type: "LineString",
-        coordinates: [
-          [13.4, 52.5],
-          [13.41, 52.51],
-          [13.42, 52.52],
-        ],
-      },
+      ...ROUTE,
       steps: [
         {
           instruction: "Drive north on Prepaid-Allee.",
@@ -83,13 +88,7 @@ test("Valhalla's route has metres of its kilometres, and the line of its polylin
           duration_s: 140,
           at: { lat: 52.5, lon: 13.4 },
         },
-        {
-          instruction: "You have arrived at your destination.",
-          road: null,
-          distance_m: 0,
-          duration_s: 0,
-          at: { lat: 52.52, lon: 13.42 },
-        },
+        { ...ARRIVAL, instruction: "You have arrived at your destination." },
       ],
     },
   });
@@ -106,38 +105,8 @@ test("Valhalla's roads come once, not once for each direction", async () => {
   ]);
   expect(data).toEqual({
     roads: [
-      {
-        road_class: "residential",
-        name: "Prepaid-Allee",
-        ref: null,
-        speed_limit_kmh: 30,
-        oneway: null,
-        surface: "paved_smooth",
-        lanes: 1,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.4, 52.5],
-            [13.41, 52.51],
-          ],
-        },
-      },
-      {
-        road_class: "residential",
-        name: "Prepaid-Allee",
-        ref: null,
-        speed_limit_kmh: null,
-        oneway: null,
-        surface: "paved_smooth",
-        lanes: 1,
-        geometry: {
-          type: "LineString",
-          coordinates: [
-            [13.4, 52.5],
-            [13.41, 52.51],
-          ],
-        },
-      },
+      { ...ROAD, speed_limit_kmh: 30 },
+      { ...ROAD, speed_limit_kmh: null },
     ],
   });
   expect(attribution).toEqual([OSM]);
