@@ -1,14 +1,13 @@
 // Parallel calls on one balance from two processes: exactly as many pass as it pays for.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Admission } from "../../actors/account.ts";
 import type { AccountActors } from "../../actors/account-actors.ts";
-import { createTestKey, type TestAccount } from "../support/accounts.ts";
+import type { TestAccount } from "../support/accounts.ts";
 import { openProcess, tapScripts } from "../support/actor-process.ts";
 import { expectSound } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
-import { shared } from "../support/shared.ts";
-import { ask, DONE, openAccount, openWorld, usd, walletOf } from "../support/world.ts";
+import { ask, DONE, openAccount, openWorld, usd, type World, walletOf } from "../support/world.ts";
 
 const PARALLEL = 500;
 const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);
@@ -21,7 +20,11 @@ const LEFT = usd("0.21");
 const PLAN_CALLS = 120;
 const PLAN_PASS = 54;
 
-const world = await shared(openWorld());
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
 
 /** An account whose tier lets all calls of the test through its window. */
 async function wideAccount(): Promise<TestAccount> {
@@ -88,7 +91,9 @@ test("two keys of an application account on two processes never spend the same c
   for (let round = 0; round < ROUNDS; round++) {
     const terms = { surface: "application", plan: "max", paid: "20" } as const;
     const account = await openAccount(world, terms);
-    const second = await createTestKey(world.store, account.row);
+    const second = await world.store.createKey(account.row, {
+      ...{ name: "second", scopes: ["models"], ipAllowlist: [], monthlyLimit: null },
+    });
     const halves = await Promise.all([
       admitMany(world.accounts, account, PLAN_CALLS / 2),
       admitMany(other.accounts, { ...account, keyId: second.id }, PLAN_CALLS / 2),

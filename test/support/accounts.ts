@@ -1,5 +1,5 @@
-// Accounts of tests, for every world: made in Postgres by the stores of the product. Redis learns of
-// one when it is first used, or when the world says so.
+// Accounts of tests, for every world: made in Postgres by the stores of the product. Redis learns
+// of one when it is first used, or when the world says so.
 
 import type { AccountActor } from "../../actors/account-actor.ts";
 import type { Surface } from "../../src/core/keys.ts";
