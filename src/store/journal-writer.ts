@@ -4,7 +4,8 @@
 import type { TransactionSql } from "postgres";
 import { arrayText } from "./database.ts";
 import { JournalContradiction } from "./ledger-chain.ts";
-import { correctLogRows, insertLogRows, type LogRow } from "./log-rows.ts";
+import { insertLogRows } from "./log-insert.ts";
+import { correctLogRows, type LogRow } from "./log-rows.ts";
 import { addMargins } from "./margin-rollups.ts";
 import { LEDGER_COLUMNS, type LedgerRow, type PreparedEntry } from "./prepared-entry.ts";
 import { codeOf } from "./sql-errors.ts";

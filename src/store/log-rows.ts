@@ -1,5 +1,6 @@
 // Journal entries as rows of the request log (SPEC 2.8), metadata only. `LOG_COLUMNS` is the only
-// list of the columns: the insert, the correction after a late settlement and the export use it.
+// list of the columns: the insert (log-insert.ts), the correction after a late settlement and the
+// export use it.
 
 import type { TransactionSql } from "postgres";
 import { ERRORS, isErrorCode } from "../core/errors.ts";
@@ -22,6 +23,8 @@ interface LogColumn {
   readonly kind: LogColumnKind;
   /** How the late settlement of an expired call changes the column. */
   readonly late?: "set" | "add";
+  /** True if many calls have the same value: the insert sends each combination once. */
+  readonly repeats?: true;
   /** True if only the operator's export has the column. */
   readonly isOperators?: true;
 }
@@ -32,26 +35,26 @@ export const LOG_COLUMNS = {
   request: { kind: "request" },
   account: { kind: "account" },
   key: { kind: "key" },
-  endpoint: { kind: "text" },
-  service: { kind: "text" },
-  model: { kind: "text", late: "set" },
-  status: { kind: "smallint", late: "set" },
-  error_code: { kind: "text", late: "set" },
+  endpoint: { kind: "text", repeats: true },
+  service: { kind: "text", repeats: true },
+  model: { kind: "text", late: "set", repeats: true },
+  status: { kind: "smallint", late: "set", repeats: true },
+  error_code: { kind: "text", late: "set", repeats: true },
   latency_ms: { kind: "integer", late: "set" },
   first_token_ms: { kind: "integer", late: "set" },
   prompt_tokens: { kind: "integer", late: "set" },
   cached_tokens: { kind: "integer", late: "set" },
   completion_tokens: { kind: "integer", late: "set" },
   /** 1, the queries of a batch, or how many refused requests a summary row stands for. */
-  requests: { kind: "integer" },
+  requests: { kind: "integer", repeats: true },
   cost: { kind: "amount", late: "add" },
-  country: { kind: "text" },
+  country: { kind: "text", repeats: true },
   ip_hash: { kind: "hash" },
-  lane: { kind: "text", late: "set" },
+  lane: { kind: "text", late: "set", repeats: true },
   held: { kind: "amount" },
   free_cost: { kind: "amount", late: "add" },
-  price_version: { kind: "text" },
-  refused_by: { kind: "text" },
+  price_version: { kind: "text", repeats: true },
+  refused_by: { kind: "text", repeats: true },
   /** What the call cost the operator: account holders never see it. */
   upstream_cost: { kind: "amount", late: "set", isOperators: true },
 } as const satisfies Readonly<Record<string, LogColumn>>;
@@ -71,25 +74,24 @@ const TYPES: Readonly<Record<LogColumnKind, string>> = {
   hash: "text",
 };
 
-const NAMES = Object.keys(LOG_COLUMNS) as LogColumnName[];
-const COLUMNS = Object.fromEntries(
-  NAMES.map((name) => [name, TYPES[LOG_COLUMNS[name].kind]]),
-) as ColumnTypes<LogColumnName>;
+export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS) as readonly LogColumnName[];
 
-const INSERT = `
-  INSERT INTO request_log (${NAMES.join(", ")})
-  SELECT ${NAMES.map(readFrom).join(", ")} FROM ${unnestText(COLUMNS)}
-  ON CONFLICT (request, at) DO NOTHING
-  RETURNING request::text, extract(epoch FROM at)::text AS at`;
+/** The types of Postgres in which the values of columns are sent. */
+export function logColumnTypes<Name extends LogColumnName>(names: readonly Name[]) {
+  const types = names.map((name) => [name, TYPES[LOG_COLUMNS[name].kind]]);
+  return Object.fromEntries(types) as ColumnTypes<Name>;
+}
+
+const COLUMNS = logColumnTypes(LOG_COLUMN_NAMES);
 
 const READ_PLACES = { place: "int", request: "uuid", at: "timestamptz" } as const;
 const READ = `
-  SELECT row.place, ${NAMES.map(readAsText).join(", ")}
+  SELECT row.place, ${LOG_COLUMN_NAMES.map(readAsText).join(", ")}
   FROM ${unnestText(READ_PLACES)}
   JOIN request_log l ON l.request = row.request AND l.at = row.at`;
 
 const CORRECT = `
-  UPDATE request_log SET ${NAMES.flatMap(correctionOf).join(", ")}
+  UPDATE request_log SET ${LOG_COLUMN_NAMES.flatMap(correctionOf).join(", ")}
   FROM ${unnestText(COLUMNS)}
   WHERE request_log.request = row.request AND request_log.at = row.at`;
 
@@ -107,27 +109,6 @@ function correctionOf(name: LogColumnName): string[] {
   if (late === undefined) return [];
   const value = readFrom(name);
   return [`${name} = ${late === "add" ? `request_log.${name} + ${value}` : value}`];
-}
-
-/**
- * Inserts rows of calls that ended, and returns those that are new. A row that exists already stays
- * unchanged.
- */
-export async function insertLogRows(
-  tx: TransactionSql,
-  rows: readonly LogRow[],
-): Promise<readonly LogRow[]> {
-  if (rows.length === 0) return [];
-  const inserted = await tx.unsafe(INSERT, unnestParameters(COLUMNS, rows), { prepare: true });
-  if (inserted.length === rows.length) return rows;
-  const places = new Set(inserted.map(({ request, at }) => placeOf(request, Number(at) * 1_000)));
-  return rows.filter(({ request, at }) => {
-    return places.delete(placeOf(request, Date.parse(String(at))));
-  });
-}
-
-function placeOf(request: unknown, atMs: number): string {
-  return `${request} ${Math.round(atMs)}`;
 }
 
 /**
@@ -158,7 +139,7 @@ export async function correctLogRows(
 
 /** What CORRECT makes of a row. */
 function corrected(before: LogRow, correction: LogRow): LogRow {
-  const values = NAMES.map((name): [LogColumnName, Cell] => {
+  const values = LOG_COLUMN_NAMES.map((name): [LogColumnName, Cell] => {
     const { late }: LogColumn = LOG_COLUMNS[name];
     if (late === undefined) return [name, before[name]];
     if (late === "set") return [name, correction[name]];
@@ -214,7 +195,7 @@ export function logRowOf(
 
 /** The journal's texts are parsed JSON, so nothing guarantees the declared types. */
 function checked(row: LogRow): LogRow {
-  for (const name of NAMES) {
+  for (const name of LOG_COLUMN_NAMES) {
     const value = row[name];
     if (typeof value === "string" || typeof value === "number" || value === null) continue;
     throw new TypeError(`The log column ${name} cannot be ${typeof value}`);

@@ -7,10 +7,15 @@ export type Cell = string | number | null;
 /** The Postgres types of columns, by name. */
 export type ColumnTypes<Name extends string = string> = Readonly<Record<Name, string>>;
 
-/** `unnest($1::text::bigint[], …) AS row(account, …)`; parameters count from 1. */
-export function unnestText(columns: ColumnTypes): string {
-  const arrays = Object.values(columns).map((type, index) => `$${index + 1}::text::${type}[]`);
-  return `unnest(${arrays.join(", ")}) AS row(${Object.keys(columns).join(", ")})`;
+/**
+ * `unnest($1::text::bigint[], …) AS row(account, …)`; parameters count from 1 if `before`, the
+ * number of those in front of them, is not given.
+ */
+export function unnestText(columns: ColumnTypes, alias = "row", before = 0): string {
+  const arrays = Object.values(columns).map((type, index) => {
+    return `$${before + index + 1}::text::${type}[]`;
+  });
+  return `unnest(${arrays.join(", ")}) AS ${alias}(${Object.keys(columns).join(", ")})`;
 }
 
 /** The parameters of `unnestText`. */
