@@ -43,10 +43,14 @@ export async function lockCursors<Of extends Batch>(
   tx: TransactionSql,
   batches: readonly Of[],
 ): Promise<LockedBatch<Of>[]> {
-  const rows = await tx`
-    SELECT bucket, epoch, entry FROM journal_cursors
-    WHERE bucket = ANY(${arrayText(batches.map(({ bucket }) => bucket))}::text::smallint[])
-    ORDER BY bucket FOR UPDATE SKIP LOCKED`;
+  const [rows] = await Promise.all([
+    tx`
+      SELECT bucket, epoch, entry FROM journal_cursors
+      WHERE bucket = ANY(${arrayText(batches.map(({ bucket }) => bucket))}::text::smallint[])
+      ORDER BY bucket FOR UPDATE SKIP LOCKED`,
+    // To plan a statement for its values, Postgres would parse all of them once more.
+    tx`SET LOCAL plan_cache_mode = force_generic_plan`,
+  ]);
   const cursors = new Map(rows.map((row) => [Number(row.bucket), row]));
   return batches.flatMap((batch) => {
     const cursor = cursors.get(batch.bucket);

@@ -137,13 +137,18 @@ export async function correctLogRows(
   return changes;
 }
 
+/** An amount of a row; rows that were read have it as text. */
+export function amountOf(value: Cell): bigint {
+  return typeof value === "bigint" ? value : BigInt(String(value));
+}
+
 /** What CORRECT makes of a row. */
 function corrected(before: LogRow, correction: LogRow): LogRow {
   const values = LOG_COLUMN_NAMES.map((name): [LogColumnName, Cell] => {
     const { late }: LogColumn = LOG_COLUMNS[name];
     if (late === undefined) return [name, before[name]];
     if (late === "set") return [name, correction[name]];
-    return [name, (BigInt(String(before[name])) + BigInt(String(correction[name]))).toString()];
+    return [name, amountOf(before[name]) + amountOf(correction[name])];
   });
   return Object.fromEntries(values) as LogRow;
 }
@@ -181,23 +186,25 @@ export function logRowOf(
     cached_tokens: end.cachedTokens,
     completion_tokens: end.completionTokens,
     requests: end.requests,
-    cost: (-(entry.paidDelta + entry.freeDelta)).toString(),
+    cost: -(entry.paidDelta + entry.freeDelta),
     country: metadata.country,
     ip_hash: metadata.ipHash,
     lane: end.lane ?? null,
-    held: isRefusal(entry) || entry.held === null ? null : entry.held.toString(),
-    free_cost: (-entry.freeDelta).toString(),
+    held: isRefusal(entry) || entry.held === null ? null : entry.held,
+    free_cost: -entry.freeDelta,
     price_version: metadata.priceVersion ?? null,
     refused_by: end.refusedBy ?? null,
-    upstream_cost: end.upstreamCost?.toString() ?? null,
+    upstream_cost: end.upstreamCost ?? null,
   });
 }
+
+const CELL_TYPES: ReadonlySet<string> = new Set(["string", "number", "bigint"]);
 
 /** The journal's texts are parsed JSON, so nothing guarantees the declared types. */
 function checked(row: LogRow): LogRow {
   for (const name of LOG_COLUMN_NAMES) {
     const value = row[name];
-    if (typeof value === "string" || typeof value === "number" || value === null) continue;
+    if (value === null || CELL_TYPES.has(typeof value)) continue;
     throw new TypeError(`The log column ${name} cannot be ${typeof value}`);
   }
   return row;

@@ -2,7 +2,7 @@
 // rows.
 
 import type { TransactionSql } from "postgres";
-import type { LogRow } from "./log-rows.ts";
+import { amountOf, type LogRow } from "./log-rows.ts";
 import { unnestParameters, unnestText } from "./unnest.ts";
 import type { LogChange } from "./usage-changes.ts";
 
@@ -69,7 +69,7 @@ interface Sum {
 
 /** A row counts as `hasMarginSql` says. */
 function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
-  const cost = BigInt(String(row.cost));
+  const cost = amountOf(row.cost);
   if (row.lane === null && cost === 0n) return;
   const text = (value: LogRow[keyof LogRow]) => (value === null ? "" : String(value));
   const [account, service, model] = [text(row.account), text(row.service), text(row.model)];
@@ -85,9 +85,9 @@ function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
   const signed = BigInt(sign);
   sum.calls += sign;
   sum.cost += signed * cost;
-  sum.freeCost += signed * BigInt(String(row.free_cost));
+  sum.freeCost += signed * amountOf(row.free_cost);
   if (row.upstream_cost === null) return;
   sum.knownCalls += sign;
   sum.knownCost += signed * cost;
-  sum.upstreamCost += signed * BigInt(String(row.upstream_cost));
+  sum.upstreamCost += signed * amountOf(row.upstream_cost);
 }

@@ -68,16 +68,16 @@ export function prepareEntry(
   monthFault: (month: string) => string | null,
 ): PreparedEntry {
   const { entry } = item;
-  const empty = { item, entry, account: null, key: null, ledger: null, log: null };
   const faulty = (fault: string, known: Partial<PreparedEntry> = {}) => {
-    return { ...empty, isNegative: false, ...known, fault };
+    const empty = { account: null, key: null, ledger: null, log: null, isNegative: false };
+    return { item, entry, ...empty, ...known, fault };
   };
   if (entry === null) return faulty(item.fault ?? "The entry cannot be read");
   const account = numbers.accounts.get(entry.account);
   if (account === undefined) return faulty(`There is no account '${entry.account}'`);
   const key = entry.key === "" ? null : numbers.keys.get(entry.key);
   if (key === undefined) return faulty(`There is no key '${entry.key}'`, { account });
-  const known = { item, entry, account, key };
+  const known = { account, key };
   let ledger: LedgerRow | null;
   let request: string | null;
   try {
@@ -90,13 +90,15 @@ export function prepareEntry(
   if (isNegative) {
     return faulty("ledger_never_negative: a balance is below zero", { ...known, isNegative });
   }
+  let log: LogRow | null = null;
+  let fault: string | null = null;
   try {
-    const log = logRowOf(entry, { account, key, request });
-    const fault = log === null ? null : monthFault(String(log.at).slice(0, 7));
-    return { ...known, ledger, log: fault === null ? log : null, fault, isNegative };
+    log = logRowOf(entry, { account, key, request });
+    if (log !== null) fault = monthFault(monthText(entry.atMs));
   } catch (error) {
-    return { ...known, ledger, log: null, fault: reasonOf(error), isNegative };
+    fault = reasonOf(error);
   }
+  return { item, entry, account, key, ledger, log: fault === null ? log : null, fault, isNegative };
 }
 
 /** The months that need a partition, as `2026-11`. */
@@ -123,15 +125,16 @@ function monthText(atMs: number): string {
   return text;
 }
 
+const TIMES = { from: Date.UTC(YEARS.from, 0), to: Date.UTC(YEARS.to + 1, 0) } as const;
+
 function isTime(ms: number): boolean {
-  const year = new Date(ms).getUTCFullYear();
-  return year >= YEARS.from && year <= YEARS.to;
+  return ms >= TIMES.from && ms < TIMES.to;
 }
 
 /** Null for an entry without money. @throws RangeError */
 function ledgerRowOf(
   entry: JournalEntry,
-  numbers: Pick<LedgerRow, "account" | "key" | "request">,
+  { account, key, request }: Pick<LedgerRow, "account" | "key" | "request">,
 ): LedgerRow | null {
   if (!isTime(entry.atMs)) throw new RangeError(`The time ${entry.atMs} is out of range`);
   const { seq } = entry;
@@ -143,14 +146,16 @@ function ledgerRowOf(
   const kind = ledgerKindOf(entry);
   if (kind === null) throw new RangeError(`A '${entry.type}' entry must not change the ledger`);
   return {
-    ...numbers,
+    account,
     seq,
     kind,
-    paid_delta: entry.paidDelta.toString(),
-    free_delta: entry.freeDelta.toString(),
-    paid_after: entry.paidAfter.toString(),
-    free_after: entry.freeAfter.toString(),
-    owed_after: entry.owedAfter.toString(),
+    paid_delta: entry.paidDelta,
+    free_delta: entry.freeDelta,
+    paid_after: entry.paidAfter,
+    free_after: entry.freeAfter,
+    owed_after: entry.owedAfter,
+    request,
+    key,
     month: entry.month,
     operation: entry.operation,
     at: new Date(entry.atMs).toISOString(),

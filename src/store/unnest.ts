@@ -2,7 +2,7 @@
 
 import { arrayText } from "./database.ts";
 
-export type Cell = string | number | null;
+export type Cell = string | number | bigint | null;
 
 /** The Postgres types of columns, by name. */
 export type ColumnTypes<Name extends string = string> = Readonly<Record<Name, string>>;

@@ -1,7 +1,7 @@
 // What journal entries change in the sums of the request log.
 
 import { nano } from "../core/money.ts";
-import { type LogRow, SUMMARY_CODE } from "./log-rows.ts";
+import { amountOf, type LogRow, SUMMARY_CODE } from "./log-rows.ts";
 import type { LedgerRow, PreparedEntry } from "./prepared-entry.ts";
 import { UNKNOWN_SERVICE, type UsageStatus } from "./usage-schema.ts";
 
@@ -51,23 +51,27 @@ export function usageChanges(
   entries: readonly PreparedEntry[],
   logged: ReadonlyMap<LogRow, LogChange>,
 ): UsageChange[] {
-  return entries.flatMap(({ ledger, log, entry, account, key }) => {
-    if (account === null || entry === null) return [];
+  const changes: UsageChange[] = [];
+  for (const { ledger, log, entry, account, key } of entries) {
+    if (account === null || entry === null) continue;
     const change = log === null ? undefined : logged.get(log);
-    const hasCharge = ledger !== null && CHARGES.has(ledger.kind);
-    const changes: UsageChange[] = [];
-    if (hasCharge && change === undefined) changes.push(moneyAlone(ledger, account, key, 1n));
-    if (change === undefined) return changes;
+    if (change === undefined) {
+      if (ledger !== null && CHARGES.has(ledger.kind)) {
+        changes.push(moneyAlone(ledger, account, key, 1n));
+      }
+      continue;
+    }
     // The ledger's row was written earlier, when the log's was refused.
     const isOwed = entry.paidDelta !== 0n || entry.freeDelta !== 0n;
     if (ledger === null && isOwed) {
       const { paidDelta, freeDelta, atMs } = entry;
-      const row = { paid_delta: `${paidDelta}`, free_delta: `${freeDelta}`, at: isoOf(atMs) };
+      const row = { paid_delta: paidDelta, free_delta: freeDelta, at: isoOf(atMs) };
       changes.push(moneyAlone(row, account, key, -1n));
     }
-    if (change.before !== null) changes.push(...ofRow(change.before, -1));
-    return [...changes, ...ofRow(change.after, 1)];
-  });
+    if (change.before !== null) changes.push(ofRow(change.before, -1));
+    changes.push(ofRow(change.after, 1));
+  }
+  return changes;
 }
 
 function isoOf(ms: number): string {
@@ -90,30 +94,29 @@ function moneyAlone(
   };
 }
 
-function ofRow(row: LogRow, sign: 1 | -1): UsageChange[] {
+function ofRow(row: LogRow, sign: 1 | -1): UsageChange {
   const status = usageStatus(row);
+  const signed = BigInt(sign);
   const calls = row.error_code === SUMMARY_CODE ? Number(row.requests) : 1;
-  return [
-    {
-      account: Number(row.account),
-      atMs: Date.parse(String(row.at)),
-      key: Number(row.key),
-      service: String(row.service),
-      model: String(row.model ?? ""),
-      status,
-      calls: sign * calls,
-      promptTokens: sign * Number(row.prompt_tokens),
-      cachedTokens: sign * Number(row.cached_tokens),
-      completionTokens: sign * Number(row.completion_tokens),
-      cost: BigInt(sign) * BigInt(String(row.cost)),
-      freeCost: BigInt(sign) * BigInt(String(row.free_cost)),
-      latencyMs: status === "ok" ? Number(row.latency_ms) : null,
-    },
-  ];
+  return {
+    account: Number(row.account),
+    atMs: Date.parse(String(row.at)),
+    key: Number(row.key),
+    service: String(row.service),
+    model: String(row.model ?? ""),
+    status,
+    calls: sign * calls,
+    promptTokens: sign * Number(row.prompt_tokens),
+    cachedTokens: sign * Number(row.cached_tokens),
+    completionTokens: sign * Number(row.completion_tokens),
+    cost: signed * amountOf(row.cost),
+    freeCost: signed * amountOf(row.free_cost),
+    latencyMs: status === "ok" ? Number(row.latency_ms) : null,
+  };
 }
 
 /** What happened to the call of a log row. */
 export function usageStatus(row: Pick<LogRow, "error_code" | "held" | "cost">): UsageStatus {
   if (row.error_code === null) return "ok";
-  return row.held === null && BigInt(String(row.cost)) === 0n ? "refused" : "failed";
+  return row.held === null && amountOf(row.cost) === 0n ? "refused" : "failed";
 }

@@ -45,6 +45,7 @@ const ADD = `
 
 interface Sum {
   readonly key: Readonly<Record<keyof typeof KEY_COLUMNS, Cell>>;
+  readonly startMs: number;
   calls: number;
   promptTokens: number;
   cachedTokens: number;
@@ -60,7 +61,7 @@ interface Sum {
  * reads here must not change until it writes.
  */
 export async function addUsage(tx: TransactionSql, changes: readonly UsageChange[]): Promise<void> {
-  const sums = [...summed(changes).values()];
+  const sums = summed(changes);
   if (sums.length === 0) return;
   await addStoredLatencies(tx, sums);
   const rows = sums.map(rowOf);
@@ -71,42 +72,63 @@ function asTypes<Name extends string>(columns: Readonly<Record<Name, string>>): 
   return columns;
 }
 
-/** Each change is in a row of every length. */
-function summed(changes: readonly UsageChange[]): Map<string, Sum> {
+/** Each change is in a row of every length; the longer ones are summed from the shortest. */
+function summed(changes: readonly UsageChange[]): Sum[] {
+  const [shortest, ...longer] = ROLLUP_MINUTES;
   const sums = new Map<string, Sum>();
-  for (const change of changes) {
-    for (const minutes of ROLLUP_MINUTES) {
-      const length = minutes * MINUTE_MS;
-      const startMs = Math.floor(change.atMs / length) * length;
-      const { account, key, status, service, model } = change;
-      const id = `${account} ${minutes} ${startMs} ${key} ${status} ${service} ${model}`;
-      let sum = sums.get(id);
-      if (sum === undefined) {
-        const at = new Date(startMs).toISOString();
-        sum = emptySum({ account, minutes, at, key, service, model, status });
-        sums.set(id, sum);
-      }
-      addTo(sum, change);
-    }
-  }
-  return sums;
+  for (const change of changes) addTo(sumOf(sums, shortest, change.atMs, change), change);
+  const quarters = [...sums.values()];
+  return quarters.concat(
+    longer.flatMap((minutes) => {
+      const sums = new Map<string, Sum>();
+      for (const sum of quarters) addSum(sumOf(sums, minutes, sum.startMs, sum.key), sum);
+      return [...sums.values()];
+    }),
+  );
 }
 
-function emptySum(key: Sum["key"]): Sum {
-  const nothing = { calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
-  return { key, ...nothing, cost: 0n, freeCost: 0n, latencies: null };
+/** The sum that a time and kind of call belong to; made if it is missing. */
+function sumOf(
+  sums: Map<string, Sum>,
+  minutes: number,
+  atMs: number,
+  { account, key, status, service, model }: Omit<Sum["key"], "minutes" | "at">,
+): Sum {
+  const length = minutes * MINUTE_MS;
+  const startMs = Math.floor(atMs / length) * length;
+  const id = `${account} ${startMs} ${key} ${status} ${service} ${model}`;
+  let sum = sums.get(id);
+  if (sum === undefined) {
+    const at = new Date(startMs).toISOString();
+    const nothing = { calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+    const whole = { account, minutes, at, key, service, model, status };
+    sum = { key: whole, startMs, ...nothing, cost: 0n, freeCost: 0n, latencies: null };
+    sums.set(id, sum);
+  }
+  return sum;
 }
 
 function addTo(sum: Sum, change: UsageChange): void {
-  sum.calls += change.calls;
-  sum.promptTokens += change.promptTokens;
-  sum.cachedTokens += change.cachedTokens;
-  sum.completionTokens += change.completionTokens;
-  sum.cost += change.cost;
-  sum.freeCost += change.freeCost;
+  addCounts(sum, change);
   if (change.latencyMs === null) return;
   sum.latencies ??= new LatencyCounts();
   sum.latencies.add(bandOf(change.latencyMs), change.calls);
+}
+
+function addSum(sum: Sum, part: Sum): void {
+  addCounts(sum, part);
+  if (part.latencies === null) return;
+  sum.latencies ??= new LatencyCounts();
+  sum.latencies.addAll(part.latencies);
+}
+
+function addCounts(sum: Sum, part: Omit<Sum, "key" | "startMs" | "latencies">): void {
+  sum.calls += part.calls;
+  sum.promptTokens += part.promptTokens;
+  sum.cachedTokens += part.cachedTokens;
+  sum.completionTokens += part.completionTokens;
+  sum.cost += part.cost;
+  sum.freeCost += part.freeCost;
 }
 
 async function addStoredLatencies(tx: TransactionSql, sums: readonly Sum[]): Promise<void> {
@@ -127,8 +149,8 @@ function rowOf(sum: Sum): Readonly<Record<keyof typeof COLUMNS, Cell>> {
     prompt_tokens: sum.promptTokens,
     cached_tokens: sum.cachedTokens,
     completion_tokens: sum.completionTokens,
-    cost: sum.cost.toString(),
-    free_cost: sum.freeCost.toString(),
+    cost: sum.cost,
+    free_cost: sum.freeCost,
     latencies: sum.latencies === null ? null : Buffer.from(sum.latencies.pack()).toString("hex"),
   };
 }
