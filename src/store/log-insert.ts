@@ -65,7 +65,12 @@ export async function insertLogRows(
  * bucket after the other, that index took a third more space.
  */
 function inIndexOrder(rows: readonly LogRow[]): readonly LogRow[] {
-  return rows.toSorted((a, b) => (String(a.request) < String(b.request) ? -1 : 1));
+  return rows.toSorted((a, b) => compared(String(a.request), String(b.request)));
+}
+
+function compared(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function placeOf(request: unknown, atMs: number): string {

@@ -1,6 +1,7 @@
 // The log has a place for every row, in whatever month it belongs.
 
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { usd } from "../../src/core/money.ts";
 import { LogUpkeep } from "../../src/store/log-upkeep.ts";
 import { makePartitions } from "../../workers/partitions.ts";
@@ -83,4 +84,51 @@ test("without a partition the money is written and the log row is put aside", as
   expect(await account.log()).toHaveLength(1);
   const [rejected] = await lab.rejected.openRejections();
   expect(rejected).toMatchObject({ account: account.id, seq: 2, ledgerWritten: true });
+});
+
+/** Bytes of the stored row of a partition that no value needs, besides its header. */
+async function gaps(partition: string): Promise<number> {
+  const { sql } = lab.database;
+  const columns = await sql`
+    SELECT attname AS name FROM pg_attribute
+    WHERE attrelid = ${partition}::text::regclass AND attnum > 0`;
+  const sizes = columns.map(({ name }) => `coalesce(pg_column_size(p.${name}), 0)`).join(" + ");
+  const [row] = await sql.unsafe(
+    `SELECT pg_column_size(p.*) - 32 - (${sizes}) AS bytes FROM ${partition} p LIMIT 1`,
+  );
+  return Number(row?.bytes);
+}
+
+test("a row of a new partition loses no byte to alignment", async () => {
+  const account = await lab.account(6);
+  await account.call(CENT, { atMs: Date.UTC(2033, 0, 1) });
+  await lab.flush();
+  expect(await gaps("request_log_203301")).toBe(0);
+});
+
+test("the upgrade makes empty partitions again, and rows stay where they are", async () => {
+  const { sql } = lab.database;
+  for (const [month, next] of [
+    ["2040-01", "2040-02"],
+    ["2040-02", "2040-03"],
+  ]) {
+    await sql.unsafe(`CREATE TABLE request_log_${month?.replace("-", "")}
+      PARTITION OF request_log FOR VALUES FROM ('${month}-01Z') TO ('${next}-01Z')`);
+  }
+  const account = await lab.account(7);
+  await account.call(CENT, { atMs: Date.UTC(2040, 0, 31) });
+  await lab.flush();
+  const before = await account.log();
+  expect(await gaps("request_log_204001")).toBeGreaterThan(0);
+
+  const file = join(import.meta.dir, "../../migrations/0024_log_partition_columns.sql");
+  await sql.unsafe(await Bun.file(file).text());
+  expect(await account.log()).toEqual(before);
+  await account.call(CENT, { atMs: Date.UTC(2040, 0, 31) });
+  await account.call(CENT, { atMs: Date.UTC(2040, 1, 1) });
+  await lab.flush();
+  expect(await account.log()).toHaveLength(3);
+  expect(await gaps("request_log_204001")).toBeGreaterThan(0);
+  expect(await gaps("request_log_204002")).toBe(0);
+  expect(await lab.rejected.openRejections()).toHaveLength(1);
 });
