@@ -51,7 +51,7 @@ export async function insertLogRows(
   } catch (error) {
     if (!isDuplicate(error)) throw error;
   }
-  // Rows that exist are rare, and ON CONFLICT costs every row a third more.
+  // Rows that exist are rare, and ON CONFLICT costs every row a fifth more.
   const inserted = await tx.unsafe(INSERT_NEW, parameters, { prepare: true });
   const places = new Set(inserted.map(({ request, at }) => placeOf(request, Number(at) * 1_000)));
   return rows.filter(({ request, at }) => {

@@ -7,10 +7,7 @@ export type Cell = string | number | bigint | null;
 /** The Postgres types of columns, by name. */
 export type ColumnTypes<Name extends string = string> = Readonly<Record<Name, string>>;
 
-/**
- * `unnest($1::text::bigint[], …) AS row(account, …)`; parameters count from 1 if `before`, the
- * number of those in front of them, is not given.
- */
+/** `unnest($1::text::bigint[], …) AS row(account, …)`; its parameters follow `before` others. */
 export function unnestText(columns: ColumnTypes, alias = "row", before = 0): string {
   const arrays = Object.values(columns).map((type, index) => {
     return `$${before + index + 1}::text::${type}[]`;
