@@ -1,21 +1,12 @@
 // What the flush inserts into the request log is what the journal has of each call.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { metadataText, outcomeText } from "../../src/core/journal.ts";
 import { usd } from "../../src/core/money.ts";
-import {
-  AT_MS,
-  type JournalLab,
-  METADATA,
-  OUTCOME,
-  openJournalLab,
-} from "../support/journal-lab.ts";
+import { AT_MS, METADATA, OUTCOME, openJournalLab } from "../support/journal-lab.ts";
+import { shared } from "../support/shared.ts";
 
-let lab: JournalLab;
-beforeAll(async () => {
-  lab = await openJournalLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
+const lab = await shared(openJournalLab());
 
 const CENT = usd("0.01");
 
