@@ -76,7 +76,7 @@ async function main() {
       const [lane] = opened;
       if (process.env.CI && lane !== undefined) await runAgain(lane, total);
       keepTimes(total.seconds, say);
-      if (left > 0) say(`${left} files of the slow suites run with \`npm run test:all\``);
+      if (left > 0) say(`'npm run test:all' also runs the ${left} files of the slow suites`);
       report(total);
     });
   } finally {
@@ -86,7 +86,7 @@ async function main() {
 
 /**
  * Where stores and tests keep their files: in memory where that is possible, unless TMPDIR says
- * otherwise. Each test file has a database, which is a thousand files to make and to remove (D-332).
+ * otherwise. A test file has a database, which is a thousand files to make and to remove (D-332).
  */
 function folderForTests() {
   if (process.env.TMPDIR || freemem() < MEMORY_FREE_MIN) return tmpdir();

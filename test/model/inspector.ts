@@ -93,8 +93,9 @@ export class Inspector {
     const counted = windowFaults(window, state?.window ?? null, this.now());
     if (!this.model.here) return counted;
     const isVoid = state === undefined || state.epoch !== epoch;
-    const months = isVoid ? NOTHING_SPENT : state;
-    const faults = differences(months, this.#months(isVoid ? this.model.month : state.month, key));
+    const month = isVoid ? this.model.month : state.month;
+    this.model.keyMonths[key] = month;
+    const faults = differences(isVoid ? NOTHING_SPENT : state, this.#months(month, key));
     return [...counted, ...faults.map((fault) => `key ${key}: ${fault}`)];
   }
 

@@ -31,6 +31,12 @@ export class WalletModel {
   usedMs = 0;
   /** The latest month that the wallet counts; it keeps this one and the one before. */
   month = 0;
+  /**
+   * The latest month that each key counts. A key that is not used keeps its months when the wallet
+   * goes on to later ones, and a refused call may move only its key. The inspector reads them in
+   * Redis.
+   */
+  readonly keyMonths = [0, 0];
   /** Every operation that is committed in Postgres. */
   readonly operations: Operation[];
   /** The last month whose allowance was granted. */
@@ -100,9 +106,10 @@ export class WalletModel {
     return this.ledger.spentIn(month, key);
   }
 
-  /** The spent and held amounts of a month, if the wallet still counts that month. */
+  /** The spent and held amounts of a month, if the wallet or the key still counts that month. */
   used(month: number, key: number | null): bigint {
-    const isCounted = month >= monthBefore(this.month);
+    const latest = key === null ? this.month : (this.keyMonths[key] ?? this.month);
+    const isCounted = month >= monthBefore(latest);
     return isCounted ? this.spent(month, key) + this.held(month, key) : 0n;
   }
 
@@ -129,6 +136,7 @@ export class WalletModel {
     // If the clock went back, the months that Postgres knows still count.
     const months = [...this.ledger.spent.keys()].map((field) => Number(field.slice(0, 6)));
     this.month = Math.max(monthOf(this.now()), ...months);
+    this.keyMonths.fill(this.month);
     this.usedMs = 0;
     this.freeExpiresMs = 0;
     this.freeSinceMs = 0;
