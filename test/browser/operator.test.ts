@@ -79,8 +79,8 @@ describe.skipIf(!canRun)("an operator", () => {
     await ops.page.locator("input[name=password]").fill(PASSWORD);
     await ops.button("Sign in").click();
     await ops.page.waitForURL(/two-factor/);
-    await ops.page.getByRole("textbox").first().fill(totp(secret));
-    await ops.page.getByRole("button").first().click();
+    await ops.typeCode(totp(secret));
+    await ops.button("Continue").click();
     await ops.page.waitForURL(/\/operator\/trail/);
     await ops.page.getByRole("heading", { name: "Trail" }).waitFor();
     expect(ops.complaints.splice(0)).toEqual([]);

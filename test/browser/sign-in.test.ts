@@ -51,11 +51,6 @@ async function fillPassword(visitor: Visitor, password: string, page = "sign-in"
   await visitor.button("Sign in").click();
 }
 
-async function typeCode(visitor: Visitor, code: string): Promise<void> {
-  await visitor.page.getByLabel("Digit 1").click();
-  await visitor.page.keyboard.type(code);
-}
-
 describe.skipIf(!canRun)("somebody gets in by", () => {
   test("a mailed code, also with an inbox that is new here", async () => {
     for (const email of [EMAIL, "new@example.com"]) {
@@ -66,7 +61,7 @@ describe.skipIf(!canRun)("somebody gets in by", () => {
         await visitor.button("Send the code").click();
         const code = await visitor.text(visitor.page.locator(".notice code"));
         if (email === EMAIL) await visitor.inspect("code-sent");
-        await typeCode(visitor, code);
+        await visitor.typeCode(code);
         await visitor.button("Sign in").click();
       });
     }
@@ -159,7 +154,7 @@ describe.skipIf(!canRun)("a passkey", () => {
     await owner.button("Use a mailed code instead").click();
     await owner.button("Mail me a code").click();
     const code = await owner.text(owner.page.getByRole("dialog").locator(".notice code"));
-    await typeCode(owner, code);
+    await owner.typeCode(code);
     await owner.inspect("passkey-remove");
     await owner.page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await owner.sees("You have no passkey.");
@@ -185,7 +180,7 @@ describe.skipIf(!canRun)("a second factor", () => {
     secret = await ada.text(ada.page.getByLabel("The secret", { exact: true }));
     const codes = await ada.text(ada.page.getByLabel("Backup codes", { exact: true }));
     [backupCode = ""] = codes.split("\n");
-    await typeCode(ada, totp(secret));
+    await ada.typeCode(totp(secret));
     await ada.page.getByRole("dialog").getByRole("button", { name: "Turn on" }).click();
     await ada.sees("The second factor is on.");
     expect(ada.complaints.splice(0)).toEqual([]);
@@ -196,7 +191,7 @@ describe.skipIf(!canRun)("a second factor", () => {
       await fillPassword(visitor, NEW_PASSWORD);
       await visitor.page.waitForURL(/two-factor/);
       await visitor.inspect("two-factor");
-      await typeCode(visitor, totp(secret));
+      await visitor.typeCode(totp(secret));
       await visitor.button("Continue").click();
     });
     await enter(async (visitor) => {

@@ -115,6 +115,12 @@ export class Visitor implements AsyncDisposable {
     return this.page.getByLabel(name, { exact: typeof name === "string" });
   }
 
+  /** Types a code of six digits into its boxes, once they are there. */
+  async typeCode(code: string): Promise<void> {
+    await this.field("Digit 1").click();
+    await this.page.keyboard.type(code);
+  }
+
   /** The text of an element, without what is around it. */
   async text(locator: Locator): Promise<string> {
     return ((await locator.textContent()) ?? "").trim();
