@@ -52,7 +52,7 @@ Or with the OpenAI SDK (npm install openai), in a file ask.mjs:
 
 import OpenAI from "openai";
 const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: "${key}" });
-const messages = [{ role: "user", content: "How is a call paid for?" }];
+const messages = [{ role: "user", content: "What is a hold?" }];
 const reply = await client.chat.completions.create({ model: "farebox-guide", messages });
 console.log(reply.choices[0].message.content, reply.svc);
 ${topUp}`);

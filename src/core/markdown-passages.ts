@@ -26,6 +26,8 @@ const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
 const FENCE = /^\s*(`{3,}|~{3,})/;
 const ITEM = /^\s*(?:[-*+]|\d{1,3}[.)])\s+/;
 const TABLE_ROW = /^\s*\|/;
+/** What is for those who edit the page. */
+const COMMENT = /^\s*<!--.*-->\s*$/;
 
 type Kind = "paragraph" | "list" | "table" | "code";
 
@@ -61,7 +63,7 @@ export function passagesOf({ name, text }: GuideDocument): Passage[] {
     } else if (fence !== null) {
       blocks.at(-1)?.lines.push(line);
     } else {
-      addLine(blocks, line);
+      addLine(blocks, COMMENT.test(line) ? "" : line);
     }
   }
   close();

@@ -290,6 +290,13 @@ describe("documents", () => {
     }
   });
 
+  test("comments for those who edit a page are not quoted", () => {
+    const text =
+      "# Fares\n\nA fare.\n<!-- made by a script -->\n\n```html\n<!-- an example -->\n```\n";
+    const quotes = passagesOf({ name: "fares.md", text }).map((passage) => passage.text);
+    expect(quotes).toEqual(["A fare.\n\n```html\n<!-- an example -->\n```"]);
+  });
+
   test("the project's own pages answer what newcomers ask", async () => {
     const own = createGuide({
       tokens,

@@ -25,7 +25,7 @@ const TABLE = `
 /** A section's first passage tells what it is about, so it is the better answer among equals. */
 const FIRST_BOOST = 1.15;
 /** Cells have no sentences, so they explain less. */
-const TABLE_WEIGHT = 0.8;
+const TABLE_WEIGHT = 0.85;
 const QUESTION_WORDS_MAX = 32;
 const WORD_LENGTH_MAX = 40;
 
