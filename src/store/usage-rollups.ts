@@ -75,9 +75,9 @@ function asTypes<Name extends string>(columns: Readonly<Record<Name, string>>): 
 /** Each change is in a row of every length; the longer ones are summed from the shortest. */
 function summed(changes: readonly UsageChange[]): Sum[] {
   const [shortest, ...longer] = ROLLUP_MINUTES;
-  const sums = new Map<string, Sum>();
-  for (const change of changes) addTo(sumOf(sums, shortest, change.atMs, change), change);
-  const quarters = [...sums.values()];
+  const shortSums = new Map<string, Sum>();
+  for (const change of changes) addTo(sumOf(shortSums, shortest, change.atMs, change), change);
+  const quarters = [...shortSums.values()];
   return quarters.concat(
     longer.flatMap((minutes) => {
       const sums = new Map<string, Sum>();

@@ -88,7 +88,7 @@ describe("the request window", () => {
     const account = await api.account();
     const responses = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
-        // No more of them are chats than may be open at once: all others are refused before.
+        // Eight are chats, as many as may be open at once. The others are refused for their body.
         api.post(account, index % 5 === 0 ? chatBody() : chatBody({ temperature: 9 })),
       ),
     );

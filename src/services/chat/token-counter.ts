@@ -37,7 +37,7 @@ export interface TokenCounterDeps {
 
 interface Job {
   readonly account: string;
-  /** One of those that only some of may wait. */
+  /** True for the estimate of a long text: only some of these may wait. */
   readonly isLimited: boolean;
   readonly tokensMax: number;
   /** The text that is not counted yet. */
