@@ -2,8 +2,9 @@
 // requests.
 
 import { serveThread } from "../../upstream/thread-server.ts";
-import { countTokens } from "./tokens.ts";
+import { countTokens, loadTokenizer } from "./tokens.ts";
 
-serveThread<null, readonly string[], number>(
-  () => (texts) => texts.reduce((sum, text) => sum + countTokens(text), 0),
-);
+serveThread<null, readonly string[], number>(() => {
+  loadTokenizer();
+  return (texts) => texts.reduce((sum, text) => sum + countTokens(text), 0);
+});

@@ -23,6 +23,11 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 let loaded: Tokenizer | undefined;
 
+/** Loads the tokenizer, so that no count of this thread waits for it. */
+export function loadTokenizer(): void {
+  tokenizer();
+}
+
 /**
  * The tokens of a text. Takes some milliseconds per 100 KB, at worst 3 µs per character. Whoever
  * counts first in a thread waits 0.4 s for the tokenizer's tables, which take 60 MB: a thread that
