@@ -11,6 +11,8 @@ import { type TokenMeter, textOf } from "./token-meter.ts";
 const UNCOUNTED_MIN = 64;
 /** Text with more characters is always counted, so that memory does not grow. */
 const UNCOUNTED_MAX = 64 * 1024;
+/** The most characters for each token left that may be sent before the next count. */
+const CHARACTERS_EACH_MAX = 2;
 
 export interface StreamLimitParts {
   readonly model: ModelEntry;
@@ -25,6 +27,8 @@ export interface StreamLimitParts {
 /**
  * A text has about as many characters as tokens, or more. So nothing is counted until there are as
  * many characters as the hold can pay tokens for; then all of the text is counted once (D-172).
+ * What follows is expected to have at least half as many characters a token as what was counted,
+ * so that prose is counted seldom (D-333).
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;
@@ -32,6 +36,7 @@ export class StreamLimit {
   #tokensMax: number;
   #isExact = false;
   #counted = 0;
+  #charactersEach = 1;
 
   constructor(parts: StreamLimitParts) {
     this.#parts = parts;
@@ -47,6 +52,8 @@ export class StreamLimit {
   async isReached(): Promise<boolean> {
     const { model, hold, meter, promptUsage } = this.#parts;
     this.#counted = await meter.settledTokens();
+    const expected = meter.countedLength / (2 * Math.max(1, this.#counted));
+    this.#charactersEach = Math.min(CHARACTERS_EACH_MAX, Math.max(1, expected));
     if (this.#counted < this.#tokensMax) return false;
     if (!this.#isExact) {
       this.#tokensMax = outputTokensWithin(model.bands, await promptUsage(), hold.amount);
@@ -68,7 +75,7 @@ export class StreamLimit {
   }
 
   get #room(): number {
-    const left = Math.min(UNCOUNTED_MAX, this.#tokensMax - this.#counted);
-    return Math.max(UNCOUNTED_MIN, left);
+    const left = (this.#tokensMax - this.#counted) * this.#charactersEach;
+    return Math.max(UNCOUNTED_MIN, Math.min(UNCOUNTED_MAX, left));
   }
 }

@@ -36,6 +36,7 @@ export class TokenMeter {
   #pending = "";
   /** The tokens counted so far. */
   #counted: Promise<number> = Promise.resolve(0);
+  #countedLength = 0;
   /** True once a token was sent to the client. */
   started = false;
 
@@ -55,6 +56,11 @@ export class TokenMeter {
     return this.#pending.length;
   }
 
+  /** Characters that were counted, or are being counted. */
+  get countedLength(): number {
+    return this.#countedLength;
+  }
+
   /** The tokens up to the last safe place to cut; never more than were streamed. */
   settledTokens(): Promise<number> {
     return this.#countTo(cutOf(this.#pending));
@@ -69,6 +75,7 @@ export class TokenMeter {
     const text = this.#pending.slice(0, end);
     if (text === "") return this.#counted;
     this.#pending = this.#pending.slice(end);
+    this.#countedLength += end;
     this.#counted = Promise.all([this.#counted, this.#count(text)]).then(
       ([before, tokens]) => before + tokens,
     );

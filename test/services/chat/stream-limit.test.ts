@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { nano } from "../../../src/core/money.ts";
+import { StreamLimit } from "../../../src/services/chat/stream-limit.ts";
+import { TokenMeter } from "../../../src/services/chat/token-meter.ts";
+import { countTokens } from "../../../src/services/chat/tokens.ts";
+import { MODEL } from "../../support/models.ts";
+
+const MAX_TOKENS = 1_000;
+const PROMPT = { promptTokens: 0, cachedTokens: 0 };
+/** Words of four to five characters, each a token. */
+const PROSE = " when they came back home";
+/** Each character is a token. */
+const DENSE = " q7z8";
+
+/** Streams the texts until the limit is reached, and counts what was sent. */
+async function stream(texts: Iterable<string>) {
+  let counts = 0;
+  const meter = new TokenMeter(async (text) => {
+    counts += 1;
+    return countTokens(text);
+  });
+  const limit = new StreamLimit({
+    model: MODEL,
+    hold: { amount: nano(2_000n * BigInt(MAX_TOKENS)) },
+    maxTokens: MAX_TOKENS,
+    meter,
+    promptUsage: async () => PROMPT,
+  });
+  let sent = "";
+  for (const content of texts) {
+    if (limit.isDue && (await limit.isReached())) break;
+    meter.add([{ index: 0, delta: { content }, finish_reason: null }]);
+    sent += content;
+  }
+  return { counts, tokens: countTokens(sent) };
+}
+
+describe("a stream that is about as long as its limit", () => {
+  test("is counted a few times, not with every chunk", async () => {
+    const chunks = Math.floor((MAX_TOKENS * 0.9) / countTokens(PROSE));
+    const { counts, tokens } = await stream(Array(chunks).fill(PROSE));
+    expect(tokens).toBeGreaterThan(MAX_TOKENS * 0.85);
+    expect(counts).toBeLessThanOrEqual(5);
+  });
+
+  test("ends within a few tokens of its limit", async () => {
+    const { tokens } = await stream(Array(1_000).fill(PROSE));
+    expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
+    expect(tokens).toBeLessThan(MAX_TOKENS + 64);
+  });
+
+  test("passes its limit by no more than what was left when its text changed", async () => {
+    const prose = Array(60).fill(PROSE);
+    const before = countTokens(prose.join(""));
+    const { tokens } = await stream([...prose, ...Array(2_000).fill(DENSE)]);
+    expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
+    expect(tokens).toBeLessThan(MAX_TOKENS + (MAX_TOKENS - before));
+  });
+});
