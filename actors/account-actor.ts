@@ -97,6 +97,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   async admit(request: AdmissionRequest): Promise<Admission> {
+    if (request.isDetached === true && request.bound === ZERO && request.refusal === undefined) {
+      throw new RangeError(`The detached hold of ${request.requestId} would hold nothing`);
+    }
     const refused = this.deps.brake.refuse(request);
     if (refused !== null) return refused;
     const metadata = metadataText(request.metadata);

@@ -61,7 +61,8 @@ export interface AdmissionRequest {
   readonly counted?: boolean | undefined;
   /**
    * The hold outlives this process: it lives for 60 s, and longer if its deadline is extended
-   * (detached-hold.ts).
+   * (detached-hold.ts). `bound` must be above 0: the wallet would not know of such a hold, and
+   * might leave Redis before it.
    */
   readonly isDetached?: boolean | undefined;
   /** Milliseconds since the request arrived, for the log row of a refusal. */

@@ -16,7 +16,10 @@ export type Command =
       readonly freeEligible: boolean;
       readonly stream: boolean;
       readonly tentative: boolean;
-      /** The hold belongs to no process and has a deadline of its own, as queued mail does. */
+      /**
+       * The hold belongs to no process and has a deadline of its own, as queued mail does. It is
+       * above 0.
+       */
       readonly detached: boolean;
       readonly refusal: "none" | "invalid_json" | "insufficient_scope";
     }
@@ -61,7 +64,7 @@ const bound = fc.oneof(
   { arbitrary: fc.nat(9_000_000_000), weight: 2 },
 );
 
-const admit = fc.record({
+const anyAdmit = fc.record({
   do: fc.constant("admit" as const),
   process,
   key: fc.oneof({ arbitrary: fc.constant(0), weight: 2 }, fc.nat(1)),
@@ -75,6 +78,11 @@ const admit = fc.record({
     fc.constantFrom("invalid_json" as const, "insufficient_scope" as const),
   ),
 });
+
+const admit = anyAdmit.map(({ nano, ...fields }) => ({
+  ...fields,
+  nano: fields.detached ? Math.max(1, nano) : nano,
+}));
 
 const clockMs = fc.oneof(
   { arbitrary: fc.nat(1_500), weight: 6 },

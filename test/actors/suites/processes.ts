@@ -206,6 +206,13 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await expectSound(world, mine);
     });
 
+    test("a hold that belongs to no process cannot be of nothing", async () => {
+      const mine = await account();
+      const asked = hold(mine, NONE, { isDetached: true });
+      await expect(asked).rejects.toThrow("would hold nothing");
+      expect(await balances(mine)).toMatchObject({ held: NONE });
+    });
+
     test("a hold of an older epoch gives back nothing that the wallet never gave up", async () => {
       await using other = await second();
       const mine = await account({ monthlyLimit: "5" });
