@@ -1,35 +1,32 @@
 // `npm test [-- <parts of file names, options of bun test>]`: the tests on stores of their own;
 // `npm run test:all`: the slow suites too (see scripts/test-files.mjs).
 //
-// Files run in lanes, each file in a process and each lane with a Redis of its own; the longest
-// start first. What failed is printed again at the end, and the last line is always the count. With
-// CI set, files that failed run once more when all others are done: see `runAgain`.
+// Bun runs the files in a few processes, each with a Redis of its own. The files of a process share
+// its modules, which are loaded and compiled once: a file must leave nothing behind (D-334). The
+// last line is always the count. With CI set, files that failed run once more: see `runAgain`.
 
 import { spawn } from "node:child_process";
-import { accessSync, constants, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { availableParallelism, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import { makeHome, PROJECT } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf, temporaryFolder } from "./processes.mjs";
 import { startRedis } from "./redis.mjs";
 import { startStores } from "./services.mjs";
-import { keepTimes, testFiles } from "./test-files.mjs";
+import { testFiles } from "./test-files.mjs";
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Count
- * @typedef {{ file: string, counted: Count, names: string[], output: string }} FailedFile
- * @typedef {{ failures: FailedFile[], unsteady: FailedFile[] }} Failures
- * @typedef {Count & Failures & { seconds: Map<string, number> }} Total
- * @typedef {{ exitCode: number, output: string }} Outcome
- * @typedef {{ bun: string, options: string[] }} Settings
- * @typedef {Settings & { redisUrl: string, databaseUrl: string, dataDirectory: string }} Lane
+ * @typedef {Map<string, Count>} Counts of each file
+ * @typedef {{ bun: string, home: string, options: string[], env: NodeJS.ProcessEnv }} Setting
  */
 
 /** Data files, built once and again when their sources change; `npm ci` removes the folder. */
 const DATA = join(PROJECT, "node_modules", ".cache", "farebox", "data");
-const LANES_MAX = 4;
+/** How long each file takes: Bun starts the longest first. `--update-timings` renews it. */
+const TIMES = join(PROJECT, "test", "times.json");
+const PROCESSES_MAX = 4;
 /** A test that hangs ends; a busy machine is no reason to fail. */
 const TIMEOUT_MS = 60_000;
 /** The kernel's folder of files in memory, and what must be free of the memory to use it. */
@@ -37,8 +34,6 @@ const MEMORY_FOLDER = "/dev/shm";
 const MEMORY_FREE_MIN = 4 * 1024 ** 3;
 /** More files than this fail for a reason that they share. */
 const AGAIN_MAX = 3;
-/** Of a failed file's output, what is printed again at the end. */
-const REPEATED_LINES = 120;
 
 let interrupted = false;
 /** @type {Set<import("node:child_process").ChildProcess>} */
@@ -53,7 +48,8 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
 
 main().catch((error) => {
   console.error(error instanceof Error ? error.message : error);
-  report({ ...nothingYet(), failed: 1 });
+  console.log("0 passed, 1 failed");
+  process.exitCode = 1;
 });
 
 async function main() {
@@ -64,20 +60,19 @@ async function main() {
   const words = given.filter((argument) => !argument.startsWith("-"));
   const files = testFiles({ words, all });
   if (files.length === 0) throw new Error(`No test file has ${words.join(" or ")} in its name.`);
+  if (words.length === 0) options.push("--dots");
   const left = words.length > 0 ? 0 : testFiles({ all: true }).length - files.length;
   // More than there are cores: many tests wait most of their time.
-  const lanes = Math.min(files.length, LANES_MAX, availableParallelism() + 2);
+  const processes = Math.min(files.length, PROCESSES_MAX, availableParallelism() + 2);
   process.env.TMPDIR = folderForTests();
   const home = temporaryFolder("farebox-test-");
   try {
-    await withLanes(home.path, { lanes, bun: ensureBun(), options }, async (opened) => {
-      const total = nothingYet();
-      await Promise.all(opened.map((lane) => runLane(lane, files, total)));
-      const [lane] = opened;
-      if (process.env.CI && lane !== undefined) await runAgain(lane, total);
-      keepTimes(total.seconds, say);
+    await withStores(home.path, processes, async (env) => {
+      const setting = { bun: ensureBun(), home: home.path, options, env };
+      const counts = await runFiles(setting, files, processes);
+      if (process.env.CI) await runAgain(setting, counts);
       if (left > 0) say(`'npm run test:all' also runs the ${left} files of the slow suites`);
-      report(total);
+      report(counts);
     });
   } finally {
     home.remove();
@@ -100,36 +95,32 @@ function folderForTests() {
   }
 }
 
-/** @returns {Total} */
-function nothingYet() {
-  const none = { passed: 0, failed: 0, skipped: 0 };
-  return { ...none, failures: [], unsteady: [], seconds: new Map() };
-}
-
 /**
- * What these tests prove about crashes they prove on stores of their own, which are durable.
+ * Starts Postgres and as many Redis as there will be processes. What these tests prove about
+ * crashes they prove on stores of their own, which are durable.
  * @param {string} home
- * @param {Settings & { lanes: number }} settings
- * @param {(lanes: Lane[]) => Promise<void>} use
+ * @param {number} processes
+ * @param {(env: NodeJS.ProcessEnv) => Promise<void>} use
  */
-async function withLanes(home, { lanes, bun, options }, use) {
+async function withStores(home, processes, use) {
   makeHome(home);
   const stores = await startStores({ home, durable: false, progress: say });
   /** @type {import("./redis.mjs").Service[]} */
   const more = [];
   try {
-    for (let lane = 1; lane < lanes; lane += 1) {
-      const laneHome = join(home, `lane-${lane}`);
-      makeHome(laneHome);
-      more.push(await startRedis({ home: laneHome, progress: say }));
+    while (more.length < processes - 1) {
+      const own = join(home, `redis-${more.length}`);
+      makeHome(own);
+      more.push(await startRedis({ home: own, progress: say }));
     }
-    const urls = [stores.redisUrl, ...more.map((redis) => redis.url)];
-    const same = { bun, options, databaseUrl: stores.databaseUrl, dataDirectory: DATA };
     // What is missing or stale of it is made while the first tests run that need none of it.
-    const building = run(bun, ["scripts/build-data.ts"], { FAREBOX_DATA: DATA });
-    await use(urls.map((redisUrl) => ({ ...same, redisUrl })));
-    const built = await building;
-    if (built.exitCode !== 0) throw new Error(`The data could not be built:\n${built.output}`);
+    const building = run(ensureBun(), ["scripts/build-data.ts"], { FAREBOX_DATA: DATA });
+    await use({
+      TEST_REDIS_URLS: [stores.redisUrl, ...more.map(({ url }) => url)].join(" "),
+      TEST_DATABASE_URL: stores.databaseUrl,
+      FAREBOX_DATA: DATA,
+    });
+    if ((await building) !== 0) throw new Error("The data could not be built");
   } finally {
     await Promise.all(more.map((redis) => redis.stop()));
     await stores.stop();
@@ -137,128 +128,80 @@ async function withLanes(home, { lanes, bun, options }, use) {
 }
 
 /**
- * Takes files off the list until none is left.
- * @param {Lane} lane
- * @param {string[]} files
- * @param {Total} total
+ * Runs the files. A file whose tests could not be read, or that has none, counts as one failure.
+ * @param {Setting} setting
+ * @param {readonly string[]} files
+ * @param {number} processes
+ * @returns {Promise<Counts>}
  */
-async function runLane(lane, files, total) {
-  for (let file = files.shift(); file !== undefined && !interrupted; file = files.shift()) {
-    const startMs = performance.now();
-    const outcome = await runFile(lane, file);
-    total.seconds.set(file, (performance.now() - startMs) / 1_000);
-    process.stdout.write(outcome.output);
-    const counted = count(outcome);
-    total.passed += counted.passed;
-    total.failed += counted.failed;
-    total.skipped += counted.skipped;
-    if (counted.failed === 0) continue;
-    const { output } = outcome;
-    total.failures.push({ file, counted, names: failedNames(outcome), output });
+async function runFiles({ bun, home, options, env }, files, processes) {
+  const results = join(home, "results.xml");
+  rmSync(results, { force: true });
+  const exitCode = await run(
+    bun,
+    [
+      "test",
+      ...[`--parallel=${processes}`, "--no-isolate", `--timeout=${TIMEOUT_MS}`],
+      ...[`--timings=${TIMES}`, "--reporter=junit", `--reporter-outfile=${results}`, ...options],
+      ...files.map((file) => `./${file}`),
+    ],
+    env,
+  );
+  if (!existsSync(results)) throw new Error("The tests did not run to their end");
+  const counts = readCounts(readFileSync(results, "utf8"));
+  if (exitCode === 0) return counts;
+  for (const file of files) {
+    if (!counts.has(file)) counts.set(file, { passed: 0, failed: 1, skipped: 0 });
   }
-  if (interrupted) total.failed += 1;
+  return counts;
 }
 
 /**
- * Runs failed files once more, one at a time: on a shared machine something else may have taken the
- * processors for seconds. A file that passes now does not fail the run, but it is named as unsteady
- * with what it printed, for it has a fault of its own.
- * @param {Lane} lane
- * @param {Total} total
+ * Reads Bun's JUnit report, where the suites of the highest level are files.
+ * @param {string} xml
+ * @returns {Counts}
  */
-async function runAgain(lane, total) {
-  if (total.failures.length > AGAIN_MAX) return;
-  for (const failure of [...total.failures]) {
+function readCounts(xml) {
+  const row = /^ {2}<testsuite name="(.+?)" .*tests="(\d+)".* failures="(\d+)" skipped="(\d+)"/gm;
+  return new Map(
+    [...xml.matchAll(row)].map(([, file = "", ...numbers]) => {
+      const [tests = 0, failed = 0, skipped = 0] = numbers.map(Number);
+      return [file, { passed: tests - failed - skipped, failed, skipped }];
+    }),
+  );
+}
+
+/**
+ * Runs failed files once more, each in a process of its own: on a shared machine something else may
+ * have taken the processors for seconds. A file that passes now does not fail the run, but it is
+ * named as unsteady, for it has a fault of its own.
+ * @param {Setting} setting
+ * @param {Counts} counts
+ */
+async function runAgain(setting, counts) {
+  const failed = failedFiles(counts);
+  if (failed.length > AGAIN_MAX) return;
+  for (const file of failed) {
     if (interrupted) return;
-    const outcome = await runFile(lane, failure.file);
-    process.stdout.write(outcome.output);
-    const counted = count(outcome);
-    if (counted.failed > 0) continue;
-    total.passed += counted.passed - failure.counted.passed;
-    total.failed -= failure.counted.failed;
-    total.skipped += counted.skipped - failure.counted.skipped;
-    total.failures.splice(total.failures.indexOf(failure), 1);
-    total.unsteady.push(failure);
+    const again = (await runFiles(setting, [file], 1)).get(file);
+    if (again === undefined || again.failed > 0) continue;
+    counts.set(file, again);
+    console.log(`unsteady, passed when run again: ${file}`);
   }
 }
 
-/**
- * @param {Lane} lane
- * @param {string} file
- */
-function runFile({ bun, options, redisUrl, databaseUrl, dataDirectory }, file) {
-  return run(bun, ["test", `--timeout=${TIMEOUT_MS}`, ...options, `./${file}`], {
-    ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}),
-    TEST_REDIS_URL: redisUrl,
-    TEST_DATABASE_URL: databaseUrl,
-    FAREBOX_DATA: dataDirectory,
-  });
+/** @param {Counts} counts */
+function failedFiles(counts) {
+  return [...counts].filter(([, { failed }]) => failed > 0).map(([file]) => file);
 }
 
-/**
- * @param {string} bun
- * @param {string[]} command
- * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<Outcome>}
- */
-function run(bun, command, env) {
-  const child = spawn(bun, command, {
-    cwd: PROJECT,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running.add(child);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (chunk) => {
-      output += chunk;
-    });
-  }
-  return new Promise((resolve) => {
-    child.on("error", (error) => resolve({ exitCode: 127, output: `${output}${error.message}\n` }));
-    child.on("close", (code, signal) => {
-      running.delete(child);
-      resolve({ exitCode: exitCodeOf({ code, signal }), output });
-    });
-  });
-}
-
-/**
- * Reads Bun's summary. A file that failed without a failed test counts as one failure.
- * @param {Outcome} outcome
- * @returns {Count}
- */
-function count({ exitCode, output }) {
-  const lines = stripVTControlCharacters(output).split("\n");
-  const end = lines.findLastIndex((line) => /^Ran \d+ tests? across /.test(line));
-  const summary = lines.slice(Math.max(0, end - 8), Math.max(0, end));
-  const found = (/** @type {string} */ word) => {
-    const row = summary.map((line) => new RegExp(`^ *(\\d+) ${word}$`).exec(line)).find(Boolean);
-    return Number(row?.[1] ?? 0);
-  };
-  const failed = found("fail");
-  return {
-    passed: found("pass"),
-    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
-    skipped: found("skip") + found("todo"),
-  };
-}
-
-/**
- * The names of the tests that failed; Bun prints those of a long run twice.
- * @param {Outcome} outcome
- */
-function failedNames({ output }) {
-  const lines = stripVTControlCharacters(output).split("\n");
-  const failed = lines.filter((line) => line.startsWith("(fail)"));
-  return [...new Set(failed)].map((line) => line.slice("(fail) ".length));
-}
-
-/** @param {Total} total */
-function report({ passed, failed, skipped, failures, unsteady }) {
-  for (const failure of unsteady) tell("unsteady, passed when run again", failure);
-  for (const failure of failures) tell("failed", failure);
+/** @param {Counts} counts */
+function report(counts) {
+  for (const file of failedFiles(counts)) console.log(`failed: ${file}`);
+  const sum = (/** @type {keyof Count} */ kind) =>
+    [...counts.values()].reduce((total, count) => total + count[kind], 0);
+  const [passed, skipped] = [sum("passed"), sum("skipped")];
+  const failed = sum("failed") + (interrupted ? 1 : 0);
   const nothing = passed === 0 && failed === 0;
   if (nothing) console.log("No test ran.");
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
@@ -266,14 +209,28 @@ function report({ passed, failed, skipped, failures, unsteady }) {
 }
 
 /**
- * @param {string} what
- * @param {FailedFile} failure
+ * @param {string} bun
+ * @param {string[]} command
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<number>} its exit code
  */
-function tell(what, { file, names, output }) {
-  const lines = output.split("\n").filter((line) => !line.startsWith("(pass)"));
-  console.log(lines.slice(-REPEATED_LINES).join("\n"));
-  for (const name of names) console.log(`${what}: ${file}: ${name}`);
-  if (names.length === 0) console.log(`${what}: ${file}`);
+function run(bun, command, env) {
+  const child = spawn(bun, command, {
+    cwd: PROJECT,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  running.add(child);
+  return new Promise((resolve) => {
+    child.on("error", (error) => {
+      console.error(error.message);
+      resolve(127);
+    });
+    child.on("close", (code, signal) => {
+      running.delete(child);
+      resolve(exitCodeOf({ code, signal }));
+    });
+  });
 }
 
 /** @param {string} line */

@@ -272,8 +272,4 @@ export const LAUNCHER_VARIABLES = {
     kind: anyText,
     about: "`1` makes `npm test` keep pictures of the pages in `.farebox/screenshots`",
   },
-  FAREBOX_TIMES: {
-    kind: anyText,
-    about: "`1` makes `npm test` show the longest files and keep their times in `test/times.json`",
-  },
 } as const satisfies Variables;

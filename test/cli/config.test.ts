@@ -7,6 +7,7 @@ import { announceProcess } from "../../actors/layout-upgrade.ts";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { cliOf, cliProcessOf, environmentOf, jsonOf } from "../support/run-cli.ts";
 import { atEnd, shared } from "../support/shared.ts";
+import { workIn } from "../support/work-in.ts";
 import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
@@ -18,8 +19,7 @@ const folder = temporaryFolder("farebox-test-config-");
 atEnd(() => folder.remove());
 const world = await shared(openWorld());
 // Files are named as seen from the folder, and these commands read the process's environment.
-process.chdir(folder.path);
-Object.assign(process.env, ENV, await environmentOf(world));
+workIn(folder.path, { ...ENV, ...(await environmentOf(world)) });
 const cli = await cliOf(world);
 
 function model(id: string, input: string) {

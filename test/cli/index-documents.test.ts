@@ -13,6 +13,7 @@ import { IndexedDocuments } from "../../src/store/indexed-documents.ts";
 import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { searchFor } from "../support/search-servers.ts";
 import { atEnd, shared } from "../support/shared.ts";
+import { workIn } from "../support/work-in.ts";
 import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(30_000);
@@ -23,7 +24,7 @@ const data = join(folder.path, "data");
 atEnd(() => folder.remove());
 const world = await shared(openWorld());
 // Files are named as seen from the folder.
-process.chdir(folder.path);
+workIn(folder.path);
 const cli = await cliOf(world, { FAREBOX_DATA: data });
 const site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
 atEnd(() => site.stop(true));

@@ -1,6 +1,6 @@
-// The real stores of the tests. `npm test` starts one Redis and one Postgres for the whole run and
-// sets TEST_REDIS_URL and TEST_DATABASE_URL. If a file is run with `bun test`, they are started
-// here on first use and stopped with the process.
+// The real stores of the tests. `npm test` starts a Postgres for the whole run and a Redis for each
+// of its processes, and sets TEST_DATABASE_URL and TEST_REDIS_URLS. If a file is run with
+// `bun test`, they are started here on first use and stopped with the process.
 
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -52,16 +52,19 @@ const TEMPLATE_LOCK = 7_261_034;
 const shared: { redis?: Promise<string>; postgres?: Promise<string>; template?: Promise<string> } =
   {};
 
-/** The Redis that all tests share. A test must use its own keys or buckets. */
+/** The Redis of all tests of this process. A test must use its own keys or buckets. */
 export function testRedisUrl(): Promise<string> {
-  shared.redis ??= given("TEST_REDIS_URL") ?? startPrivateRedis().then(({ url }) => url);
+  shared.redis ??= redisOfProcess() ?? startPrivateRedis().then(({ url }) => url);
   return shared.redis;
 }
 
 /** The Postgres that all tests share. Most tests need `createTestDatabase` instead. */
 export function testDatabaseUrl(): Promise<string> {
+  const { TEST_DATABASE_URL: given } = process.env;
   shared.postgres ??=
-    given("TEST_DATABASE_URL") ?? startPrivatePostgres({ durable: false }).then(({ url }) => url);
+    given === undefined
+      ? startPrivatePostgres({ durable: false }).then(({ url }) => url)
+      : Promise.resolve(given);
   return shared.postgres;
 }
 
@@ -153,9 +156,11 @@ function signal(name: "SIGSTOP" | "SIGCONT", pid: number): void {
   }
 }
 
-function given(name: string): Promise<string> | undefined {
-  const value = process.env[name];
-  return value ? Promise.resolve(value) : undefined;
+/** The Redis that `npm test` started for this process, by the number that Bun gives it. */
+function redisOfProcess(): Promise<string> | undefined {
+  const number = Number(process.env.BUN_TEST_WORKER_ID ?? 1);
+  const url = process.env.TEST_REDIS_URLS?.split(" ")[number - 1];
+  return url === undefined ? undefined : Promise.resolve(url);
 }
 
 function lastAofFile(dir: string): string {
