@@ -13,6 +13,8 @@ import { type ModelAccount, makeAccounts } from "./model-accounts.ts";
 
 export const START_MS = Date.parse("2031-03-15T12:00:00.000Z");
 const LANES = 64;
+/** Windows of evicted wallets and stored replies leave Redis after a minute of real time. */
+const REDIS_FORGETS_SECONDS = 60;
 
 /** A ledger that lists only the buckets to be flushed now. */
 class SomeBuckets extends Ledger {
@@ -129,13 +131,16 @@ export class ModelRun {
 
   async #runOne(account: ModelAccount, commands: readonly Command[]): Promise<unknown> {
     const lane = new Lane(this.#deps, account, START_MS);
+    const startMs = performance.now();
     try {
       for (const command of commands) await lane.step(command);
       await lane.finish();
       this.finished.push({ account, lane });
       return null;
     } catch (error) {
-      return error ?? new Error("The run failed without a reason");
+      const seconds = Math.round((performance.now() - startMs) / 1_000);
+      if (seconds < REDIS_FORGETS_SECONDS) return error ?? new Error("There is no reason");
+      return new Error(`The run took ${seconds} s: what Redis forgets by its own clock was gone`);
     }
   }
 }
