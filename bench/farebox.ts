@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AccountActors } from "../actors/account-actors.ts";
 import { readJournal } from "../actors/journal.ts";
+import { BUN_SETTINGS } from "../scripts/bun-settings.mjs";
 import { makeHome } from "../scripts/home.mjs";
 import { startPostgres } from "../scripts/postgres.mjs";
 import { startRedis, startRedisCluster } from "../scripts/redis.mjs";
@@ -20,7 +21,6 @@ import { Payments } from "../src/store/payments.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { BUN, freePort, PROJECT, type Program, startServer } from "./launch.ts";
-import { MANY_REQUESTS } from "./load.ts";
 import type { Place, Started } from "./targets.ts";
 
 /** An enterprise account may have 400 streams, and each of its keys 10,000 calls a minute. */
@@ -219,7 +219,7 @@ export function environment(stores: StoreUrls, upstreamUrl: string): Record<stri
   writeFileSync(file, JSON.stringify(catalogue(upstreamUrl)));
   return {
     ...SECRETS,
-    ...MANY_REQUESTS,
+    ...BUN_SETTINGS,
     HOST: "127.0.0.1",
     METRICS_PORT: "0",
     FAREBOX_DATA: join(stores.home, "data"),

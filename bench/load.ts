@@ -1,6 +1,7 @@
 // Runs the load generator, a separate process for each plan.
 
 import { join } from "node:path";
+import { BUN_SETTINGS } from "../scripts/bun-settings.mjs";
 import { BUN } from "./launch.ts";
 
 export interface LoadPlan {
@@ -35,9 +36,6 @@ export interface HoldPlan extends Pick<LoadPlan, "url" | "callers" | "model"> {
   readonly holdMs: number;
 }
 
-/** By default Bun sends at most 256 requests at once. */
-export const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" };
-
 /** Runs a plan to its end. */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   const output = await startGenerator("load-generator.ts", plan).stdout.text();
@@ -47,7 +45,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
 /** Starts a generator, which reads its plan from its argument and exits when it is done. */
 export function startGenerator(file: string, plan: object) {
   const child = Bun.spawn([BUN, join(import.meta.dir, file), JSON.stringify(plan)], {
-    env: { ...process.env, ...MANY_REQUESTS },
+    env: { ...process.env, ...BUN_SETTINGS },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",

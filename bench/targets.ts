@@ -2,8 +2,8 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { BUN_SETTINGS } from "../scripts/bun-settings.mjs";
 import { BUN, freePort, type Program, startServer } from "./launch.ts";
-import { MANY_REQUESTS } from "./load.ts";
 
 export interface Target {
   /** The name of its column in the report. */
@@ -44,7 +44,7 @@ export async function startBare({ logFolder, upstreamUrl }: Place): Promise<Star
   const program = await startServer({
     name: "bare",
     command: [BUN, join(import.meta.dir, "bare-proxy.ts")],
-    env: { ...MANY_REQUESTS, PORT: String(port), UPSTREAM_URL: upstreamUrl },
+    env: { ...BUN_SETTINGS, PORT: String(port), UPSTREAM_URL: upstreamUrl },
     logFolder,
     readyUrl: `http://127.0.0.1:${port}/`,
   });

@@ -4,6 +4,7 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { BUN_SETTINGS } from "./bun-settings.mjs";
 import {
   dataFolder,
   environment,
@@ -60,8 +61,7 @@ function spawnProgram(bun, [name = "", ...rest]) {
   if (rest.length > 0) {
     throw new Error(`'farebox ${name}' takes no arguments: its settings are environment variables`);
   }
-  // With Bun's default of 256 requests, one hanging upstream could block all others.
-  const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: "20000", ...process.env };
+  const env = { ...BUN_SETTINGS, ...process.env };
   return spawn(bun, [join(PROJECT, file)], { cwd, env, stdio: "inherit" });
 }
 

@@ -2,6 +2,7 @@
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { BUN_SETTINGS } from "./bun-settings.mjs";
 import { consoleSettings } from "./console.mjs";
 import {
   dataFolder,
@@ -86,12 +87,11 @@ async function main() {
   });
   if (!take(supervised)) return;
   const env = {
+    ...BUN_SETTINGS,
     ...given,
     ...kept,
     ...consoleSettings(given, kept),
     ...sandbox?.env,
-    // With Bun's default of 256 requests, one hanging upstream could block all others.
-    BUN_CONFIG_MAX_HTTP_REQUESTS: given.BUN_CONFIG_MAX_HTTP_REQUESTS ?? "20000",
     // Ctrl-C should not take a minute.
     DRAIN_SECONDS: given.DRAIN_SECONDS ?? "20",
     PORT: String(port),

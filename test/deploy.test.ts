@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { BUN_SETTINGS } from "../scripts/bun-settings.mjs";
 import { SERVER_VARIABLES, STORE_VARIABLES } from "../src/settings/variables.ts";
 
 const PROJECT = join(import.meta.dir, "..");
@@ -36,6 +37,7 @@ test("containers and units set only variables that Farebox reads", () => {
   const known = new Set([
     ...Object.keys(STORE_VARIABLES),
     ...Object.keys(SERVER_VARIABLES),
+    ...Object.keys(BUN_SETTINGS),
     ...Object.keys(STORE_VARIABLES).map((name) => `${name}_FILE`),
   ]);
   const units = readdirSync(join(PROJECT, "deploy/systemd")).map((name) =>
@@ -82,4 +84,11 @@ test("a pod of the chart has the time that its calls may take", () => {
   const drain = schema.drainSeconds.maximum + schema.drainNoticeSeconds.maximum;
   // A minute for a Redis that is away.
   expect(sleep + drain + 60).toBe(grace);
+});
+
+test("the image gives Bun the settings that npm start gives it", () => {
+  const image = read("deploy/Dockerfile");
+  for (const [name, value] of Object.entries(BUN_SETTINGS)) {
+    expect(image).toMatch(new RegExp(`\\b${name}=${value}\\b`));
+  }
 });

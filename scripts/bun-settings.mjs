@@ -1,0 +1,10 @@
+// Settings of Bun itself, which it reads only from the environment that it is started with. The
+// image of deploy/Dockerfile has the same.
+
+export const BUN_SETTINGS = Object.freeze({
+  // With the default of 256 requests, one hanging upstream could block all others.
+  BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+  // Bun gives back to the system every free page of memory in use, many times a second, and must
+  // then ask for it again: a tenth of the CPU of a call (D-335).
+  MIMALLOC_PURGE_HOLES: "0",
+});
