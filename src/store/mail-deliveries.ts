@@ -155,7 +155,7 @@ export class MailDeliveries {
 
   /**
    * Ended messages that no worker has settled or marked as settled. `charged` is the charge that
-   * the ledger already has; null if there is none.
+   * the ledger already has; null if there is none. A debt that the hold paid is no charge.
    */
   async unsettled(graceMs: number): Promise<{ ended: EndedMessage; charged: NanoUsd | null }[]> {
     const rows = await this.database.sql<(EndedRow & { charged: bigint | null })[]>`
@@ -163,7 +163,7 @@ export class MailDeliveries {
         m.told_queued, m.failure,
         extract(epoch FROM m.ended_at - m.created_at)::float8 AS seconds,
         (SELECT -sum(l.paid_delta + l.free_delta)::bigint FROM ledger_entries l
-          WHERE l.request = m.request) AS charged
+          WHERE l.request = m.request AND l.kind IN ('charge', 'late_charge')) AS charged
       FROM mail_messages m JOIN accounts a ON a.number = m.account
       WHERE m.settled_at IS NULL AND m.status <> 'queued'
         AND m.ended_at < now() - ${graceMs} * interval '1 ms'`;

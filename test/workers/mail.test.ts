@@ -7,7 +7,9 @@ import { LEASE_MS } from "../../src/core/limits.ts";
 import { price, usd } from "../../src/core/money.ts";
 import { bounceAddress } from "../../src/services/mail/bounce-address.ts";
 import { startBounceListener } from "../../src/services/mail/providers/bounce-listener.ts";
+import { Ledger } from "../../src/store/ledger.ts";
 import { MailDeliveries } from "../../src/store/mail-deliveries.ts";
+import { flushForAudit } from "../../workers/log-flush.ts";
 import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import type { TestAccount } from "../support/accounts.ts";
@@ -84,6 +86,30 @@ test("a worker that dies between the mail server and the account is completed, o
   expect((await world.api.view(account)).monthSpent).toBe(usd("0.0015"));
   const [entry] = await world.api.journal(account);
   expect(entry?.end?.upstreamCost).toBe(usd("0.0002"));
+});
+
+test("a debt that a message's hold paid is not taken for the charge of the message", async () => {
+  const { database, actors, mail } = world.api.parts.stores;
+  const { sql } = database;
+  const deliveries = new MailDeliveries(database);
+  const id = await queued();
+  await sql`INSERT INTO operations (account, number, kind, balance, amount)
+    SELECT ${account.row.number}, max(number) + 1, 'reversal', 'paid', ${-usd("150")}::bigint
+    FROM operations WHERE account = ${account.row.number}`;
+  await account.actor.applyOperations();
+  expect((await sweepAt(Date.now() + DETACHED_LEASE_MS + 60_000)).expired).toBeGreaterThan(0);
+  const ledger = new Ledger(database);
+  await flushForAudit(actors.scripts, ledger);
+  await sql`UPDATE mail_messages SET next_attempt_at = now() WHERE status = 'queued'`;
+  const claim = await deliveries.claim(id, 60_000);
+  if (claim === null) throw new Error("Another worker has it");
+  await deliveries.end(claim, { status: "sent", accepted: 1 });
+  const { keys, queue } = mail;
+  const deps = { deliveries, accounts: actors, keys, queue, log: silent };
+  await completeMail({ ...deps, buying: null, graceMs: -1 });
+  // The debt took all there was, so the message is written off.
+  expect((await world.stored(id)).cost).toBe(usd("0"));
+  expect((await world.api.journal(account)).map(({ type }) => type)).toContain("late");
 });
 
 test("what a server took is recorded once Postgres takes it, and not repeated", async () => {
