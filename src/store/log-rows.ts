@@ -233,8 +233,11 @@ function endOf(entry: JournalEntry): End {
   return parseOutcome(entry.outcome);
 }
 
-/** A summary has no request id. Its id is derived from its account, key and time. */
-function summaryId({ account, key, atMs }: JournalEntry): string {
-  const hex = new Bun.CryptoHasher("md5").update(`${account} ${key} ${atMs}`).digest("hex");
+/**
+ * A summary has no request id. Its id is derived from its place in the journal: a key has several
+ * for one minute if a process reports refusals after the minute was summed up.
+ */
+function summaryId({ account, epoch, number }: JournalEntry): string {
+  const hex = new Bun.CryptoHasher("md5").update(`${account} ${epoch}-${number}`).digest("hex");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

@@ -92,6 +92,23 @@ test("every refusal is in the log: 100 rows at most, and one for the rest", asyn
   ]);
 });
 
+test("refusals that a process reports after their minute was summed up are in the log too", async () => {
+  await refused(200);
+  const { scripts } = world.accounts;
+  const { keys } = account.actor;
+  await world.accounts.renewLeases();
+  await refused(50);
+  clock.ms += 60_000;
+  const summed = { keys, nowMs: clock.ms };
+  expect(await scripts.run(summarise, summed)).toBe(1);
+  await world.accounts.renewLeases();
+  expect(await scripts.run(summarise, summed)).toBe(1);
+  await expectSound(world, account);
+  const rows = await logOf(world, account);
+  const summaries = rows.filter((row) => row.error_code === "refused_summary");
+  expect(summaries.map(({ requests }) => requests)).toEqual([139, 50]);
+});
+
 test("what is sent twice counts once, also where an older release deleted its count", async () => {
   const { scripts } = world.accounts;
   const { keys } = account.actor;
