@@ -14,7 +14,7 @@ import { countRefused } from "./wallet-scripts.ts";
 const TIMES_ITS_LIMIT = 3;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
-/** Refused keys that are counted here, and counts that Redis did not take yet. */
+/** Refused keys that are counted here, and reports that Redis did not confirm yet. */
 export const REFUSED_KEYS_MAX = 10_000;
 
 export interface RefusalBrakeDeps {
@@ -40,19 +40,25 @@ interface Count {
   rate: RateLimits;
   /** Until then the key is answered from memory. */
   untilMs: number;
-  /** Answered from memory, and not yet counted in Redis. */
+  /** Answered from memory, and not yet reported to Redis. */
   uncounted: number;
 }
 
 type Refused = Extract<Admission, { readonly verdict: "refused" }>;
 
+/** Refusals to count in Redis. Sent again under the same name, they count once. */
+interface Report extends Pick<Count, "of" | "minute"> {
+  readonly refusals: number;
+  readonly name: string;
+}
+
 /** What this process knows of the keys that were refused in this minute. */
 export class RefusalBrake {
   readonly #deps: RefusalBrakeDeps;
   readonly #counts = new Map<string, Count>();
-  /** Of minutes that are over, and of rounds that Redis did not take. */
-  #ended: Count[] = [];
-  #rounds = 0;
+  /** What Redis has not confirmed yet. */
+  readonly #reports: Report[] = [];
+  #reported = 0;
 
   constructor(deps: RefusalBrakeDeps) {
     this.#deps = deps;
@@ -82,7 +88,7 @@ export class RefusalBrake {
     let count = this.#counts.get(keyId);
     if (count === undefined || count.minute !== minute) {
       if (count === undefined && this.#counts.size >= REFUSED_KEYS_MAX) return;
-      if (count !== undefined) this.#end(count);
+      if (count !== undefined) this.#report(count);
       count = { minute, of, refused: 0, rate, untilMs: 0, uncounted: 0 };
       this.#counts.set(keyId, count);
     }
@@ -97,34 +103,31 @@ export class RefusalBrake {
     const { clock, log } = this.#deps;
     const minute = Math.floor(clock.now() / MINUTE_MS);
     for (const [keyId, count] of this.#counts) {
-      if (count.minute === minute) continue;
-      this.#counts.delete(keyId);
-      this.#end(count);
+      this.#report(count);
+      if (count.minute !== minute) this.#counts.delete(keyId);
     }
-    const counts = [...this.#ended, ...this.#counts.values()];
-    this.#ended = [];
-    for (const count of counts) {
-      if (count.uncounted === 0) continue;
-      const refusals = count.uncounted;
-      count.uncounted = 0;
+    for (const report of this.#reports.splice(0)) {
       try {
-        await this.#count(count, refusals);
+        await this.#send(report);
       } catch (error) {
-        // Counted by the next round.
-        this.#end({ ...count, uncounted: refusals });
+        // Sent again by the next round, if there is room.
+        if (this.#reports.length < REFUSED_KEYS_MAX) this.#reports.push(report);
         log.warn({ err: error }, "Refusals from memory were not counted");
       }
     }
   }
 
-  /** Keeps a count until Redis takes it. Beyond the bound it is lost to the summary row. */
-  #end(count: Count): void {
-    if (count.uncounted > 0 && this.#ended.length < REFUSED_KEYS_MAX) this.#ended.push(count);
+  /** Beyond the bound, what belongs to a minute that is over is lost to its summary row. */
+  #report(count: Count): void {
+    const { of, minute, uncounted: refusals } = count;
+    if (refusals === 0 || this.#reports.length >= REFUSED_KEYS_MAX) return;
+    count.uncounted = 0;
+    this.#reported += 1;
+    this.#reports.push({ of, minute, refusals, name: `${this.#deps.owner}.${this.#reported}` });
   }
 
-  async #count({ of, minute }: Count, refusals: number): Promise<void> {
+  async #send({ of, minute, refusals, name }: Report): Promise<void> {
     const { accountId, keys, request } = of;
-    this.#rounds += 1;
     await this.#deps.scripts.run(countRefused, {
       keys,
       minute,
@@ -132,7 +135,7 @@ export class RefusalBrake {
       account: accountId,
       keyId: request.keyId,
       metadata: metadataText(request.metadata),
-      name: `${this.#deps.owner}.${this.#rounds}`,
+      name,
     });
   }
 }

@@ -72,7 +72,7 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the oldest is read from Redis again",
   },
   {
-    holders: ["actors/refusal-brake.ts #counts", "actors/refusal-brake.ts #ended"],
+    holders: ["actors/refusal-brake.ts #counts", "actors/refusal-brake.ts #reports"],
     what: "keys refused in this minute, and counts that Redis did not take yet",
     most: `${number(REFUSED_KEYS_MAX)} each`,
     count: 2 * REFUSED_KEYS_MAX,

@@ -5,8 +5,9 @@ import { beforeEach, expect, test } from "bun:test";
 import { countRefused, summarise } from "../../actors/wallet-scripts.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { TestClock } from "../support/actor-process.ts";
+import { openProcess, TestClock, tapScripts } from "../support/actor-process.ts";
 import { expectSound, logOf } from "../support/ledger-checks.ts";
+import { testRedisUrl } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
 import { ask, openAccount, openAccountAlone, openWorld, usd, verdict } from "../support/world.ts";
 
@@ -92,7 +93,7 @@ test("every refusal is in the log: 100 rows at most, and one for the rest", asyn
   ]);
 });
 
-test("refusals that a process reports after their minute was summed up are in the log too", async () => {
+test("refusals that are reported after their minute was summed up are in the log too", async () => {
   await refused(200);
   const { scripts } = world.accounts;
   const { keys } = account.actor;
@@ -106,7 +107,35 @@ test("refusals that a process reports after their minute was summed up are in th
   await expectSound(world, account);
   const rows = await logOf(world, account);
   const summaries = rows.filter((row) => row.error_code === "refused_summary");
-  expect(summaries.map(({ requests }) => requests)).toEqual([139, 50]);
+  expect(summaries.map(({ requests }) => Number(requests)).sort()).toEqual([139, 50]);
+});
+
+test("refusals counted without an answer are reported again, and count once", async () => {
+  const redisUrl = await testRedisUrl();
+  const { databaseUrl } = world;
+  await using other = openProcess({ ...clock.options, redisUrl, databaseUrl });
+  const actor = other.accounts.of(account.row.id, account.row.bucket);
+  for (let count = 0; count < 100; count += 1) {
+    await actor.admit(ask(account.keyId, usd("0"), WITHOUT_TIER));
+  }
+  let sent = 0;
+  tapScripts(other.redis, async (send) => {
+    sent += 1;
+    const reply = await send();
+    if (sent === 1) throw new Error("Connection is closed.");
+    return reply;
+  });
+  await other.accounts.renewLeases();
+  await other.accounts.renewLeases();
+  expect(sent).toBe(2);
+  clock.ms += 60_000;
+  const { keys } = account.actor;
+  expect(await world.accounts.scripts.run(summarise, { keys, nowMs: clock.ms })).toBe(1);
+  await expectSound(world, account);
+  const rows = await logOf(world, account);
+  expect(rows.filter((row) => row.error_code === "refused_summary")).toMatchObject([
+    { requests: 39 },
+  ]);
 });
 
 test("what is sent twice counts once, also where an older release deleted its count", async () => {
