@@ -23,9 +23,13 @@ export class ContentKeys {
     await this.redis.incr(DESTROYED);
   }
 
-  /** Returns how many keys were destroyed since the last call. */
-  async takeDestroyed(): Promise<number> {
-    return Number((await this.redis.getdel(DESTROYED)) ?? 0);
+  /** How many keys were destroyed, without those that were forgotten. */
+  async countDestroyed(): Promise<number> {
+    return Number((await this.redis.get(DESTROYED)) ?? 0);
+  }
+
+  async forgetDestroyed(count: number): Promise<void> {
+    await this.redis.decrby(DESTROYED, count);
   }
 }
 

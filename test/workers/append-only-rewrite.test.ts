@@ -38,3 +38,23 @@ test("a destroyed content key leaves the append-only file, one that is needed st
     redis.disconnect();
   }
 });
+
+test("a key destroyed during a rewrite of the file leaves it with the next one", async () => {
+  await using store = await startPrivateRedis();
+  const redis = openRedis(store.url);
+  try {
+    const keys = new ContentKeys(redis);
+    await keys.put("msg_1", Buffer.from(SECRET));
+    await redis.config("SET", "rdb-key-save-delay", 500_000);
+    await redis.bgrewriteaof();
+    await redis.config("SET", "rdb-key-save-delay", 0);
+    await keys.destroy("msg_1");
+    const run = () => rewriteAppendOnlyFiles({ redis, keys, log: silent });
+    expect(await run()).toBe(false);
+    await eventually("the file is rewritten once more", run);
+    await eventually("the key is gone", () => !filesOf(store.dir).includes(SECRET));
+    expect(await run()).toBe(false);
+  } finally {
+    redis.disconnect();
+  }
+});
