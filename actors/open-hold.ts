@@ -53,7 +53,7 @@ interface HoldTerms {
 /** How a hold ends, in the form that the script takes. */
 type Ending = Pick<SettleOpenArgs, "cost" | "outcome" | "unused">;
 
-/** A settlement is retried this often; after that the lease ends and the sweep decides. */
+/** A settlement is retried this often; after that the hold is settled to its checkpoint. */
 const RETRIES_MAX = 600;
 const RETRY_MS = 1_000;
 /**

@@ -9,7 +9,7 @@ import { ZERO } from "../src/core/money.ts";
 import { renew, settle } from "./call-scripts.ts";
 import { accountKeys, type BucketKeys, bucketKeys, holdsKey } from "./keys.ts";
 import { ABANDONED, type OpenHold } from "./open-hold.ts";
-import { type HoldRecord, parseHold } from "./records.ts";
+import { parseHold } from "./records.ts";
 import { leaseLost } from "./refusal.ts";
 import type { ScriptTime } from "./script.ts";
 import type { ScriptRunner } from "./script-runner.ts";
@@ -172,15 +172,15 @@ export class ProcessLeases {
   }
 
   /**
-   * Releases a hold that belongs to no call: its admission was sent twice, or its reply came too
-   * late.
+   * Settles a hold that belongs to no call to its checkpoint, as the sweep would: its admission was
+   * sent twice, its reply came too late, or its settlement was given up.
    */
   async #release(bucket: Bucket, requestId: string): Promise<void> {
     const { scripts, owner, log } = this.deps;
     const { number } = bucket.keys;
     const bytes = await scripts.redis.hgetBuffer(holdsKey(number, owner), requestId);
     if (bytes === null) return;
-    const hold: HoldRecord = parseHold(bytes);
+    const hold = parseHold(bytes);
     log.warn({ requestId, accountId: hold.account }, "A hold that no call knows was released");
     await scripts.run(settle, {
       account: hold.account,
@@ -188,7 +188,7 @@ export class ProcessLeases {
       keyId: hold.key,
       requestId,
       owner,
-      cost: ZERO,
+      cost: hold.checkpoint,
       outcome: ABANDONED,
       unused: [],
     });

@@ -134,6 +134,19 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await expectSound(world, mine);
     });
 
+    test("a call whose settlement was given up pays its last checkpoint", async () => {
+      await using other = await second();
+      const mine = await account();
+      const stream = await hold(of(other, mine), usd("4"), { stream: true });
+      stream.checkpoint(usd("3"));
+      await other.accounts.renewLeases();
+      // As after ten minutes in which no settlement reached Redis.
+      other.accounts.leases.closed(mine.row.bucket, stream.id);
+      for (let round = 0; round < ROUNDS_A_MINUTE; round++) await other.accounts.renewLeases();
+      expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: NONE });
+      await expectSound(world, mine);
+    });
+
     test("streams of a revoked key end at the first renewal after, others go on", async () => {
       await using other = await second();
       const [mine, neighbour] = [await account(), await account()];
