@@ -48,10 +48,14 @@ async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<stri
   }
   if (prepared.fault !== null && prepared.ledger === null) return prepared.fault;
   return await deps.database.sql.begin(async (tx) => {
-    const ledgerWritten = await lockRejection(tx, rejection);
-    if (ledgerWritten === null) return null;
+    const locked = await lockRejection(tx, rejection);
+    if (locked === null) return null;
+    const { ledgerWritten, epoch } = locked;
     const missing = ledgerWritten ? { ...prepared, ledger: null } : prepared;
-    const conflict = missing.ledger === null ? null : await ledgerConflict(tx, rejection, missing);
+    if (missing.ledger !== null && epoch !== rejection.epoch) {
+      return `The bucket was rebuilt without this entry: its epoch is ${epoch} now`;
+    }
+    const conflict = missing.ledger === null ? null : await ledgerConflict(tx, missing);
     if (conflict !== null) return conflict;
     const reason = (await tryWrite(tx, missing)) ?? prepared.fault;
     const hasWrittenLedger =
@@ -63,31 +67,29 @@ async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<stri
   });
 }
 
-/** Locks a rejection. Returns whether its ledger row is written; null if it is resolved already. */
+/**
+ * Locks a rejection, and its bucket's cursor, under which alone the sums of the log change: the
+ * cursor first, as the flush does. Returns whether its ledger row is written, and the bucket's
+ * epoch; null if it is resolved already.
+ */
 async function lockRejection(
   tx: TransactionSql,
   { bucket, epoch, entry }: OpenRejection,
-): Promise<boolean | null> {
+): Promise<{ readonly ledgerWritten: boolean; readonly epoch: number } | null> {
+  const [cursor] = await tx`SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
   const [row] = await tx`
     SELECT ledger_written FROM rejected_entries
     WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry} AND resolved_at IS NULL
     FOR UPDATE`;
-  // The sums of the log change only under the cursor of their bucket.
-  await tx`SELECT FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
-  return row === undefined ? null : Boolean(row.ledger_written);
+  if (row === undefined) return null;
+  return { ledgerWritten: Boolean(row.ledger_written), epoch: Number(cursor?.epoch) };
 }
 
 /** Why the entry contradicts the ledger; null if it fits. */
 async function ledgerConflict(
   tx: TransactionSql,
-  { bucket, epoch }: OpenRejection,
   { entry, account }: PreparedEntry,
 ): Promise<string | null> {
-  const [cursor] = await tx`
-    SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
-  if (Number(cursor?.epoch) !== epoch) {
-    return `The bucket was rebuilt without this entry: its epoch is ${Number(cursor?.epoch)} now`;
-  }
   if (entry === null || entry.seq === null) return null;
   const { seq } = entry;
   const [before] = await tx`

@@ -17,9 +17,7 @@ export interface Sealed {
 
 /** Seals a text under a new key; `label` binds it to the record that it belongs to. */
 export function seal(text: string, label: string, random: RandomBytes): Sealed {
-  // `random` may return at most 16 bytes per call.
-  const key = Buffer.concat([random(KEY_BYTES)], KEY_BYTES);
-  const nonce = Buffer.concat([random(NONCE_BYTES)], NONCE_BYTES);
+  const [key, nonce] = [random(KEY_BYTES), random(NONCE_BYTES)];
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(label));
   const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   return { key, box: Buffer.concat([nonce, body, cipher.getAuthTag()]) };
