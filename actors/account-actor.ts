@@ -32,7 +32,7 @@ import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { inactive, invalidKey, MONEY_REFUSALS, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import type { ScriptTime } from "./script.ts";
-import { fromPostgres, type ScriptRunner, unavailable } from "./script-runner.ts";
+import { fromPostgres, mayHaveRun, type ScriptRunner, unavailable } from "./script-runner.ts";
 import { type TopUpListener, TopUpTrigger } from "./top-up-trigger.ts";
 import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 
@@ -209,8 +209,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       return reply;
     } catch (error) {
       // Redis may have run the script, or may still run it. Release the hold without waiting for
-      // the lease to end.
-      void releaseWhenBack(this, ref, limits);
+      // the lease to end. While Redis is away nothing is sent, and so nothing is released.
+      if (mayHaveRun(error)) void releaseWhenBack(this, ref, limits);
       throw error;
     } finally {
       if (!isOpen && !isDetached) leases.closed(this.bucket, requestId);

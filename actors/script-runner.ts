@@ -4,6 +4,7 @@
 import { ApiError } from "../src/core/errors.ts";
 import { UnknownLayout } from "./layouts.ts";
 import { serversOf } from "./redis-servers.ts";
+import { ConnectionLost } from "./resp-connection.ts";
 import {
   type RawReply,
   type RedisClient,
@@ -193,6 +194,12 @@ export function unavailable(cause: unknown): ApiError {
     retryAfterSeconds: 1,
     cause,
   });
+}
+
+/** False if it is certain that a script that failed with this did not run. */
+export function mayHaveRun(error: unknown): boolean {
+  const cause = error instanceof ApiError ? error.cause : error;
+  return !(cause instanceof ConnectionLost) || cause.mayHaveRun;
 }
 
 /** Turns a failure of Postgres into `service_unavailable`: the caller can try again. */

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { holdsKey } from "../../actors/keys.ts";
+import { ConnectionLost } from "../../actors/resp-connection.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import type { TestAccount } from "../support/accounts.ts";
@@ -63,6 +64,26 @@ test("an admission whose answer was lost is released long before its lease ends"
     0n,
     500,
   ]);
+});
+
+test("an admission that was never sent needs no release", async () => {
+  await using other = await second();
+  const [unsent, lost] = [await served(other), await served(other)];
+  let tries = 0;
+  tapScripts(other.redis, async (send) => {
+    tries += 1;
+    if (tries === 1) throw new ConnectionLost("Redis is not reachable", false);
+    const reply = await send();
+    if (tries === 2) throw new ConnectionLost("The connection to Redis was lost", true);
+    return reply;
+  });
+  for (const account of [unsent, lost]) {
+    const admitting = of(other, account).admit(ask(account.keyId, usd("2")));
+    await expect(admitting).rejects.toMatchObject(UNAVAILABLE);
+  }
+  const isFree = async () => (await balances(lost)).held === NONE;
+  await eventually("the hold of the other one is released", isFree, 5_000);
+  expect(tries).toBe(3);
 });
 
 test("an admission that never ran leaves nothing behind", async () => {
