@@ -11,6 +11,7 @@ import {
 } from "../src/core/access.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal.ts";
+import { invalidKey } from "../src/core/keys.ts";
 import { LEASE_MS, type Tier } from "../src/core/limits.ts";
 import { type NanoUsd, ZERO } from "../src/core/money.ts";
 import type {
@@ -29,7 +30,7 @@ import type { HoldRef } from "./call-scripts.ts";
 import { MAIL_OWNER } from "./keys.ts";
 import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
-import { inactive, invalidKey, MONEY_REFUSALS, refusalError } from "./refusal.ts";
+import { inactive, MONEY_REFUSALS, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import type { ScriptTime } from "./script.ts";
 import { fromPostgres, mayHaveRun, type ScriptRunner, unavailable } from "./script-runner.ts";

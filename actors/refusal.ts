@@ -79,8 +79,3 @@ function paymentRequired(): ApiError {
 export function inactive(state: string): ApiError {
   return new ApiError("account_inactive", `This account is ${state}`);
 }
-
-/** No access document has the key. */
-export function invalidKey(): ApiError {
-  return new ApiError("invalid_api_key", "This API key is wrong or was revoked");
-}

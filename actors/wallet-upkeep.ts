@@ -2,13 +2,13 @@
 // operations and newer access documents, and evicts it.
 
 import { ApiError } from "../src/core/errors.ts";
+import { invalidKey } from "../src/core/keys.ts";
 import { ZERO } from "../src/core/money.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/wallet-repository.ts";
 import { type ViewReply, view } from "./call-scripts.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
 import { parseBucket } from "./records.ts";
 import type { RedisClock } from "./redis-clock.ts";
-import { invalidKey } from "./refusal.ts";
 import type { ScriptTime } from "./script.ts";
 import { fromPostgres, type ScriptRunner } from "./script-runner.ts";
 import {

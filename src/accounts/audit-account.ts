@@ -4,7 +4,7 @@
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
 import { UnknownRecord } from "../../actors/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
-import { type AuditFinding, dollars } from "../core/audit-finding.ts";
+import { type AuditFinding, accountFinding, dollars } from "../core/audit-finding.ts";
 import { LedgerReplay } from "../core/ledger-replay.ts";
 import type { AccountRef } from "../store/accounts.ts";
 import type { AuditRepository, AuditSnapshot, RejectedEntry } from "../store/audit.ts";
@@ -110,7 +110,12 @@ function checkRedis(
   { replay, accountRef, snapshot, inspected }: RedisFacts,
 ): AuditFinding | null {
   if (inspected instanceof UnknownRecord) {
-    return wrong(accountRef.id, "its records in Redis", "ones that can be read", inspected.message);
+    return accountFinding(
+      accountRef.id,
+      "its records in Redis",
+      "ones that can be read",
+      inspected.message,
+    );
   }
   return (
     replayTail(replay, accountRef, snapshot, inspected) ??
@@ -163,7 +168,7 @@ function checkSpending(
     if (expected === found) continue;
     const [month, ...key] = row.split(" ");
     const fact = `month_spend of ${month} and ${key.join(" ")}`;
-    return wrong(replay.account, fact, dollars(expected), dollars(found));
+    return accountFinding(replay.account, fact, dollars(expected), dollars(found));
   }
   return null;
 }
@@ -183,7 +188,7 @@ async function checkUsage(account: string, snapshot: AuditSnapshot): Promise<Aud
   const found = [quarters, hours, days].find((money) => money !== ledger);
   if (found === undefined) return null;
   const fact = "the sums of the request log (farebox usage repair computes them again)";
-  return wrong(account, fact, chargesText(ledger), chargesText(found));
+  return accountFinding(account, fact, chargesText(ledger), chargesText(found));
 }
 
 function chargesText(totals: string): string {
@@ -229,9 +234,5 @@ function checkApplied(
   if (missing === undefined || replay.holes > 0) return null;
   const ageSeconds = Math.floor((nowMs - missing.createdAtMs) / 1000);
   const fact = `operation ${missing.number} (${missing.kind}, ${dollars(missing.amount)})`;
-  return wrong(replay.account, fact, "applied", `not applied after ${ageSeconds} s`);
-}
-
-function wrong(account: string, fact: string, expected: string, found: string): AuditFinding {
-  return { account, bucket: null, seq: null, fact, expected, found };
+  return accountFinding(replay.account, fact, "applied", `not applied after ${ageSeconds} s`);
 }

@@ -1,7 +1,7 @@
 // Proves an account's operations from its payments: the sums that each payment gave and took back
 // must match its row, and nothing may be credited without a payment.
 
-import { type AuditFinding, dollars } from "../core/audit-finding.ts";
+import { type AuditFinding, accountFinding, dollars } from "../core/audit-finding.ts";
 import type { OperationKind } from "../core/journal.ts";
 import type { ReplayOperation } from "../core/ledger-replay.ts";
 import { creditOf } from "../core/payment-credit.ts";
@@ -29,7 +29,12 @@ function checkNumbers(
 ): AuditFinding | null {
   for (const [index, { number }] of operations.entries()) {
     if (number === index + 1) continue;
-    return wrong(account, "operations are numbered without gaps", `${index + 1}`, `${number}`);
+    return accountFinding(
+      account,
+      "operations are numbered without gaps",
+      `${index + 1}`,
+      `${number}`,
+    );
   }
   return null;
 }
@@ -40,8 +45,8 @@ function checkOwners(account: string, operations: readonly ReplayOperation[]): A
     if (isOfPayment === (payment !== null)) continue;
     const fact = `the payment of operation ${number}`;
     const found = `${dollars(amount)} that nobody paid`;
-    if (isOfPayment) return wrong(account, fact, "one of this account", found);
-    return wrong(account, fact, `none, for a ${kind} of ${balance} balance`, `${payment}`);
+    if (isOfPayment) return accountFinding(account, fact, "one of this account", found);
+    return accountFinding(account, fact, `none, for a ${kind} of ${balance} balance`, `${payment}`);
   }
   return null;
 }
@@ -67,7 +72,7 @@ function checkSteps(
     credit += operation.amount;
     if (credit >= 0n && credit <= amount + bonus) continue;
     const fact = `the credit of payment ${id} after operation ${operation.number}`;
-    return wrong(account, fact, `$0 to ${dollars(amount + bonus)}`, dollars(credit));
+    return accountFinding(account, fact, `$0 to ${dollars(amount + bonus)}`, dollars(credit));
   }
   return null;
 }
@@ -85,13 +90,13 @@ function checkStanding(
   const isDecidedWell = dispute === null || dispute === "won";
   if (isDecidedWell && disputed !== 0n) {
     const fact = `the disputed amount of payment ${id}, which has no dispute that holds any`;
-    return wrong(account, fact, "$0", dollars(disputed));
+    return accountFinding(account, fact, "$0", dollars(disputed));
   }
   const expected = status === "succeeded" ? creditOf(payment) : 0n;
   const booked = operations.reduce((sum, { amount }) => sum + amount, 0n);
   if (booked === expected) return null;
   const fact = `the credit of payment ${id} (${standingOf(payment)})`;
-  return wrong(account, fact, dollars(expected), describeSum(operations, booked));
+  return accountFinding(account, fact, dollars(expected), describeSum(operations, booked));
 }
 
 function standingOf({ status, amount, bonus, refunded, disputed, dispute }: Payment): string {
@@ -118,14 +123,10 @@ function checkSuspension(
   const open = payments.find(({ dispute }) => dispute === "open");
   if (open !== undefined && state === "active") {
     const fact = `the account's state while the dispute of ${open.id} is open`;
-    return wrong(account, fact, "suspended", state);
+    return accountFinding(account, fact, "suspended", state);
   }
   if (open === undefined && state === "suspended" && stateReason === "dispute") {
-    return wrong(account, "a dispute that suspends the account", "an open one", "none");
+    return accountFinding(account, "a dispute that suspends the account", "an open one", "none");
   }
   return null;
-}
-
-function wrong(account: string, fact: string, expected: string, found: string): AuditFinding {
-  return { account, bucket: null, seq: null, fact, expected, found };
 }

@@ -4,7 +4,7 @@ import { type Checked, nullable, oneOf, optional, Type, text } from "../http/sch
 import { AsOf, before, list, reply, time, usd } from "./fields.ts";
 import { Balance, OVERVIEW_EXAMPLE } from "./overview-schema.ts";
 
-export const TopUpRow = Type.Object({
+const TopUpRow = Type.Object({
   id: text(),
   kind: oneOf(["checkout", "card", "auto", "plan"]),
   status: oneOf(["open", "succeeded", "failed", "expired"]),

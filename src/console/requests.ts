@@ -12,7 +12,7 @@ import {
 } from "../http/console-endpoint.ts";
 import { Type } from "../http/schema.ts";
 import type { AccountRow } from "../store/accounts.ts";
-import { type KeyName, readKeyNames } from "../store/key-names.ts";
+import { type KeyName, keyNumber, readKeyNames } from "../store/key-names.ts";
 import { exportCalls } from "../store/log-export.ts";
 import type { LogFilter } from "../store/log-filter.ts";
 import { type LoggedCall, type LogPlace, readLogPage } from "../store/request-log.ts";
@@ -38,8 +38,6 @@ type Row = RequestsReply["requests"][number];
 
 const PATH = "/console/api/accounts/{account}/requests";
 const LIMIT = 50;
-/** No key has this number; a filter by an unknown key finds nothing. */
-const NO_KEY = -1;
 /** No request has this id. */
 const NO_REQUEST = "00000000-0000-0000-0000-000000000000";
 const PLACE = /^(\d{1,15})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
@@ -121,7 +119,7 @@ function filterOf(keys: ReadonlyMap<number, KeyName>, input: RequestsInput): Log
     to: input.to == null ? null : new Date(timeOf("to", input.to)),
     service: service == null ? null : scopeOfService(service),
     model: model == null ? null : model === NO_MODEL ? "" : model,
-    key: key == null ? null : (numberOf(keys, key) ?? NO_KEY),
+    key: key == null ? null : keyNumber(keys, key),
     status: input.status ?? null,
     code: input.code ?? null,
     request: request == null ? null : isId("request", request) ? toUuid(request) : NO_REQUEST,
@@ -136,11 +134,6 @@ function amountOf(text: string): bigint {
     if (!(error instanceof RangeError)) throw error;
     throw invalid("min_cost_usd", `is too large: '${text}'`);
   }
-}
-
-function numberOf(keys: ReadonlyMap<number, KeyName>, id: string): number | null {
-  for (const [number, key] of keys) if (key.id === id) return number;
-  return null;
 }
 
 function placeText({ at, request }: LogPlace): string {

@@ -11,7 +11,7 @@ import {
 } from "../http/console-endpoint.ts";
 import { Type } from "../http/schema.ts";
 import type { AccountRow } from "../store/accounts.ts";
-import { type KeyName, readKeyNames } from "../store/key-names.ts";
+import { type KeyName, keyNumber, readKeyNames } from "../store/key-names.ts";
 import { readUsage, readUsageChoices, type UsageCell, type UsageSums } from "../store/usage.ts";
 import { asOf, type Reading, timeText, usdText } from "./reading.ts";
 import { scopeOfService, serviceOfScope, serviceTitle } from "./service-names.ts";
@@ -37,8 +37,6 @@ const PATH = "/console/api/accounts/{account}/usage";
 const P95 = 95;
 const EXAMPLE_QUERY =
   "from=2026-11-22T00:00:00Z&to=2026-11-22T15:00:00Z&step=1h&group=service&zone=Europe/Berlin";
-/** No key has this number; a filter by an unknown key finds nothing. */
-const NO_KEY = -1;
 
 export const usage = accountEndpoint({
   id: "getUsage",
@@ -98,7 +96,7 @@ export async function usageReply(
       filter: {
         service: input.service == null ? null : scopeOfService(input.service),
         model: input.model == null ? null : input.model === NO_MODEL ? "" : input.model,
-        key: input.key == null ? null : (numberOf(keys, input.key) ?? NO_KEY),
+        key: input.key == null ? null : keyNumber(keys, input.key),
         status: input.status ?? null,
       },
     }),
@@ -124,11 +122,6 @@ export async function usageReply(
       }),
     },
   };
-}
-
-function numberOf(keys: ReadonlyMap<number, KeyName>, id: string): number | null {
-  for (const [number, key] of keys) if (key.id === id) return number;
-  return null;
 }
 
 function nameOf(

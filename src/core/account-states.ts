@@ -8,7 +8,7 @@ export type AccountState = "active" | "suspended" | "closed";
  * Why an account is suspended or closed. A dispute suspends it while it is open. An owed amount is
  * not a suspension: it is stored in the wallet (D-107).
  */
-export const STATE_REASONS = {
+const STATE_REASONS = {
   operator: "operator",
   dispute: "dispute",
   negativeBalance: "negative_balance",

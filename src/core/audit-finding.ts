@@ -15,6 +15,16 @@ export interface AuditFinding {
   readonly isBelowZero?: true;
 }
 
+/** A finding about an account as a whole. */
+export function accountFinding(
+  account: string,
+  fact: string,
+  expected: string,
+  found: string,
+): AuditFinding {
+  return { account, bucket: null, seq: null, fact, expected, found };
+}
+
 /** The finding in one sentence. */
 export function describe({ account, bucket, seq, fact, expected, found }: AuditFinding): string {
   const place = [

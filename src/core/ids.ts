@@ -6,7 +6,7 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LENGTH = 22;
 const BODY = /^[0-9A-Za-z]{22}$/;
 
-export const PREFIXES = {
+const PREFIXES = {
   account: "acct",
   key: "key",
   payment: "pay",

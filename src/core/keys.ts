@@ -2,6 +2,7 @@
 // lets us refuse a mistyped or made-up key without a look-up, and lets secret scanners recognise a
 // key.
 
+import { ApiError } from "./errors.ts";
 import type { RandomBytes } from "./ids.ts";
 import type { SecretList } from "./secrets.ts";
 
@@ -73,4 +74,9 @@ function checksum(text: string): string {
     left = Math.floor(left / 62);
   }
   return digits;
+}
+
+/** The one error for every key that is malformed, unknown, revoked or of the other surface. */
+export function invalidKey(): ApiError {
+  return new ApiError("invalid_api_key", "The API key is wrong or was revoked");
 }

@@ -6,12 +6,12 @@ import type { Call, CallDeps } from "../calls/call.ts";
 import type { Pauses } from "../calls/pauses.ts";
 import { ApiError, toApiError } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
-import { type KeyDigests, keyDigests, type Surface } from "../core/keys.ts";
+import { invalidKey, type KeyDigests, keyDigests, type Surface } from "../core/keys.ts";
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
-import { invalidKey, readKey } from "./read-key.ts";
+import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import type { RequestServer } from "./server.ts";
 
@@ -162,11 +162,7 @@ export async function answerError(
   const { requestId } = arrival;
   let error = toApiError(thrown);
   const isKeyless = error.code === "invalid_api_key" || error.code === "missing_api_key";
-  if (error.code === "invalid_api_key") {
-    forgetKey(deps, arrival);
-    // A revoked key gets the same error as an unknown one.
-    error = invalidKey();
-  }
+  if (error.code === "invalid_api_key") forgetKey(deps, arrival);
   if (error.cause !== undefined) {
     deps.calls.log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
   }

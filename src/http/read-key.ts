@@ -1,12 +1,7 @@
 // Reads the API key of a request (SPEC 5.1). A refusal here needs no look-up.
 
 import { ApiError } from "../core/errors.ts";
-import { isWellFormedKey, type Surface } from "../core/keys.ts";
-
-/** The one error for every key that is malformed, unknown, revoked or of the other surface. */
-export function invalidKey(): ApiError {
-  return new ApiError("invalid_api_key", "The API key is wrong or was revoked");
-}
+import { invalidKey, isWellFormedKey, type Surface } from "../core/keys.ts";
 
 /** The key of a request, with a valid checksum. Throws `missing_api_key` or `invalid_api_key`. */
 export function readKey(headers: Headers, surface: Surface): string {

@@ -23,7 +23,7 @@ const HOUR = 60;
 const MINUTE_MS = 60_000;
 
 /** No stranger can lock somebody out cheaply: the limits of an inbox from anywhere are high. */
-export const ATTEMPT_LIMITS = {
+const ATTEMPT_LIMITS = {
   password: {
     address: { limit: 60, minutes: 10 },
     inboxFromAddress: { limit: 10, minutes: 15 },

@@ -118,7 +118,7 @@ const revenue = operatorEndpoint({
  * Reads what was charged, what it cost and what was received. @throws ApiError that names the field
  * at fault
  */
-export async function revenueReply(
+async function revenueReply(
   database: Database,
   { from, to, group: asked }: Checked<typeof RevenueQuery>,
 ): Promise<RevenueReply> {

@@ -26,7 +26,7 @@ const CURRENCY = "usd";
 const RETRY_MS = HOUR_MS;
 
 /** The words for a payment that does not fit what we asked for; it is never credited. */
-export const WRONG_PAYMENT = { currency: "wrong_currency", amount: "wrong_amount" } as const;
+const WRONG_PAYMENT = { currency: "wrong_currency", amount: "wrong_amount" } as const;
 
 /** What the top-up becomes. */
 export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext): TopUpChange {

@@ -79,7 +79,7 @@ function asked(request: string | undefined): Pick<NewTopUp, "request"> {
 }
 
 /** The provider's customer for an account, made when it is first needed. */
-export async function customerOf(deps: PaymentDeps, payer: Payer): Promise<string> {
+async function customerOf(deps: PaymentDeps, payer: Payer): Promise<string> {
   const { cards, provider } = deps;
   const known = await cards.customer(payer.number, provider.name);
   if (known !== null) return known;

@@ -234,7 +234,7 @@ export const Maps = Type.Object(
 );
 
 /** An entry of `auto.models`. */
-export const AutoModel = Type.Object(
+const AutoModel = Type.Object(
   {
     quality: Type.Optional(whole(0, 100, "How good it is among the others; default 50")),
     tools: Type.Optional(

@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { auditRuns } from "./operator-schema.ts";
 
 /** A worker that was not heard of for so long is gone. */
-export const AUDIT_CLAIM_MS = 300_000;
+const AUDIT_CLAIM_MS = 300_000;
 
 export type AuditState = "waiting" | "running" | "ended" | "failed";
 

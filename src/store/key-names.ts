@@ -22,3 +22,12 @@ export async function readKeyNames(
     ]),
   );
 }
+
+/** No key has this number: a filter by it finds nothing. */
+const NO_KEY = -1;
+
+/** The number of the key with this id, for a filter; of an unknown key one that finds nothing. */
+export function keyNumber(keys: ReadonlyMap<number, KeyName>, id: string): number {
+  for (const [number, key] of keys) if (key.id === id) return number;
+  return NO_KEY;
+}

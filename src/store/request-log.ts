@@ -3,7 +3,6 @@
 
 import type { Database } from "./database.ts";
 import { LOG_CONDITIONS, type LogFilter, logParameters } from "./log-filter.ts";
-import { callsSql } from "./usage-changes.ts";
 
 export interface LoggedCall {
   /** As Postgres has it. */
@@ -57,17 +56,6 @@ export async function readLogPage(
     prepare: true,
   });
   return rows.map(callOf);
-}
-
-/** How many calls a filter finds, and what they cost. */
-export async function sumLog({ sql }: Database, account: number, filter: LogFilter) {
-  const [row] = await sql.unsafe(
-    `SELECT coalesce(sum(${callsSql("l")}), 0) AS calls, coalesce(sum(l.cost), 0) AS cost
-     FROM request_log l WHERE ${LOG_CONDITIONS}`,
-    logParameters(account, filter),
-    { prepare: true },
-  );
-  return { calls: Number(row?.calls), cost: BigInt(String(row?.cost)) };
 }
 
 /** What the ledger has of a call. */

@@ -116,7 +116,7 @@ function ofRow(row: LogRow, sign: 1 | -1): UsageChange {
 }
 
 /** What happened to the call of a log row. */
-export function usageStatus(row: Pick<LogRow, "error_code" | "held" | "cost">): UsageStatus {
+function usageStatus(row: Pick<LogRow, "error_code" | "held" | "cost">): UsageStatus {
   if (row.error_code === null) return "ok";
   return row.held === null && amountOf(row.cost) === 0n ? "refused" : "failed";
 }

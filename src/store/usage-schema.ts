@@ -11,7 +11,7 @@ export const ROLLUP_MINUTES = [15, 60, 1_440] as const;
  * What happened to a call: it was answered; a limit or a check refused it and nothing was held; or
  * it was admitted and failed.
  */
-export const USAGE_STATUSES = ["ok", "refused", "failed"] as const;
+const USAGE_STATUSES = ["ok", "refused", "failed"] as const;
 export type UsageStatus = (typeof USAGE_STATUSES)[number];
 
 /** The service of money whose log row Postgres refused, or whose log was dropped before. */

@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** What a longer range can be filtered by is read day by day. */
 const HOURLY_CHOICES_MS = 4 * DAY_MS;
 /** Groups with less cost than the first so many are put together. */
-export const USAGE_GROUPS_MAX = 20;
+const USAGE_GROUPS_MAX = 20;
 
 export type UsageGroup = "none" | "service" | "model" | "key" | "status";
 

@@ -72,13 +72,13 @@ const DISPUTE_STATES: Readonly<Record<string, ProviderDispute["state"]>> = {
 };
 
 /** A state that we do not know counts as open: the credit waits until an operator has looked. */
-export function disputeOf({ status, amount }: Stripe.Dispute): ProviderDispute {
+function disputeOf({ status, amount }: Stripe.Dispute): ProviderDispute {
   const known = Object.hasOwn(DISPUTE_STATES, status) ? DISPUTE_STATES[status] : undefined;
   return { state: known ?? "open", amount: ofCents(amount) };
 }
 
 /** The sum of the refunds that were or will be paid out. */
-export function refundedOf(refunds: readonly Stripe.Refund[]): NanoUsd {
+function refundedOf(refunds: readonly Stripe.Refund[]): NanoUsd {
   const counted = refunds.filter(({ status }) => status !== "failed" && status !== "canceled");
   return counted.reduce((sum, { amount }) => add(sum, ofCents(amount)), ZERO);
 }

@@ -109,7 +109,7 @@ const ignored = Type.Optional(
 const ChatCost = named("ChatCost", { ...Cost.properties, ignored });
 
 /** The field `svc` of the Application API's replies. */
-export const ApplicationCost = named("ApplicationCost", {
+const ApplicationCost = named("ApplicationCost", {
   request_id: requestId,
   cost_usd: costUsd,
   free_credit_usd: usdAmount("The part of it that the allowance paid"),
@@ -121,7 +121,7 @@ export const ApplicationCost = named("ApplicationCost", {
 });
 
 /** The schemas of a whole reply and of a chunk; `svc` differs between the surfaces. */
-export function chatReplies<S extends TSchema>(svc: S) {
+function chatReplies<S extends TSchema>(svc: S) {
   const completion = named("ChatCompletion", {
     id,
     object: Type.Literal("chat.completion"),

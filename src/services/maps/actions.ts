@@ -25,7 +25,7 @@ import { POI_CATEGORIES } from "./vocabulary.ts";
 
 export { POI_CATEGORIES };
 
-export const CATEGORIES = ["standard", "tiles"] as const;
+const CATEGORIES = ["standard", "tiles"] as const;
 export type Category = (typeof CATEGORIES)[number];
 
 /** Rules for several parameters together. */

@@ -38,7 +38,7 @@ export const SEARCH_BASE_URLS: Readonly<Partial<Record<SearchKind, string>>> = {
   exa: "https://api.exa.ai",
 };
 
-export const SEARCH_PRICE_DEFAULT = "0.0005";
+const SEARCH_PRICE_DEFAULT = "0.0005";
 
 /** What is offered without any configuration. */
 export const EMBEDDED_SEARCH: SearchOffer = {

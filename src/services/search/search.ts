@@ -22,7 +22,7 @@ export interface SearchCallDeps extends CallDeps {
 }
 
 /** What every search requests from an account; free credit never pays for it (SPEC 8.7.2). */
-export const SEARCH_TERMS = {
+const SEARCH_TERMS = {
   scope: "search",
   service: "search",
   model: null,

@@ -73,7 +73,7 @@ async function readSitemap(source: string | URL, options: SitemapOptions): Promi
 }
 
 /** The locations in a sitemap; anything but an http or https URL is skipped. */
-export function* locationsOf(xml: string, nowMs: number): Generator<Entry> {
+function* locationsOf(xml: string, nowMs: number): Generator<Entry> {
   for (const [, entry = ""] of xml.matchAll(/<(?:url|sitemap)>([\s\S]*?)<\/(?:url|sitemap)>/gi)) {
     const location = /<loc>\s*(?:<!\[CDATA\[)?([\s\S]*?)(?:\]\]>)?\s*<\/loc>/i.exec(entry)?.[1];
     const changed = /<lastmod>\s*([^<]*?)\s*<\/lastmod>/i.exec(entry)?.[1];

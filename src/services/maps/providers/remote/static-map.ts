@@ -101,7 +101,7 @@ const MARKER = /\{marker:((?:[^{}]|\{\w+\})*)\}/;
 const MARKERS = new RegExp(MARKER, "g");
 
 /** Fills in a template: returns the address of the picture. */
-export function fillIn(template: string, parameters: ImageParameters, key: string): string {
+function fillIn(template: string, parameters: ImageParameters, key: string): string {
   const values: Readonly<Record<string, string>> = {
     lat: degrees(parameters.lat),
     lon: degrees(parameters.lon),
