@@ -136,14 +136,8 @@ export async function raiseLayouts(redis: RedisClient): Promise<number> {
 
 /** Serving processes that do not know this release's layout. */
 async function earlierProcesses(redis: RedisClient): Promise<string[]> {
-  const earlier = new Set<string>();
-  for await (const names of scanNames(redis, PROCESS_PATTERN, SCAN_COUNT)) {
-    for (const name of names) {
-      const [, max] = ((await redis.get(name)) ?? `0 ${LAYOUT_MAX}`).split(" ");
-      if (Number(max) < LAYOUT_MAX) earlier.add(name.slice(name.indexOf(":") + 1));
-    }
-  }
-  return [...earlier].sort();
+  const earlier = (await runningProcesses(redis)).filter(({ layouts }) => layouts.max < LAYOUT_MAX);
+  return earlier.map(({ id }) => id);
 }
 
 /**

@@ -2,16 +2,15 @@
 // how it is emptied.
 
 import { readJournal } from "../../actors/journal.ts";
-import { accountKeys, bucketKeys, PROCESS_PATTERN } from "../../actors/keys.ts";
+import { accountKeys, bucketKeys } from "../../actors/keys.ts";
 import { parseBucket, parseWallet } from "../../actors/records.ts";
-import { scanNames, serversOf } from "../../actors/redis-servers.ts";
+import { serversOf } from "../../actors/redis-servers.ts";
 import { scanWallets } from "../../actors/scan-wallets.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import { BUCKETS } from "../core/limits.ts";
 import type { Database } from "../store/database.ts";
 import { type AppliedOperation, lostOperations } from "../store/lost-operations.ts";
 
-const SCAN_COUNT = 1_000;
 const ENTRIES_A_PAGE = 1_000;
 
 /** A wallet that is ahead of Postgres. */
@@ -23,15 +22,6 @@ export interface WalletAhead {
   readonly free: bigint;
   /** Those of the operations that are still in the journal. */
   readonly lost: readonly AppliedOperation[];
-}
-
-/** The ids of the API and worker processes that run, or were killed within the last minute. */
-export async function runningProcesses(redis: RedisClient): Promise<string[]> {
-  const found = new Set<string>();
-  for await (const names of scanNames(redis, PROCESS_PATTERN, SCAN_COUNT)) {
-    for (const name of names) found.add(name.slice(name.indexOf(":") + 1));
-  }
-  return [...found].sort();
 }
 
 /** The epoch of each bucket; 0 where it is not set up. */

@@ -2,11 +2,11 @@
 // done by other means; empties Redis, and books again what the payment provider has.
 
 import { resolve } from "node:path";
+import { runningProcesses } from "../../actors/layout-upgrade.ts";
 import {
   emptyRedis,
   epochsInRedis,
   lostInJournal,
-  runningProcesses,
   type WalletAhead,
   walletsAhead,
 } from "../accounts/restore-redis.ts";
@@ -62,7 +62,7 @@ interface Losses {
 async function dryRun(stores: Stores, folder: string | null): Promise<Answer> {
   const source = folder === null ? null : await openSource(stores, folder);
   const losses = await lossesOf(stores, source);
-  const processes = await runningProcesses(stores.actors.deps.redis);
+  const processes = await processesOf(stores);
   const running =
     processes.length === 0 ? "" : `\n\nStill running, stop first: ${processes.join(", ")}`;
   return {
@@ -71,10 +71,14 @@ async function dryRun(stores: Stores, folder: string | null): Promise<Answer> {
   };
 }
 
+async function processesOf({ actors }: Stores): Promise<string[]> {
+  return (await runningProcesses(actors.deps.redis)).map(({ id }) => id);
+}
+
 async function run(stores: Stores, folder: string | null): Promise<Answer> {
   const { actors, database } = stores;
   const { redis } = actors.deps;
-  const processes = await runningProcesses(redis);
+  const processes = await processesOf(stores);
   if (processes.length > 0) {
     throw new AdministrationError(
       "wrong_state",
