@@ -236,12 +236,16 @@ export class Accounts {
         .where(eq(keys.id, keyId));
       if (row === undefined) return null;
       // Lock the account first, as everywhere: the opposite order could deadlock with `change`.
-      await raiseVersion(tx, row.number);
-      await tx
+      await lockAccount(tx, row.number);
+      const revoked = await tx
         .update(keys)
         .set({ revokedAt: now })
-        .where(and(eq(keys.id, keyId), isNull(keys.revokedAt)));
-      await also?.(tx, row.number);
+        .where(and(eq(keys.id, keyId), isNull(keys.revokedAt)))
+        .returning({ id: keys.id });
+      if (revoked.length > 0) {
+        await raiseVersion(tx, row.number);
+        await also?.(tx, row.number);
+      }
       return { id: row.id, bucket: row.bucket };
     });
   }

@@ -119,6 +119,19 @@ describe("a key that is revoked", () => {
     expect(again.body.key.revoked_at).toBe(body.key.revoked_at);
   });
 
+  test("is revoked once: a repeat changes nothing and is not in the activity", async () => {
+    const account = await world.account();
+    const { sql } = world.api.parts.stores.database;
+    const state = async () =>
+      await sql`SELECT version::text, (SELECT count(*)::int FROM activity l
+        WHERE l.account = a.number) AS lines FROM accounts a WHERE a.number = ${account.row.number}`;
+    const path = `${keysOf(account)}/${account.keyId}/revoke`;
+    await world.post("admin", path);
+    const first = await state();
+    await world.post("admin", path);
+    expect(await state()).toEqual(first);
+  });
+
   test("of another account is told like one that does not exist, and goes on", async () => {
     const [mine, other] = [await world.account(), await world.api.account()];
     const told = await world.post("owner", `${keysOf(mine)}/${other.keyId}/revoke`);
