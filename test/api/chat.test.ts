@@ -39,6 +39,16 @@ describe("POST /v1/chat/completions, whole", () => {
     expect(Math.abs(body.created - Date.now() / 1000)).toBeLessThan(60);
   });
 
+  test("a fault of ours after the reply leaves no hold", async () => {
+    const account = await api.account({ paid: "1" });
+    const usage = { promptTokens: 0.5, cachedTokens: 0, completionTokens: 0 };
+    api.chat.reply = async () => wholeReply("", usage);
+    const response = await api.post(account, chatBody());
+    expect((await errorOf(response)).code).toBe("internal_error");
+    expect(api.openCalls).toBe(0);
+    expect((await api.view(account)).heldPaid).toBe(usd("0"));
+  });
+
   test("shows one cost in body, header and wallet, in the same digits", async () => {
     const account = await api.account({ paid: "1" });
     const usage = { promptTokens: 1, cachedTokens: 0, completionTokens: 0 };

@@ -478,6 +478,18 @@ describe("a batch", () => {
   });
 });
 
+test("a fault of ours after the admission leaves no hold", async () => {
+  const account = await payer();
+  api.search.reply = () => {
+    throw new TypeError("A bug");
+  };
+  await refusedWith(await api.postTo(BATCH, account, [{ query: "x" }]), "internal_error");
+  api.search.reply = () => Promise.resolve({ ...replyOf(1), results: null as never });
+  await refusedWith(await api.postTo(ONE, account, { query: "x" }), "internal_error");
+  expect(api.openCalls).toBe(0);
+  expect((await api.view(account)).heldPaid).toBe(usd("0"));
+});
+
 test("GET is not how to search", async () => {
   const response = await api.get(ONE, await payer());
   expect(response.headers.get("allow")).toBe("POST");

@@ -34,7 +34,8 @@ export async function completeChat(
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  const { hold, models, requestFor } = await admitChat(deps, call, chat);
+  const { hold: taken, models, requestFor } = await admitChat(deps, call, chat);
+  await using hold = taken;
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
   const { signal } = grace;

@@ -41,7 +41,7 @@ export async function askMaps<A extends MapsAction>(
   call: Call,
   { action, parameters, cost, priceVersion }: MapsCall<A>,
 ): Promise<MapsResult<A>> {
-  const hold = await takeHold(deps, call, {
+  await using hold = await takeHold(deps, call, {
     scope: "maps",
     service: "maps",
     model: action,

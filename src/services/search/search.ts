@@ -45,7 +45,7 @@ export async function searchOnce(
   request: SearchRequest,
   pricePerResult: PicoUsd,
 ): Promise<{ readonly reply: SearchReply; readonly settlement: Settlement }> {
-  const hold = await takeHold(deps, call, {
+  await using hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[request.maxResults, pricePerResult]]),
     priceVersion: priceVersionOfUnits(pricePerResult),
@@ -75,7 +75,7 @@ export async function searchBatch(
   pricePerResult: PicoUsd,
 ): Promise<{ readonly found: readonly Found[]; readonly settlement: Settlement }> {
   const resultsMax = requests.reduce((sum, { maxResults }) => sum + maxResults, 0);
-  const hold = await takeHold(deps, call, {
+  await using hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[resultsMax, pricePerResult]]),
     priceVersion: priceVersionOfUnits(pricePerResult),
