@@ -14,7 +14,6 @@ import { RedisClock } from "./redis-clock.ts";
 import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./script.ts";
 import { type OpenScriptClient, ScriptRunner, type ScriptTiming } from "./script-runner.ts";
-
 import type { TopUpListener } from "./top-up-trigger.ts";
 
 /** An actor without open calls is dropped after this many renewal rounds without use. */

@@ -14,7 +14,7 @@ export async function applyChanges(account: ChangedAccount): Promise<void> {
 
 /**
  * `applyChanges` right after a change. Postgres keeps the change in any case, so a failure is only
- * told: workers/completer.ts applies what waits. False after a failure.
+ * reported: workers/completer.ts applies what waits. False after a failure.
  */
 export async function applyChangesNow(
   account: () => ChangedAccount,

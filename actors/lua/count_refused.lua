@@ -3,7 +3,7 @@
 -- KEYS  1 bucket  2 refused
 -- ARGV  1 packed: minutes since 1970, refusals  2 account  3 key  4 metadata
 --       5 a name for these refusals: sent again, they count once
--- Reply { 'ok' }
+-- Reply { 'ok' }  { 'recover' } the bucket is not set up
 
 local minute, refusals = unpack_record('<dd', ARGV[1])
 if not read_bucket(KEYS[1]) then return { 'recover' } end

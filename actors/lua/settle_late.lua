@@ -1,12 +1,13 @@
--- Settles a call without a hold: the sweep expired the hold, or the wallet was rebuilt meanwhile.
--- Takes what is still due as far as balance, cap and budget allow. The rest is written off and
--- never owed.
+-- Settles a call without a hold. If the sweep expired the hold, takes what is still due as far as
+-- balance, cap and budget allow, and writes the rest off. If the wallet was rebuilt, nobody knows
+-- what the call had reserved: all of it is written off. Nothing is ever owed.
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 op  5 events
 -- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, how long to keep the
 --         reply for a repeat, ms
 --       2 request  3 account, key and metadata between tabs  4 outcome
--- Reply packed charged, charged_free, left (see settle): totals, including what the sweep took
+-- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with what
+--         the sweep took
 --       { 'recover' } the bucket is not set up
 
 local given, admitted, cost, cap, budget, keep_ms = unpack_record('<dddddd', ARGV[1])

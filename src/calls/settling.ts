@@ -12,8 +12,8 @@ export interface SettleRequest {
 }
 
 /**
- * Settles a hold. If that fails, the sweep settles it to this cost when its lease ends, so the
- * caller receives this cost in any case.
+ * Settles a hold. If Redis is away, the actor tries again, and the sweep settles it to this cost if
+ * this process dies meanwhile: the caller receives this cost in any case.
  */
 export async function settle(
   deps: CallDeps,

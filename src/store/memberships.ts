@@ -1,5 +1,5 @@
-// Who belongs to an account, and with which role. Each change locks the account's row, so that two
-// owners cannot leave an account without one at the same time.
+// Who belongs to an account, and with which role. What takes a role from a member locks the
+// account's row, so that two owners cannot leave an account without one at the same time.
 
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { hashToken } from "../core/console-tokens.ts";

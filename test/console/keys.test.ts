@@ -123,8 +123,9 @@ describe("a key that is revoked", () => {
     const account = await world.account();
     const { sql } = world.api.parts.stores.database;
     const state = async () =>
-      await sql`SELECT version::text, (SELECT count(*)::int FROM activity l
-        WHERE l.account = a.number) AS lines FROM accounts a WHERE a.number = ${account.row.number}`;
+      await sql`
+        SELECT version::text, (SELECT count(*)::int FROM activity l WHERE l.account = a.number)
+          AS lines FROM accounts a WHERE a.number = ${account.row.number}`;
     const path = `${keysOf(account)}/${account.keyId}/revoke`;
     await world.post("admin", path);
     const first = await state();
