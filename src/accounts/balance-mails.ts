@@ -2,7 +2,7 @@
 
 import { DAY_MS } from "../core/limits.ts";
 import { toDollars } from "../core/money.ts";
-import { type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import { mailTime, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
 import type { BalanceNotices, EndingCredit, LowBalance } from "../store/balance-notices.ts";
 import { addServiceMail, type NewServiceMail } from "../store/outbox.ts";
 
@@ -70,7 +70,7 @@ function endingMail(terms: Terms, ending: EndingCredit): NewServiceMail {
       ],
       facts: [
         ["Free credit", toDollars(left)],
-        ["Ends", `${endsAt.toISOString().slice(0, 16).replace("T", " ")} UTC`],
+        ["Ends", mailTime(endsAt)],
       ],
     }),
   };

@@ -152,3 +152,8 @@ function htmlOf({ service, subject, paragraphs, facts = [], button }: ServiceMai
     `${escapeHtml(reasonOf(service))}</p></div></body></html>`,
   ].join("\n");
 }
+
+/** A time as mails of the service write it: `2026-11-21 14:30 UTC`. */
+export function mailTime(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

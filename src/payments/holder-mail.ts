@@ -18,8 +18,3 @@ export function holderMail(
 ): HolderMail {
   return { kind, ...serviceMail({ service, ...parts }) };
 }
-
-/** A time as these mails write it. */
-export function utc(time: Date): string {
-  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-}

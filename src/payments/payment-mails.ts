@@ -5,12 +5,13 @@ import { add, subtract, toDollars, ZERO } from "../core/money.ts";
 import { takenBackOf } from "../core/payment-credit.ts";
 import { planTitle } from "../core/plan-terms.ts";
 import type { ServiceMailParts } from "../core/service-mail.ts";
+import { mailTime } from "../core/service-mail.ts";
 import type { PauseReason } from "../store/auto-top-ups.ts";
 import type { HolderMail } from "../store/outbox.ts";
 import type { Payment } from "../store/payments.ts";
 import type { AppliedReading } from "../store/top-up-reading.ts";
 import type { TopUp } from "../store/top-ups.ts";
-import { holderMail, type MailTerms, utc } from "./holder-mail.ts";
+import { holderMail, type MailTerms } from "./holder-mail.ts";
 import { planChargeFailed, planEndedMail, planReceipt } from "./plan-mails.ts";
 
 /** The mails that follow from a reading of a payment, in the order of what happened. */
@@ -75,7 +76,7 @@ function receipt(terms: MailTerms, topUp: TopUp, payment: Payment): HolderMail {
       paragraphs: [`Thank you. ${toDollars(credited)} were added to your prepaid balance.`],
       facts: [
         ["Payment", TITLES[topUp.kind]],
-        ["Date", utc(paidAt)],
+        ["Date", mailTime(paidAt)],
         ["Credit", toDollars(amount)],
         ...(bonus > 0n ? [["Bonus", toDollars(bonus)] as const] : []),
         ...(fee > 0n ? [["Fee", toDollars(fee)] as const] : []),
@@ -104,7 +105,7 @@ function failedCharge(terms: MailTerms, topUp: TopUp): HolderMail {
   const { amount, status, failure, nextAttemptAt, id } = topUp;
   const next =
     status === "open" && nextAttemptAt !== null
-      ? `It is tried once more at ${utc(nextAttemptAt)}.`
+      ? `It is tried once more at ${mailTime(nextAttemptAt)}.`
       : "It is not tried again.";
   return holderMail(terms, "charge_failed", {
     subject: `Your card was not charged ${toDollars(amount)}`,
@@ -220,7 +221,7 @@ function decidedOfPlan(payment: Payment) {
 function paymentFacts(payment: Payment): NonNullable<ServiceMailParts["facts"]> {
   const { id, paidAt, amount, purpose } = payment;
   return [
-    ["Paid on", utc(paidAt)],
+    ["Paid on", mailTime(paidAt)],
     [purpose === "plan" ? "Price" : "Credit", toDollars(amount)],
     ["Payment", id],
   ];

@@ -2,10 +2,11 @@
 
 import { add, toDollars } from "../core/money.ts";
 import { planTitle } from "../core/plan-terms.ts";
+import { mailTime } from "../core/service-mail.ts";
 import type { HolderMail } from "../store/outbox.ts";
 import type { Payment } from "../store/payments.ts";
 import type { TopUp } from "../store/top-ups.ts";
-import { holderMail, type MailTerms, utc } from "./holder-mail.ts";
+import { holderMail, type MailTerms } from "./holder-mail.ts";
 
 type Plan = NonNullable<TopUp["plan"]>;
 
@@ -21,12 +22,13 @@ export function planReceipt(
     ...holderMail(terms, "receipt", {
       subject: `Receipt: ${toDollars(paid)} for the plan ${title}`,
       paragraphs: [
-        `Thank you. Your plan ${title} is paid until ${utc(plan.paidUntil)}. For the month after ` +
-          `that your card is charged ${toDollars(plan.price)}, unless you cancel the plan before.`,
+        `Thank you. Your plan ${title} is paid until ${mailTime(plan.paidUntil)}. For the month ` +
+          `after that your card is charged ${toDollars(plan.price)}, unless you cancel the plan ` +
+          "before.",
       ],
       facts: [
         ["Payment", `Plan ${title}`],
-        ["Date", utc(paidAt)],
+        ["Date", mailTime(paidAt)],
         ["Price", toDollars(amount)],
         ...(tax > 0n ? [["Tax", toDollars(tax)] as const] : []),
         ["You paid", toDollars(paid)],
