@@ -119,8 +119,8 @@ export interface DetachedHold {
   readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
 }
 
-/** A reserved upper bound. If the scope ends without a settlement, the hold is released. */
-export interface Hold extends AsyncDisposable {
+/** A reserved upper bound. Whoever takes it settles or releases it, or hands it over. */
+export interface Hold {
   readonly id: string;
   readonly amount: NanoUsd;
   /** The part that free credit pays. */

@@ -67,14 +67,13 @@ const NOTHING_UNUSED: SettleOpenArgs["unused"] = Object.freeze([]);
 /** What Redis has not said yet. */
 const NOT_SETTLED = { left: null, ownedPaid: null } as const;
 
-const ABANDONED_OUTCOME: Outcome = {
+/** How the log shows a call that nobody settled or released. */
+export const ABANDONED = outcomeText({
   status: ERRORS.internal_error.status,
   errorCode: "internal_error",
   latencyMs: 0,
   ...NOTHING_COUNTED,
-};
-/** How the log shows a call that nobody settled or released. */
-export const ABANDONED = outcomeText(ABANDONED_OUTCOME);
+});
 
 export class OpenHold implements Hold {
   readonly id: string;
@@ -146,10 +145,6 @@ export class OpenHold implements Hold {
 
   async release(outcome: Outcome): Promise<void> {
     await this.settle(ZERO, outcome, weightsOf(this.terms.limits));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.release(ABANDONED_OUTCOME);
   }
 
   /** What the script will return for a hold that still exists: free credit pays first. */

@@ -3,7 +3,7 @@ import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
 import { PendingWork } from "../../src/store/pending-work.ts";
 import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
-import { ask, keyDirectory, openWorld, usd, WORLD_PEPPER } from "../support/world.ts";
+import { ask, DONE, keyDirectory, openWorld, usd, WORLD_PEPPER } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
@@ -26,7 +26,7 @@ async function verdictOf(account: string, keyId: string, more = {}): Promise<str
   try {
     const admission = await actor.admit(ask(keyId, usd("0.01"), more));
     if (admission.verdict === "refused") return admission.error.code;
-    if (admission.verdict === "admitted") await admission.hold[Symbol.asyncDispose]();
+    if (admission.verdict === "admitted") await admission.hold.release(DONE);
     return admission.verdict;
   } catch (error) {
     return (error as { code: string }).code;

@@ -34,33 +34,29 @@ export async function completeChat(
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  const { hold: taken, models, requestFor } = await admitChat(deps, call, chat);
-  await using hold = taken;
+  const { hold, models, requestFor } = await admitChat(deps, call, chat);
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
   const { signal } = grace;
   let [lastAsked] = models;
-  let served: ModelAnswer<ServedReply>;
-  let usage: ChatUsage;
   try {
-    served = await firstAnswer(deps, call, { models, signal }, (model) => {
-      lastAsked = model;
-      return deps.chat.complete(model, requestFor(model), { account, signal, watch: grace });
+    const answer = await firstAnswer(deps, call, { models, signal }, (one) => {
+      lastAsked = one;
+      return deps.chat.complete(one, requestFor(one), { account, signal, watch: grace });
     });
-    const { result: reply } = served;
-    usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
+    const { model, tried, result: reply } = answer;
+    const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
+    const by = servedOutcome({ model, tried, route: reply }, usage);
+    const outcome = { ...endOf(deps, call), ...usage, ...by };
+    const cost = exactCost(model.bands, usage);
+    const settlement = await settle(deps, { hold, cost, outcome });
+    return { model, tried, reply, usage, settlement };
   } catch (error) {
     if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model: lastAsked, chat });
     return await giveBack(deps, call, hold, error);
   } finally {
     grace.close();
   }
-  const { model, tried, result: reply } = served;
-  const by = servedOutcome({ model, tried, route: reply }, usage);
-  const outcome = { ...endOf(deps, call), ...usage, ...by };
-  const cost = exactCost(model.bands, usage);
-  const settlement = await settle(deps, { hold, cost, outcome });
-  return { model, tried, reply, usage, settlement };
 }
 
 /**

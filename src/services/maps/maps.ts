@@ -41,7 +41,7 @@ export async function askMaps<A extends MapsAction>(
   call: Call,
   { action, parameters, cost, priceVersion }: MapsCall<A>,
 ): Promise<MapsResult<A>> {
-  await using hold = await takeHold(deps, call, {
+  const hold = await takeHold(deps, call, {
     scope: "maps",
     service: "maps",
     model: action,
@@ -50,18 +50,18 @@ export async function askMaps<A extends MapsAction>(
     freeEligible: false,
     stream: false,
   });
-  let reply: MapsReply<A>;
   try {
     const options = { account: call.identity.accountId, signal: call.signal };
-    reply = await waitForProvider(deps, call, () => deps.maps.ask(action, parameters, options));
+    const ask = () => deps.maps.ask(action, parameters, options);
+    const reply = await waitForProvider(deps, call, ask);
+    const end = outcomeOf(deps, call, { status: OK, errorCode: null });
+    const { provider: lane, buying } = reply;
+    const outcome = {
+      ...{ ...end, lane },
+      ...(buying !== undefined && { upstreamCost: charge([[1, buying]]) }),
+    };
+    return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
-  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const { provider: lane, buying } = reply;
-  const outcome = {
-    ...{ ...end, lane },
-    ...(buying !== undefined && { upstreamCost: charge([[1, buying]]) }),
-  };
-  return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
 }

@@ -35,6 +35,11 @@ export type Found =
   | { readonly reply: SearchReply; readonly cost: NanoUsd }
   | { readonly error: ApiError };
 
+export interface Batch {
+  readonly found: readonly Found[];
+  readonly settlement: Settlement;
+}
+
 /**
  * One query. Zero results cost nothing. If the caller disconnects before the results are there, the
  * call costs nothing; after that it is charged, delivered or not.
@@ -45,22 +50,21 @@ export async function searchOnce(
   request: SearchRequest,
   pricePerResult: PicoUsd,
 ): Promise<{ readonly reply: SearchReply; readonly settlement: Settlement }> {
-  await using hold = await takeHold(deps, call, {
+  const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[request.maxResults, pricePerResult]]),
     priceVersion: priceVersionOfUnits(pricePerResult),
   });
-  let reply: SearchReply;
   try {
     const options = { account: call.identity.accountId, signal: call.signal };
-    reply = await waitForProvider(deps, call, () => deps.search.search(request, options));
+    const reply = await waitForProvider(deps, call, () => deps.search.search(request, options));
+    const cost = charge([[reply.results.length, pricePerResult]]);
+    const end = outcomeOf(deps, call, { status: OK, errorCode: null });
+    const outcome = { ...end, lane: reply.provider, ...upstreamCost([reply]) };
+    return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
-  const cost = charge([[reply.results.length, pricePerResult]]);
-  const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-  const outcome = { ...end, lane: reply.provider, ...upstreamCost([reply]) };
-  return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
 }
 
 /**
@@ -73,14 +77,36 @@ export async function searchBatch(
   call: Call,
   requests: readonly SearchRequest[],
   pricePerResult: PicoUsd,
-): Promise<{ readonly found: readonly Found[]; readonly settlement: Settlement }> {
+): Promise<Batch> {
   const resultsMax = requests.reduce((sum, { maxResults }) => sum + maxResults, 0);
-  await using hold = await takeHold(deps, call, {
+  const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[resultsMax, pricePerResult]]),
     priceVersion: priceVersionOfUnits(pricePerResult),
   });
-  const replies = await waitForProvider(deps, call, () => askAll(deps, call, requests));
+  let batch: Batch;
+  try {
+    const replies = await waitForProvider(deps, call, () => askAll(deps, call, requests));
+    const { found, cost } = foundIn(replies, pricePerResult);
+    const answered = replies.flatMap((reply) => (reply instanceof ApiError ? [] : [reply]));
+    const { status, code: errorCode } = DISCONNECTED;
+    const end = call.signal.aborted ? { status, errorCode } : { status: OK, errorCode: null };
+    const outcome = {
+      ...outcomeOf(deps, call, end),
+      requests: requests.length,
+      ...lanesOf(answered),
+      ...upstreamCost(answered),
+    };
+    batch = { found, settlement: await settle(deps, { hold, cost, outcome }) };
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
+  if (call.signal.aborted) throw clientLeft();
+  return batch;
+}
+
+/** What was found, and what it costs: each part to the digit, and their sum in one charge. */
+function foundIn(replies: readonly (SearchReply | ApiError)[], pricePerResult: PicoUsd) {
   let results = 0;
   let cost = ZERO;
   const found = replies.map((reply): Found => {
@@ -90,20 +116,7 @@ export async function searchBatch(
     cost = charge([[results, pricePerResult]]);
     return { reply, cost: subtract(cost, before) };
   });
-  const answered = replies.flatMap((reply) => (reply instanceof ApiError ? [] : [reply]));
-  const hasLeft = call.signal.aborted;
-  const end = hasLeft
-    ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
-    : { status: OK, errorCode: null };
-  const outcome = {
-    ...outcomeOf(deps, call, end),
-    requests: requests.length,
-    ...lanesOf(answered),
-    ...upstreamCost(answered),
-  };
-  const settlement = await settle(deps, { hold, cost, outcome });
-  if (hasLeft) throw clientLeft();
-  return { found, settlement };
+  return { found, cost };
 }
 
 /** The providers that served a batch. */

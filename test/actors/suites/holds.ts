@@ -43,17 +43,6 @@ export const holdSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("a hold that is left without settling is released whole, with its log row", async () => {
-      const mine = await account();
-      {
-        await using _open = await hold(mine, usd("2"));
-        expect((await balances(mine)).held).toBe(usd("2"));
-      }
-      expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
-      await expectSound(world, mine);
-      expect(await logOf(world, mine)).toMatchObject([{ cost: 0n, status: 500 }]);
-    });
-
     test("a hold is settled once, however often it is asked to", async () => {
       const mine = await account();
       const open1 = await hold(mine, usd("2"));
