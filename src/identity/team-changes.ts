@@ -82,16 +82,19 @@ interface MemberWish {
 
 /** Changes a role or ends a membership. @throws ConsoleError that says why it was not done */
 export async function changeTeam(
-  { database }: Pick<TeamDeps, "database">,
+  { database, now }: Pick<TeamDeps, "database" | "now">,
   account: AccountRow,
   { personId, role, isOwn }: MemberWish,
   by: Omit<TeamActor, "name">,
 ): Promise<void> {
   const action = role !== null ? "role_changed" : isOwn ? "person_left" : "person_removed";
-  const wish = { personId, role, by: isOwn ? null : by.role };
-  const found = await changeMember(database, account, wish, (tx, email) => {
-    const about = role === null ? email : `${email} is ${role}`;
-    return by.noted(action, about)(tx, account.number);
+  const wish = { personId, role, by: isOwn ? null : by.role, now: new Date(now()) };
+  const found = await changeMember(database, account, wish, {
+    changed(tx, email) {
+      const about = role === null ? email : `${email} is ${role}`;
+      return by.noted(action, about)(tx, account.number);
+    },
+    withdrawn: (tx, email) => by.noted("invitation_withdrawn", email)(tx, account.number),
   });
   if (found !== null) throw problem(found);
 }

@@ -3,7 +3,7 @@
 
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { hashToken } from "../core/console-tokens.ts";
-import type { Role } from "../core/roles.ts";
+import { mayAct, type Role } from "../core/roles.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
 import type { Database } from "./database.ts";
@@ -70,14 +70,25 @@ interface MemberChange {
   readonly role: Role | null;
   /** The role of whoever makes the change; null if people change themselves. */
   readonly by: Role | null;
+  readonly now: Date;
 }
 
-/** Changes a role or ends a membership. Returns null, or why it was not done. */
+/** What a change did; it runs in its transaction. */
+interface AlsoChanged {
+  readonly changed: (tx: Transaction, email: string) => Promise<void>;
+  /** For each invitation that ended with the role of whoever sent it, with its address. */
+  readonly withdrawn: (tx: Transaction, email: string) => Promise<void>;
+}
+
+/**
+ * Changes a role or ends a membership, and ends the invitations that the member may no longer send
+ * (D-342). Returns null, or why it was not done.
+ */
 export async function changeMember(
   { db }: Database,
   { number }: Account,
-  { personId, role, by }: MemberChange,
-  also: (tx: Transaction, email: string) => Promise<void>,
+  { personId, role, by, now }: MemberChange,
+  also: AlsoChanged,
 ): Promise<MembershipProblem | null> {
   const isMember = and(eq(memberships.account, number), eq(memberships.person, personId));
   return await db.transaction(async (tx) => {
@@ -94,9 +105,34 @@ export async function changeMember(
     if (member.role === "owner" && (await countOwners(tx, number)) === 1) return "last_owner";
     if (role === null) await tx.delete(memberships).where(isMember);
     else await tx.update(memberships).set({ role }).where(isMember);
-    await also(tx, member.email);
+    await also.changed(tx, member.email);
+    const ended = await endInvitationsBy(tx, number, { ...member, role, now });
+    for (const email of ended) await also.withdrawn(tx, email);
     return null;
   });
+}
+
+/** Ends the open invitations by a member that their new role does not allow. */
+async function endInvitationsBy(
+  tx: Transaction,
+  account: number,
+  { email, role, now }: { readonly email: string; readonly role: Role | null; readonly now: Date },
+): Promise<readonly string[]> {
+  if (role === "owner") return [];
+  const mayInvite = role !== null && mayAct(role, "admin");
+  const ended = await tx
+    .update(invitations)
+    .set({ endedAt: now })
+    .where(
+      and(
+        eq(invitations.account, account),
+        eq(invitations.invitedBy, email),
+        isOpen(),
+        mayInvite ? eq(invitations.role, "owner") : undefined,
+      ),
+    )
+    .returning({ email: invitations.email });
+  return ended.map((invitation) => invitation.email);
 }
 
 async function countOwners(tx: Transaction, account: number): Promise<number> {

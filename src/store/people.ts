@@ -1,11 +1,11 @@
 // People, their sessions, and the accounts they belong to, as the console reads them.
 
-import { and, asc, desc, eq, gt, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, ne } from "drizzle-orm";
 import type { Role } from "../core/roles.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
-import { memberships, people, sessions } from "./people-schema.ts";
+import { invitations, memberships, people, sessions } from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
 
 export interface PersonRow {
@@ -97,13 +97,22 @@ export class PeopleStore {
 
   /** Gives a person another verified address. False if somebody has it. */
   async changeEmail(personId: string, email: string): Promise<boolean> {
-    const change = this.database.db
-      .update(people)
-      .set({ email })
-      .where(eq(people.id, personId))
-      .returning({ id: people.id });
     try {
-      return (await change).length > 0;
+      return await this.database.db.transaction(async (tx) => {
+        const [before] = await tx
+          .select()
+          .from(people)
+          .where(eq(people.id, personId))
+          .for("update");
+        if (before === undefined) return false;
+        await tx.update(people).set({ email }).where(eq(people.id, personId));
+        // Invitations name whoever sent them by the address, and end with their role.
+        await tx
+          .update(invitations)
+          .set({ invitedBy: email })
+          .where(and(eq(invitations.invitedBy, before.email), isNull(invitations.endedAt)));
+        return true;
+      });
     } catch (error) {
       if (isDuplicate(error)) return false;
       throw error;

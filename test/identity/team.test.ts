@@ -65,6 +65,44 @@ describe("an invitation", () => {
   });
 });
 
+describe("an invitation ends when whoever sent it may no longer send it", () => {
+  const accepted = async (email: string, token: string | null) => {
+    const person = await lab.person(email);
+    return (await person.post("/console/api/invitations/accept", { token })).status;
+  };
+
+  test("because they were removed, or have left, also under another address", async () => {
+    for (const end of ["remove", "leave"]) {
+      const admin = await join(`${end}@example.com`, "admin");
+      const id = await personIdOf(`${end}@example.com`);
+      const wish = { email: `back-${end}@example.com`, role: "admin" };
+      const token = tokenOf(await admin.post(path("invitations"), wish));
+      const asked = await admin.post("/console/api/me/email", { email: `${end}@example.org` });
+      await admin.post("/console/api/me/email/confirm", { token: tokenOf(asked) });
+      if (end === "leave") await admin.post(path("leave"));
+      else await ada.post(path(`members/${id}/remove`));
+      expect(await accepted(wish.email, token)).toBe(400);
+      const { entries } = (await ada.get(path("activity"))).body;
+      expect(entries[0]).toMatchObject({ action: "invitation_withdrawn", about: wish.email });
+    }
+  });
+
+  test("because they got a lower role: an owner's invitations of owners end first", async () => {
+    const owner = await join("once-owner@example.com", "owner");
+    const id = await personIdOf("once-owner@example.com");
+    const invite = async (email: string, role: string) =>
+      tokenOf(await owner.post(path("invitations"), { email, role }));
+    const asOwner = await invite("new-owner@example.com", "owner");
+    const asViewer = await invite("new-viewer@example.com", "viewer");
+    const late = await invite("late-viewer@example.com", "viewer");
+    await ada.post(path(`members/${id}/role`), { role: "admin" });
+    expect(await accepted("new-owner@example.com", asOwner)).toBe(400);
+    expect(await accepted("new-viewer@example.com", asViewer)).toBe(200);
+    await ada.post(path(`members/${id}/role`), { role: "billing" });
+    expect(await accepted("late-viewer@example.com", late)).toBe(400);
+  });
+});
+
 describe("roles", () => {
   test("a viewer changes nothing, and an admin makes no owners", async () => {
     const viewer = await join("viewer@example.com", "viewer");
