@@ -92,6 +92,21 @@ test("an event of another account or of real money is refused and counted", asyn
   }
 });
 
+test("a signed event that cannot be stored is refused for good and comes no more", async () => {
+  const odd = [
+    "null",
+    eventBody({ id: "evt_\0" }),
+    eventBody({ type: "x".repeat(256) }),
+    eventBody({ created: 1e300 }),
+    eventBody({ created: -1 }),
+    eventBody({ data: { object: { id: "ch_\0", object: "charge" } } }),
+  ];
+  for (const body of odd) {
+    expect(await sent(body, signed(body))).toEqual([400, "refused", "malformed"]);
+  }
+  expect(lab.inbox).toEqual([]);
+});
+
 test("during a roll both secrets are believed", async () => {
   for (const secret of [WEBHOOK_SECRET, PREVIOUS_SECRET]) {
     const body = eventBody();

@@ -8,6 +8,9 @@ import { EventRefused, type ProviderName } from "../provider.ts";
 
 /** An event that was signed longer ago may be a copy that somebody kept. */
 const TOLERANCE_SECONDS = 300;
+const NAME_MAX = 255;
+/** The end of the year 9999. */
+const SECONDS_MAX = 253_402_300_799;
 const STALE = "Timestamp outside the tolerance zone";
 
 export interface EventRules {
@@ -26,27 +29,38 @@ export async function verifiedEvent(
   signature: string | null,
 ): Promise<ProviderEvent> {
   const event = await constructed(stripe, rules, body, signature ?? "");
+  // The body is any JSON.
+  if (typeof event !== "object" || event === null) {
+    throw new EventRefused("malformed", "The event is no object");
+  }
   if (event.account !== undefined || event.livemode !== rules.isLive) {
     throw new EventRefused("wrong_account", `The event ${event.id} is of another account or mode`);
   }
   return eventOf(rules.name, event);
 }
 
-/** An event as the inbox stores it. @throws EventRefused if it names no object */
+/** An event as the inbox stores it. @throws EventRefused if it could not be stored */
 export function eventOf(provider: ProviderName, event: Stripe.Event): ProviderEvent {
   const changed: unknown = event.data?.object;
   const { id, object } = { id: "", object: "", ...(changed as object | null) };
-  if (typeof event.id !== "string" || typeof event.type !== "string" || !event.created) {
-    throw new EventRefused("malformed", "The event has no id, type or time");
+  const { created } = event;
+  if (!Number.isInteger(created) || created <= 0 || created > SECONDS_MAX) {
+    throw new EventRefused("malformed", "The event has no time");
   }
   return {
     provider,
-    id: event.id,
-    type: event.type,
-    object: typeof object === "string" ? object : "",
-    objectId: typeof id === "string" ? id : "",
-    occurredAt: new Date(event.created * 1_000),
+    id: nameOf(event.id),
+    type: nameOf(event.type),
+    object: typeof object === "string" ? nameOf(object) : "",
+    objectId: typeof id === "string" ? nameOf(id) : "",
+    occurredAt: new Date(created * 1_000),
   };
+}
+
+/** What would be refused by Postgres would come again for days. */
+function nameOf(text: unknown): string {
+  if (typeof text === "string" && text.length <= NAME_MAX && !text.includes("\0")) return text;
+  throw new EventRefused("malformed", "The event has no usable id or type");
 }
 
 async function constructed(
