@@ -16,7 +16,7 @@ export const AMOUNT_MAX = BigInt(Number.MAX_SAFE_INTEGER) as NanoUsd;
 
 const NANO_PER_USD = 1_000_000_000n;
 const PICO_PER_NANO = 1_000n;
-const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d+))?$/;
+const DECIMAL = /^(-?)(\d{1,100})(?:\.(\d+))?$/;
 
 /** Brands an integer count of nano-USD. Throws a RangeError beyond ±AMOUNT_MAX. */
 export function nano(count: bigint | string): NanoUsd {
@@ -65,7 +65,9 @@ export function ofCents(cents: number): NanoUsd {
 
 /** Parses a decimal USD amount such as "0.0010" exactly; more than 9 decimals is a RangeError. */
 export function usd(decimal: string): NanoUsd {
-  return nano(scaled(decimal, 9));
+  const count = scaled(decimal, 9);
+  if (count <= AMOUNT_MAX && count >= -AMOUNT_MAX) return count as NanoUsd;
+  throw new RangeError(`'${decimal}' is beyond ${toDecimal(AMOUNT_MAX)}, the largest amount`);
 }
 
 /** A price from a decimal USD amount per `per` units: `price("0.15", 1_000_000)`. */

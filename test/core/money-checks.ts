@@ -77,7 +77,14 @@ export const BOUNDS_CHECKS: Checks<Money> = {
       expect(() => nano(String(count))).toThrow(RangeError);
     }
     expect(usd("9007199.254740991")).toBe(nanoUsd(TOP));
-    expect(() => usd("9007199.254740992")).toThrow(RangeError);
+    for (const text of [
+      "9007199.254740992",
+      "-9007199.254740992",
+      "9999999999999",
+      "1".repeat(99),
+    ]) {
+      expect(() => usd(text)).toThrow(`'${text}' is beyond 9007199.254740991`);
+    }
   },
 
   "no sum, difference or charge leaves the bounds in silence": ({ add, subtract, charge }) => {
