@@ -3,10 +3,12 @@
 import {
   addressesFrom,
   amountFrom,
+  isUsualYear,
   lineFrom,
   NAME_CHARACTERS_MAX,
   positiveAmountFrom,
   scopesFrom,
+  USUAL_YEARS,
   wrongField,
 } from "../core/field-rules.ts";
 import { type IdKind, isId } from "../core/ids.ts";
@@ -80,6 +82,9 @@ export function timeOf(input: Input, option: string): Date | null {
       `--${option} must be a date or a time such as 2026-11-21 or 2026-11-21T14:30:00Z, ` +
         `but is '${text}'`,
     );
+  }
+  if (!isUsualYear(time)) {
+    throw new UsageError(`--${option} ${USUAL_YEARS}, but is '${text}'`);
   }
   return time;
 }

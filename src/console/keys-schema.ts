@@ -1,7 +1,7 @@
 // Keys of an account: listed, created, renamed, and revoked.
 
 import { NAME_CHARACTERS_MAX } from "../core/field-rules.ts";
-import { type Checked, nullable, optional, shortText, Type, text } from "../http/schema.ts";
+import { type Checked, nameText, nullable, optional, Type, text } from "../http/schema.ts";
 import { list, reply, time, usd } from "./fields.ts";
 
 const IP_ENTRIES_MAX = 100;
@@ -29,7 +29,7 @@ export type KeysReply = Checked<typeof Keys>;
 /** The scope of an application key is always `models`: its permission "Models API". */
 export const NewKey = Type.Object(
   {
-    name: shortText(NAME_CHARACTERS_MAX),
+    name: nameText(NAME_CHARACTERS_MAX),
     scopes: Type.Array(text(), {
       minItems: 1,
       maxItems: 8,
@@ -54,7 +54,7 @@ export const CreatedKey = reply({
 export type CreatedKeyReply = Checked<typeof CreatedKey>;
 
 export const KeyName = Type.Object(
-  { name: shortText(NAME_CHARACTERS_MAX) },
+  { name: nameText(NAME_CHARACTERS_MAX) },
   { additionalProperties: false },
 );
 

@@ -12,13 +12,7 @@ import {
   renameOwnKey,
   revokeKey,
 } from "../accounts/administration.ts";
-import {
-  addressesFrom,
-  amountFrom,
-  lineFrom,
-  NAME_CHARACTERS_MAX,
-  scopesFrom,
-} from "../core/field-rules.ts";
+import { addressesFrom, amountFrom, scopesFrom } from "../core/field-rules.ts";
 import { KEY_PREFIXES, type Surface } from "../core/keys.ts";
 import { toDecimal, ZERO } from "../core/money.ts";
 import { type Scope, SERVICE_NAMES, SERVICES, scopesOfSurface } from "../core/services.ts";
@@ -150,7 +144,7 @@ export const renameConsoleKey = accountEndpoint({
   ],
   async run(context: Context, fields: { readonly name: string }) {
     const { deps, account, params } = context;
-    const named = { keyId: params.key ?? "", name: nameOf(fields) };
+    const named = { keyId: params.key ?? "", name: fields.name.trim() };
     const also = noted(context, "key_renamed", named.name);
     const { id, applied } = await renameOwnKey({ ...deps.administration, also }, account, named);
     return { key: await oneKey(deps, account, id), applied } satisfies ChangedKeyReply;
@@ -161,15 +155,11 @@ export const renameConsoleKey = accountEndpoint({
 function termsOf(fields: NewKeyFields): NewKey {
   const { scopes, ip_allowlist: entries = [], monthly_limit_usd: limit } = fields;
   return {
-    name: nameOf(fields),
+    name: fields.name.trim(),
     scopes: readField("scopes", () => scopesFrom(scopes)),
     ipAllowlist: readField("ip_allowlist", () => addressesFrom(entries)),
     monthlyLimit: limit == null ? null : readField("monthly_limit_usd", () => amountFrom(limit)),
   };
-}
-
-function nameOf({ name }: { readonly name: string }): string {
-  return readField("name", () => lineFrom(name, NAME_CHARACTERS_MAX));
 }
 
 /** The Application API calls its scope a permission (SPEC 2.1). */

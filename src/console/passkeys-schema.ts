@@ -1,10 +1,9 @@
 // The passkeys of a person, and what a browser needs to make one.
 
-import { type Checked, nullable, shortText, Type, text } from "../http/schema.ts";
+import { NAME_CHARACTERS_MAX } from "../core/field-rules.ts";
+import { type Checked, nameText, nullable, Type, text } from "../http/schema.ts";
 import { NewPasskeyResponse } from "../identity/passkey-schema.ts";
 import { list, reply, time } from "./fields.ts";
-
-const NAME_CHARACTERS_MAX = 64;
 
 export const Passkeys = reply({
   passkeys: list(
@@ -20,7 +19,7 @@ export type PasskeysReply = Checked<typeof Passkeys>;
 
 export const NewPasskeyBody = Type.Object(
   {
-    name: shortText(NAME_CHARACTERS_MAX, { description: "By which the person knows it" }),
+    name: nameText(NAME_CHARACTERS_MAX, { description: "By which the person knows it" }),
     response: NewPasskeyResponse,
   },
   { additionalProperties: false },

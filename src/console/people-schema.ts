@@ -1,14 +1,13 @@
 // What people change about themselves and their accounts.
 
-import { type Checked, nullable, oneOf, shortText, Type, text } from "../http/schema.ts";
+import { NAME_CHARACTERS_MAX } from "../core/field-rules.ts";
+import { type Checked, nameText, nullable, oneOf, shortText, Type, text } from "../http/schema.ts";
 import { list, reply, time, usd } from "./fields.ts";
-
-const NAME_CHARACTERS_MAX = 64;
 
 const strict = { additionalProperties: false } as const;
 
 export const NameBody = Type.Object(
-  { name: shortText(NAME_CHARACTERS_MAX, { description: "A name" }) },
+  { name: nameText(NAME_CHARACTERS_MAX, { description: "A name" }) },
   strict,
 );
 export const EmailBody = Type.Object({ email: text({ maxLength: 254 }) }, strict);
@@ -28,7 +27,7 @@ export const ProofBody = Type.Object(
 export const NewAccountBody = Type.Object(
   {
     surface: oneOf(["application"]),
-    name: shortText(NAME_CHARACTERS_MAX, { description: "What its people call it" }),
+    name: nameText(NAME_CHARACTERS_MAX, { description: "What its people call it" }),
   },
   strict,
 );

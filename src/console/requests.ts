@@ -1,6 +1,7 @@
 // GET …/requests and …/requests.csv: the request log by time, newest first. The command line shows
 // the same.
 
+import { isUsualYear } from "../core/field-rules.ts";
 import { fromUuid, isId, toUuid } from "../core/ids.ts";
 import { usd } from "../core/money.ts";
 import { invalid } from "../http/checks.ts";
@@ -142,10 +143,11 @@ function placeText({ at, request }: LogPlace): string {
 
 function placeOf(text: string): LogPlace {
   const [, ms, request] = PLACE.exec(text) ?? [];
-  if (ms === undefined || request === undefined) {
+  const at = new Date(Number(ms));
+  if (request === undefined || !isUsualYear(at)) {
     throw invalid("before", "must be `next` of a page");
   }
-  return { at: new Date(Number(ms)), request };
+  return { at, request };
 }
 
 /** A row of the log as the console shows it. */

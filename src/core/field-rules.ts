@@ -7,6 +7,17 @@ import { SCOPES, type Scope } from "./services.ts";
 
 export const NAME_CHARACTERS_MAX = 64;
 
+const YEARS = { from: 2_000, to: 2_999 } as const;
+
+/** The rule that `isUsualYear` checks. */
+export const USUAL_YEARS = `must be in a year from ${YEARS.from} to ${YEARS.to}`;
+
+/** Sanity limit: any other year is a slip (D-341). */
+export function isUsualYear(time: Date): boolean {
+  const year = time.getUTCFullYear();
+  return year >= YEARS.from && year <= YEARS.to;
+}
+
 const RULE = "BrokenRule";
 
 /** A value that breaks a rule. The message is the rule, without the field: "must not be …". */

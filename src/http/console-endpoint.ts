@@ -18,6 +18,7 @@ import { isOwnOrigin } from "./own-origin.ts";
 import type { Membership, People, SignedIn } from "./people.ts";
 import { readText } from "./read-body.ts";
 import type { Checked, TSchema } from "./schema.ts";
+import { refuseNul } from "./texts.ts";
 
 /** What the frame needs for any endpoint of the console. */
 export interface ConsoleFrameDeps {
@@ -170,6 +171,7 @@ export async function answerPage<Deps extends ConsoleFrameDeps>(
   const requestId = newTimedId("request", deps.random, deps.clock.now());
   try {
     if (request.method !== "GET" && request.method !== "HEAD") checkChange(deps, request);
+    refuseNul(params);
     const clientIp = deps.clientIp(server?.requestIP(request)?.address ?? "", request.headers);
     const client = deps.clientInfo(clientIp);
     const context = { deps, request, server, requestId, clientIp, client, params };
@@ -218,11 +220,18 @@ export async function readInput<Input>(
   { deps, request }: VisitorContext<ConsoleFrameDeps>,
   { body, query }: ConsoleInput<Input>,
 ): Promise<Input> {
-  if (query !== undefined) return query.check(queryFields(request));
+  if (query !== undefined) {
+    const fields = queryFields(request);
+    refuseNul(fields);
+    return query.check(fields);
+  }
   // Without a schema there is no input, whatever the type says.
   if (body === undefined) return undefined as Input;
   const text = await readText(request, { bytesMax: body.bytesMax, clock: deps.clock });
-  return body.check(body.parse(text));
+  const value = body.parse(text);
+  // JSON has no other way to write it.
+  if (text.includes("\\u0000")) refuseNul(value);
+  return body.check(value);
 }
 
 function queryFields({ url }: Request): Record<string, string> {

@@ -15,7 +15,7 @@ export function explain(schema: TSchema, value: unknown, whole: string): ApiErro
   // If an array is too long, the message says so, even if the schema has another text.
   const isTooLong = error.type === ValueErrorType.ArrayMaxItems;
   const code = (isTooLong ? undefined : error.schema.code) ?? "invalid_parameter";
-  const rule = isTooLong ? ruleOfLength(error.schema) : ruleOf(error.schema);
+  const rule = isTooLong ? ruleOfLength(error.schema) : ruleOfError(error);
   const param = field === "" ? {} : { param: field };
   return new ApiError(code, `${field === "" ? whole : field} ${rule}`, param);
 }
@@ -102,6 +102,13 @@ function withoutNull(schema: TSchema): TSchema {
   const branches: readonly TSchema[] = schema.anyOf;
   const others = branches.filter(({ type }) => type !== "null");
   return others.length === 1 && schema.must === undefined ? (others[0] ?? schema) : schema;
+}
+
+function ruleOfError({ type, schema }: ValueError): string {
+  if (type !== ValueErrorType.ObjectAdditionalProperties) return ruleOf(schema);
+  const names = Object.keys(schema.properties ?? {});
+  const known = names.length === 0 ? "there are no fields" : `the fields are ${names.join(", ")}`;
+  return `is not known: ${known}`;
 }
 
 function ruleOf(schema: TSchema): string {

@@ -6,6 +6,7 @@ import { ApiError } from "../core/errors.ts";
 import { explain } from "./explain.ts";
 import { parseJson } from "./read-body.ts";
 import type { Checked, TSchema } from "./schema.ts";
+import { refuseHalfPairs } from "./texts.ts";
 
 export interface JsonBody<Input> {
   readonly schema: TSchema;
@@ -44,7 +45,7 @@ export function jsonBody<S extends TSchema>(
           `The body must be a JSON ${isArray ? "array" : "object"}`,
         );
       }
-      if (text.includes("\\u") && SURROGATE.test(text)) refuseHalfPairs(value, "");
+      if (text.includes("\\u") && SURROGATE.test(text)) refuseHalfPairs(value);
       return value;
     },
     check(value) {
@@ -52,21 +53,4 @@ export function jsonBody<S extends TSchema>(
       throw explain(schema, value, label);
     },
   };
-}
-
-/** Half of a surrogate pair cannot be encoded as UTF-8: it would silently be changed. */
-function refuseHalfPairs(value: unknown, field: string): void {
-  if (typeof value === "string") {
-    if (value.isWellFormed()) return;
-    const message = `${field} has half of a surrogate pair`;
-    throw new ApiError("invalid_parameter", message, { param: field });
-  }
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, item] of Object.entries(value)) {
-    if (!key.isWellFormed()) {
-      throw new ApiError("invalid_parameter", "A field's name has half of a surrogate pair");
-    }
-    const inner = field === "" ? key : `${field}.${key}`;
-    refuseHalfPairs(item, Array.isArray(value) ? `${field}[${key}]` : inner);
-  }
 }

@@ -79,6 +79,23 @@ export function shortText(charactersMax: number, words: TextRules = {}): TUnsafe
   return text({ minLength: 1, maxLength: charactersMax, ...words });
 }
 
+const CONTROL_CHARACTERS = "\\u0000-\\u001f\\u007f-\\u009f";
+
+/** A name: one line without control characters, which is not blank unless it may be empty. */
+export function nameText(
+  charactersMax: number,
+  { minLength = 1, ...words }: Pick<TextRules, "minLength" | "description"> = {},
+): TUnsafe<string> {
+  const some = minLength > 0 ? "(?=.*\\S)" : "";
+  return text({
+    minLength,
+    maxLength: charactersMax,
+    pattern: `^${some}[^${CONTROL_CHARACTERS}]*$`,
+    must: `must have ${minLength} to ${charactersMax} characters and no control characters`,
+    ...words,
+  });
+}
+
 /** One of some strings. */
 export function oneOf<const T extends string>(
   choices: readonly T[],

@@ -71,7 +71,7 @@ async function forward(
   const known = Object.keys(path.fields).filter((field) => Object.hasOwn(input, field));
   const email = "email" in input ? emailOf(input.email) : null;
   const fields = {
-    ...Object.fromEntries(known.map((field) => [field, input[field]])),
+    ...Object.fromEntries(known.map((field) => [field, fieldOf(input, field)])),
     ...(email !== null && { email }),
   };
   const who = { clientIp, email };
@@ -96,6 +96,11 @@ async function forward(
   const answer = await ours(result, identity.showsMails ? proof : null);
   if (device.cookie !== null) answer.headers.append("set-cookie", device.cookie);
   return answer;
+}
+
+/** Names are stored without the spaces around them. */
+function fieldOf(input: Fields, field: string): unknown {
+  return field === "name" ? String(input.name).trim() : input[field];
 }
 
 /** The answer of better-auth in the form of the console's, without tokens. */

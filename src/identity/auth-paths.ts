@@ -1,7 +1,8 @@
 // The paths below /console/auth. Each names the path of better-auth that it opens, the fields that
 // pass, and how often it may be tried; nothing else of better-auth can be reached.
 
-import { shortText, type TProperties, Type, text } from "../http/schema.ts";
+import { NAME_CHARACTERS_MAX } from "../core/field-rules.ts";
+import { nameText, shortText, type TProperties, Type, text } from "../http/schema.ts";
 import type { AttemptKind } from "./attempt-limits.ts";
 import {
   CODE_LENGTH,
@@ -32,7 +33,10 @@ export interface AuthPath {
 }
 
 const emailField = text({ maxLength: 254, description: "An e-mail address" });
-const name = text({ maxLength: 64, description: "What to call the person" });
+const name = nameText(NAME_CHARACTERS_MAX, {
+  minLength: 0,
+  description: "What to call the person",
+});
 const token = shortText(128, { description: "From the mailed link" });
 const code = shortText(16, { description: "From the mail or the app" });
 const oldPassword = shortText(PASSWORD_LENGTH_MAX, { description: "The password" });

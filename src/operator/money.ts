@@ -29,7 +29,7 @@ import {
 
 const DAYS_MAX = 366;
 const NOT_KNOWN = "Without";
-const GRANT_PLACE = /^(\d{1,19})\.(\d{1,15})\.(\d{1,9})$/;
+const GRANT_PLACE = /^(\d{1,16})\.(\d{1,15})\.(\d{1,9})$/;
 
 const disputes = operatorEndpoint({
   id: "listDisputes",

@@ -44,12 +44,14 @@ import {
   ResendBody,
 } from "./queues-schema.ts";
 
-const PLACE = /^(\d{1,19})\.(.{1,255})$/;
+/** Microseconds of which Postgres can make a time, and the id of a row. */
+const EVENT_PLACE = /^(\d{1,16})\.(.{1,255})$/;
+const MAIL_PLACE = /^(\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** Where a page begins. @throws ApiError */
-function placeFrom(before: string | null | undefined): Place | null {
+function placeFrom(before: string | null | undefined, pattern: RegExp): Place | null {
   if (before == null) return null;
-  const [, micros, id] = PLACE.exec(before) ?? [];
+  const [, micros, id] = pattern.exec(before) ?? [];
   if (micros === undefined || id === undefined) throw invalid("before", "must be `next` of a page");
   return { micros, id };
 }
@@ -130,7 +132,7 @@ export async function mailsReply(
 ): Promise<MailsReply> {
   const count = ROWS_PER_PAGE + 1;
   const { rows, next } = pageOf(
-    await listMails(database, { status, before: placeFrom(before), count }),
+    await listMails(database, { status, before: placeFrom(before, MAIL_PLACE), count }),
   );
   return {
     mails: rows.map(({ id, kind, account, recipient, attempts, ...mail }) => ({
@@ -238,7 +240,7 @@ export async function eventsReply(
 ): Promise<EventsReply> {
   const count = ROWS_PER_PAGE + 1;
   const { rows, next } = pageOf(
-    await listEvents(database, { status, before: placeFrom(before), count }),
+    await listEvents(database, { status, before: placeFrom(before, EVENT_PLACE), count }),
   );
   return {
     events: rows.map(({ provider, id, type, objectId, result, attempts, failure, ...event }) => ({

@@ -8,6 +8,9 @@ import { configurations } from "./configuration-schema.ts";
 import type { Database } from "./database.ts";
 import type { Transaction } from "./operations.ts";
 
+/** The largest number that a version can have. */
+const INTEGER_MAX = 2_147_483_647;
+
 /** A version without its text. */
 export interface ConfigurationVersion {
   readonly version: number;
@@ -89,7 +92,9 @@ export class Configurations {
     return await this.database.db
       .select(WITHOUT_TEXT)
       .from(configurations)
-      .where(before === null ? undefined : lt(configurations.version, before))
+      .where(
+        before === null ? undefined : lt(configurations.version, Math.min(before, INTEGER_MAX)),
+      )
       .orderBy(desc(configurations.version))
       .limit(count);
   }

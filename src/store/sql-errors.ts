@@ -20,6 +20,12 @@ export function isRejected(error: unknown): error is Error {
 }
 
 const UNIQUE_VIOLATION = "23505";
+const INVALID_PARAMETER = "22023";
+
+/** True if a value is one that no statement of this kind takes, such as an unknown time zone. */
+export function isInvalidParameter(error: unknown): boolean {
+  return codeOf(error) === INVALID_PARAMETER;
+}
 
 /** True if the row would be a second one where there can be one. */
 export function isDuplicate(error: unknown): boolean {

@@ -3,6 +3,7 @@
 
 import { LatencyCounts } from "../core/latency-bands.ts";
 import { arrayText, type Database } from "./database.ts";
+import { isInvalidParameter } from "./sql-errors.ts";
 import { cellsOfDays, isOfDays, slicesOf } from "./usage-days.ts";
 import type { UsageStatus } from "./usage-schema.ts";
 
@@ -178,7 +179,13 @@ function times(all: readonly number[]): string {
   return arrayText(all.map(timeText));
 }
 
-/** The begins of days or months of a zone between two times, which are not among them. */
+/** Postgres does not know a time zone. */
+export class UnknownZone extends RangeError {}
+
+/**
+ * The begins of days or months of a zone between two times, which are not among them.
+ * @throws UnknownZone
+ */
 export async function zoneBorders(
   { sql }: Database,
   range: {
@@ -189,7 +196,7 @@ export async function zoneBorders(
   },
 ): Promise<number[]> {
   const { fromMs, toMs, zone, unit } = range;
-  const rows = await sql`
+  const query = sql`
     WITH local AS (
       SELECT to_timestamp(${fromMs / 1_000}::float8) AT TIME ZONE ${zone} AS begins,
         to_timestamp(${toMs / 1_000}::float8) AT TIME ZONE ${zone} AS ends
@@ -197,6 +204,9 @@ export async function zoneBorders(
     SELECT (extract(epoch FROM day AT TIME ZONE ${zone}) * 1000)::bigint::text AS ms
     FROM local, generate_series(date_trunc(${unit}, begins), ends, ('1 ' || ${unit})::interval) day
     ORDER BY 1`;
+  const rows = await query.catch((error: unknown) => {
+    throw isInvalidParameter(error) ? new UnknownZone(zone) : error;
+  });
   return rows
     .map(({ ms }) => Number(ms))
     .filter((ms) => ms > fromMs && ms < toMs)

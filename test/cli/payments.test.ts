@@ -115,6 +115,16 @@ test("a dispute suspends, and what was spent of it is owed until it is paid", as
   expect(await found(world, account)).toBe("");
 });
 
+test.each(["0001-01-01", "1999-12-31T23:59:59Z", "3000-01-01"])(
+  "a payment of the year in --at %s is refused: it is a slip",
+  async (at) => {
+    const { row } = await openAccount(world);
+    const told = await cli("payment", "record", row.id, "--usd", "5", "--at", at);
+    const rule = `--at must be in a year from 2000 to 2999, but is '${at}'`;
+    expect([told.code, told.err]).toEqual([2, `${rule}\n`]);
+  },
+);
+
 describe("payment list", () => {
   test("shows every payment with its amounts", async () => {
     const { row } = await openAccount(world);

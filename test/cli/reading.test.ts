@@ -35,6 +35,8 @@ test("usage, log, receipt, ledger and overview of an account", async () => {
   expect(seen).toMatchObject({ today: { calls: 1, cost_usd: "0.25" } });
   const wrong = await cli("usage", "show", id, ...range, "--zone", "Nowhere/Town");
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("zone must be")]);
+  const old = await cli("usage", "show", id, ...range, "--step", "1d", "--zone", "US/Pacific-New");
+  expect([old.code, old.err]).toEqual([1, expect.stringContaining("zone must be")]);
 });
 
 test("the margin of a month, for people, as CSV and as JSON", async () => {

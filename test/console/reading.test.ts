@@ -229,7 +229,17 @@ test.each([
     "from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=1h&group=none&zone=%2B05:30",
     "zone must be",
   ],
+  // Names that JavaScript knows and Postgres does not.
+  [
+    "from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=1d&group=none&zone=US/Pacific-New",
+    "zone must be",
+  ],
+  ["from=1999-12-31T00:00:00Z&to=2026-01-02T00:00:00Z&step=1mo&group=none", "2000 to 2999"],
   ["from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=1h&group=all", "group"],
+  [
+    "from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=1h&group=none&grup=all",
+    "grup is not known",
+  ],
 ])("a wrong question of usage names its field: %s", async (query, words) => {
   const account = await world.account();
   const told = await world.get("viewer", pathOf(account, `usage?${query}`));
@@ -239,6 +249,7 @@ test.each([
 
 test.each([
   "before=x",
+  "before=999999999999999.00000000-0000-0000-0000-000000000000",
   "min_cost_usd=99999999999999999999",
   "limit=201",
   "from=2026-13-01T00:00:00Z",

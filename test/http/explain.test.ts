@@ -25,6 +25,11 @@ const Form = named("Form", {
   from: refused({ must: "cannot be set", code: "unsupported_field" }),
 });
 
+const Closed = Type.Object(
+  { name: text(), age: optional(whole(1, 9)) },
+  { additionalProperties: false },
+);
+
 function told(value: object): ApiError {
   return explain(Form, value, "The form");
 }
@@ -57,6 +62,15 @@ describe("a value that its schema refuses is told its field and the rule", () =>
       expect(told(value).message).toBe(message);
     });
   }
+
+  test("a field that is not known is named, with those that are", () => {
+    const { message, param } = explain(Closed, { name: "a", agee: 1 }, "The form");
+    expect([message, param]).toEqual(["agee is not known: the fields are name, age", "agee"]);
+    const empty = Type.Object({}, { additionalProperties: false });
+    expect(explain(empty, { a: 1 }, "The query").message).toBe(
+      "a is not known: there are no fields",
+    );
+  });
 
   test("with the code of the field, and its path apart", () => {
     expect(told({ name: "a", from: 1 })).toMatchObject({

@@ -46,6 +46,18 @@ async function found(text: string): Promise<string[]> {
   );
 }
 
+test.each([
+  ["mails?before=1.1", 400],
+  ["mails?before=999999999999999999.1", 400],
+  ["events?before=999999999999999999.evt_1", 400],
+  ["grants?before=999999999999999999.1.1", 400],
+  ["configurations?before=999999999999999", 200],
+  ["accounts?before=999999999999999", 200],
+  ["trail?account=%00", 400],
+])("a place that no page has named is no fault of ours: %s", async (query, status) => {
+  expect((await operators.get("operator", `/${query}`)).status).toBe(status);
+});
+
 describe("search", () => {
   test("finds an account by each of its ids, its address, its name and its key", async () => {
     const account = await operators.account({ paid: "5" });
