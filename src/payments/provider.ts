@@ -99,6 +99,19 @@ export class ProviderAway extends Error {
   override readonly name = "ProviderAway";
 }
 
+/** The provider does not make a refund; the message is its own. */
+export class RefundRefused extends Error {
+  override readonly name = "RefundRefused";
+
+  constructor(
+    /** `reused`: the idempotency key stands for another refund. */
+    readonly reason: "reused" | "not_possible",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 export interface CheckoutTerms {
   readonly topUp: TopUp;
   readonly customer: string;
@@ -129,7 +142,7 @@ export interface PaymentProvider {
   readPayment(intent: string): Promise<ProviderPayment | null>;
   /** Looks for the payment of a top-up by our own id of it; null where none was made. */
   findPayment(topUp: TopUp, customer: string): Promise<ProviderPayment | null>;
-  /** Refunds a payment: all that is left, or an amount. */
+  /** Refunds a payment: all that is left, or an amount. @throws RefundRefused, ProviderAway */
   refund(intent: string, amount: NanoUsd | null, idempotencyKey: string): Promise<void>;
   removeCard(card: string): Promise<void>;
   /** Verifies an event. @throws EventRefused */

@@ -5,6 +5,7 @@ import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { paidFor, type TopUp } from "../store/top-ups.ts";
+import { RefundRefused } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
@@ -39,6 +40,22 @@ export async function refundTopUp(
       throw new AdministrationError("too_large", `A refund of ${id} must be at most ${most}`);
     }
   }
-  await deps.provider.refund(intent, amount, `${id}-refund-${reference}`);
+  await deps.provider
+    .refund(intent, amount, `${id}-refund-${reference}`)
+    .catch((error: unknown) => refused(error, id, reference));
   return (await readTopUp(deps, topUp)).after;
+}
+
+function refused(error: unknown, id: string, reference: string): never {
+  if (!(error instanceof RefundRefused)) throw error;
+  if (error.reason === "reused") {
+    throw new AdministrationError(
+      "reference_reused",
+      `The reference '${reference}' stands for another refund of ${id}`,
+    );
+  }
+  throw new AdministrationError(
+    "wrong_state",
+    `The payment provider does not refund ${id}: ${error.message}`,
+  );
 }

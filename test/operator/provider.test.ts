@@ -62,4 +62,10 @@ test("a refund that the provider refuses is recorded as failed", async () => {
   );
   expect(trail.body.entries).toMatchObject([{ outcome: "failed" }]);
   expect(await lab.paid(account)).toBe(20_000_000_000n);
+  const part = { ...ask, id: "op_refund_4", amount_usd: "5" };
+  expect((await operators.post("operator", `${path}/refund`, part)).status).toBe(200);
+  const more = { ...ask, id: "op_refund_5", amount_usd: "15.01" };
+  const told = await operators.post("operator", `${path}/refund`, more);
+  expect([told.status, told.code]).toEqual([409, "wrong_state"]);
+  expect(told.message).toContain("The payment provider does not refund");
 });

@@ -2,6 +2,7 @@
 // proportion.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
+import type { AdministrationError } from "../../src/core/errors.ts";
 import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
 import { auditPayments } from "../../src/payments/provider-audit.ts";
@@ -104,6 +105,29 @@ test("refunds take back credit and bonus in proportion, to the last cent", async
   expect(await lab.credited(account)).toBe(usd("20.008707009"));
   await refundTopUp(lab.payments, topUp.id, { ...third, reference: "second" });
   await refundTopUp(lab.payments, topUp.id, { amount: null, reference: "rest" });
+  await lab.settle();
+  expect(await lab.credited(account)).toBe(usd("0"));
+});
+
+test("a refund that the provider does not make is refused in its words", async () => {
+  await forgetCards();
+  const { account, topUp } = await paid();
+  const orders = async (reference: string, amount: string | null) => {
+    const order = { reference, amount: amount === null ? null : usd(amount) };
+    const refund = refundTopUp(lab.payments, topUp.id, order);
+    return await refund.then(
+      () => "done",
+      ({ code, message }: AdministrationError) => `${code}: ${message}`,
+    );
+  };
+  expect(await orders("part", "20")).toBe("done");
+  expect(await orders("part", "19")).toBe(
+    `reference_reused: The reference 'part' stands for another refund of ${topUp.id}`,
+  );
+  const refused = `wrong_state: The payment provider does not refund ${topUp.id}: `;
+  expect(await orders("more", "20")).toStartWith(refused);
+  expect(await orders("rest", null)).toBe("done");
+  expect(await orders("none", null)).toStartWith(refused);
   await lab.settle();
   expect(await lab.credited(account)).toBe(usd("0"));
 });

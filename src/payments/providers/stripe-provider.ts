@@ -2,15 +2,16 @@
 // read and put into our words (stripe-objects.ts).
 
 import Stripe from "stripe";
-import { ofCents, toCents } from "../../core/money.ts";
+import { type NanoUsd, ofCents, toCents } from "../../core/money.ts";
 import type { SecretList } from "../../core/secrets.ts";
 import type { ProviderEvent } from "../../store/provider-events.ts";
-import type {
-  ChargeTerms,
-  EventSubject,
-  PaymentProvider,
-  ProviderName,
-  ProviderPayment,
+import {
+  type ChargeTerms,
+  type EventSubject,
+  type PaymentProvider,
+  type ProviderName,
+  type ProviderPayment,
+  RefundRefused,
 } from "../provider.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
@@ -73,12 +74,7 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
       const intent = made.find(({ metadata }) => metadata[METADATA.topUp] === id);
       return intent === undefined ? null : await readPayment(stripe, intent.id);
     },
-    refund: async (intent, amount, idempotencyKey) => {
-      const part = amount === null ? {} : { amount: toCents(amount) };
-      await answered(
-        stripe.refunds.create({ payment_intent: intent, ...part }, { idempotencyKey }),
-      );
-    },
+    refund: (intent, amount, idempotencyKey) => refund(stripe, { intent, amount, idempotencyKey }),
     removeCard: async (card) => {
       await answered(stripe.paymentMethods.detach(card));
     },
@@ -96,6 +92,26 @@ async function createCustomer(
   const about = { metadata: { [METADATA.account]: id }, ...(email !== null && { email }) };
   // Without a key of ours: Stripe would answer a customer that was deleted meanwhile.
   return (await answered(stripe.customers.create(about))).id;
+}
+
+async function refund(
+  stripe: Stripe,
+  order: {
+    readonly intent: string;
+    readonly amount: NanoUsd | null;
+    readonly idempotencyKey: string;
+  },
+): Promise<void> {
+  const { intent, amount, idempotencyKey } = order;
+  const part = amount === null ? {} : { amount: toCents(amount) };
+  try {
+    await answered(stripe.refunds.create({ payment_intent: intent, ...part }, { idempotencyKey }));
+  } catch (error) {
+    const { StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors;
+    if (error instanceof StripeIdempotencyError) throw new RefundRefused("reused", error.message);
+    if (!(error instanceof StripeInvalidRequestError)) throw error;
+    throw new RefundRefused("not_possible", error.message);
+  }
 }
 
 async function readPayment(stripe: Stripe, id: string): Promise<ProviderPayment | null> {
