@@ -14,7 +14,7 @@ import { dollars, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
 import { topUpJson } from "./top-up-print.ts";
-import { cardOption, idOf, referenceOf } from "./values.ts";
+import { cardOption, idOf, nameAmong, referenceOf } from "./values.ts";
 
 const show: Command = {
   name: "plan show",
@@ -82,7 +82,7 @@ function ofAccount(
 }
 
 function planNamed(word: string): PricedPlan {
-  const plan = PRICED_PLANS.find((name) => name === word);
+  const plan = nameAmong(PRICED_PLANS, word);
   if (plan !== undefined) return plan;
   throw new UsageError(`The plan must be one of ${PRICED_PLANS.join(", ")}, but is '${word}'`);
 }

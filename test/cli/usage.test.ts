@@ -99,6 +99,7 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
   const names: readonly (readonly string[])[] = [
     ["account", "create", "--surface", "Application", "--plan", "Pro"],
     ["account", "plan", ID, "MAX"],
+    ["plan", "buy", ID, "PRO", "--consent"],
     ["account", "contract", ID, "Enterprise"],
     ["account", "cap", ID, "--usd", "None"],
     ["payment", "dispute", PAYMENT, "Won"],
