@@ -196,6 +196,8 @@ function settingsOf(input: Input): AutoSettings | null {
     if (alone !== undefined) throw new UsageError(`--${alone} needs --usd`);
     return null;
   }
+  const missing = ["below", "month"].find((name) => !input.values.has(name));
+  if (missing !== undefined) throw new UsageError(`--usd needs --${missing}`);
   if (!input.values.has("consent")) {
     const text = consentText(CONSENT_VERSION);
     throw new UsageError(`--consent must be given once the holder has agreed to this: ${text}`);
