@@ -44,6 +44,11 @@ export interface Month {
 /** What limits the spending of an account now, whichever key it is. */
 export type Binding = "balance" | "tier_cap" | "own_cap" | "owed" | "inactive";
 
+interface Spendable {
+  readonly amount: NanoUsd;
+  readonly limit: Binding;
+}
+
 export interface AccountSummary {
   readonly now: Date;
   readonly state: AccountState;
@@ -54,7 +59,9 @@ export interface AccountSummary {
   readonly balances: Balances;
   readonly month: Month;
   /** What a call could hold now if free credit may pay for it. */
-  readonly spendable: { readonly amount: NanoUsd; readonly limit: Binding };
+  readonly spendable: Spendable;
+  /** The same of a call that free credit may not pay for. */
+  readonly spendablePaid: Spendable;
   readonly openStreams: number;
   readonly openCalls: number;
   /** Of the keys that were asked for. */
@@ -79,6 +86,7 @@ export async function readAccountSummary(
     ...{ state, stateReason, tier, tierInputs, balances, month, keys },
     next: nextTier(tier),
     spendable: spendableOf(state, balances, month),
+    spendablePaid: spendableOf(state, { ...balances, free: ZERO }, month),
     openStreams: wallet.streams,
     openCalls: wallet.calls,
     counts: use,
@@ -113,7 +121,7 @@ function spendableOf(
   state: AccountState,
   { paid, free, owed }: Balances,
   { spent, held, tierCap, ownCap }: Month,
-): AccountSummary["spendable"] {
+): Spendable {
   if (state !== "active") return { amount: ZERO, limit: "inactive" };
   if (owed > ZERO) return { amount: ZERO, limit: "owed" };
   const room = (cap: NanoUsd) => subtract(subtract(cap, spent), held);

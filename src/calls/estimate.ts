@@ -3,20 +3,21 @@
 
 import type { AccountActors, Admission, AdmissionRequest } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
-import type { NanoUsd } from "../core/money.ts";
+
+type Asked = Pick<AdmissionRequest, "bound" | "scope" | "freeEligible">;
 
 export interface Estimate {
   /** Accounts to give to a call in place of the real ones. */
   readonly accounts: AccountActors;
-  /** What the call asked to hold; null if it was refused before it asked. */
-  readonly bound: () => NanoUsd | null;
+  /** What the call asked for; null if it was refused before it asked. */
+  readonly asked: () => Asked | null;
 }
 
 /** Of one call; nothing is counted, held or logged. */
 export function estimateCall(accounts: Pick<AccountActors, "of">): Estimate {
-  let bound: NanoUsd | null = null;
+  let asked: Asked | null = null;
   const admit = async (request: AdmissionRequest): Promise<Admission> => {
-    if (request.refusal === undefined) bound = request.bound;
+    if (request.refusal === undefined) asked = request;
     const error = request.refusal ?? new ApiError("service_unavailable", "This is an estimate");
     const rate = { limit: 1, remaining: 1, resetSeconds: 1 };
     return { verdict: "refused", error, rate, funds: null };
@@ -25,6 +26,6 @@ export function estimateCall(accounts: Pick<AccountActors, "of">): Estimate {
     accounts: {
       of: (id, bucket) => ({ admit, view: (keyId) => accounts.of(id, bucket).view(keyId) }),
     },
-    bound: () => bound,
+    asked: () => asked,
   };
 }

@@ -4,6 +4,7 @@
 import type { AccountActors } from "../../actors/account.ts";
 import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
 import { estimateCall } from "../calls/estimate.ts";
+import { stateRefusal, tierRefusal } from "../core/access.ts";
 import { ApiError, ERRORS } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
 import { CHAT } from "../core/limits.ts";
@@ -96,12 +97,15 @@ export const estimateFromPlayground = accountEndpoint({
     const estimate = estimateCall(deps.actors);
     const request = await requestOf(context, fields);
     const response = await deps.callApi(account.surface, fields.path, request, estimate.accounts);
-    const bound = estimate.bound();
-    if (bound === null) return response;
-    const { spendable } = await readAccountSummary(deps.wallets, account);
+    const asked = estimate.asked();
+    if (asked === null) return response;
+    const { state, tier, ...summary } = await readAccountSummary(deps.wallets, account);
+    const refusal = stateRefusal(state) ?? tierRefusal(tier, asked.scope);
+    if (refusal !== null) throw new ApiError(refusal.code, refusal.message);
+    const { amount } = asked.freeEligible ? summary.spendable : summary.spendablePaid;
     return {
-      hold_usd: toDecimal(bound),
-      spendable_usd: toDecimal(spendable.amount),
+      hold_usd: toDecimal(asked.bound),
+      spendable_usd: toDecimal(amount),
     } satisfies EstimateReply;
   },
 });

@@ -151,9 +151,8 @@ function accessRefusal(
   tier: Tier,
   call: { readonly scope: Scope | null; readonly clientIp: string },
 ): AccessDecision["refusal"] {
-  if (document.state !== "active") {
-    return { code: "account_inactive", message: `This account is ${document.state}` };
-  }
+  const inactive = stateRefusal(document.state);
+  if (inactive !== null) return inactive;
   if (key.allowlist !== null && !isListed(key.allowlist, call.clientIp)) {
     return { code: "ip_not_allowed", message: "This key cannot be used from this IP address" };
   }
@@ -161,11 +160,20 @@ function accessRefusal(
   if (!key.scopes.includes(call.scope)) {
     return { code: "insufficient_scope", message: `This key lacks the scope '${call.scope}'` };
   }
-  if (!tier.services.includes(call.scope)) {
-    return {
-      code: "tier_required",
-      message: `The ${tier.name} ${tier.kind} does not include the service '${call.scope}'`,
-    };
-  }
-  return null;
+  return tierRefusal(tier, call.scope);
+}
+
+/** Why an account in this state may call nothing; null if it may. */
+export function stateRefusal(state: AccountState): AccessDecision["refusal"] {
+  if (state === "active") return null;
+  return { code: "account_inactive", message: `This account is ${state}` };
+}
+
+/** Why an account of this tier may not call a service; null if it may. */
+export function tierRefusal(tier: Tier, scope: Scope | null): AccessDecision["refusal"] {
+  if (scope === null || tier.services.includes(scope)) return null;
+  return {
+    code: "tier_required",
+    message: `The ${tier.name} ${tier.kind} does not include the service '${scope}'`,
+  };
 }

@@ -187,6 +187,26 @@ describe("an estimate", () => {
     expect(await world.api.journal(account)).toEqual([]);
   });
 
+  test("leaves out free credit where it cannot pay for the call", async () => {
+    const account = await world.account({ contract: "enterprise", paid: "5", free: "1" });
+    const told = await Promise.all([
+      estimate(account, CHAT, chatBody()),
+      estimate(account, CHAT, chatBody({ model: "paid-only" })),
+      estimate(account, "/v1/search", { query: "tea" }),
+      estimate(account, "/v1/mail/send", { subject: "a", text: "b" }),
+    ]);
+    expect(told.map(({ body }) => body.spendable_usd)).toEqual(["6", "5", "5", "5"]);
+  });
+
+  test("refuses what the account may not call", async () => {
+    const account = await world.account();
+    const refused = await estimate(account, "/v1/search", { query: "tea" });
+    expect(refused).toMatchObject({ status: 403, code: "tier_required" });
+    const suspended = await world.account({ state: "suspended", stateReason: "operator" });
+    const inactive = await estimate(suspended, CHAT, chatBody());
+    expect(inactive).toMatchObject({ status: 403, code: "account_inactive" });
+  });
+
   test("refuses what the call would refuse", async () => {
     const account = await world.account();
     const told = await estimate(account, CHAT, chatBody({ max_tokens: 0 }));
