@@ -49,11 +49,12 @@ export interface Stores {
 
 /** Opens the stores; nothing connects to Postgres before the first statement. */
 export function openStores({ config, consoleOrigin, now, random, warn }: StoresDeps): Stores {
+  const { databaseUrl, directDatabaseUrl: directUrl } = config;
+  const database = openDatabase(databaseUrl, { directUrl });
+  // Last of what may fail: an open connection would keep the program from its end.
   const redis = openRedis(config.redisUrl);
   // Failed commands throw their errors; without this listener the client also prints them.
   redis.on("error", () => {});
-  const { databaseUrl, directDatabaseUrl: directUrl } = config;
-  const database = openDatabase(databaseUrl, { directUrl });
   const log = {
     info: () => {},
     warn: () => {},

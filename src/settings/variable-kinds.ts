@@ -127,6 +127,24 @@ export const webAddress: Kind<URL> = {
   },
 };
 
+/** One server of Postgres or several, which a URL proper cannot name. */
+const POSTGRES_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?,]*)(?:,[^/?]*)?/;
+
+export const postgresAddress: Kind<string> = {
+  parse(text) {
+    if (POSTGRES_HOSTS.test(text) && URL.canParse(text.replace(POSTGRES_HOSTS, "$1"))) return text;
+    throw new RangeError("must be an address such as postgres://user:password@host:5432/farebox");
+  },
+};
+
+/** The forms that store/redis-url.ts reads, which checks the rest. */
+export const redisAddress: Kind<string> = {
+  parse(text) {
+    if (/^rediss?(?:\+(?:cluster|sentinel))?:\/\/./.test(text)) return text;
+    throw new RangeError("must be an address such as redis://:password@host:6379");
+  },
+};
+
 export const privateKey: Kind<string> = {
   parse(text) {
     if (text.includes("PRIVATE KEY-----")) return text;

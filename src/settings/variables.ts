@@ -13,8 +13,10 @@ import {
   domain,
   flag,
   oneOf,
+  postgresAddress,
   pricePerThousand,
   privateKey,
+  redisAddress,
   seconds,
   secretList,
   whole,
@@ -34,7 +36,7 @@ export const DATA_VARIABLES = {
 /** What every program needs. */
 export const STORE_VARIABLES = {
   REDIS_URL: {
-    kind: anyText,
+    kind: redisAddress,
     required: true,
     isSecret: true,
     shown: "a private Redis",
@@ -43,7 +45,7 @@ export const STORE_VARIABLES = {
       "(operating.md#redis-of-your-own), with TLS or without",
   },
   DATABASE_URL: {
-    kind: anyText,
+    kind: postgresAddress,
     required: true,
     isSecret: true,
     shown: "a private Postgres",
@@ -57,7 +59,7 @@ export const STORE_VARIABLES = {
       "(operating.md#a-pooler-in-front-of-postgres), such as PgBouncer in transaction mode",
   },
   DATABASE_DIRECT_URL: {
-    kind: anyText,
+    kind: postgresAddress,
     isSecret: true,
     shown: "`DATABASE_URL`",
     about: "the same Postgres without the pooler, for migrations and notifications; needed with it",
@@ -186,7 +188,7 @@ export const SERVER_VARIABLES = {
       "how long the API still takes requests when it is told to stop, while `/readyz` answers 503",
   },
   QUEUE_REDIS_URL: {
-    kind: anyText,
+    kind: redisAddress,
     isSecret: true,
     shown: "`REDIS_URL`",
     about: "a Redis of its own for the job queue",

@@ -121,6 +121,12 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
     expect(await blind()).toMatchObject({ code: 2, out: "" });
   });
 
+  test("also if an address of a store is wrong, which it names", async () => {
+    const astray = await cliOf(world, { DATABASE_URL: "postgres://[half" });
+    const { code, err } = await astray("account", "show", ID);
+    expect([code, err]).toEqual([1, expect.stringContaining("DATABASE_URL must be an address")]);
+  });
+
   test("with --json the error is an object too", async () => {
     const { code, out } = await cli("account", "show", "x", "--json");
     expect(code).toBe(2);

@@ -62,6 +62,26 @@ test.each([
   expect(problem).toStartWith(message);
 });
 
+test.each([
+  ["REDIS_URL", "127.0.0.1:6379"],
+  ["QUEUE_REDIS_URL", "/var/run/redis.sock"],
+  ["DATABASE_URL", "ledger"],
+  ["DATABASE_URL", "mysql://127.0.0.1/farebox"],
+  ["DATABASE_URL", "postgres://user:secret@[half/farebox"],
+])("%s=%s is refused by its name and its rule, without the secret", (name, value) => {
+  const [problem = "", ...more] = problems(() => serverOf({ [name]: value }));
+  expect(more).toEqual([]);
+  expect(problem).toMatch(new RegExp(`^${name} must be an address such as \\S+$`));
+  expect(problem).not.toContain(value);
+});
+
+test.each([
+  "postgres:///farebox?host=/run/postgresql",
+  "postgresql://user:a,b%2F@ONE:5432,TWO:5432/farebox?target_session_attrs=read-write",
+])("DATABASE_URL may be %s", (url) => {
+  expect(serverOf({ DATABASE_URL: url }).databaseUrl).toBe(url);
+});
+
 test("one message names every variable that is missing or wrong", () => {
   const env = { ...STORES, REDIS_URL: "", PORT: "x", MAIL_WAIT_SECONDS: "61" };
   expect(problems(() => loadServerConfig(9464, env))).toEqual([
