@@ -25,7 +25,12 @@ import { namesProvider } from "./sandbox.mjs";
 const PROCESSES = { api: "src/main.ts", worker: "workers/main.ts" };
 
 main().catch((error) => {
-  console.error(error instanceof Error ? error.message : error);
+  const message = error instanceof Error ? error.message : String(error);
+  // As the tool itself answers what it cannot do.
+  if (process.argv.includes("--json")) {
+    console.log(JSON.stringify({ error: { code: "config", message } }));
+  }
+  console.error(message);
   process.exitCode = 1;
 });
 

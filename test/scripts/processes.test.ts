@@ -64,6 +64,13 @@ async function untilServes({ stdout }: ReturnType<typeof start>): Promise<void> 
   await eventually("it serves", () => log.includes("Metrics are served"), 30_000);
 }
 
+test("a command with --json says as JSON too that no Farebox runs", async () => {
+  const child = start(["audit", "--json"]);
+  const [code, out] = await Promise.all([child.exited, new Response(child.stdout).text()]);
+  const message = expect.stringContaining("No Farebox runs");
+  expect([code, JSON.parse(out)]).toEqual([1, { error: { code: "config", message } }]);
+});
+
 test("without settings each process names every one that is missing", async () => {
   for (const name of ["api", "worker"]) {
     const child = start([name]);
