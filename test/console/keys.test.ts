@@ -79,8 +79,8 @@ describe("a new key", () => {
     [{ monthly_limit_usd: "many" }, "monthly_limit_usd must be USD in a string"],
     [{ monthly_limit_usd: 5 }, "monthly_limit_usd must be USD in a string"],
     [{ monthly_limit_usd: "-1" }, "monthly_limit_usd must not be negative, but is '-1'"],
-    [{ monthly_limit_usd: "99999999999" }, "monthly_limit_usd: Amount"],
-    [{ budget: "5" }, "budget"],
+    [{ monthly_limit_usd: "99999999999" }, "monthly_limit_usd: '99999999999' is beyond"],
+    [{ budget: "5" }, "budget is not known"],
   ])("with %j is refused by name, and nothing is made", async (wrong, message) => {
     const account = await world.account();
     const told = await world.post("owner", keysOf(account), { ...BODY, ...wrong });
