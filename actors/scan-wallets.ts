@@ -1,13 +1,13 @@
 import { accountOfWallet, WALLET_PATTERN } from "./keys.ts";
-import { parseWallet } from "./records.ts";
+import { parseWallet, UnknownRecord } from "./records.ts";
 import { scanNames } from "./redis-servers.ts";
 import type { RedisClient } from "./script.ts";
 
 export interface ScannedWallet {
   readonly accountId: string;
   readonly bucket: number;
-  /** When a call last used it; 0 if none did. */
-  readonly usedMs: number;
+  /** When a call last used it; 0 if none did, null if its record cannot be read. */
+  readonly usedMs: number | null;
 }
 
 const SCAN_COUNT = 500;
@@ -24,5 +24,14 @@ async function read(redis: RedisClient, key: string): Promise<ScannedWallet | nu
   const bytes = await redis.getBuffer(key);
   if (bytes === null) return null;
   const bucket = Number(/^\{b(\d+)\}/.exec(key)?.[1]);
-  return { accountId: accountOfWallet(key), bucket, usedMs: parseWallet(bytes).usedMs };
+  return { accountId: accountOfWallet(key), bucket, usedMs: usedMsOf(bytes) };
+}
+
+function usedMsOf(bytes: Buffer): number | null {
+  try {
+    return parseWallet(bytes).usedMs;
+  } catch (error) {
+    if (error instanceof UnknownRecord) return null;
+    throw error;
+  }
 }

@@ -26,7 +26,10 @@ export async function evictIdle(deps: EvictionDeps): Promise<number> {
   const nowMs = await timeOf(deps.redis, deps.scriptTime?.() ?? 0);
   let evicted = 0;
   for await (const page of scanWallets(deps.redis)) {
-    const idle = page.filter(({ usedMs }) => usedMs <= nowMs - deps.idleMs);
+    for (const { accountId, usedMs } of page) {
+      if (usedMs === null) deps.log.error({ accountId }, "A wallet cannot be read: it stays");
+    }
+    const idle = page.filter(({ usedMs }) => usedMs !== null && usedMs <= nowMs - deps.idleMs);
     for (let start = 0; start < idle.length; start += AT_ONCE) {
       const wallets = idle.slice(start, start + AT_ONCE);
       const gone = await Promise.all(wallets.map((wallet) => evict(deps, wallet)));

@@ -28,7 +28,7 @@ const HOLDS_A_PAGE = 200;
 
 /**
  * Sweeps every bucket once. Several processes may run this at the same time. If the server of a
- * bucket does not reply, the others are still swept; then it throws.
+ * bucket does not reply, or a hold cannot be settled, the others are still swept; then it throws.
  */
 export async function sweepExpired(deps: SweepDeps): Promise<Swept> {
   const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
@@ -45,76 +45,91 @@ export async function sweepExpired(deps: SweepDeps): Promise<Swept> {
   };
 }
 
+/** The sweep of one bucket. */
+interface BucketSweep extends SweepDeps {
+  readonly keys: BucketKeys;
+  /** Of holds that could not be settled; they stay as they are. */
+  readonly failures: Error[];
+}
+
 async function sweepBucket(deps: SweepDeps, bucket: number): Promise<Swept> {
   const { scripts } = deps;
   const given = deps.scriptTime?.() ?? 0;
   const nowMs = await timeOf(scripts.redis, given);
   const keys = bucketKeys(bucket);
+  const failures: Error[] = [];
+  const run = { ...deps, keys, failures };
   const leases = Object.entries(await scripts.redis.hgetall(keys.leases));
   let expired = 0;
   for (const [owner, leaseMs] of leases) {
     if (Number(leaseMs) > nowMs) continue;
-    expired += await sweepOwner(deps, keys, owner, () => true);
+    expired += await sweepOwner(run, owner, () => true);
     await scripts.run(forgetOwner, { nowMs: given, keys, owner });
   }
   // In a hold that belongs to no process, the record has the deadline.
   const isDue = (hold: HoldRecord) => hold.deadlineMs <= nowMs;
-  expired += await sweepOwner(deps, keys, MAIL_OWNER, isDue);
-  return { expired, summaries: await scripts.run(summarise, { nowMs: given, keys }) };
+  expired += await sweepOwner(run, MAIL_OWNER, isDue);
+  const summaries = await scripts.run(summarise, { nowMs: given, keys });
+  if (failures.length > 0) {
+    throw new AggregateError(failures, `${failures.length} holds of bucket ${bucket} stay`);
+  }
+  return { expired, summaries };
 }
 
 /** Resolves the holds of one owner that are due, page by page. Returns how many it settled. */
-async function sweepOwner(
-  deps: SweepDeps,
-  keys: BucketKeys,
-  owner: string,
-  isDue: (hold: HoldRecord) => boolean,
-): Promise<number> {
-  const { redis } = deps.scripts;
+async function sweepOwner(run: BucketSweep, owner: string, isDue: IsDue): Promise<number> {
+  const { redis } = run.scripts;
+  const name = holdsKey(run.keys.number, owner);
   let [settled, cursor] = [0, "0"];
   do {
-    const page = await redis.hscanBuffer(
-      holdsKey(keys.number, owner),
-      cursor,
-      "COUNT",
-      HOLDS_A_PAGE,
-    );
-    cursor = String(page[0]);
-    const holds = holdsOf(page[1]).filter(({ hold }) => isDue(hold));
+    const [next, flat] = await redis.hscanBuffer(name, cursor, "COUNT", HOLDS_A_PAGE);
+    cursor = String(next);
     const verdicts = await Promise.all(
-      holds.map(({ requestId, hold }) => sweepOne(deps, keys, { owner, requestId, hold })),
+      holdsOf(flat).map((hold) => sweepOne(run, { owner, ...hold }, isDue)),
     );
-    settled += verdicts.filter((verdict) => verdict === "ok").length;
+    settled += verdicts.filter(Boolean).length;
   } while (cursor !== "0");
   return settled;
 }
 
+type IsDue = (hold: HoldRecord) => boolean;
+
 interface FoundHold {
   readonly requestId: string;
-  readonly hold: HoldRecord;
+  readonly bytes: Buffer;
 }
 
 function holdsOf(flat: readonly Buffer[]): FoundHold[] {
   const holds: FoundHold[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
-    const record = flat[at + 1];
-    if (record !== undefined) holds.push({ requestId: String(flat[at]), hold: parseHold(record) });
+    const bytes = flat[at + 1];
+    if (bytes !== undefined) holds.push({ requestId: String(flat[at]), bytes });
   }
   return holds;
 }
 
-function sweepOne(
-  deps: SweepDeps,
-  keys: BucketKeys,
-  { owner, requestId, hold }: FoundHold & { readonly owner: string },
-) {
-  return deps.scripts.run(sweep, {
-    nowMs: deps.scriptTime?.() ?? 0,
-    account: hold.account,
-    keys: accountKeys(hold.account, keys.number),
-    keyId: hold.key,
-    requestId,
-    owner,
-    outcome: HOLD_EXPIRED_OUTCOME,
-  });
+/** Resolves a hold if it is due; returns whether it settled it. */
+async function sweepOne(
+  run: BucketSweep,
+  { owner, requestId, bytes }: FoundHold & { readonly owner: string },
+  isDue: IsDue,
+): Promise<boolean> {
+  try {
+    const hold = parseHold(bytes);
+    if (!isDue(hold)) return false;
+    const verdict = await run.scripts.run(sweep, {
+      nowMs: run.scriptTime?.() ?? 0,
+      account: hold.account,
+      keys: accountKeys(hold.account, run.keys.number),
+      keyId: hold.key,
+      requestId,
+      owner,
+      outcome: HOLD_EXPIRED_OUTCOME,
+    });
+    return verdict === "ok";
+  } catch (cause) {
+    // One record that cannot be read must not keep the holds of everybody else.
+    run.failures.push(new Error(`The hold of ${requestId} could not be settled`, { cause }));
+    return false;
+  }
 }

@@ -1,6 +1,9 @@
 import { pino } from "pino";
 import type { Log } from "../core/log.ts";
 
+/** Of errors that are many in one, as many are logged. */
+const ERRORS_SHOWN = 5;
+
 /** JSON lines on stdout: of an error only what tells what happened, never what it was about. */
 export function createLog(process: "api" | "worker" | "sandbox", level: string): Log {
   return pino({ level, base: { process }, serializers: { err: describe } });
@@ -12,5 +15,7 @@ function describe(error: unknown): object {
   const { name, message, stack, cause } = error;
   const code = "code" in error ? { code: String(error.code) } : {};
   const inner = cause === undefined ? {} : { cause: describe(cause) };
-  return { type: name, message, stack, ...code, ...inner };
+  const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  const parts = all.length === 0 ? {} : { errors: all.slice(0, ERRORS_SHOWN).map(describe) };
+  return { type: name, message, stack, ...code, ...inner, ...parts };
 }

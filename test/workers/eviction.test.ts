@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { accountKeys } from "../../actors/keys.ts";
 import { evictIdle } from "../../workers/eviction.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
@@ -62,6 +63,22 @@ test("a wallet of an older epoch goes when nobody comes for it", async () => {
   expect(await isInRedis(account)).toBe(false);
   expect(await balances(account)).toEqual({ paid: usd("3"), free: usd("5"), held: usd("0") });
   expect(await found(world, account)).toBe("");
+});
+
+test("a wallet that cannot be read is logged and left, and the others are evicted", async () => {
+  const account = await openAccount(world, { paid: "3" });
+  await account.actor.applyOperations();
+  await rest(account);
+  await world.flush();
+  const torn = accountKeys("acct_torn", account.row.bucket).wallet;
+  await world.redis.set(torn, "torn");
+  const errors: object[] = [];
+  const log = { error: (fields: object) => errors.push(fields) };
+  const { redis, accounts } = world;
+  expect(await evictIdle({ redis, accounts, idleMs: HOUR_MS, log })).toBeGreaterThan(0);
+  expect(errors).toEqual([{ accountId: "acct_torn" }]);
+  expect([await isInRedis(account), await redis.exists(torn)]).toEqual([false, 1]);
+  await redis.del(torn);
 });
 
 test("an eviction under calls and flushes loses and doubles nothing", async () => {

@@ -1,12 +1,23 @@
 import { expect, test } from "bun:test";
 import { HOLD_EXPIRED } from "../../actors/hold-expired.ts";
+import { accountKeys, holdsKey } from "../../actors/keys.ts";
 import { metadataText } from "../../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/limits.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { found } from "../support/audit-lab.ts";
 import { shared } from "../support/shared.ts";
-import { ask, balances, DONE, hold, nano, openAccount, openWorld, usd } from "../support/world.ts";
+import {
+  ask,
+  balances,
+  DONE,
+  hold,
+  nano,
+  openAccount,
+  openAccountAlone,
+  openWorld,
+  usd,
+} from "../support/world.ts";
 
 const world = await shared(openWorld());
 
@@ -107,4 +118,33 @@ test("refused requests beyond those with rows become one summary of the ended mi
   const rows = await world.database.sql`
     SELECT requests, error_code FROM request_log WHERE account = ${account.row.number}`;
   expect([...rows]).toEqual([{ requests: 23, error_code: "refused_summary" }]);
+});
+
+test("a hold that cannot be settled stays and is named; its bucket is swept", async () => {
+  const account = await openAccountAlone(world, { paid: "10" });
+  const { actor, row } = account;
+  await hold(account, usd("2"));
+  const holds = holdsKey(row.bucket, world.accounts.leases.owner);
+  const [bytes] = await world.redis.hvalsBuffer(holds);
+  if (bytes === undefined) throw new Error("There is no hold");
+  const stranger = row.id.replaceAll(/.$/g, "!");
+  const { wallet } = accountKeys(stranger, row.bucket);
+  const other = Buffer.from(bytes.toString("latin1").replace(row.id, stranger), "latin1");
+  await world.redis.hset(holds, "req_torn", bytes.subarray(0, 40), "req_other", other);
+  await world.redis.set(wallet, "torn");
+  const minute = Math.floor(Date.now() / 60_000) - 1;
+  const field = `${row.id}|${account.keyId}|${minute}`;
+  await world.redis.hset(actor.keys.refused, field, REFUSED_ROWS_PER_MINUTE + 1);
+  await abandon(account);
+
+  const failed = await sweep().catch((error: unknown) => error);
+  const [ofBucket] = failed instanceof AggregateError ? failed.errors : [];
+  expect(ofBucket?.errors?.map(String).sort()).toEqual([
+    "Error: The hold of req_other could not be settled",
+    "Error: The hold of req_torn could not be settled",
+  ]);
+  expect(await balances(account)).toMatchObject({ paid: usd("10"), held: nano(0n) });
+  expect(await world.redis.hlen(actor.keys.refused)).toBe(0);
+  expect((await world.redis.hkeys(holds)).sort()).toEqual(["req_other", "req_torn"]);
+  await world.redis.del(holds, wallet);
 });

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+const CREATE_LOG = join(import.meta.dir, "../../src/settings/create-log.ts");
+
+/** What a process logs of an error that this code makes. */
+function logged(code: string): unknown {
+  const script = `import { createLog } from ${JSON.stringify(CREATE_LOG)};
+    createLog("worker", "info").error({ err: ${code} }, "A job failed");`;
+  const { stdout } = Bun.spawnSync([process.execPath, "-e", script]);
+  return JSON.parse(String(stdout)).err;
+}
+
+test("an error that stands for several says why each of the first five happened", () => {
+  const failed = "new Error('a hold', { cause: new RangeError('too short') })";
+  const hold = { message: "a hold", cause: { type: "RangeError", message: "too short" } };
+  expect(logged(`new AggregateError([${failed}], 'one hold stays')`)).toMatchObject({
+    ...{ type: "AggregateError", message: "one hold stays", errors: [hold] },
+  });
+  const seven = `new AggregateError(Array.from({ length: 7 }, () => ${failed}))`;
+  expect(logged(seven)).toHaveProperty("errors.length", 5);
+  expect(logged("new Error('alone')")).not.toHaveProperty("errors");
+});
