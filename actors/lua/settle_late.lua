@@ -1,6 +1,7 @@
 -- Settles a call without a hold. If the sweep expired the hold, takes what is still due as far as
 -- balance, cap and budget allow, and writes the rest off. If the wallet was rebuilt, nobody knows
--- what the call had reserved: all of it is written off. Nothing is ever owed.
+-- what the call had reserved: all of it is written off. Nothing is ever owed. What the sweep took
+-- too much is given back; free credit only if no newer one has come after its end.
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 op  5 events
 -- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, how long to keep the
@@ -67,6 +68,7 @@ if fault then return fault end
 if taken ~= 0 then
   -- Without the request id: the sweep's own repayment may have it already.
   repay(KEYS[5], w, { at = now, text = ARGV[3] })
+  drop_lapsed(KEYS[5], w, { admitted = admitted, text = ARGV[3] }, -take_free)
   write_wallet(KEYS[2], w)
   write_key(KEYS[3], bucket.epoch, k)
 end

@@ -33,16 +33,25 @@ local function expire_free(events, w, account, now)
   })
 end
 
--- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. Held free credit
--- that has ended is removed if newer free credit has come, which would otherwise prolong it. `keys`
--- has wallet, key, holds and events; `call` has id, type and outcome. If the journal does not take
--- the entry, nothing changes.
+-- Removes free credit that a call gave back, if it has ended and newer free credit has come, which
+-- would otherwise prolong it. `call` has admitted and text.
+local function drop_lapsed(events, w, call, returned_free)
+  if returned_free <= 0 or call.admitted >= w.free_since then return end
+  w.free = w.free - returned_free
+  append(events, w.epoch, w, {
+    type = FREE_EXPIRED, at = w.free_since, seq = next_seq(w), free_delta = -returned_free,
+    text = account_of(call.text) .. '\t\t',
+  })
+end
+
+-- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. `keys` has wallet,
+-- key, holds and events; `call` has id, type and outcome. If the journal does not take the entry,
+-- nothing changes.
 local function resolve(keys, w, hold, cost, call)
   local total = hold.paid + hold.free
   local charged = min(cost, total)
   local charged_free = min(charged, hold.free)
   local charged_paid = charged - charged_free
-  local lapsed = hold.admitted < w.free_since and hold.free - charged_free or 0
   local key_state = read_key(keys.key, w.epoch)
 
   w.paid, w.free = w.paid + hold.paid - charged_paid, w.free + hold.free - charged_free
@@ -60,13 +69,7 @@ local function resolve(keys, w, hold, cost, call)
   if fault then return nil, fault end
   redis.call('HDEL', keys.holds, call.id)
   repay(keys.events, w, { at = hold.admitted, text = hold.text, request = call.id })
-  if lapsed > 0 then
-    w.free = w.free - lapsed
-    append(keys.events, w.epoch, w, {
-      type = FREE_EXPIRED, at = w.free_since, seq = next_seq(w), free_delta = -lapsed,
-      text = account_of(hold.text) .. '\t\t',
-    })
-  end
+  drop_lapsed(keys.events, w, hold, hold.free - charged_free)
   write_wallet(keys.wallet, w)
   write_key(keys.key, w.epoch, key_state)
   return {

@@ -223,8 +223,8 @@ const FREE_CREDIT: readonly Mutant[] = [
   },
   {
     breaks: "nor by what a call gives back of it",
-    good: "hold.admitted < w.free_since",
-    bad: "hold.admitted < 0",
+    good: "call.admitted >= w.free_since",
+    bad: "call.admitted >= 0",
     runs: 96,
   },
 ];

@@ -4,7 +4,7 @@ import { monthBefore, monthOf } from "../../src/core/clock.ts";
 import type { JournalType, Operation } from "../../src/core/journal.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
-import { atLeastZero, least, ModelLedger, type RowChange } from "./model-ledger.ts";
+import { atLeastZero, least, ModelLedger } from "./model-ledger.ts";
 import type {
   Charge,
   ModelAnswer,
@@ -275,8 +275,7 @@ export class WalletModel {
   }
 
   expireFree(nowMs: number): void {
-    const free = this.freeAvailable;
-    if (free > 0n && this.#freeIsOver(nowMs)) this.#enter({ kind: "free_expired", free: -free });
+    if (this.#freeIsOver(nowMs)) this.#endFree(this.freeAvailable);
   }
 
   flush(): void {
@@ -411,8 +410,7 @@ export class WalletModel {
     this.#charge("charge", hold, charged, free);
     this.#emit(type, hold.id, { held, writtenOff: 0n, overrun }, charged !== 0n);
     this.#repay(hold.id);
-    const lapsed = hold.admittedMs < this.freeSinceMs ? hold.free - free : 0n;
-    if (lapsed > 0n) this.#enter({ kind: "free_expired", free: -lapsed });
+    if (hold.admittedMs < this.freeSinceMs) this.#endFree(hold.free - free);
     return { charged, free, left: this.left, ownedPaid: this.ledger.paid };
   }
 
@@ -436,6 +434,7 @@ export class WalletModel {
     this.#emit("late", hold.id, { held, writtenOff, overrun: 0n }, total !== 0n);
     // Only one repayment may carry the id of a call: that of the sweep.
     this.#repay();
+    if (hold.admittedMs < this.freeSinceMs) this.#endFree(-taken.free);
     return {
       charged: charged + total,
       free: chargedFree + taken.free,
@@ -474,8 +473,9 @@ export class WalletModel {
     if (this.ledger.seq > seq) this.#emit("repayment", request ?? null, NO_MONEY);
   }
 
-  #enter(row: RowChange & { readonly kind: "free_expired" }): void {
-    this.ledger.enter(row);
+  #endFree(free: bigint): void {
+    if (free <= 0n) return;
+    this.ledger.enter({ kind: "free_expired", free: -free });
     this.#emit("free_expired", null, NO_MONEY);
   }
 

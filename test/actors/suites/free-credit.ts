@@ -1,9 +1,10 @@
 // Free credit: five dollars, 90 days, only for what it may pay, and before any paid credit.
 
 import { describe, expect, test } from "bun:test";
+import { LEASE_MS } from "../../../src/core/limits.ts";
 import type { AccountTerms, TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
-import { expectSound, ledgerOf } from "../../support/ledger-checks.ts";
+import { expectSound, ledgerOf, sweepOne } from "../../support/ledger-checks.ts";
 import { suiteWorld } from "../../support/suite-world.ts";
 import {
   balances,
@@ -113,6 +114,28 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
       const kinds = (await ledgerOf(world, mine)).map((row) => row.kind);
       expect(kinds).toEqual(["credit", "credit", "free_expired", "charge"]);
+    });
+
+    test("that ended is not prolonged by a late settlement that gives it back", async () => {
+      clock.set("2031-03-15T12:00:00.000Z");
+      const mine = await account();
+      clock.ms += 90 * 86_400_000 - 2 * LEASE_MS;
+      const open1 = await hold(mine, usd("3"), { stream: true });
+      open1.checkpoint(usd("2"));
+      await world.accounts.renewLeases();
+      clock.ms += LEASE_MS;
+      await sweepOne(world, mine, open1.id);
+      clock.ms += LEASE_MS;
+      await give(world, mine, new Date(clock.ms));
+      const settled = { charged: usd("0.5"), free: usd("0.5"), left: usd("1") };
+      expect(await open1.settle(usd("0.5"), DONE)).toMatchObject(settled);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: usd("1"), held: NONE });
+      await expectSound(world, mine);
+      const kinds = (await ledgerOf(world, mine)).map((row) => [row.kind, row.free_delta]);
+      expect(kinds.slice(-2)).toEqual([
+        ["late_charge", usd("1.5")],
+        ["free_expired", usd("-1.5")],
+      ]);
     });
 
     test("stays over when the clock jumps back, or the wallet is built anew", async () => {
