@@ -3,7 +3,7 @@
 import type { Operation } from "../src/core/journal.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, toDouble } from "../src/core/money.ts";
-import type { WalletRecord } from "../src/store/wallet-repository.ts";
+import type { EvictionRecord, WalletRecord } from "../src/store/wallet-repository.ts";
 import { type BucketKeys, keyStateKey } from "./keys.ts";
 import applyOperationLua from "./lua/apply_operation.lua" with { type: "text" };
 import configureLua from "./lua/configure.lua" with { type: "text" };
@@ -68,7 +68,7 @@ export interface KeySpending {
   readonly spentBefore: NanoUsd;
 }
 
-export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months" | "keys"> {
+export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months"> {
   readonly epoch: number;
   readonly evictions: number;
   /** The operations after these, in order. */
@@ -115,11 +115,8 @@ export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
   reply: (raw) => verdictOf(raw) as "ok" | "present" | "again",
 };
 
-export interface EvictArgs extends Timed, OfAccount {
-  readonly seq: number;
+export interface EvictArgs extends Timed, OfAccount, EvictionRecord {
   readonly idleMs: number;
-  /** All keys of the account, revoked ones too. */
-  readonly keyIds: readonly string[];
 }
 
 export const evict: Script<EvictArgs, "ok" | "kept"> = {

@@ -123,10 +123,9 @@ export class WalletUpkeep {
    * removed.
    */
   async evict(idleMs: number): Promise<boolean> {
-    const record = await this.deps.repository.readWallet(this.accountId);
+    const record = await this.deps.repository.readForEviction(this.accountId);
     if (record === null) return false;
-    const { seq, keys: keyIds } = record;
-    const reply = await this.deps.scripts.run(evict, { ...this.subject(), seq, keyIds, idleMs });
+    const reply = await this.deps.scripts.run(evict, { ...this.subject(), ...record, idleMs });
     return reply === "ok";
   }
 

@@ -28,8 +28,14 @@ export interface WalletRecord {
   readonly document: string;
   /** The spending of each key in this UTC month and the last one. */
   readonly months: readonly MonthSpending[];
-  /** The ids of all keys of the account, revoked ones too. */
-  readonly keys: readonly string[];
+}
+
+/** What an eviction needs to know of an account. */
+export interface EvictionRecord {
+  /** The number of the last ledger entry. */
+  readonly seq: number;
+  /** The ids of all keys, revoked ones too: their states go with the wallet. */
+  readonly keyIds: readonly string[];
 }
 
 export interface MonthSpending {
@@ -70,6 +76,19 @@ export class WalletRepository {
   /** Null if there is no such account. */
   readWallet(accountId: string): Promise<WalletRecord | null> {
     return this.#snapshot((tx) => readWallet(tx, accountId));
+  }
+
+  /** Null if there is no such account. */
+  readForEviction(accountId: string): Promise<EvictionRecord | null> {
+    return this.#snapshot(async (tx) => {
+      const [row] = await tx
+        .select({ number: accounts.number })
+        .from(accounts)
+        .where(eq(accounts.id, accountId));
+      if (row === undefined) return null;
+      const last = await lastEntry(tx, row.number);
+      return { seq: last?.seq ?? 0, keyIds: await readKeyIds(tx, row.number) };
+    });
   }
 
   /** The operations with a number above `after`, in order. */
@@ -167,12 +186,7 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
   const stored = await readDocument(tx, accountId);
   if (stored === null) return null;
   const { account } = stored;
-  const [last] = await tx
-    .select()
-    .from(ledgerEntries)
-    .where(eq(ledgerEntries.account, account))
-    .orderBy(desc(ledgerEntries.seq))
-    .limit(1);
+  const last = await lastEntry(tx, account);
   const [applied] = await tx
     .select({ number: sql<number>`coalesce(max(${ledgerEntries.operation}), 0)::int` })
     .from(ledgerEntries)
@@ -198,8 +212,17 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
     version: stored.version,
     document: stored.document,
     months: await readMonths(tx, account),
-    keys: await readKeyIds(tx, account),
   };
+}
+
+async function lastEntry(tx: Queries, account: number) {
+  const [last] = await tx
+    .select()
+    .from(ledgerEntries)
+    .where(eq(ledgerEntries.account, account))
+    .orderBy(desc(ledgerEntries.seq))
+    .limit(1);
+  return last;
 }
 
 /** The ids of all keys of an account, revoked ones too. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { accountKeys } from "../../actors/keys.ts";
+import { accountKeys, keyStateKey } from "../../actors/keys.ts";
 import { evictIdle } from "../../workers/eviction.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
@@ -12,6 +12,8 @@ import { balances, DONE, hold, openAccount, openWorld, usd, walletOf } from "../
 const world = await shared(openWorld());
 
 const HOUR_MS = 3_600_000;
+/** Where the window begins in a key's state: after seven doubles. */
+const WINDOW_AT = 56;
 
 function evict(idleMs = HOUR_MS): Promise<number> {
   return evictIdle({ redis: world.redis, accounts: world.accounts, idleMs, log: silent });
@@ -79,6 +81,23 @@ test("a wallet that cannot be read is logged and left, and the others are evicte
   expect(errors).toEqual([{ accountId: "acct_torn" }]);
   expect([await isInRedis(account), await redis.exists(torn)]).toEqual([false, 1]);
   await redis.del(torn);
+});
+
+test("an evicted wallet takes the states of its revoked keys along", async () => {
+  const account = await openAccount(world, { paid: "3" });
+  await (await hold(account, usd("1"))).settle(usd("0.75"), DONE);
+  await world.store.revokeKey(account.keyId, new Date());
+  await account.actor.configure();
+  await world.flush();
+  // As if the request had left the key's window.
+  const state = keyStateKey(account.row.bucket, account.keyId);
+  const bytes = await world.redis.getBuffer(state);
+  if (bytes === null) throw new Error("The key has no state");
+  await world.redis.set(state, bytes.fill(0, WINDOW_AT));
+  await rest(account);
+  await evict();
+  expect(await isInRedis(account)).toBe(false);
+  expect(await world.redis.exists(state)).toBe(0);
 });
 
 test("an eviction under calls and flushes loses and doubles nothing", async () => {
