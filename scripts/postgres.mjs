@@ -48,7 +48,13 @@ const SETTINGS = {
   log_checkpoints: "off",
 };
 
-const NOT_DURABLE = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+// Of tests. Their databases live for seconds; a vacuum of another one's choice would only disturb.
+const NOT_DURABLE = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  autovacuum: "off",
+};
 
 /**
  * Starts the Postgres of a home and waits until it accepts connections.
