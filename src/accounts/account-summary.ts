@@ -60,7 +60,7 @@ export interface AccountSummary {
   readonly month: Month;
   /** What a call could hold now if free credit may pay for it. */
   readonly spendable: Spendable;
-  /** The same of a call that free credit may not pay for. */
+  /** The same for a call that free credit cannot pay for. */
   readonly spendablePaid: Spendable;
   readonly openStreams: number;
   readonly openCalls: number;

@@ -163,13 +163,13 @@ function accessRefusal(
   return tierRefusal(tier, call.scope);
 }
 
-/** Why an account in this state may call nothing; null if it may. */
+/** Why an account in this state is refused every call; null if it is not. */
 export function stateRefusal(state: AccountState): AccessDecision["refusal"] {
   if (state === "active") return null;
   return { code: "account_inactive", message: `This account is ${state}` };
 }
 
-/** Why an account of this tier may not call a service; null if it may. */
+/** Why a tier does not include a service; null if it does. */
 export function tierRefusal(tier: Tier, scope: Scope | null): AccessDecision["refusal"] {
   if (scope === null || tier.services.includes(scope)) return null;
   return {

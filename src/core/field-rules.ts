@@ -56,12 +56,17 @@ export function addressesFrom(entries: readonly string[]): readonly string[] {
   return distinct;
 }
 
+/** The rule of a text in one line, for its messages. */
+export function lineRule(charactersMin: number, charactersMax: number): string {
+  return `must have ${charactersMin} to ${charactersMax} characters and no control characters`;
+}
+
 /** A text in one line. @throws RangeError */
 export function lineFrom(text: string, charactersMax: number): string {
   const line = text.trim();
   const isPlain = /^\P{Cc}+$/u.test(line);
   if (isPlain && [...line].length <= charactersMax) return line;
-  throw new BrokenRule(`must have 1 to ${charactersMax} characters and no control characters`);
+  throw new BrokenRule(lineRule(1, charactersMax));
 }
 
 /** What is wrong with a field, by what one of these functions threw: "scopes must contain …". */

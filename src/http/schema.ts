@@ -12,6 +12,7 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 import type { ErrorCode } from "../core/errors.ts";
+import { lineRule } from "../core/field-rules.ts";
 
 export { type TProperties, type TSchema, Type };
 
@@ -91,7 +92,7 @@ export function nameText(
     minLength,
     maxLength: charactersMax,
     pattern: `^${some}[^${CONTROL_CHARACTERS}]*$`,
-    must: `must have ${minLength} to ${charactersMax} characters and no control characters`,
+    must: lineRule(minLength, charactersMax),
     ...words,
   });
 }

@@ -4,8 +4,7 @@
 import { add, subtract, toDollars, ZERO } from "../core/money.ts";
 import { takenBackOf } from "../core/payment-credit.ts";
 import { planTitle } from "../core/plan-terms.ts";
-import type { ServiceMailParts } from "../core/service-mail.ts";
-import { mailTime } from "../core/service-mail.ts";
+import { mailTime, type ServiceMailParts } from "../core/service-mail.ts";
 import type { PauseReason } from "../store/auto-top-ups.ts";
 import type { HolderMail } from "../store/outbox.ts";
 import type { Payment } from "../store/payments.ts";

@@ -198,7 +198,7 @@ describe("an estimate", () => {
     expect(told.map(({ body }) => body.spendable_usd)).toEqual(["6", "5", "5", "5"]);
   });
 
-  test("refuses what the account may not call", async () => {
+  test("refuses a service that the account does not have", async () => {
     const account = await world.account();
     const refused = await estimate(account, "/v1/search", { query: "tea" });
     expect(refused).toMatchObject({ status: 403, code: "tier_required" });

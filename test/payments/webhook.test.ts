@@ -92,7 +92,7 @@ test("an event of another account or of real money is refused and counted", asyn
   }
 });
 
-test("a signed event that cannot be stored is refused for good and comes no more", async () => {
+test("a signed event that cannot be stored is answered with 400", async () => {
   const odd = [
     "null",
     eventBody({ id: "evt_\0" }),

@@ -57,7 +57,7 @@ export function eventOf(provider: ProviderName, event: Stripe.Event): ProviderEv
   };
 }
 
-/** What would be refused by Postgres would come again for days. */
+/** A text that Postgres can store. @throws EventRefused */
 function nameOf(text: unknown): string {
   if (typeof text === "string" && text.length <= NAME_MAX && !text.includes("\0")) return text;
   throw new EventRefused("malformed", "The event has no usable id or type");
