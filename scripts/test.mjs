@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { availableParallelism, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
+import { BUN_SETTINGS } from "./bun-settings.mjs";
 import { makeHome, PROJECT } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf, temporaryFolder } from "./processes.mjs";
@@ -217,7 +218,7 @@ function report(counts) {
 function run(bun, command, env) {
   const child = spawn(bun, command, {
     cwd: PROJECT,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...BUN_SETTINGS, ...env },
     stdio: ["ignore", "inherit", "inherit"],
   });
   running.add(child);
