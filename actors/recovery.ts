@@ -3,7 +3,7 @@
 // than Postgres. No call is served from that server before this returns.
 
 import type { AccountDocument } from "../src/store/documents.ts";
-import type { Cursor, WalletRepository } from "../src/store/wallet-repository.ts";
+import type { Cursor, EpochInRedis, WalletRepository } from "../src/store/wallet-repository.ts";
 import { writtenUntil } from "./journal.ts";
 import { accountKeys, bucketKeys } from "./keys.ts";
 import { UnknownLayout } from "./layouts.ts";
@@ -39,18 +39,19 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   // A newer release serves these buckets; this one refuses them when they are used.
   const unknown = new Set<number>();
   await repository.recovery({
-    async rebuild(cursors, newEpoch) {
+    async rebuild(cursors, newEpochs) {
       // Read after the cursors: a bucket's entry number only grows, so a lower one means an older
       // Redis.
       const states = await Promise.all(cursors.map((cursor) => readState(redis, cursor.bucket)));
-      const raised: Cursor[] = [];
+      const lost: EpochInRedis[] = [];
       for (const [index, cursor] of cursors.entries()) {
         const state = states[index] ?? null;
         if (state === "unknown layout") unknown.add(cursor.bucket);
         if (state === "unknown layout") continue;
         if (agrees(state, cursor) && !isForced(deps, cursor)) continue;
-        raised.push(await newEpoch(cursor.bucket, state?.epoch ?? 0));
+        lost.push({ bucket: cursor.bucket, epoch: state?.epoch ?? 0 });
       }
+      const raised = await newEpochs(lost);
       await Promise.all(raised.map((cursor) => setUp(redis, cursor)));
       recovered = raised.map(({ bucket }) => bucket);
       return recovered;

@@ -1,10 +1,10 @@
 // Builds access documents from accounts, payments and keys that are not revoked.
 
-import { and, asc, eq, inArray, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
+import { type AnyColumn, and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";
 import type { Scope } from "../core/limits.ts";
 import { accounts, keys, operations, payments } from "./account-schema.ts";
-import type { Database } from "./database.ts";
+import { arrayText, type Database } from "./database.ts";
 import { autoTopUps } from "./payment-schema.ts";
 
 type Queries = Pick<Database["db"], "select">;
@@ -38,15 +38,19 @@ export async function readDocuments(
     .from(accounts)
     .where(where)
     .orderBy(asc(accounts.number))
-    .limit(limit);
+    .limit(limit)
+    .prepare("document_accounts")
+    .execute();
   if (rows.length === 0) return [];
   const numbers = rows.map((row) => row.number);
   const paid = await readPaid(tx, numbers);
   const live = await tx
     .select()
     .from(keys)
-    .where(and(inArray(keys.account, numbers), isNull(keys.revokedAt)))
-    .orderBy(asc(keys.number));
+    .where(and(isAnyOf(keys.account, numbers), isNull(keys.revokedAt)))
+    .orderBy(asc(keys.number))
+    .prepare("document_keys")
+    .execute();
   const keysOf = Map.groupBy(live, (key) => key.account);
   const allowances = await readAllowances(tx, numbers);
   const autoTopUps = await readAutoTopUps(tx, numbers);
@@ -87,12 +91,14 @@ async function readPaid(
     .from(payments)
     .where(
       and(
-        inArray(payments.account, [...numbers]),
+        isAnyOf(payments.account, numbers),
         eq(payments.status, "succeeded"),
         eq(payments.purpose, "balance"),
       ),
     )
-    .groupBy(payments.account);
+    .groupBy(payments.account)
+    .prepare("document_payments")
+    .execute();
   return new Map(rows.map(({ account, ...paid }) => [account, paid]));
 }
 
@@ -104,8 +110,10 @@ async function readAllowances(
   const rows = await tx
     .select({ account: operations.account, month: max(operations.allowanceMonth) })
     .from(operations)
-    .where(and(inArray(operations.account, [...numbers]), isNotNull(operations.allowanceMonth)))
-    .groupBy(operations.account);
+    .where(and(isAnyOf(operations.account, numbers), isNotNull(operations.allowanceMonth)))
+    .groupBy(operations.account)
+    .prepare("document_allowances")
+    .execute();
   return new Map(rows.map(({ account, month }) => [account, month ?? 0]));
 }
 
@@ -118,8 +126,15 @@ async function readAutoTopUps(
   const rows = await tx
     .select({ account, amount, threshold })
     .from(autoTopUps)
-    .where(and(inArray(account, [...numbers]), eq(state, "enabled")));
+    .where(and(isAnyOf(account, numbers), eq(state, "enabled")))
+    .prepare("document_auto_top_ups")
+    .execute();
   return new Map(rows.map((row) => [row.account, row]));
+}
+
+/** As an array, so that a statement has the same text for any number of accounts (D-336). */
+function isAnyOf(account: AnyColumn, numbers: readonly number[]): SQL {
+  return sql`${account} = ANY(${arrayText(numbers)}::text::int[])`;
 }
 
 interface DocumentParts {

@@ -1,12 +1,12 @@
 // What the actors read from Postgres: the records that wallets are built from, operations, access
-// documents and the epochs of buckets.
+// documents and the epochs of buckets. What is read for each wallet is prepared (D-336).
 
 import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import type { Operation } from "../core/journal.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { accounts, keys, operations } from "./account-schema.ts";
 import { grantAllowance } from "./allowance.ts";
-import type { Database } from "./database.ts";
+import { arrayText, type Database } from "./database.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
 import { checkUpgraded, RECOVERY_LOCK } from "./first-layout.ts";
 import { operationsAfter } from "./operations.ts";
@@ -53,18 +53,24 @@ export interface Cursor {
   readonly entry: number;
 }
 
+/** A bucket and its epoch in Redis, 0 if Redis knows none. */
+export interface EpochInRedis {
+  readonly bucket: number;
+  readonly epoch: number;
+}
+
 /** A transaction or the connection pool. */
 export type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
 /** The callbacks with which a process repairs a Redis that may have lost data. */
 interface Recovery {
   /**
-   * Makes Redis agree with the cursors and returns the buckets that were rebuilt. `newEpoch` gives
-   * a bucket an epoch above that of its cursor and above `inRedis`, its epoch in Redis.
+   * Makes Redis agree with the cursors and returns the buckets that were rebuilt. `newEpochs` gives
+   * each bucket an epoch above that of its cursor and above the one that it has in Redis.
    */
   rebuild(
     cursors: readonly Cursor[],
-    newEpoch: (bucket: number, inRedis: number) => Promise<Cursor>,
+    newEpochs: (lost: readonly EpochInRedis[]) => Promise<readonly Cursor[]>,
   ): Promise<readonly number[]>;
   writeDocuments(documents: readonly AccountDocument[]): Promise<void>;
 }
@@ -125,7 +131,9 @@ export class WalletRepository {
     await this.database.db
       .update(accounts)
       .set({ appliedVersion: version })
-      .where(and(eq(accounts.id, accountId), lte(accounts.appliedVersion, version)));
+      .where(and(eq(accounts.id, accountId), lte(accounts.appliedVersion, version)))
+      .prepare("mark_applied")
+      .execute();
   }
 
   /**
@@ -141,7 +149,7 @@ export class WalletRepository {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
       await checkUpgraded(tx);
       const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
-      const rebuilt = await rebuild(cursors, (...of) => newEpoch(tx, ...of));
+      const rebuilt = await rebuild(cursors, (lost) => newEpochs(tx, lost));
       for await (const page of this.lostDocuments(tx, rebuilt)) await writeDocuments(page);
     });
     // If this takes longer than the timeout it continues, and a retry finds its result.
@@ -170,16 +178,24 @@ export class WalletRepository {
   }
 }
 
-/** Gives the cursor a new epoch and returns it. A flush may have moved the cursor meanwhile. */
-async function newEpoch(tx: Queries, bucket: number, inRedis: number): Promise<Cursor> {
-  const { epoch } = journalCursors;
-  const [row] = await tx
+/** Gives the cursors new epochs and returns them. A flush may have moved a cursor meanwhile. */
+async function newEpochs(tx: Queries, lost: readonly EpochInRedis[]): Promise<readonly Cursor[]> {
+  if (lost.length === 0) return [];
+  const { bucket, epoch, entry } = journalCursors;
+  // One statement: a Redis that was just started has lost all of them.
+  const buckets = arrayText(lost.map((one) => one.bucket));
+  const epochs = arrayText(lost.map((one) => one.epoch));
+  const raised = await tx
     .update(journalCursors)
-    .set({ epoch: sql`greatest(${epoch}, ${inRedis}::bigint) + 1`, entry: 0, keptEntry: 0 })
-    .where(eq(journalCursors.bucket, bucket))
-    .returning();
-  if (row === undefined) throw new Error(`Bucket ${bucket} has no journal cursor`);
-  return row;
+    .set({ epoch: sql`greatest(${epoch}, in_redis.epoch) + 1`, entry: 0, keptEntry: 0 })
+    .from(
+      sql`unnest(${buckets}::text::smallint[], ${epochs}::text::bigint[])
+        AS in_redis (bucket, epoch)`,
+    )
+    .where(eq(bucket, sql`in_redis.bucket`))
+    .returning({ bucket, epoch, entry });
+  if (raised.length < lost.length) throw new Error("A bucket has no journal cursor");
+  return raised;
 }
 
 async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord | null> {
@@ -190,7 +206,9 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
   const [applied] = await tx
     .select({ number: sql<number>`coalesce(max(${ledgerEntries.operation}), 0)::int` })
     .from(ledgerEntries)
-    .where(eq(ledgerEntries.account, account));
+    .where(eq(ledgerEntries.account, account))
+    .prepare("wallet_applied")
+    .execute();
   const operationsApplied = applied?.number ?? 0;
   const [free] = await tx
     .select({ expiresAt: sql<string | null>`max(${operations.expiresAt})` })
@@ -201,7 +219,9 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
         eq(operations.balance, "free"),
         lte(operations.number, operationsApplied),
       ),
-    );
+    )
+    .prepare("wallet_free")
+    .execute();
   return {
     seq: last?.seq ?? 0,
     paid: nano(last?.paidAfter ?? 0n),
@@ -221,7 +241,9 @@ async function lastEntry(tx: Queries, account: number) {
     .from(ledgerEntries)
     .where(eq(ledgerEntries.account, account))
     .orderBy(desc(ledgerEntries.seq))
-    .limit(1);
+    .limit(1)
+    .prepare("last_entry")
+    .execute();
   return last;
 }
 
@@ -231,7 +253,9 @@ export async function readKeyIds(tx: Queries, account: number): Promise<string[]
     .select({ id: keys.id })
     .from(keys)
     .where(eq(keys.account, account))
-    .orderBy(asc(keys.number));
+    .orderBy(asc(keys.number))
+    .prepare("key_ids")
+    .execute();
   return rows.map(({ id }) => id);
 }
 
@@ -248,6 +272,8 @@ async function readMonths(tx: Queries, account: number): Promise<MonthSpending[]
           sql`to_char((now() AT TIME ZONE 'UTC') - interval '1 month', 'YYYYMM')::int`,
         ),
       ),
-    );
+    )
+    .prepare("wallet_months")
+    .execute();
   return rows.map(({ month, key, spent }) => ({ month, key, spent: nano(spent) }));
 }

@@ -40,7 +40,7 @@ export class LaneRepository extends WalletRepository {
     const mine = (cursor: Cursor) => cursor.bucket === this.account.bucket;
     return super.recovery({
       ...recovery,
-      rebuild: (cursors, newEpoch) => recovery.rebuild(cursors.filter(mine), newEpoch),
+      rebuild: (cursors, newEpochs) => recovery.rebuild(cursors.filter(mine), newEpochs),
     });
   }
 
