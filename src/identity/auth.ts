@@ -25,6 +25,12 @@ import { linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
 import type { Sso } from "./sso.ts";
 import { hasProvidersFactor, ssoOf, ssoSignIn } from "./sso-plugin.ts";
 
+/** How passwords are hashed and compared with their hashes. */
+export interface PasswordHashes {
+  readonly hash: (password: string) => Promise<string>;
+  readonly verify: (given: { hash: string; password: string }) => Promise<boolean>;
+}
+
 export interface AuthDeps {
   readonly database: Database;
   readonly random: RandomBytes;
@@ -37,6 +43,8 @@ export interface AuthDeps {
   /** Null where there is no single sign-on. */
   readonly sso: Sso | null;
   readonly log: Log;
+  /** By default those of better-auth, which are scrypt hashes. */
+  readonly passwords?: PasswordHashes | undefined;
   /** Called before each session, with the headers of the request; it may open the account. */
   readonly onSession: (personId: string, headers: Headers | null) => Promise<SessionContext>;
 }
@@ -81,7 +89,7 @@ export function createAuth(deps: AuthDeps) {
     trustedOrigins: [origin],
     // Attempts are counted in auth-endpoints.ts, for addresses and for inboxes.
     rateLimit: { enabled: false },
-    emailAndPassword: passwords(mails),
+    emailAndPassword: passwords(deps),
     user: {
       additionalFields: {
         isOperator: { type: "boolean", required: false, input: false, defaultValue: false },
@@ -157,9 +165,10 @@ const SESSION = {
   },
 } as const;
 
-function passwords(mails: IdentityMails) {
+function passwords({ mails, passwords: password }: AuthDeps) {
   return {
     enabled: true,
+    ...(password !== undefined && { password }),
     // Our own sign-up creates a person only after the inbox is verified.
     disableSignUp: true,
     requireEmailVerification: true,

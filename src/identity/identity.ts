@@ -15,7 +15,7 @@ import { PeopleStore } from "../store/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
 import { SsoLinks } from "../store/sso-links.ts";
 import type { AttemptLimitsDeps } from "./attempt-limits.ts";
-import { type Auth, createAuth } from "./auth.ts";
+import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
 import { DEVICE_HEADER, IP_HEADER } from "./auth-terms.ts";
 import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
@@ -43,6 +43,8 @@ export interface IdentityServices {
   readonly now: () => number;
   readonly log: Log;
   readonly clientInfo: (ip: string) => ClientInfo;
+  /** Tests have hashes that cost less (D-337). */
+  readonly passwords?: PasswordHashes;
   /** Gives Redis an account that was just opened. */
   readonly onOpened: (account: AccountRef) => Promise<unknown>;
 }
@@ -78,7 +80,7 @@ export class Identity implements People, AttemptLimitsDeps {
     readonly config: IdentityConfig,
     readonly services: IdentityServices,
   ) {
-    const { database, random, now, log } = services;
+    const { database, random, now, log, passwords } = services;
     const { origin, secrets, service } = config;
     [this.secret] = secrets;
     this.now = now;
@@ -93,7 +95,7 @@ export class Identity implements People, AttemptLimitsDeps {
       config.sso && new Sso(config.sso, { links, people, mails, random, now, log, redirectUri });
     this.sso = sso;
     this.auth = createAuth({
-      ...{ database, random, now, log, origin, secrets, mails, passkeys, sso },
+      ...{ database, random, now, log, origin, secrets, mails, passkeys, sso, passwords },
       onSession: (personId, headers) => this.#onSession(personId, headers),
     });
   }

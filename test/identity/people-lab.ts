@@ -1,16 +1,16 @@
 // The console over real HTTP, with people who sign up and in as a browser does: they keep cookies
 // and send the origin of their page.
 
-import type { Identity, IdentityConfig } from "../../src/identity/identity.ts";
+import type { Identity } from "../../src/identity/identity.ts";
 import { openOperators } from "../../src/operator/open-operators.ts";
 import { type ApiStores, ApiWorld } from "../support/api-world.ts";
 import { servicesOf } from "../support/console-world.ts";
-import { identityOf } from "../support/identity-of.ts";
+import { type IdentityTerms, identityOf } from "../support/identity-of.ts";
 
 export const PASSWORD = "a good long password";
 
 export interface LabOptions {
-  readonly config?: Partial<IdentityConfig>;
+  readonly config?: IdentityTerms;
   readonly now?: () => number;
 }
 

@@ -1,6 +1,7 @@
 // Signing up, in and out.
 
 import { describe, expect, test } from "bun:test";
+import { scryptSync } from "node:crypto";
 import { shared } from "../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
 
@@ -37,6 +38,18 @@ describe("signing up with a password", () => {
     expect(again.status).toBe(400);
     expect(again.body.error.code).toBe("link_not_valid");
   });
+});
+
+test("a password is stored as its scrypt hash, at the cost of production", async () => {
+  await using real = await PeopleLab.start({ config: { passwords: null } });
+  const erin = await real.person("erin@example.com");
+  const [row] = await real.stores.database.sql`SELECT password FROM person_credentials`;
+  const [salt = "", hash] = String(row?.password).split(":");
+  const cost = { N: 16_384, r: 16, p: 1, maxmem: 64 * 1024 * 1024 };
+  expect(scryptSync(PASSWORD, salt, 64, cost).toString("hex")).toBe(hash ?? "");
+  expect(salt).toMatch(/^[0-9a-f]{32}$/);
+  expect((await erin.signIn("erin@example.com", "wrong password")).status).toBe(401);
+  expect((await erin.signIn("erin@example.com")).status).toBe(200);
 });
 
 describe("signing in", () => {
