@@ -58,7 +58,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   };
   const sql = postgres(url, { ...settings, ...(isPooled && { max_pipeline: 0 }) });
   const transactions = isPooled ? postgres(url, settings) : null;
-  const db = drizzle(sql);
+  const db = drizzle(preparing(sql));
   if (transactions !== null) {
     // PgBouncer 1.18 gives a connection away after the first of two statements, although the second
     // is half sent: somebody else then gets its answer. So one connection has one statement at a
@@ -84,6 +84,28 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       await Promise.all([sql.end(END), transactions?.end(END), direct?.end(END)]);
     },
   };
+}
+
+type Driver = postgres.Sql<{ bigint: bigint }>;
+
+/**
+ * The driver as drizzle gets it, which asks for no statement to be prepared. The driver then asks
+ * Postgres for the types of each first, a round trip more, and Postgres parses each anew (D-336).
+ */
+function preparing(sql: Driver): Driver {
+  return new Proxy(sql, {
+    get(driver, name) {
+      const member: unknown = Reflect.get(driver, name);
+      if (typeof member !== "function") return member;
+      if (name === "unsafe") {
+        return (text: string, parameters: unknown[], options: object) =>
+          member(text, parameters, { ...options, prepare: true });
+      }
+      if (name !== "begin" && name !== "savepoint") return member;
+      return (work: (transaction: Driver) => unknown) =>
+        member((transaction: Driver) => work(preparing(transaction)));
+    },
+  });
 }
 
 async function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {

@@ -38,9 +38,7 @@ export async function readDocuments(
     .from(accounts)
     .where(where)
     .orderBy(asc(accounts.number))
-    .limit(limit)
-    .prepare("document_accounts")
-    .execute();
+    .limit(limit);
   if (rows.length === 0) return [];
   const numbers = rows.map((row) => row.number);
   const paid = await readPaid(tx, numbers);
@@ -48,9 +46,7 @@ export async function readDocuments(
     .select()
     .from(keys)
     .where(and(isAnyOf(keys.account, numbers), isNull(keys.revokedAt)))
-    .orderBy(asc(keys.number))
-    .prepare("document_keys")
-    .execute();
+    .orderBy(asc(keys.number));
   const keysOf = Map.groupBy(live, (key) => key.account);
   const allowances = await readAllowances(tx, numbers);
   const autoTopUps = await readAutoTopUps(tx, numbers);
@@ -96,9 +92,7 @@ async function readPaid(
         eq(payments.purpose, "balance"),
       ),
     )
-    .groupBy(payments.account)
-    .prepare("document_payments")
-    .execute();
+    .groupBy(payments.account);
   return new Map(rows.map(({ account, ...paid }) => [account, paid]));
 }
 
@@ -111,9 +105,7 @@ async function readAllowances(
     .select({ account: operations.account, month: max(operations.allowanceMonth) })
     .from(operations)
     .where(and(isAnyOf(operations.account, numbers), isNotNull(operations.allowanceMonth)))
-    .groupBy(operations.account)
-    .prepare("document_allowances")
-    .execute();
+    .groupBy(operations.account);
   return new Map(rows.map(({ account, month }) => [account, month ?? 0]));
 }
 
@@ -126,9 +118,7 @@ async function readAutoTopUps(
   const rows = await tx
     .select({ account, amount, threshold })
     .from(autoTopUps)
-    .where(and(isAnyOf(account, numbers), eq(state, "enabled")))
-    .prepare("document_auto_top_ups")
-    .execute();
+    .where(and(isAnyOf(account, numbers), eq(state, "enabled")));
   return new Map(rows.map((row) => [row.account, row]));
 }
 

@@ -112,9 +112,7 @@ export async function operationsAfter(
     .from(operations)
     .innerJoin(accounts, eq(accounts.number, operations.account))
     .where(and(eq(accounts.id, accountId), gt(operations.number, after)))
-    .orderBy(asc(operations.number))
-    .prepare("operations_after")
-    .execute();
+    .orderBy(asc(operations.number));
   return rows.map(({ operation }) => ({
     number: operation.number,
     kind: operation.kind,

@@ -1,5 +1,5 @@
 // What the actors read from Postgres: the records that wallets are built from, operations, access
-// documents and the epochs of buckets. What is read for each wallet is prepared (D-336).
+// documents and the epochs of buckets.
 
 import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import type { Operation } from "../core/journal.ts";
@@ -131,9 +131,7 @@ export class WalletRepository {
     await this.database.db
       .update(accounts)
       .set({ appliedVersion: version })
-      .where(and(eq(accounts.id, accountId), lte(accounts.appliedVersion, version)))
-      .prepare("mark_applied")
-      .execute();
+      .where(and(eq(accounts.id, accountId), lte(accounts.appliedVersion, version)));
   }
 
   /**
@@ -206,9 +204,7 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
   const [applied] = await tx
     .select({ number: sql<number>`coalesce(max(${ledgerEntries.operation}), 0)::int` })
     .from(ledgerEntries)
-    .where(eq(ledgerEntries.account, account))
-    .prepare("wallet_applied")
-    .execute();
+    .where(eq(ledgerEntries.account, account));
   const operationsApplied = applied?.number ?? 0;
   const [free] = await tx
     .select({ expiresAt: sql<string | null>`max(${operations.expiresAt})` })
@@ -219,9 +215,7 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
         eq(operations.balance, "free"),
         lte(operations.number, operationsApplied),
       ),
-    )
-    .prepare("wallet_free")
-    .execute();
+    );
   return {
     seq: last?.seq ?? 0,
     paid: nano(last?.paidAfter ?? 0n),
@@ -241,9 +235,7 @@ async function lastEntry(tx: Queries, account: number) {
     .from(ledgerEntries)
     .where(eq(ledgerEntries.account, account))
     .orderBy(desc(ledgerEntries.seq))
-    .limit(1)
-    .prepare("last_entry")
-    .execute();
+    .limit(1);
   return last;
 }
 
@@ -253,9 +245,7 @@ export async function readKeyIds(tx: Queries, account: number): Promise<string[]
     .select({ id: keys.id })
     .from(keys)
     .where(eq(keys.account, account))
-    .orderBy(asc(keys.number))
-    .prepare("key_ids")
-    .execute();
+    .orderBy(asc(keys.number));
   return rows.map(({ id }) => id);
 }
 
@@ -272,8 +262,6 @@ async function readMonths(tx: Queries, account: number): Promise<MonthSpending[]
           sql`to_char((now() AT TIME ZONE 'UTC') - interval '1 month', 'YYYYMM')::int`,
         ),
       ),
-    )
-    .prepare("wallet_months")
-    .execute();
+    );
   return rows.map(({ month, key, spent }) => ({ month, key, spent: nano(spent) }));
 }
