@@ -19,6 +19,13 @@ import {
 } from "./script.ts";
 import { inSeconds, limitKeys } from "./window.ts";
 
+/**
+ * A copy of an admission that comes after its call has ended comes at least this much after it was
+ * sent. Nobody settles or releases a hold without Redis's reply in less than the second that
+ * `releaseWhenBack` waits, and the estimate of Redis's clock may be wrong by the other half.
+ */
+const LATE_COPY_MS = 500;
+
 export interface AdmitArgs extends Timed, OfAccount {
   /** Redis's time as this process estimates it. It spares the script computing the month. */
   readonly aboutMs: number;
@@ -123,6 +130,7 @@ function packNumbers(a: AdmitArgs): Buffer {
     a.refusal !== null && BEFORE_WINDOW.has(a.refusal) ? 1 : 0,
     ATTEMPTS[a.attempt],
     REFUSED_ROWS_PER_MINUTE,
+    a.aboutMs + LATE_COPY_MS,
   );
 }
 

@@ -6,7 +6,8 @@
 --         bound, free credit may pay (0/1), takes a stream slot (0/1), stream limit, open call
 --         limit, cap, key budget or -1, lease_ms, deadline_ms of a hold without a process or 0,
 --         refusal precedes the window (0/1), attempt (0 only, 1 tentative, 2 second, 3 open to
---         accounts that owe), refused requests a minute that get rows of their own
+--         accounts that owe), refused requests a minute that get rows of their own, from when on
+--         this is a late copy of what was sent, ms
 --       2 request  3 account, key and metadata between tabs  4 owner  5 refusal code or ''
 --       6 latency of a refusal, ms  7.. of each limit: kind, limit, weight, code (see limits.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, epoch
@@ -15,10 +16,11 @@
 --       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1) } refused; no money was changed
+--       error ENDED  a late copy: the call has ended already; nothing was changed
 
 local given, month, month_start, month_end, version, limit, bound, eligible, stream, stream_limit,
-  call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max =
-  unpack_record('<dddddddddddddddddd', ARGV[1])
+  call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max,
+  late_from = unpack_record('<ddddddddddddddddddd', ARGV[1])
 local request, text, refusal = ARGV[2], ARGV[3], ARGV[5]
 local wallet_key, key_key, holds, op = KEYS[2], KEYS[4], KEYS[5], KEYS[8]
 
@@ -30,6 +32,8 @@ if w.version ~= version then
   return { 'stale', whole(w.version), redis.call('GET', KEYS[3]) }
 end
 local now = now_ms(given)
+-- Asked only of what comes late, so that it costs no other admission a command (D-343).
+if now >= late_from and has_ended(op) then return redis.error_reply('ENDED ' .. request) end
 if now < month_start or now >= month_end then month = month_of(now) end
 roll(w, month)
 -- If the clock jumped back by months, count in the last month seen.

@@ -97,6 +97,13 @@ local function answer_again(op)
   return nil
 end
 
+-- True if the stored reply of a request says that its hold was settled or swept.
+local function has_ended(op)
+  local stored = redis.call('GET', op)
+  local letter = stored and string.sub(stored, 1, 1)
+  return letter == 'D' or letter == 'X'
+end
+
 -- Applies the next operation to a wallet, with its ledger entry, and repays what is owed. Returns
 -- the journal's fault if there is one; then nothing was written.
 local function apply_operation(events, w, account, now, op)

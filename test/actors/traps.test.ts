@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import type { RedisClient } from "../../actors/script.ts";
 import type { TestAccount } from "../support/accounts.ts";
+import { tapScripts } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectSound, ledgerOf, logOf } from "../support/ledger-checks.ts";
 import { startPrivateRedis } from "../support/services.ts";
@@ -109,6 +110,28 @@ test("while the stream takes no entry no money moves, and all goes on after", as
   });
   await account.actor.applyOperations();
   expect(await balances(account)).toEqual({ paid: usd("13"), free: usd("3"), held: NONE });
+  await expectSound(world, account);
+});
+
+test("a copy of an admission that comes after its call has ended takes nothing", async () => {
+  let behindMs = 0;
+  await using world = await openWorld({ now: () => Date.now() - behindMs });
+  const copies: (() => Promise<unknown>)[] = [];
+  tapScripts(world.redis, (send) => {
+    copies.push(send);
+    return send();
+  });
+  const account = await openAccount(world, { paid: "10" });
+  // The account's document is read. What is sent next comes late by this process's clock.
+  await verdict(account, usd("1"));
+  behindMs = 10_000;
+  const open = await hold(account, usd("4"), { stream: true });
+  const copy = copies.at(-1);
+  await open.settle(usd("2"), DONE);
+  const before = await walletOf(account);
+  await expect(copy?.()).rejects.toThrow("ENDED");
+  expect(await walletOf(account)).toEqual(before);
+  expect((await balances(account)).held).toBe(NONE);
   await expectSound(world, account);
 });
 
