@@ -146,14 +146,17 @@ function monthOfRecord(
   return { spent: record.previousSpent, held: record.previousHeld };
 }
 
-/** Checks spending and holds of the account and its keys, in this month and the one before. */
+/**
+ * Checks spending and holds of the account and its keys, in this month and the one before. A wallet
+ * may be months ahead of a clock that jumped back; it knows nothing of the months between.
+ */
 function checkMonths(
   replay: LedgerReplay,
   { nowMs, bucket, keys }: AccountInspection,
   wallet: Wallet,
   holds: readonly HoldRecord[],
 ): AuditFinding | null {
-  const thisMonth = monthOf(nowMs);
+  const thisMonth = Math.max(monthOf(nowMs), wallet.month);
   const names = new Set([...keys.keys(), ...holds.map(({ key }) => key)]);
   for (const row of replay.spent.keys()) names.add(row.split(" ")[1] ?? "");
   const inForce = (key: string) => {
