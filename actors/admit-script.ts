@@ -1,9 +1,9 @@
 // Admission as a typed script. Its contract is the header of admit.lua.
 
-import { nextMonthMs } from "../src/core/clock.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../src/core/errors.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
+import { nextMonthMs } from "../src/core/months.ts";
 import type { AdmissionRequest, Limit, RateLimits } from "./account.ts";
 import { holdsKey, keyStateKey, opKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };

@@ -4,7 +4,7 @@ import { findOverdueLease } from "../actors/inspection.ts";
 import type { RedisClient } from "../actors/script.ts";
 import { AdministrationError } from "../src/core/errors.ts";
 import { BUCKETS, DAY_MS } from "../src/core/limits.ts";
-import { addMonths, monthOf, startOfMonth } from "../src/core/months.ts";
+import { addMonths, monthText, startOfMonth } from "../src/core/months.ts";
 import type { LogUpkeep } from "../src/store/log-upkeep.ts";
 import type { RejectedEntries } from "../src/store/rejected-entries.ts";
 
@@ -33,7 +33,7 @@ const CALL_MS_MAX = DAY_MS;
 export async function dropLogBefore(deps: DropDeps, before: string): Promise<readonly string[]> {
   const nowMs = deps.now();
   const end = startOfMonth(before);
-  if (before > monthOf(nowMs)) throw refused(`${monthOf(nowMs)} is not over`);
+  if (before > monthText(nowMs)) throw refused(`${monthText(nowMs)} is not over`);
   if (nowMs - end.getTime() < CALL_MS_MAX) {
     throw refused("the last of these months ended less than a day ago; calls may be open");
   }
@@ -55,7 +55,7 @@ export async function dropLogBefore(deps: DropDeps, before: string): Promise<rea
 /** Drops what is older than is kept. */
 export async function keepLogMonths(deps: RetentionDeps): Promise<readonly string[]> {
   if (deps.keepMonths === 0) return [];
-  return await dropLogBefore(deps, addMonths(monthOf(deps.now()), -deps.keepMonths));
+  return await dropLogBefore(deps, addMonths(monthText(deps.now()), -deps.keepMonths));
 }
 
 function refused(why: string): AdministrationError {

@@ -4,9 +4,9 @@
 import type { AccountUse, KeyUse } from "../../actors/account-use.ts";
 import { parseDocument } from "../core/access.ts";
 import type { AccountState } from "../core/account-states.ts";
-import { nextMonthMs } from "../core/clock.ts";
 import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/limits.ts";
 import { add, min, type NanoUsd, subtract, ZERO } from "../core/money.ts";
+import { nextMonthMs } from "../core/months.ts";
 import type { AccountRow } from "../store/accounts.ts";
 
 /** An account's actor, reduced to what is read here. */
@@ -80,7 +80,7 @@ export async function readAccountSummary(
   const { state, stateReason, tierInputs, ownCap } = parseDocument(use.document);
   const tier = deriveTier(tierInputs, nowMs);
   const balances = balancesOf(use);
-  const month = monthOf(use, tier, ownCap);
+  const month = monthUseOf(use, tier, ownCap);
   return {
     now: new Date(nowMs),
     ...{ state, stateReason, tier, tierInputs, balances, month, keys },
@@ -103,7 +103,11 @@ function balancesOf({ wallet, nowMs }: AccountUse): Balances {
   };
 }
 
-function monthOf({ wallet, month, nowMs }: AccountUse, tier: Tier, ownCap: NanoUsd | null): Month {
+function monthUseOf(
+  { wallet, month, nowMs }: AccountUse,
+  tier: Tier,
+  ownCap: NanoUsd | null,
+): Month {
   const isCurrent = wallet.month === month;
   const tierCap = tier.kind === "plan" ? null : tier.monthlyCap;
   const caps = [tierCap, ownCap].filter((cap) => cap !== null);

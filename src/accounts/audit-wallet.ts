@@ -3,10 +3,10 @@
 import type { AccountInspection, InspectedHold } from "../../actors/inspection.ts";
 import type { HoldRecord, KeyState, Wallet } from "../../actors/records.ts";
 import { type AuditFinding, dollars } from "../core/audit-finding.ts";
-import { monthBefore, monthOf } from "../core/clock.ts";
 import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
 import type { LedgerReplay, ReplayEntry } from "../core/ledger-replay.ts";
 import { LEASE_OVERDUE_MS } from "../core/limits.ts";
+import { monthBefore, monthOf } from "../core/months.ts";
 
 /** An account's access document according to Postgres. */
 export interface DocumentFacts {

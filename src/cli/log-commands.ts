@@ -1,7 +1,7 @@
 import { type DropDeps, dropLogBefore } from "../../workers/log-retention.ts";
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { isMonth, monthOf } from "../core/months.ts";
+import { isMonth, monthText } from "../core/months.ts";
 import { exportLog, OPERATOR_HEADINGS } from "../store/log-export.ts";
 import { LogIsBeingRead, LogUpkeep } from "../store/log-upkeep.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
@@ -74,8 +74,8 @@ const drop: Command = {
     if (!isMonth(before)) {
       throw new UsageError(`--before must be a month such as 2026-08, but is '${before}'`);
     }
-    if (before > monthOf(input.nowMs)) {
-      throw new UsageError(`--before must not be after this month, ${monthOf(input.nowMs)}`);
+    if (before > monthText(input.nowMs)) {
+      throw new UsageError(`--before must not be after this month, ${monthText(input.nowMs)}`);
     }
     return async ({ actors, database, flush }) => {
       const deps: DropDeps = {

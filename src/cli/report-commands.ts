@@ -3,7 +3,7 @@
 import { type MarginReport, type MarginRow, marginReport } from "../accounts/margin-report.ts";
 import { csvLine } from "../core/csv.ts";
 import { type NanoUsd, toDecimal } from "../core/money.ts";
-import { addMonths, isMonth, monthOf } from "../core/months.ts";
+import { addMonths, isMonth, monthText } from "../core/months.ts";
 import { MARGIN_GROUPS, type MarginGroup } from "../store/margins.ts";
 import { type Command, UsageError } from "./command.ts";
 import { tryFlush } from "./log-commands.ts";
@@ -27,7 +27,7 @@ const margin: Command = {
     csv: { value: null, help: "write CSV" },
   },
   prepare(input) {
-    const month = input.values.get("month") ?? monthOf(input.nowMs);
+    const month = input.values.get("month") ?? monthText(input.nowMs);
     if (!isMonth(month)) {
       throw new UsageError(`--month must be a month such as 2026-11, but is '${month}'`);
     }

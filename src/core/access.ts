@@ -3,10 +3,10 @@
 
 import { BlockList, isIP } from "node:net";
 import type { AccountState } from "./account-states.ts";
-import { monthOf } from "./clock.ts";
 import type { ErrorCode } from "./errors.ts";
 import { deriveTier, type PlanName, type Scope, type Tier, type TierInputs } from "./limits.ts";
 import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
+import { monthOf } from "./months.ts";
 
 export interface AccessKey {
   readonly id: string;
@@ -166,8 +166,15 @@ function accessRefusal(
 /** Why an account in this state is refused every call; null if it is not. */
 export function stateRefusal(state: AccountState): AccessDecision["refusal"] {
   if (state === "active") return null;
-  return { code: "account_inactive", message: `This account is ${state}` };
+  return { code: "account_inactive", message: inactiveMessage(state) };
 }
+
+/** What a caller is told of an account in this state. */
+export function inactiveMessage(state: InactiveState): string {
+  return `This account is ${state}`;
+}
+
+export type InactiveState = Exclude<AccountState, "active">;
 
 /** Why a tier does not include a service; null if it does. */
 export function tierRefusal(tier: Tier, scope: Scope | null): AccessDecision["refusal"] {

@@ -3,8 +3,8 @@
 // that, the replay proves its bounds.
 
 import { type AuditFinding, dollars } from "./audit-finding.ts";
-import { monthBefore, monthOf } from "./clock.ts";
 import { type LedgerKind, OPERATION_KINDS, type OperationKind } from "./journal.ts";
+import { monthBefore, monthOf } from "./months.ts";
 import { operationEffect } from "./operation-effect.ts";
 
 /** An entry of the ledger; the journal's entries have the same form before they are flushed. */

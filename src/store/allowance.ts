@@ -1,8 +1,8 @@
 // The monthly allowance of the Free plan (SPEC 8.6): free credit, booked once a month.
 
 import { and, eq } from "drizzle-orm";
-import { monthOf } from "../core/clock.ts";
 import type { NanoUsd } from "../core/money.ts";
+import { monthOf } from "../core/months.ts";
 import { accounts, operations } from "./account-schema.ts";
 import { BalanceTooLarge, refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";

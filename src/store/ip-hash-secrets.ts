@@ -3,7 +3,7 @@
 
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import { addMonths, monthOf } from "../core/months.ts";
+import { addMonths, monthText } from "../core/months.ts";
 import type { Database } from "./database.ts";
 
 export interface IpHashSecretsDeps {
@@ -42,7 +42,7 @@ export class IpHashSecrets {
   /** Loads the secrets of this month and the next, and creates them if they do not exist. */
   async load(): Promise<void> {
     const { database, pepper, random, now } = this.deps;
-    const month = monthOf(now());
+    const month = monthText(now());
     for (const needed of [month, addMonths(month, 1)]) {
       if (this.#byMonth.has(needed)) continue;
       const secret = Buffer.from(random(SECRET_BYTES)).toString("hex");
@@ -61,7 +61,7 @@ export class IpHashSecrets {
   /** The current hash key. If Postgres was away for long, this is the latest one loaded. */
   current(): string {
     const secret =
-      this.#byMonth.get(monthOf(this.deps.now())) ?? [...this.#byMonth.values()].at(-1);
+      this.#byMonth.get(monthText(this.deps.now())) ?? [...this.#byMonth.values()].at(-1);
     if (secret === undefined) throw new Error("No secret for IP hashes is loaded: call start()");
     return secret;
   }

@@ -1,6 +1,6 @@
 // Maintains the request log: creates and drops monthly partitions, and clears old IP hashes.
 
-import { monthOf } from "../core/months.ts";
+import { monthText } from "../core/months.ts";
 import type { Database } from "./database.ts";
 import { codeOf } from "./sql-errors.ts";
 
@@ -76,7 +76,7 @@ export class LogUpkeep {
       if (rows > 0 && endMs <= before.getTime()) await sql`VACUUM ${sql(name)}`;
       cleared += rows;
     }
-    await sql`DELETE FROM ip_hash_secrets WHERE month < ${monthOf(before.getTime())}`;
+    await sql`DELETE FROM ip_hash_secrets WHERE month < ${monthText(before.getTime())}`;
     await sql`
       INSERT INTO upkeep_cursors AS c (job, done_until)
       VALUES (${IP_HASH_JOB}, least(${before.toISOString()}, now()))

@@ -3,6 +3,7 @@
 import { LRUCache } from "lru-cache";
 import { toUuid } from "../core/ids.ts";
 import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
+import { monthText } from "../core/months.ts";
 import { type LogRow, logRowOf } from "./log-rows.ts";
 import type { Cell } from "./unnest.ts";
 
@@ -94,7 +95,7 @@ export function prepareEntry(
   let fault: string | null = null;
   try {
     log = logRowOf(entry, { account, key, request });
-    if (log !== null) fault = monthFault(monthText(entry.atMs));
+    if (log !== null) fault = monthFault(monthOfEntry(entry.atMs));
   } catch (error) {
     fault = reasonOf(error);
   }
@@ -105,7 +106,7 @@ export function prepareEntry(
 export function monthsOf(items: readonly JournalItem[]): Set<string> {
   const months = new Set<string>();
   for (const { entry } of items) {
-    if (entry !== null && isTime(entry.atMs)) months.add(monthText(entry.atMs));
+    if (entry !== null && isTime(entry.atMs)) months.add(monthOfEntry(entry.atMs));
   }
   return months;
 }
@@ -115,11 +116,11 @@ const monthTexts = new LRUCache<number, string>({ max: MONTH_TEXTS_MAX });
 const HOUR_MS = 3_600_000;
 
 /** Entries come in thousands of the same hour: a date is built once for each. */
-function monthText(atMs: number): string {
+function monthOfEntry(atMs: number): string {
   const hour = Math.floor(atMs / HOUR_MS);
   let text = monthTexts.get(hour);
   if (text === undefined) {
-    text = new Date(atMs).toISOString().slice(0, 7);
+    text = monthText(atMs);
     monthTexts.set(hour, text);
   }
   return text;

@@ -4,7 +4,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { type AccessDocument, parseDocument } from "../core/access.ts";
 import { DAY_MS } from "../core/limits.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
-import { monthOf, startOfMonth } from "../core/months.ts";
+import { monthText, startOfMonth } from "../core/months.ts";
 import { accounts, payments } from "./account-schema.ts";
 import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
 import { type AutoTopUp, readAutoTopUp } from "./auto-top-ups.ts";
@@ -121,7 +121,7 @@ async function readFacts(tx: Transaction, number: number, now: Date): Promise<To
 
 async function readSums(tx: Transaction, account: number, now: Date) {
   const day = new Date(now.getTime() - DAY_MS).toISOString();
-  const month = startOfMonth(monthOf(now.getTime())).toISOString();
+  const month = startOfMonth(monthText(now.getTime())).toISOString();
   const isAuto = sql`${topUps.kind} = 'auto'`;
   const isByHand = sql`${topUps.kind} IN ('checkout', 'card')`;
   const counts = sql`${topUps.status} IN ('open', 'succeeded')`;

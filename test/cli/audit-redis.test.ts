@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdsKey, keyStateKey } from "../../actors/keys.ts";
-import { monthBefore, monthOf } from "../../src/core/clock.ts";
+import { monthBefore, monthOf } from "../../src/core/months.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import {
   addToRecord,

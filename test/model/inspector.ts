@@ -5,8 +5,8 @@ import { type AccountInspection, inspectAccount } from "../../actors/inspection.
 import type { StreamEntry } from "../../actors/journal.ts";
 import type { KeyState, Wallet, WindowRecord } from "../../actors/records.ts";
 import type { RedisClient } from "../../actors/script.ts";
-import { monthBefore } from "../../src/core/clock.ts";
 import type { JournalEntry } from "../../src/core/journal.ts";
+import { monthBefore } from "../../src/core/months.ts";
 import type { ModelAccount } from "./model-accounts.ts";
 import type { ModelEvent } from "./model-types.ts";
 import { ModelWindow, WINDOW_SECONDS } from "./model-window.ts";

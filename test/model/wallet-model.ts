@@ -1,9 +1,9 @@
 // The expected wallet, in BigInt and without Redis: a ledger, and holds on top of it.
 
-import { monthBefore, monthOf } from "../../src/core/clock.ts";
 import type { JournalType, Operation } from "../../src/core/journal.ts";
 import { deriveTier, LEASE_MS, type Tier } from "../../src/core/limits.ts";
 import { nano } from "../../src/core/money.ts";
+import { monthBefore, monthOf } from "../../src/core/months.ts";
 import { atLeastZero, least, ModelLedger } from "./model-ledger.ts";
 import type {
   Charge,
