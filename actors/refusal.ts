@@ -1,5 +1,6 @@
 // Turns refusals of the scripts into errors for the caller.
 
+import { type InactiveState, inactiveMessage } from "../src/core/access.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import type { Tier } from "../src/core/limits.ts";
 import { toDecimal } from "../src/core/money.ts";
@@ -76,6 +77,6 @@ function paymentRequired(): ApiError {
 }
 
 /** The account was suspended or closed during the call. */
-export function inactive(state: string): ApiError {
-  return new ApiError("account_inactive", `This account is ${state}`);
+export function inactive(state: InactiveState): ApiError {
+  return new ApiError("account_inactive", inactiveMessage(state));
 }
