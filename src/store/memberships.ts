@@ -197,7 +197,7 @@ interface Accepting {
 
 /**
  * Makes the person a member, if the invitation is open and to their own verified inbox. Null in
- * every other case.
+ * every other case. Members keep the role that they have; `also` is given the one that counts.
  */
 export async function acceptInvitation(
   { db }: Database,
@@ -218,12 +218,17 @@ export async function acceptInvitation(
       )
       .returning();
     if (ended === undefined) return null;
-    const { account, role } = ended;
+    const { account } = ended;
+    const { personId } = person;
     await tx
       .insert(memberships)
-      .values({ account, person: person.personId, role, joinedAt: now })
+      .values({ account, person: personId, role: ended.role, joinedAt: now })
       .onConflictDoNothing();
-    await also(tx, account, role);
+    const [member] = await tx
+      .select({ role: memberships.role })
+      .from(memberships)
+      .where(and(eq(memberships.account, account), eq(memberships.person, personId)));
+    await also(tx, account, member?.role ?? ended.role);
     const [row] = await tx.select().from(accounts).where(eq(accounts.number, account));
     return row ?? null;
   });

@@ -65,6 +65,20 @@ describe("an invitation", () => {
   });
 });
 
+test("who is a member already keeps the role, and the trail says which", async () => {
+  const member = await join("grace@example.com", "billing");
+  const wish = { email: "grace@example.org", role: "viewer" };
+  const token = tokenOf(await ada.post(path("invitations"), wish));
+  const asked = await member.post("/console/api/me/email", { email: wish.email });
+  await member.post("/console/api/me/email/confirm", { token: tokenOf(asked) });
+  expect((await member.post("/console/api/invitations/accept", { token })).status).toBe(200);
+  const { entries } = (await ada.get(path("activity"))).body;
+  expect(entries[0]).toMatchObject({
+    action: "person_joined",
+    about: "grace@example.org as billing",
+  });
+});
+
 describe("an invitation ends when whoever sent it may no longer send it", () => {
   const accepted = async (email: string, token: string | null) => {
     const person = await lab.person(email);
