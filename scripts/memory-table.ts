@@ -1,6 +1,6 @@
 // The table of what a process keeps in memory, for docs/operating.md.
 
-import { QUEUE_EVENTS_MAX } from "../src/store/mail-queue.ts";
+import { QUEUE_EVENTS_MAX } from "../src/store/queue-streams.ts";
 import { FAILED_JOBS_KEPT } from "../workers/scheduled-job.ts";
 import { table } from "./markdown.ts";
 import { REMEMBERED } from "./remembered.ts";

@@ -13,8 +13,8 @@ import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener
 import { loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
 import { createLog } from "../src/settings/create-log.ts";
 import { checkUpgraded } from "../src/store/first-layout.ts";
-import { QUEUE_STREAMS } from "../src/store/mail-queue.ts";
 import { openChecked } from "../src/store/pooler-check.ts";
+import { QUEUE_STREAMS } from "../src/store/queue-streams.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { adoptSecrets } from "../src/store/secrets.ts";

@@ -4,13 +4,11 @@
 import { Queue } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
 import { isId } from "../core/ids.ts";
+import { QUEUE_STREAMS } from "./queue-streams.ts";
 
 export const MAIL_QUEUE = "mail";
 /** A hash tag, so that the queue works on Redis Cluster. */
 export const MAIL_QUEUE_PREFIX = "{farebox-mail}";
-/** Nobody listens to the events that the library keeps of a queue. */
-export const QUEUE_EVENTS_MAX = 1_000;
-export const QUEUE_STREAMS = { events: { maxLen: QUEUE_EVENTS_MAX } } as const;
 const NOTICES = "{farebox-mail}:notices";
 
 /** The data of a job. */

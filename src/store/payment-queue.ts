@@ -4,6 +4,7 @@
 import { Queue } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
 import type { EventRef } from "./provider-events.ts";
+import { QUEUE_STREAMS } from "./queue-streams.ts";
 
 export const PAYMENT_QUEUE = "payments";
 /** A hash tag, so that the queue works on Redis Cluster. */
@@ -30,7 +31,11 @@ export class PaymentQueue {
     readonly redis: Redis | Cluster,
     onError: (error: unknown) => void,
   ) {
-    this.#queue = new Queue(PAYMENT_QUEUE, { connection: redis, prefix: PAYMENT_QUEUE_PREFIX });
+    this.#queue = new Queue(PAYMENT_QUEUE, {
+      connection: redis,
+      prefix: PAYMENT_QUEUE_PREFIX,
+      streams: QUEUE_STREAMS,
+    });
     this.#queue.on("error", onError);
     redis.on("error", onError);
   }
