@@ -4,7 +4,8 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Provider } from "oidc-provider";
+import { Provider } from "oidc-provider/lib/provider.js";
+import { oidcStorage } from "./oidc-storage.ts";
 
 export const CLIENT_ID = "farebox";
 export const CLIENT_SECRET = "the secret of the client in tests";
@@ -32,6 +33,8 @@ const PAGE_TIMES = 10;
 const pair = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const stranger = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const KEY_ID = "test-key";
+const STORED = ["AccessToken", "AuthorizationCode", "Grant", "IdToken", "Interaction", "Session"];
+const STORED_SECONDS = 3_600;
 
 export class OidcIssuer implements AsyncDisposable {
   somebody: Somebody = { sub: "sub-1", email: "ops@example.com", email_verified: true };
@@ -119,8 +122,10 @@ function providerOf(url: string, started: OidcIssuer): InstanceType<typeof Provi
         redirect_uris: [`${url}/nowhere`],
       },
     ],
+    adapter: oidcStorage(),
     jwks: { keys: [{ ...jwk, alg: "RS256" }] },
-    cookies: { keys: ["a key of the cookies of tests"] },
+    // Each kind is named: the provider prints a notice for one that is not.
+    ttl: Object.fromEntries(STORED.map((kind) => [kind, STORED_SECONDS])),
     scopes: ["openid", "groups"],
     claims: {
       openid: ["sub", "acr", "amr", "auth_time"],
