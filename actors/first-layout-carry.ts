@@ -35,7 +35,10 @@ export async function carryMail(
   accounts: readonly MailHolds[],
 ): Promise<number> {
   let carried = 0;
-  for (const { wallet, mail } of accounts) {
+  for (const { wallet, mail: holds } of accounts) {
+    // A hold of nothing without a process is in no sum of the wallet, which would be evicted beside
+    // it. Its message is settled without it, at no cost.
+    const mail = holds.filter(({ paid, free }) => paid + free > 0n);
     if (mail.length === 0) continue;
     const { account } = wallet;
     const keys = accountKeys(account, number);

@@ -213,6 +213,27 @@ describe("the step from the first layout", () => {
     }
   });
 
+  test("leaves out a hold of nothing, which no admission takes and no wallet shows", async () => {
+    await using home = await openFixture({ kept: true });
+    const { redis } = home;
+    const { id, bucket } = expectedAccount("gateway-build");
+    const [holds, wallet] = [`{b${bucket}}:holds:${id}`, `{b${bucket}}:wallet:${id}`];
+    const mail = await home.deps().firstLayout.unsettledMail();
+    const [request = ""] = (await redis.hkeys(holds)).filter((held) => mail.has(held));
+    const [paid = "", free = "", ...others] = String(await redis.hget(holds, request)).split(" ");
+    await redis.hset(holds, request, ["0", "0", ...others].join(" "));
+    for (const [balance, amount] of Object.entries({ paid, free })) {
+      await redis.hincrby(wallet, balance, Number(amount));
+      await redis.hincrby(wallet, `held_${balance}`, 0 - Number(amount));
+    }
+    expect(await upgrade(home)).toMatchObject({ mailHolds: 2 });
+    expect(home.warnings).toEqual([]);
+    expect(await redis.hexists(`{b${bucket}}:holds:mail`, request)).toBe(0);
+    const actors = actorsOf(home);
+    await touchAll(home, actors);
+    expect(await auditHome(home, actors)).toMatchObject({ openHolds: 2 });
+  });
+
   test("lets an owner that comes back settle what was swept before", async () => {
     await using home = await openFixture({ kept: true });
     await upgrade(home);
