@@ -48,6 +48,22 @@ export const CONSOLE_ERRORS = {
     when: "the password was entered too long ago for what was asked",
   },
   wrong_proof: { status: 403, when: "the password or the code is wrong" },
+  invalid_email_or_password: {
+    status: 401,
+    when: "nobody signs in with this address and password",
+  },
+  invalid_password: { status: 400, when: "the password is wrong, or the person has none" },
+  invalid_otp: { status: 400, when: "the mailed code is wrong" },
+  otp_expired: { status: 400, when: "the mailed code has ended" },
+  invalid_token: { status: 400, when: "the mailed link was used, has ended, or was never sent" },
+  invalid_passkey: { status: 401, when: "nobody has this passkey" },
+  invalid_two_factor_cookie: { status: 401, when: "no sign-in waits for a second factor" },
+  invalid_code: { status: 401, when: "the code of the app is wrong" },
+  invalid_backup_code: { status: 401, when: "the backup code is wrong, or was used" },
+  two_factor_not_enabled: { status: 400, when: "the person has no second factor" },
+  totp_not_enabled: { status: 400, when: "the person has no app as a second factor" },
+  backup_codes_not_enabled: { status: 400, when: "the person has no backup codes" },
+  not_possible: { status: 400, when: "a sign-in is refused for another reason" },
   link_not_valid: {
     status: 400,
     when: "the mailed link was used, has ended, or is for somebody else",
@@ -76,6 +92,11 @@ export const CONSOLE_ERRORS = {
 } as const satisfies Readonly<Record<string, ConsoleErrorRow>>;
 
 export type ConsoleErrorCode = keyof typeof CONSOLE_ERRORS;
+
+/** True for the code of a row. */
+export function isConsoleErrorCode(code: string): code is ConsoleErrorCode {
+  return Object.hasOwn(CONSOLE_ERRORS, code);
+}
 
 /** A refusal for a person in the console. The message is shown to them. */
 export class ConsoleError extends Error {

@@ -199,7 +199,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** Refusals of a change to an account, a key or a payment; API callers never receive them. */
-const ADMINISTRATION_ERRORS = {
+export const ADMINISTRATION_ERRORS = {
   not_found: { status: 404 },
   wrong_scope: { status: 400 },
   wrong_surface: { status: 400 },

@@ -1,6 +1,11 @@
 // The endpoints below /console/auth: each hands the fields that may pass to better-auth.
 
-import { OK } from "../core/errors.ts";
+import {
+  CONSOLE_ERRORS,
+  type ConsoleErrorCode,
+  isConsoleErrorCode,
+} from "../core/console-errors.ts";
+import { ERRORS, OK } from "../core/errors.ts";
 import {
   type ConsoleEndpoint,
   type ConsoleFrameDeps,
@@ -108,20 +113,31 @@ async function ours(response: Response, proof: object | null): Promise<Response>
   const body = (await response.json().catch(() => null)) as Fields | null;
   const { status } = response;
   const isFine = status === OK;
-  const { token: _, session: __, code: errorCode, message, ...fields } = body ?? {};
+  const { token: _, session: __, code, message, ...fields } = body ?? {};
+  if (status >= ERRORS.internal_error.status && !isOurs(code)) {
+    throw new Error(`better-auth failed: ${status} ${code} ${message}`);
+  }
   const answer = isFine
     ? Response.json({ ...fields, ...(proof !== null && { development: proof }) })
-    : Response.json(
-        {
-          error: {
-            code: String(errorCode ?? "not_possible").toLowerCase(),
-            message: String(message ?? "This is not possible"),
-          },
-        },
-        { status },
-      );
+    : refusalOf(code, message);
   for (const cookie of response.headers.getSetCookie()) answer.headers.append("set-cookie", cookie);
   return answer;
+}
+
+/** Codes of better-auth for which we have another. */
+const OUR_CODES: Readonly<Record<string, ConsoleErrorCode>> = { unauthorized: "not_signed_in" };
+
+function isOurs(code: unknown): boolean {
+  return isConsoleErrorCode(String(code).toLowerCase());
+}
+
+/** Its codes that are not in our table say nothing to a page; the message is for people. */
+function refusalOf(theirs: unknown, theirMessage: unknown): Response {
+  const name = String(theirs).toLowerCase();
+  const known = isConsoleErrorCode(name) ? name : "not_possible";
+  const code = OUR_CODES[name] ?? known;
+  const message = String(theirMessage ?? "This is not possible");
+  return Response.json({ error: { code, message } }, { status: CONSOLE_ERRORS[code].status });
 }
 
 async function atLeast<T>({ clock }: IdentityDeps, work: Promise<T>): Promise<T> {

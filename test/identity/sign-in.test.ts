@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { scryptSync } from "node:crypto";
+import { CONSOLE_ERRORS } from "../../src/core/console-errors.ts";
 import { shared } from "../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
 
@@ -93,4 +94,21 @@ describe("signing in", () => {
     expect((await eve.signIn(email, PASSWORD)).status).toBe(401);
     expect((await eve.signIn(email, newPassword)).status).toBe(200);
   });
+});
+
+test("each refusal of a sign-in has a code of the table, with the status that it says", async () => {
+  await lab.person("codes@example.com");
+  const visitor = lab.visitor();
+  const refusals = [
+    ["/two-factor/enable", { password: PASSWORD }, "not_signed_in"],
+    ["/change-password", { currentPassword: "x", newPassword: PASSWORD }, "not_signed_in"],
+    ["/sign-in/email", { email: "codes@example.com", password: "x" }, "invalid_email_or_password"],
+    ["/sign-in/email-otp", { email: "codes@example.com", otp: "123456" }, "invalid_otp"],
+    ["/reset-password", { token: "x", newPassword: PASSWORD }, "invalid_token"],
+    ["/two-factor/verify-totp", { code: "123456" }, "invalid_two_factor_cookie"],
+  ] as const;
+  for (const [path, body, code] of refusals) {
+    const { status, body: answer } = await visitor.auth(path, body);
+    expect([path, status, answer.error.code]).toEqual([path, CONSOLE_ERRORS[code].status, code]);
+  }
 });
