@@ -164,6 +164,11 @@ function quoted(value: unknown): string {
   return typeof value === "string" ? `'${value}'` : String(value);
 }
 
+/** The name of a field in messages. One without a name would be taken for the whole. */
+export function nameOf(key: string): string {
+  return key === "" ? '""' : key;
+}
+
 /** A JSON pointer in the notation of callers: "messages[3].content". */
 function fieldOf(pointer: string, root: unknown): string {
   let field = "";
@@ -171,7 +176,7 @@ function fieldOf(pointer: string, root: unknown): string {
   for (const part of pointer.split("/").slice(1)) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
     if (Array.isArray(parent)) field += `[${key}]`;
-    else field += field === "" ? key : `.${key}`;
+    else field += field === "" ? nameOf(key) : `.${nameOf(key)}`;
     parent = (parent as Readonly<Record<string, unknown>> | undefined)?.[key];
   }
   return field;

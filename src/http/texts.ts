@@ -1,6 +1,7 @@
 // Refuses texts that cannot be kept as they were sent, by the name of their field.
 
 import { ApiError } from "../core/errors.ts";
+import { nameOf } from "./explain.ts";
 
 /** Refuses half of a surrogate pair: it cannot be encoded as UTF-8, and would silently change. */
 export function refuseHalfPairs(value: unknown): void {
@@ -32,7 +33,7 @@ function visit(
   if (typeof value !== "object" || value === null) return;
   for (const [key, item] of Object.entries(value)) {
     look(key, null);
-    const inner = field === "" ? key : `${field}.${key}`;
+    const inner = field === "" ? nameOf(key) : `${field}.${nameOf(key)}`;
     visit(item, Array.isArray(value) ? `${field}[${key}]` : inner, look);
   }
 }

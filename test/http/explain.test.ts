@@ -12,6 +12,7 @@ import {
   text,
   whole,
 } from "../../src/http/schema.ts";
+import { refuseHalfPairs, refuseNul } from "../../src/http/texts.ts";
 
 const Shape = Type.Union([
   Type.Object({ kind: Type.Literal("circle"), radius: Type.Number() }),
@@ -98,4 +99,23 @@ describe("a value that its schema refuses is told its field and the rule", () =>
     expect(explain(Many, { shapes }, "The form").message).toBe("name must be a string");
     expect(looks).toBeLessThan(1_000);
   });
+});
+
+test("a field without a name is named as that", () => {
+  const schema = Type.Object({ a: Type.String() }, { additionalProperties: false });
+  const refuse = (work: () => unknown) => {
+    try {
+      work();
+    } catch (error) {
+      return String(error instanceof Error ? error.message : error);
+    }
+    return "nothing";
+  };
+  expect(explain(schema, { a: "x", "": 1 }, "The body").message).toBe(
+    '"" is not known: the fields are a',
+  );
+  expect(refuse(() => refuseNul({ "": "\0" }))).toBe('"" must not contain the character U+0000');
+  expect(refuse(() => refuseHalfPairs({ a: { "": "\ud800" } }))).toBe(
+    'a."" has half of a surrogate pair',
+  );
 });
