@@ -246,6 +246,18 @@ describe("the automatic top-up", () => {
     expect((await billingOf(account)).auto).toBeNull();
   });
 
+  test("a card that the provider has let go already is removed here too", async () => {
+    const account = await withCard();
+    const [card] = (await billingOf(account)).cards;
+    const { sql } = lab.world.api.parts.stores.database;
+    const [row] = await sql`SELECT ref FROM saved_cards WHERE id = ${card?.id ?? ""}`;
+    // As after a removal that died half-way, or a second click.
+    lab.sandbox.actions.store.change(String(row?.ref), { customer: null });
+    const removal = pathOf(account, `cards/${card?.id}/remove`);
+    const left = await lab.world.post<LeftCardsReply>("billing", removal);
+    expect([left.status, left.body.cards]).toEqual([200, []]);
+  });
+
   test.each([
     [{ consent_version: "2020-01" }, 400, "consent_version must be '"],
     [{ threshold_usd: "-1" }, 400, "threshold_usd must not be negative"],

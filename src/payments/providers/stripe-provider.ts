@@ -75,9 +75,7 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
       return intent === undefined ? null : await readPayment(stripe, intent.id);
     },
     refund: (intent, amount, idempotencyKey) => refund(stripe, { intent, amount, idempotencyKey }),
-    removeCard: async (card) => {
-      await answered(stripe.paymentMethods.detach(card));
-    },
+    removeCard: (card) => removeCard(stripe, card),
     verifyEvent: (body, signature) => verifiedEvent(stripe, rules, body, signature),
     subjectOf: (event) => subjectOf(stripe, event),
     listPayments: () => listPayments(stripe),
@@ -92,6 +90,17 @@ async function createCustomer(
   const about = { metadata: { [METADATA.account]: id }, ...(email !== null && { email }) };
   // Without a key of ours: Stripe would answer a customer that was deleted meanwhile.
   return (await answered(stripe.customers.create(about))).id;
+}
+
+/** A card that belongs to no customer any more is removed: it may have been asked for twice. */
+async function removeCard(stripe: Stripe, card: string): Promise<void> {
+  try {
+    await answered(stripe.paymentMethods.detach(card));
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    const method = await foundOrNull(stripe.paymentMethods.retrieve(card));
+    if (method !== null && method.customer !== null) throw error;
+  }
 }
 
 async function refund(
