@@ -48,6 +48,7 @@ async function main(): Promise<void> {
       sentinel: number,
       restore: number,
       fuzz: number,
+      console: number,
     },
   });
   if (values.help === true) return console.log(HELP);

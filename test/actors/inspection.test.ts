@@ -100,7 +100,7 @@ test("a process that takes its first hold meanwhile is not overlooked", async ()
   expect(owners.toSorted()).toEqual([world.accounts.leases.owner, String(comesLate)].toSorted());
 });
 
-test("a bucket into which processes come all the time is not reported as it never was", async () => {
+test("a bucket into which processes come all the time is no reading at all", async () => {
   await hold(account, usd("1"));
   await expect(inspect(whenOwnersWereRead(() => holdElsewhere()))).rejects.toThrow(
     "Processes come all the time",

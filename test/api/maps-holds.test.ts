@@ -84,7 +84,7 @@ for (const [name, behaviour] of Object.entries(FAULTS)) {
   });
 }
 
-test("is given back whole if the caller leaves, and the server is not asked any longer", async () => {
+test("is given back whole if the caller leaves, and the server hears of it", async () => {
   timeoutMs = 10_000;
   server.behaviour = { mood: "hang" };
   const leave = new AbortController();

@@ -1,6 +1,7 @@
 // The kinds of chaos, and how much of each there is: what CI runs, and what a person lets run for
 // longer.
 
+import { fuzzConsole } from "../fuzz/console-fuzz.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
 import { anySeed, Random } from "../support/random.ts";
 import { cutAof } from "./aof-cuts.ts";
@@ -34,6 +35,7 @@ export const KINDS = {
   restore: { counts: "seconds", quick: 4, long: 600, run: drillRestore },
   failover: { counts: "seconds", quick: 3, long: 60, run: failPostgresOver },
   fuzz: { counts: "requests", quick: 20_000, long: 100_000, run: fuzz },
+  console: { counts: "requests", quick: 1_000, long: 50_000, run: fuzzConsole },
 } as const satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof KINDS;

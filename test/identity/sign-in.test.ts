@@ -96,7 +96,7 @@ describe("signing in", () => {
   });
 });
 
-test("each refusal of a sign-in has a code of the table, with the status that it says", async () => {
+test("each refusal of a sign-in has a code of the table, and its status", async () => {
   await lab.person("codes@example.com");
   const visitor = lab.visitor();
   const refusals = [

@@ -12,7 +12,7 @@ import {
 } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
 import type { TestAccount } from "./accounts.ts";
-import { ConsoleWorld } from "./console-world.ts";
+import { ConsoleWorld, type OwnParts } from "./console-world.ts";
 import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
 import { random } from "./random.ts";
@@ -35,6 +35,7 @@ export interface BillingLab extends AsyncDisposable {
 
 export async function openBillingLab(
   options: Pick<SandboxOptions, "intercept"> = {},
+  own: OwnParts = () => ({}),
 ): Promise<BillingLab> {
   const webhook = { url: "", secret: WEBHOOK_SECRET };
   const sandbox = startSandbox({
@@ -52,7 +53,9 @@ export async function openBillingLab(
     automaticTax: false,
   };
   let opened: PaymentDeps | null = null;
-  const world = await ConsoleWorld.start(({ database, actors }) => {
+  const world = await ConsoleWorld.start((stores) => {
+    const { database, actors } = stores;
+    const { services, ...app } = own(stores);
     const parts = { database, actors, now: Date.now, random, log: silent };
     const cashier = openPayments({ ...parts, config, service: "Farebox" });
     opened = cashier;
@@ -60,7 +63,8 @@ export async function openBillingLab(
     const queue = {
       addEvent: (event: Parameters<typeof processEvent>[1]) => processEvent(cashier, event),
     };
-    return { services: { cashier }, payments: { provider, events, queue, onEvent: () => {} } };
+    const payments = { provider, events, queue, onEvent: () => {} };
+    return { payments, ...app, services: { cashier, ...services } };
   });
   if (opened === null) throw new Error("Payments were not opened");
   webhook.url = `${world.api.parts.url}/webhooks/stripe`;
