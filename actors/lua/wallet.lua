@@ -107,10 +107,12 @@ end
 -- Applies the next operation to a wallet, with its ledger entry, and repays what is owed. Returns
 -- the journal's fault if there is one; then nothing was written.
 local function apply_operation(events, w, account, now, op)
-  local gain = max(0, op.amount)
+  -- What is forgiven adds to no balance, and only a reversal adds to what is owed.
+  local gain = op.kind == 'forgiven' and 0 or max(0, op.amount)
+  local debt = op.kind == 'reversal' and -op.amount or 0
   amount(w.paid + w.held_paid + gain)
   amount(w.free + w.held_free + gain)
-  amount(w.owed + max(0, -op.amount))
+  amount(w.owed + max(0, debt))
   local paid_delta, free_delta, owed_delta = 0, 0, 0
   if op.balance == 'free' then
     -- Remove free credit that has ended before new free credit comes, which would prolong it. That

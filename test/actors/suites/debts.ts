@@ -130,6 +130,20 @@ export const debtSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
+    test("an operation is only refused for what it would add", async () => {
+      const mine = await account("3");
+      const most = "9007199.254740991";
+      // Neither adds to a balance, nor to what is owed.
+      await operate(world, mine, "forgiven", most);
+      await operate(world, mine, "reversal", "-5");
+      await operate(world, mine, "adjustment", `-${most}`);
+      expect(await paidOf(mine)).toEqual({ paid: NONE, held: NONE, owed: usd("2") });
+      await operate(world, mine, "forgiven", most);
+      await operate(world, mine, "credit", "7");
+      expect(await paidOf(mine)).toEqual({ paid: usd("7"), held: NONE, owed: NONE });
+      await expectSound(world, mine);
+    });
+
     test("a debt outlives an eviction, and a rebuild pays it from what calls held", async () => {
       const mine = await account("10");
       const open1 = await hold(mine, usd("10"));
