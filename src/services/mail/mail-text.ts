@@ -16,7 +16,17 @@ export function utf8Bytes(text: string): number {
 
 /** The text, followed by the footer after the usual signature mark (RFC 3676 4.3). */
 export function withTextFooter(text: string, footer: string): string {
-  return `${text.replace(/(?:\r\n|\r|\n)*$/, "")}\n\n-- \n${footer}\n`;
+  // A regular expression would begin anew at every line break of the text.
+  let end = text.length;
+  while (isLineBreak(text.charCodeAt(end - 1))) end -= 1;
+  return `${text.slice(0, end)}\n\n-- \n${footer}\n`;
+}
+
+const LF = 10;
+const CR = 13;
+
+function isLineBreak(code: number): boolean {
+  return code === LF || code === CR;
 }
 
 /**

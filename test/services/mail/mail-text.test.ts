@@ -21,6 +21,15 @@ test("characters() counts code points", () => {
 
 test("withTextFooter() puts the footer behind the signature mark", () => {
   expect(withTextFooter("Hello\r\n\n", "Sent by x.test.")).toBe("Hello\n\n-- \nSent by x.test.\n");
+  expect(withTextFooter("\r\n\r\n", "F")).toBe("\n\n-- \nF\n");
+});
+
+test("withTextFooter() reads a hostile text once, however long it is", () => {
+  // To begin anew at each of these took 9 seconds.
+  const text = `${"\n".repeat(1_000_000)}x`;
+  const startMs = performance.now();
+  expect(withTextFooter(text, "F")).toBe(`${text}\n\n-- \nF\n`);
+  expect(performance.now() - startMs).toBeLessThan(2_000);
 });
 
 describe("withHtmlFooter()", () => {
