@@ -123,6 +123,7 @@ describe("fields", () => {
       [{ from_name: "x".repeat(65) }, "400 invalid_parameter: from_name "],
       [{ from_name: '"a" <ceo@bank.test>' }, "400 invalid_parameter: from_name "],
       [{ from_name: "\r\n" }, "400 invalid_parameter: from_name "],
+      [{ from_name: "=?utf-8?q?=3Cceo=40bank.test=3E?=" }, "400 invalid_parameter: from_name "],
       [{ reply_to: `a@${MAIL_DOMAIN}` }, "400 invalid_parameter: reply_to "],
       [{ reply_to: `a@X.${MAIL_DOMAIN}` }, "400 invalid_parameter: reply_to "],
       [{ reply_to: `a@${MAIL_DOMAIN}.` }, "400 invalid_parameter: reply_to "],

@@ -10,8 +10,11 @@ import type { MailFields } from "./mail-contract.ts";
 import { characters, utf8Bytes } from "./mail-text.ts";
 import type { MailCall } from "./send-mail.ts";
 
-/** With these, a display name could look like an address or like several senders. */
-const NOT_IN_NAMES = /[<>@":,;\\]/;
+/**
+ * With these, a display name could look like an address or like several senders. `=?` begins an
+ * encoded word (RFC 2047), which many readers decode in a name: it could hide the others.
+ */
+const NOT_IN_NAMES = /[<>@":,;\\]|=\?/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 /** The most that any tier allows: more need not be read. */
 const RECIPIENTS_MAX = Math.max(...TIERS.map(({ mail }) => mail?.recipientsPerMessage ?? 0));
@@ -72,7 +75,9 @@ function readAddress(value: string, field: string, mailDomain: string): MailAddr
 
 function readName(value: string): string {
   const name = readHeaderText(value, "from_name", MAIL.fromNameCharactersMax);
-  if (NOT_IN_NAMES.test(name)) throw invalid("from_name", 'must not contain any of <>@":,;\\');
+  if (NOT_IN_NAMES.test(name)) {
+    throw invalid("from_name", 'must not contain =? or any of <>@":,;\\');
+  }
   return name;
 }
 
