@@ -63,6 +63,17 @@ test("a subject that looks encoded arrives as it was typed", async () => {
   }
 });
 
+test("the contact of a message is its reply_to, whatever characters that has", async () => {
+  for (const replyTo of ["jane&co@x.test", "a?cc=b#c@x.test", "a+b@x.test", "50/50=1@x.test"]) {
+    const raw = (await build({ replyTo })).toString("latin1").replaceAll("\r\n ", "");
+    const [, address = ""] = /^List-Unsubscribe: *<([^>]*)>\r$/m.exec(raw) ?? [];
+    const url = new URL(address);
+    expect(decodeURIComponent(url.pathname)).toBe(replyTo);
+    expect([...url.searchParams.keys()]).toEqual(["subject"]);
+    expect(url.hash).toBe("");
+  }
+});
+
 test("text and HTML arrive as they were, each with the footer", async () => {
   const mail = await simpleParser(await build());
   expect(mail.text).toStartWith(".leading dot\nlong long");

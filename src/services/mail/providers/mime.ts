@@ -166,6 +166,12 @@ function listHeaders(sender: string, replyTo: string | null): Record<string, str
   const subject = `unsubscribe ${sender}`;
   return {
     "List-ID": `<${sender.replace("@", ".")}>`,
-    "List-Unsubscribe": `<mailto:${encodeURI(person)}?subject=${encodeURIComponent(subject)}>`,
+    "List-Unsubscribe": `<mailto:${inUri(person)}?subject=${encodeURIComponent(subject)}>`,
   };
+}
+
+/** An address in a mailto URI (RFC 6068): `?`, `&` and `#` may be part of it. */
+function inUri(address: string): string {
+  const at = address.lastIndexOf("@");
+  return `${encodeURIComponent(address.slice(0, at))}${address.slice(at)}`;
 }
