@@ -77,8 +77,10 @@ function codeOf(error: unknown): string {
 
 /** The text of a body; throws a RouteFailure if it is longer than `bytesMax`. */
 export async function readText(response: Response, bytesMax: number): Promise<string> {
-  const declared = response.headers.get("content-length");
-  const isPlain = !response.headers.has("content-encoding");
+  const { headers } = response;
+  const declared = headers.get("content-length");
+  // In pieces, or packed, a body may be longer than what it declares.
+  const isPlain = !(headers.has("content-encoding") || headers.has("transfer-encoding"));
   if (isPlain && declared !== null && Number(declared) <= bytesMax) return await response.text();
   if (response.body === null) return "";
   const decoder = new TextDecoder();

@@ -84,6 +84,22 @@ test("a reply that is too large is given up while it comes", async () => {
   expect((await failureOf(bytes)).message).toContain("larger than any reply may be");
 });
 
+test("a reply is measured, whatever length it declares", async () => {
+  const chunk = "x".repeat(16_000);
+  const head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n";
+  using liar = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data: (socket) => {
+        socket.end(`${head}${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`);
+      },
+    },
+  });
+  const failure = await failureOf(send("/", { url: `http://127.0.0.1:${liar.port}/` }));
+  expect(failure.message).toContain("larger than any reply may be");
+});
+
 test("the time limit is the server's fault", async () => {
   const { signal } = new TimeLimit(50);
   const failure = await failureOf(send("/hang", { signal }));
