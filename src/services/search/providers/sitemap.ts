@@ -74,12 +74,30 @@ async function readSitemap(source: string | URL, options: SitemapOptions): Promi
 
 /** The locations in a sitemap; anything but an http or https URL is skipped. */
 function* locationsOf(xml: string, nowMs: number): Generator<Entry> {
-  for (const [, entry = ""] of xml.matchAll(/<(?:url|sitemap)>([\s\S]*?)<\/(?:url|sitemap)>/gi)) {
-    const location = /<loc>\s*(?:<!\[CDATA\[)?([\s\S]*?)(?:\]\]>)?\s*<\/loc>/i.exec(entry)?.[1];
-    const changed = /<lastmod>\s*([^<]*?)\s*<\/lastmod>/i.exec(entry)?.[1];
-    const url = pageUrl(decodeHTMLStrict(location ?? ""));
-    if (url !== null) yield { url, date: dayOf(changed, nowMs) };
+  const begin = /<(?:url|sitemap)>/gi;
+  const end = /<\/(?:url|sitemap)>/gi;
+  while (begin.exec(xml) !== null) {
+    end.lastIndex = begin.lastIndex;
+    const found = end.exec(xml);
+    if (found === null) return;
+    const entry = xml.slice(begin.lastIndex, found.index);
+    begin.lastIndex = end.lastIndex;
+    const location = textIn(entry, "loc").replace(/^<!\[CDATA\[|\]\]>$/g, "");
+    const url = pageUrl(decodeHTMLStrict(location));
+    if (url !== null) yield { url, date: dayOf(textIn(entry, "lastmod"), nowMs) };
   }
+}
+
+/**
+ * The text of the first such element; "" if there is none. A single expression for it would begin
+ * anew at each space of a hostile one.
+ */
+function textIn(xml: string, name: "loc" | "lastmod"): string {
+  const begin = new RegExp(`<${name}>`, "i").exec(xml);
+  if (begin === null) return "";
+  const rest = xml.slice(begin.index + begin[0].length);
+  const end = new RegExp(`</${name}>`, "i").exec(rest);
+  return end === null ? "" : rest.slice(0, end.index).trim();
 }
 
 async function pageDocument(entry: Entry, options: SitemapOptions): Promise<IndexDocument | null> {
