@@ -55,16 +55,14 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
       moved += outcome.moved;
       await report(deps, outcome, failures);
     }
-    if (failures.length > 0) {
-      throw new AggregateError(failures, "Buckets could not be flushed", { cause: failures[0] });
-    }
     // A page that was not full reached the end of its bucket. Under load there is always something
     // new.
     const isAtEnd = batches.every(({ entries }) => entries.length < ENTRIES_A_BUCKET);
-    if (isAtEnd || outcome === null || outcome.moved === 0) {
-      await trim(deps);
-      return moved;
-    }
+    if (failures.length === 0 && !isAtEnd && outcome !== null && outcome.moved > 0) continue;
+    // One bucket with a fault must not fill Redis with the entries of all others.
+    await trim(deps, failures).catch((error) => failures.push(error));
+    if (failures.length === 0) return moved;
+    throw new AggregateError(failures, "Buckets could not be flushed", { cause: failures[0] });
   }
 }
 
@@ -202,23 +200,31 @@ async function handleConflict(
 /** How far this process trimmed each Redis, because an idle bucket does not need it twice. */
 const trimmed = new WeakMap<object, Map<number, string>>();
 
-/** Entries are removed from Redis after they have been in Postgres for `keepMs`. */
-async function trim({ scripts: { redis }, ledger, keepMs }: FlushDeps): Promise<void> {
+/**
+ * Removes entries from Redis that have been in Postgres for `keepMs`. Adds the errors of single
+ * buckets to `failures`.
+ */
+async function trim(deps: FlushDeps, failures: unknown[]): Promise<void> {
+  const { ledger, keepMs } = deps;
   if (!Number.isFinite(keepMs)) return;
-  const done = trimmed.get(redis) ?? new Map<number, string>();
-  trimmed.set(redis, done);
   const trimmable = await ledger.trimmable(keepMs);
-  await Promise.all(
-    trimmable.map(async ({ bucket, epoch, keptEntry }) => {
-      if (keptEntry === 0 || done.get(bucket) === positionOf({ epoch, keptEntry })) return;
-      await trimJournal(redis, bucket, { epoch, entry: keptEntry });
-      done.set(bucket, positionOf({ epoch, keptEntry }));
-    }),
-  );
-  const behind = trimmable.filter(({ entry, keptEntry }) => entry > keptEntry);
+  const trims = await Promise.allSettled(trimmable.map((cursor) => trimBucket(deps, cursor)));
+  const behind = trimmable.filter(({ entry, keptEntry }, index) => {
+    const result = trims[index];
+    if (result?.status === "rejected") failures.push(result.reason);
+    return result?.status === "fulfilled" && entry > keptEntry;
+  });
   if (behind.length > 0) await ledger.markTrimmed(behind);
 }
 
-function positionOf({ epoch, keptEntry }: Pick<TrimmableCursor, "epoch" | "keptEntry">): string {
-  return `${epoch}-${keptEntry}`;
+async function trimBucket(
+  { scripts: { redis } }: FlushDeps,
+  { bucket, epoch, keptEntry }: TrimmableCursor,
+): Promise<void> {
+  const done = trimmed.get(redis) ?? new Map<number, string>();
+  trimmed.set(redis, done);
+  const position = `${epoch}-${keptEntry}`;
+  if (keptEntry === 0 || done.get(bucket) === position) return;
+  await trimJournal(redis, bucket, { epoch, entry: keptEntry });
+  done.set(bucket, position);
 }
