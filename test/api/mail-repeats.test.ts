@@ -81,6 +81,25 @@ test("refusals are not kept: the same key may be used again", async () => {
   expect(world.smtp.accepted).toHaveLength(1);
 });
 
+test("a refusal is told although its key cannot be freed", async () => {
+  const { sql } = world.api.parts.stores.database;
+  const poor = await mailAccount(world.api, { contract: "enterprise", paid: "0.001" });
+  await sql`CREATE FUNCTION keep_keys() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the disk is full' USING ERRCODE = '53100'; END $$`;
+  await sql`CREATE TRIGGER keep_keys BEFORE DELETE ON mail_repeats EXECUTE FUNCTION keep_keys()`;
+  const refused = await world.send(poor, mailBody(), "kept");
+  world.smtp.script = { to: () => ({ code: 550 }) };
+  const rejected = await world.send(account, mailBody(), "kept");
+  const repeat = await world.send(account, mailBody(), "kept");
+  await sql`DROP FUNCTION keep_keys CASCADE`;
+  expect((await errorOf(refused)).code).toBe("insufficient_credits");
+  expect((await errorOf(rejected)).code).toBe("mail_rejected");
+  expect((await errorOf(repeat)).code).toBe("mail_rejected");
+  await sql`UPDATE mail_repeats SET claimed_until = now() - interval '1 second'`;
+  const again = await world.send(poor, mailBody(), "kept");
+  expect((await errorOf(again)).code).toBe("insufficient_credits");
+});
+
 test("a process that dies leaves its key to the next, or the message that it made", async () => {
   const { idempotencyKeys: repeats } = world.api.parts.stores.mail;
   const { sql } = world.api.parts.stores.database;

@@ -66,7 +66,7 @@ export async function answerRepeat(
   const hold = await admitRepeat(deps, call);
   try {
     const message = await awaitMessage(services, deps.clock, { id });
-    const result = await concluded(services, key, message);
+    const result = await concluded(deps, services, key, message);
     const status = result.status === "queued" ? ACCEPTED : OK;
     await release(deps, hold, outcomeOf(deps, call, { status, errorCode: null }));
     return { ...result, isRepeat: true };
@@ -77,14 +77,23 @@ export async function answerRepeat(
 
 /** The result of a message. A refusal is thrown, and frees its key. */
 export async function concluded(
+  deps: Pick<CallDeps, "log">,
   services: MailServices,
   key: Pick<IdempotencyKey, "accountId" | "digest"> | null,
   message: MailMessage,
 ): Promise<MailResult> {
   const result = resultOf(message);
   if (!(result instanceof ApiError)) return result;
-  if (key !== null) await services.idempotencyKeys.forget(key, message.id);
+  if (key !== null) await freed(deps, services.idempotencyKeys.forget(key, message.id));
   throw result;
+}
+
+/**
+ * Waits until a key is free for the next request. If that fails, the refusal must still reach the
+ * caller: a claim ends by itself, and a repeat of a refused message frees its key again.
+ */
+export async function freed({ log }: Pick<CallDeps, "log">, freeing: Promise<void>): Promise<void> {
+  await freeing.catch((error) => log.warn({ err: error }, "An Idempotency-Key was not freed"));
 }
 
 function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {

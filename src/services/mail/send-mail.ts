@@ -14,7 +14,7 @@ import { domainsOf, type MailAddress } from "../../core/mail-address.ts";
 import { ZERO } from "../../core/money.ts";
 import type { IdempotencyClaim } from "../../store/idempotency-keys.ts";
 import type { MailMessage, NewMessage } from "../../store/mail-messages.ts";
-import { answerRepeat, concluded, findRepeat, notStored } from "./mail-repeat.ts";
+import { answerRepeat, concluded, findRepeat, freed, notStored } from "./mail-repeat.ts";
 import type { MailResult } from "./mail-result.ts";
 import { awaitMessage, type MailServices } from "./mail-services.ts";
 import { MAIL_TERMS } from "./mail-terms.ts";
@@ -73,7 +73,7 @@ async function createMessage(
     const hold = await admitMail(deps, call, claimed.mail);
     await storeMessage(deps, services, { ...claimed, call, hold, id });
   } catch (error) {
-    if (claim !== null) await services.idempotencyKeys.release(claim);
+    if (claim !== null) await freed(deps, services.idempotencyKeys.release(claim));
     throw error;
   }
   // Give the message to the workers. If that fails, the completer finds it in Postgres.
@@ -86,7 +86,7 @@ async function createMessage(
     const message = await waitForProvider(deps, call, () =>
       awaitMessage(services, deps.clock, { id, announce }),
     );
-    return await concluded(services, claim, message);
+    return await concluded(deps, services, claim, message);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     // The message is stored and will be sent: after an error, its caller would send another.
