@@ -91,12 +91,16 @@ export class MailMessages {
     return requireMessage(rows);
   }
 
-  /** Records that a sent message bounced. False if there is none, or it was recorded already. */
+  /**
+   * Records that a sent message bounced. False if it is not known yet that the message was sent:
+   * the bounce must come again.
+   */
   async bounce(id: string): Promise<boolean> {
-    const rows = await this.database.sql`
-      UPDATE mail_messages SET status = 'bounced'
-      WHERE id = ${toUuid(id)} AND status = 'sent' RETURNING id`;
-    return rows.length > 0;
+    const [row] = await this.database.sql<{ status: MailStatus }[]>`
+      WITH bounced AS (
+        UPDATE mail_messages SET status = 'bounced' WHERE id = ${toUuid(id)} AND status = 'sent')
+      SELECT status FROM mail_messages WHERE id = ${toUuid(id)}`;
+    return row?.status !== "queued";
   }
 }
 

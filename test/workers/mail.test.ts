@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { DETACHED_LEASE_MS } from "../../actors/detached-hold.ts";
+import { toUuid } from "../../src/core/ids.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
 import { price, usd } from "../../src/core/money.ts";
 import { bounceAddress } from "../../src/services/mail/bounce-address.ts";
@@ -162,30 +163,45 @@ test("no message's end is told to a server a third time", async () => {
   }
 });
 
+test("a bounce that overtakes the end of its message comes again", async () => {
+  const id = await queued();
+  const { database } = world.api.parts.stores;
+  const deliveries = new MailDeliveries(database);
+  await database.sql`UPDATE mail_messages SET next_attempt_at = now() WHERE id = ${toUuid(id)}`;
+  const claim = await deliveries.claim(id, 60_000);
+  if (claim === null) throw new Error("It could not be claimed");
+  await using listener = await bounceListener();
+  const address = bounceAddress(id, "secret", "b.test");
+  expect(await mailTo(listener.port, "", address)).toBe(451);
+  await deliveries.end(claim, { status: "sent", accepted: 1 });
+  expect(await mailTo(listener.port, "", address)).toBe(250);
+  expect((await world.stored(id)).status).toBe("bounced");
+});
+
 test("a bounce marks its message, and nothing else is taken", async () => {
   const { id } = await resultOf(await world.send(account, mailBody()));
-  const { messages } = world.api.parts.stores.mail;
-  const listener = await startBounceListener({
+  await using listener = await bounceListener();
+  const address = bounceAddress(id, "secret", "b.test");
+  expect(await mailTo(listener.port, "", bounceAddress(id, "forged", "b.test"))).toBe(550);
+  expect(await mailTo(listener.port, "", "postmaster@b.test")).toBe(550);
+  expect(await mailTo(listener.port, "someone@x.test", address)).toBe(250);
+  expect((await world.status(account, id)).status).toBe("sent");
+  expect(await mailTo(listener.port, "", address.toUpperCase())).toBe(250);
+  expect((await world.status(account, id)).status).toBe("bounced");
+  expect(await mailTo(listener.port, "", address)).toBe(250);
+});
+
+async function bounceListener(): Promise<AsyncDisposable & { readonly port: number }> {
+  const { port, close } = await startBounceListener({
     domain: "b.test",
     host: "127.0.0.1",
     port: 0,
     secrets: ["secret"],
-    messages,
+    messages: world.api.parts.stores.mail.messages,
     log: silent,
   });
-  try {
-    const address = bounceAddress(id, "secret", "b.test");
-    expect(await mailTo(listener.port, "", bounceAddress(id, "forged", "b.test"))).toBe(550);
-    expect(await mailTo(listener.port, "", "postmaster@b.test")).toBe(550);
-    expect(await mailTo(listener.port, "someone@x.test", address)).toBe(250);
-    expect((await world.status(account, id)).status).toBe("sent");
-    expect(await mailTo(listener.port, "", address.toUpperCase())).toBe(250);
-    expect((await world.status(account, id)).status).toBe("bounced");
-    expect(await mailTo(listener.port, "", address)).toBe(250);
-  } finally {
-    await listener.close();
-  }
-});
+  return { port, [Symbol.asyncDispose]: close };
+}
 
 /** The code of the server's last reply. */
 async function mailTo(port: number, from: string, to: string): Promise<number> {

@@ -13,6 +13,7 @@ export interface BounceListenerOptions {
   readonly port: number;
   /** What the return paths were signed with; bounces come days later. */
   readonly secrets: SecretList;
+  /** `bounce` resolves to false if the bounce must come again. */
   readonly messages: { bounce(messageId: string): Promise<boolean> };
   readonly log: Pick<Log, "info" | "warn">;
 }
@@ -56,13 +57,15 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
         const ids = envelope.rcptTo.flatMap(({ address }) => messageOf(address) ?? []);
         const noted = Promise.all(isBounce ? ids.map((id) => messages.bounce(id)) : []);
         noted.then(
-          () => {
+          (results) => {
+            // A bounce can overtake the record that its message was sent.
+            if (results.includes(false)) return done(later());
             if (isBounce) log.info({ messages: ids }, "Messages came back");
             done(null, "Noted");
           },
           (error) => {
             log.warn({ err: error }, "A bounce could not be noted; it will come again");
-            done(refusal(451, "Try again later"));
+            done(later());
           },
         );
       });
@@ -75,6 +78,10 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   await promise;
   const { port } = server.server.address() as AddressInfo;
   return { port, close: () => new Promise<void>((closed) => server.close(() => closed())) };
+}
+
+function later(): Error {
+  return refusal(451, "Try again later");
 }
 
 function refusal(responseCode: number, message: string): Error {
