@@ -46,8 +46,10 @@ export class Pauses {
     this.#hasStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    await this.#unlisten?.().catch(() => {});
+    const unlisten = this.#unlisten;
     this.#unlisten = null;
+    // If Postgres does not answer, closing the connection ends it too.
+    if (unlisten !== null) await this.deps.database.withTimeout(unlisten()).catch(() => {});
   }
 
   /** True if the target is paused, as far as this process knows. Works without Postgres. */
@@ -103,7 +105,7 @@ export class Pauses {
   async #load(): Promise<void> {
     do {
       this.#loadAgain = false;
-      const targets = new Set(await this.list());
+      const targets = new Set(await this.deps.database.withTimeout(this.list()));
       // A set that was being read when this stopped may be one from after it.
       if (!this.#hasStopped) this.#targets = targets;
     } while (this.#loadAgain);

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { AccountActors } from "../../actors/account-actors.ts";
 import { openDatabase, PostgresTimeout } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { Pauses } from "../../src/store/pauses.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { ApiWorld, chatBody, errorOf } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
@@ -111,4 +112,14 @@ test("a statement that takes too long is ended by Postgres itself", async () => 
   await expect(sleeping).rejects.toThrow("statement timeout");
   const never = new Promise(() => {});
   await expect(database.withTimeout(never)).rejects.toBeInstanceOf(PostgresTimeout);
+});
+
+test("pauses are read again once Postgres answers, and a process can stop before", async () => {
+  const pauses = new Pauses({ database, log: silent });
+  await pauses.start();
+  await whileItHangs(async () => {
+    await expect(pauses.reload()).rejects.toBeInstanceOf(PostgresTimeout);
+    await pauses.stop();
+  });
+  await pauses.reload();
 });
