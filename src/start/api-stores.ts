@@ -72,7 +72,7 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
   });
   const pauses = new Pauses({ database, log });
   await pauses.start();
-  const mail = await openMailStores({ database, redis, queueRedisUrl, log });
+  const mail = openMailStores({ database, redis, queueRedisUrl, log });
   const keys = new KeyDirectory({
     database,
     now: clock.now,

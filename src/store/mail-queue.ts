@@ -57,7 +57,7 @@ export class MailNotices {
   /** `redis` is a separate connection, because a subscribed one can do nothing else. */
   constructor(
     readonly redis: Redis | Cluster,
-    onError: (error: unknown) => void,
+    readonly onError: (error: unknown) => void,
   ) {
     redis.on("error", onError);
     redis.on("message", (_channel: string, id: string) => {
@@ -65,8 +65,9 @@ export class MailNotices {
     });
   }
 
-  async start(): Promise<void> {
-    await this.redis.subscribe(NOTICES);
+  /** Receives notices from the time on at which Redis is there. */
+  start(): void {
+    this.redis.subscribe(NOTICES).catch(this.onError);
   }
 
   close(): void {

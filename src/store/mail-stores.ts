@@ -26,13 +26,13 @@ export interface MailStoresDeps {
   readonly log: Pick<Log, "warn">;
 }
 
-/** Opens the stores. Resolves once this process receives the notices of all messages. */
-export async function openMailStores(deps: MailStoresDeps): Promise<MailStores> {
+/** Opens the stores. The queue may be away: without it, messages are taken and wait. */
+export function openMailStores(deps: MailStoresDeps): MailStores {
   const { database, redis, queueRedisUrl, log } = deps;
   const onError = (error: unknown) => log.warn({ err: error }, "The mail queue is not reachable");
   const queue = new MailQueue(openRedis(queueRedisUrl, "queue"), onError);
   const notices = new MailNotices(openRedis(queueRedisUrl, "queue"), onError);
-  await notices.start();
+  notices.start();
   return {
     messages: new MailMessages(database),
     idempotencyKeys: new IdempotencyKeys(database),

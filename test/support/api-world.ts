@@ -355,7 +355,7 @@ async function openStores() {
   const { database, redis, accounts: actors, store: accounts, payments } = world;
   // A test that takes Redis away expects that its client finds out.
   redis.on("error", () => {});
-  const mail = await openMailStores({ database, redis, queueRedisUrl: server.url, log: silent });
+  const mail = openMailStores({ database, redis, queueRedisUrl: server.url, log: silent });
   const close = async () => {
     await mail.close();
     await world[Symbol.asyncDispose]();

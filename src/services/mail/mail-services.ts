@@ -30,7 +30,8 @@ const LOOK_MS = 1_000;
  * Waits until the message has ended and is settled, until an attempt failed temporarily, or until
  * the time is over. If the message is still under way then, records that its caller received
  * `queued`. `announce` gives the message to the workers; it is called when no notification can be
- * missed any more. Without it, the workers have the message already.
+ * missed any more, and nobody waits for it: it ends only once the queue is there. Without it, the
+ * workers have the message already.
  */
 export async function awaitMessage(
   services: MailServices,
@@ -46,7 +47,7 @@ export async function awaitMessage(
   });
   try {
     if (announce === undefined) signal.ring();
-    else await announce();
+    else void announce();
     while (!isOver) {
       const callOffLook = clock.after(LOOK_MS, () => signal.ring());
       await signal.rung();
