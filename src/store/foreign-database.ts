@@ -112,7 +112,7 @@ const COLUMNS_OF: Record<Adapter, string> = {
 
 /** The address without what only its owner may know. */
 function shown(from: string): string {
-  if (!URL.canParse(from)) return `'${from.replace(/:\/\/[^@]*@/, "://…@")}'`;
+  if (!URL.canParse(from)) return `'${from.replace(/:\/\/.*@/s, "://…@")}'`;
   const url = new URL(from);
   return `${url.protocol}//${url.host}${url.pathname}`;
 }

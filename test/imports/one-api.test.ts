@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
+import { planOneApi } from "../../src/accounts/imports/one-api-plan.ts";
 import { isWellFormedKey } from "../../src/core/keys.ts";
 import { parseCatalogue } from "../../src/settings/catalogue-file.ts";
 import { jsonOf } from "../support/run-cli.ts";
@@ -15,6 +16,24 @@ import { NEW_API_POSTGRES, ONE_API_SQLITE } from "./one-api-tables.ts";
 setDefaultTimeout(120_000);
 
 const KEYS = ["a", "b", "c", "d", "e", "f", "g"].map((letter) => `${letter.repeat(44)}0xyz`);
+
+test("a key whose end is in no calendar does not end the import", () => {
+  for (const expired_time of ["9999999999999999", 1_893_456_000_000]) {
+    const terms = { nowMs: Date.parse("2026-11-23"), contextLength: 8_192 };
+    const { accounts, notes } = planOneApi(
+      {
+        product: "one-api",
+        users: [{ id: 1, username: "ada", status: 1, quota: 1 }],
+        tokens: [{ id: 1, user_id: 1, key: "k", status: 1, unlimited_quota: 1, expired_time }],
+        channels: [],
+        options: new Map(),
+      },
+      terms,
+    );
+    expect(accounts[0]?.keys).toHaveLength(1);
+    expect(notes).toEqual([]);
+  }
+});
 
 describe("one-api on SQLite", () => {
   let lab: ImportLab;
@@ -214,6 +233,7 @@ describe("what is no database of theirs", () => {
       [lab.path("missing.db"), "There is no file"],
       [lab.path("text.db"), "cannot be read: file is not a database"],
       ["oracle://u:swordfish@db/x", "must begin with postgres:// or mysql://"],
+      ["mysql://u:p@ss-swordfish@db:none/x", "is no URL"],
     ] as const) {
       const { code, err } = await lab.cli("import", "one-api", "--from", from, "--out", lab.folder);
       expect([from, code]).toEqual([from, 1]);

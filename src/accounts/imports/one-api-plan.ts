@@ -26,6 +26,8 @@ const ENABLED = 1n;
 const DISABLED = 2n;
 const ADMINISTRATOR = 10n;
 const NEVER = -1n;
+/** A key that ends later does not end: some have times of no calendar. */
+const FAR_MS = Date.UTC(10_000, 0);
 const TOKEN_STATES: Readonly<Record<string, string>> = {
   2: "disabled",
   3: "expired",
@@ -132,7 +134,7 @@ class OneApiPlan {
     }
     const monthlyLimit = this.#limit(subject, token);
     if (monthlyLimit !== null && monthlyLimit <= 0n) return refuse("its quota is used up");
-    if (expires !== NEVER) {
+    if (expires !== NEVER && expiresMs < FAR_MS) {
       const day = new Date(expiresMs).toISOString().slice(0, 10);
       this.#notes.push(`${subject}: ends on ${day} there; the new key does not end by itself`);
     }
