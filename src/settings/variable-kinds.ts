@@ -1,9 +1,11 @@
 // The kinds of values that environment variables have.
 
+import { createPrivateKey } from "node:crypto";
 import { allowlist } from "../core/access.ts";
 import { asciiDomain } from "../core/mail-address.ts";
 import { type NanoUsd, type PicoUsd, price, usd } from "../core/money.ts";
 import type { SecretList } from "../core/secrets.ts";
+import { parseRelay, type RelayAddress } from "../services/mail/smtp-relay.ts";
 import type { Kind } from "./environment.ts";
 
 const SECRET_LENGTH_MIN = 16;
@@ -132,7 +134,9 @@ const POSTGRES_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?,]*)(?:,[^/?]*)?/;
 
 export const postgresAddress: Kind<string> = {
   parse(text) {
-    if (POSTGRES_HOSTS.test(text) && URL.canParse(text.replace(POSTGRES_HOSTS, "$1"))) return text;
+    if (POSTGRES_HOSTS.test(text) && URL.canParse(text.replace(POSTGRES_HOSTS, "$1"))) {
+      return decodable(text);
+    }
     throw new RangeError("must be an address such as postgres://user:password@host:5432/farebox");
   },
 };
@@ -140,15 +144,33 @@ export const postgresAddress: Kind<string> = {
 /** The forms that store/redis-url.ts reads, which checks the rest. */
 export const redisAddress: Kind<string> = {
   parse(text) {
-    if (/^rediss?(?:\+(?:cluster|sentinel))?:\/\/./.test(text)) return text;
+    if (/^rediss?(?:\+(?:cluster|sentinel))?:\/\/./.test(text)) return decodable(text);
     throw new RangeError("must be an address such as redis://:password@host:6379");
   },
 };
 
-export const privateKey: Kind<string> = {
+/** The mail server, as smtp-relay.ts reads it. */
+export const mailServer: Kind<RelayAddress> = { parse: (text) => parseRelay(decodable(text)) };
+
+/** An address whose user and password can be decoded. */
+function decodable(text: string): string {
+  try {
+    decodeURIComponent(text);
+    return text;
+  } catch {
+    throw new RangeError("must have %25 for a '%' in its user or password");
+  }
+}
+
+/** With any other key the mail library would send mail without a signature. */
+export const rsaKey: Kind<string> = {
   parse(text) {
-    if (text.includes("PRIVATE KEY-----")) return text;
-    throw new RangeError("must hold a private key as PEM");
+    try {
+      if (createPrivateKey(text).asymmetricKeyType === "rsa") return text;
+    } catch {
+      // Its message may quote the key.
+    }
+    throw new RangeError("must hold an RSA private key without a passphrase as PEM");
   },
 };
 

@@ -3,7 +3,6 @@
 
 import { FREE_PLAN_ALLOWANCE } from "../core/limits.ts";
 import { toDecimal } from "../core/money.ts";
-import { parseRelay } from "../services/mail/smtp-relay.ts";
 import type { Variables } from "./environment.ts";
 import {
   addresses,
@@ -12,11 +11,12 @@ import {
   dkimSelector,
   domain,
   flag,
+  mailServer,
   oneOf,
   postgresAddress,
   pricePerThousand,
-  privateKey,
   redisAddress,
+  rsaKey,
   seconds,
   secretList,
   whole,
@@ -92,7 +92,7 @@ export const MAIL_VARIABLES = {
     about: "the domain that all mail is sent from; needed with `MAIL_SMTP_URL`",
   },
   MAIL_SMTP_URL: {
-    kind: { parse: parseRelay },
+    kind: mailServer,
     isSecret: true,
     shown: "the sink",
     about:
@@ -108,9 +108,9 @@ export const MAIL_VARIABLES = {
     about: "the selector of the DKIM record; mail is signed when it and the key are set",
   },
   MAIL_DKIM_KEY: {
-    kind: privateKey,
+    kind: rsaKey,
     isSecret: true,
-    about: "the private key of the DKIM record, PEM",
+    about: "the private RSA key of the DKIM record, PEM without a passphrase",
   },
   MAIL_BOUNCE_PORT: {
     kind: whole(0, PORT_MAX),

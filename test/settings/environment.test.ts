@@ -1,6 +1,7 @@
 // What the table of variables promises to whoever sets them.
 
 import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadMailConfig, loadServerConfig, loadStoreConfig } from "../../src/settings/config.ts";
@@ -26,6 +27,36 @@ function problems(load: () => unknown): string[] {
   }
   return [];
 }
+
+test.each([
+  ["REDIS_URL", "redis://:100%sure@127.0.0.1"],
+  ["QUEUE_REDIS_URL", "rediss+sentinel://u:%ff@127.0.0.1/main"],
+  ["DATABASE_URL", "postgres://u:100%sure@127.0.0.1,127.0.0.2/x"],
+  ["MAIL_SMTP_URL", "smtp://u:100%sure@127.0.0.1"],
+])("%s with a bare percent sign is refused without its password", (name, value) => {
+  const found = problems(() => serverOf({ MAIL_DOMAIN: "mail.test", [name]: value }));
+  expect(found).toEqual([`${name} must have %25 for a '%' in its user or password`]);
+});
+
+test("a DKIM key that could not sign is refused before any mail is sent unsigned", () => {
+  const pkcs8 = { type: "pkcs8", format: "pem" } as const;
+  const { privateKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+  const locked = { ...pkcs8, cipher: "aes-256-cbc", passphrase: "x" };
+  for (const key of [
+    "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+    generateKeyPairSync("ed25519").privateKey.export(pkcs8),
+    rsa.export(locked),
+    generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({
+      type: "spki",
+      format: "pem",
+    }),
+  ]) {
+    const env = { MAIL_DKIM_SELECTOR: "s1", MAIL_DKIM_KEY: String(key) };
+    expect(problems(() => loadMailConfig(env))).toEqual([
+      "MAIL_DKIM_KEY must hold an RSA private key without a passphrase as PEM",
+    ]);
+  }
+});
 
 test("where nothing is set, the defaults count; an empty variable is not set", () => {
   const defaults = serverOf({});
@@ -120,7 +151,8 @@ test("what is no secret has no variant with a file", () => {
 test("mail is signed with a key of a file, or of the variable itself", () => {
   using folder = launcherHome();
   const file = join(folder.path, "key.pem");
-  const key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+  const key = String(privateKey.export({ type: "pkcs1", format: "pem" })).trimEnd();
   writeFileSync(file, `${key}\n`);
   const dkim = { selector: "s1", privateKey: key };
   const MAIL_DKIM_SELECTOR = "s1";
