@@ -73,6 +73,9 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const jobs = { ...queueJobs(parts), ...mail.jobs, ...payments.jobs };
   // The log must have a partition for its rows before anything else runs.
   await jobs["request-log-partitions"].run();
+  // While no worker ran, the deadlines of waiting mail may have passed: the sweep would give back
+  // what it holds, and the mail could not be charged any more.
+  await jobs["mail-holds"].run();
 
   accounts.start();
   const metrics = measureJournal(parts, registry);
