@@ -46,12 +46,11 @@ export interface MailWorkerParts {
 export interface MailWorker {
   readonly jobs: {
     readonly "mail-completer": ScheduledJob;
-    readonly "mail-holds": ScheduledJob;
     readonly "outbox-expiry": ScheduledJob;
     readonly "balance-mails": ScheduledJob;
   };
   /** What every worker runs by itself. */
-  readonly timers: { readonly outbox: ScheduledJob };
+  readonly timers: { readonly outbox: ScheduledJob; readonly "mail-holds": ScheduledJob };
   stop(): Promise<void>;
 }
 
@@ -101,10 +100,6 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
         everyMs: COMPLETE_EVERY_MS,
         run: () => completeMail({ ...completer, graceMs }),
       },
-      "mail-holds": {
-        everyMs: RENEW_EVERY_MS,
-        run: () => renewMailHolds({ ...completer, graceMs }),
-      },
       "outbox-expiry": {
         everyMs: EXPIRE_EVERY_MS,
         run: () => outbox.outbox.expire(OUTBOX_KEEP_MS),
@@ -114,7 +109,14 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
         run: () => sendBalanceMails(balanceMailDeps(parts)),
       },
     },
-    timers: { outbox: { everyMs: OUTBOX_EVERY_MS, run: () => sendOutbox(outbox) } },
+    timers: {
+      outbox: { everyMs: OUTBOX_EVERY_MS, run: () => sendOutbox(outbox) },
+      // As the sweep, which gives back what is not renewed, this must not depend on the queue.
+      "mail-holds": {
+        everyMs: RENEW_EVERY_MS,
+        run: () => renewMailHolds({ ...completer, graceMs }),
+      },
+    },
     stop: () => kept.disposeAsync(),
   };
 }

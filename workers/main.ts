@@ -1,7 +1,7 @@
 // The worker process. BullMQ runs each scheduled job on one of the workers, however many there are.
 // It does no harm to skip a job or to run it twice, because each does everything that is due. The
-// journal flush and the sweep run on timers in every worker instead: they free memory, so they must
-// run even if the queue's Redis is full.
+// journal flush, the sweep and the renewal of what mail holds run on timers in every worker
+// instead: they free memory and keep money, so they must run even if the queue's Redis is full.
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import { AccountActors } from "../actors/account-actors.ts";
@@ -75,7 +75,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   await jobs["request-log-partitions"].run();
   // While no worker ran, the deadlines of waiting mail may have passed: the sweep would give back
   // what it holds, and the mail could not be charged any more.
-  await jobs["mail-holds"].run();
+  await mail.timers["mail-holds"].run();
 
   accounts.start();
   const metrics = measureJournal(parts, registry);
@@ -100,7 +100,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   keep();
   const keeping = setInterval(keep, KEEP_SCHEDULES_MS);
   const metricsServer = serveMetrics(registry, config.metrics, log);
-  log.info({ jobs: [...ON_TIMERS, ...Object.keys(jobs)] }, "The worker runs");
+  log.info({ jobs: [...Object.keys(timed), ...Object.keys(jobs)] }, "The worker runs");
 
   return async () => {
     clearInterval(keeping);

@@ -2,6 +2,9 @@
 // meanwhile, and what waits for it is done when it is back.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { extend } from "../../actors/call-scripts.ts";
+import { bucketKeys, holdsKey, MAIL_OWNER } from "../../actors/keys.ts";
+import { parseHold } from "../../actors/records.ts";
 import { usd } from "../../src/core/money.ts";
 import { daysAgo } from "../support/accounts.ts";
 import { askChat } from "../support/chat-client.ts";
@@ -28,6 +31,20 @@ test("processes start, serve, take mail and stop without the Redis of the queues
   });
   expect(sent.status).toBe(202);
   const { id } = (await sent.json()) as { readonly id: string };
+
+  // Its hold would end with its deadline, which only a worker renews.
+  const { actors, database } = product.operator;
+  await database.sql`UPDATE mail_messages SET created_at = created_at - interval '1 minute'`;
+  const { redis } = actors.scripts;
+  const holds = holdsKey(account.bucket, MAIL_OWNER);
+  const requestIds = await redis.hkeys(holds);
+  const terms = { keys: bucketKeys(account.bucket), owner: MAIL_OWNER, leaseMs: 60_000 };
+  await actors.scripts.run(extend, { ...terms, nowMs: 0, requestIds });
+  const isRenewed = async () => {
+    const [bytes] = await redis.hvalsBuffer(holds);
+    return bytes !== undefined && parseHold(bytes).deadlineMs > Date.now() + 120_000;
+  };
+  await eventually("its hold is renewed", isRenewed, 40_000);
 
   await Promise.all([api.stop(30_000), worker?.stop(30_000)]);
   expect(await api.exited).toEqual({ code: 0, signal: null });

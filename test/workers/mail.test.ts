@@ -49,7 +49,7 @@ test("the hold of a waiting message outlives its request while a worker renews i
   expect(world.api.openCalls).toBe(0);
   const { sql } = world.api.parts.stores.database;
   await sql`UPDATE mail_messages SET created_at = created_at - interval '1 minute'`;
-  await world.worker.jobs["mail-holds"].run();
+  await world.worker.timers["mail-holds"].run();
   const lease = await leaseOf();
   expect(lease).toBeGreaterThan(Date.now() + DETACHED_LEASE_MS - 10_000);
   expect((await sweepAt(Date.now() + LEASE_MS + 1_000)).expired).toBe(0);
