@@ -8,6 +8,7 @@ import { ApiWorld, errorOf, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
 import { replyOf } from "../support/scripted-search.ts";
+import { searchFor } from "../support/search-servers.ts";
 import { shared } from "../support/shared.ts";
 
 const ONE = "/v1/search";
@@ -166,17 +167,7 @@ describe("what is sent on", () => {
       await found(await api.postTo(ONE, account, body));
       return api.search.requests.at(-1);
     };
-    expect(await ask({ query: "fares" })).toEqual({
-      query: "fares",
-      maxResults: 10,
-      page: 1,
-      country: null,
-      language: null,
-      freshness: null,
-      safesearch: null,
-      includeDomains: [],
-      excludeDomains: [],
-    });
+    expect(await ask({ query: "fares" })).toEqual(searchFor("fares"));
     expect(
       await ask({
         query: "fares",

@@ -13,6 +13,7 @@ import { type FlushDeps, flushJournal } from "../../workers/log-flush.ts";
 import { type EntryFields, encodeBucket, encodeEntry } from "./journal-encoder.ts";
 import { random } from "./random.ts";
 import { createTestDatabase, testRedisUrl } from "./services.ts";
+import { DONE } from "./world.ts";
 
 export const AT_MS = Date.parse("2031-03-15T12:00:00.000Z");
 
@@ -25,17 +26,7 @@ export const METADATA = {
   priceVersion: "p1",
 } as const;
 
-export const OUTCOME = {
-  status: 200,
-  errorCode: null,
-  latencyMs: 12,
-  firstTokenMs: null,
-  promptTokens: 3,
-  cachedTokens: 0,
-  completionTokens: 4,
-  requests: 1,
-  lane: "main",
-};
+export const OUTCOME = { ...DONE, lane: "main" };
 
 export interface LogLine {
   readonly level: "info" | "warn" | "error";

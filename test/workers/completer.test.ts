@@ -4,7 +4,16 @@ import { completeChanges } from "../../workers/completer.ts";
 import { found } from "../support/audit-lab.ts";
 import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
-import { balances, hold, nano, openAccount, openWorld, usd, verdict } from "../support/world.ts";
+import {
+  balances,
+  DONE,
+  hold,
+  nano,
+  openAccount,
+  openWorld,
+  usd,
+  verdict,
+} from "../support/world.ts";
 
 /** How far the time of the scripts is ahead. */
 let aheadMs = 0;
@@ -77,16 +86,7 @@ test("free credit that a call holds past its time goes when the call is settled"
   aheadMs = 60_001;
   await world.flush();
   await complete();
-  await open.settle(usd("0.5"), {
-    status: 200,
-    errorCode: null,
-    latencyMs: 1,
-    firstTokenMs: null,
-    promptTokens: 1,
-    cachedTokens: 0,
-    completionTokens: 1,
-    requests: 1,
-  });
+  await open.settle(usd("0.5"), DONE);
   await world.flush();
   await complete();
   expect(await balances(account)).toEqual({ paid: nano(0n), free: nano(0n), held: nano(0n) });

@@ -5,7 +5,7 @@ import type { AccountActors } from "../../../actors/account-actors.ts";
 import { createTestKey, type TestAccount } from "../../support/accounts.ts";
 import { openProcess, tapScripts } from "../../support/actor-process.ts";
 import { suiteWorld } from "../../support/suite-world.ts";
-import { ask, hold, openAccount, usd } from "../../support/world.ts";
+import { ask, DONE, hold, openAccount, usd } from "../../support/world.ts";
 import type { Place } from "./world-factory.ts";
 
 async function codeIn(accounts: AccountActors, account: TestAccount): Promise<string> {
@@ -13,20 +13,9 @@ async function codeIn(accounts: AccountActors, account: TestAccount): Promise<st
   const answer = await actor
     .admit(ask(account.keyId, usd("1")))
     .catch((error) => ({ verdict: "refused" as const, error }));
-  if (answer.verdict === "admitted") await answer.hold.release(OUTCOME);
+  if (answer.verdict === "admitted") await answer.hold.release(DONE);
   return answer.verdict === "refused" ? answer.error.code : answer.verdict;
 }
-
-const OUTCOME = {
-  status: 200,
-  errorCode: null,
-  latencyMs: 1,
-  firstTokenMs: null,
-  promptTokens: 1,
-  cachedTokens: 0,
-  completionTokens: 1,
-  requests: 1,
-};
 
 export const accessSuite = ({ open, redisUrl }: Place): void =>
   describe("access", () => {
@@ -95,8 +84,8 @@ export const accessSuite = ({ open, redisUrl }: Place): void =>
       await account.actor.configure();
       await other.accounts.renewLeases();
       expect([ending.signal.aborted, going.signal.aborted]).toEqual([true, false]);
-      expect(await ending.settle(usd("0.5"), OUTCOME)).toMatchObject({ charged: usd("0.5") });
-      await going.release(OUTCOME);
+      expect(await ending.settle(usd("0.5"), DONE)).toMatchObject({ charged: usd("0.5") });
+      await going.release(DONE);
     });
 
     test("two changes handed over in the wrong order leave the newer one in force", async () => {
