@@ -4,6 +4,7 @@
 import type { Log } from "../src/core/log.ts";
 import { attempt } from "../src/payments/charge.ts";
 import { renewPlans } from "../src/payments/plans.ts";
+import { ProviderAway } from "../src/payments/provider.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import { type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
 import type { AutoTopUps } from "../src/store/auto-top-ups.ts";
@@ -38,23 +39,39 @@ export async function completePayments({ payments, graceMs, log }: CompleterDeps
 
 /**
  * Lists the provider's own events, so that one that was never delivered is processed, and reads
- * open payments again.
+ * open payments again. If only the list fails, the payments are still read; then it throws.
  */
 export async function reconcilePayments(
   { payments, log }: Omit<CompleterDeps, "graceMs">,
   queue: Pick<PaymentQueue, "addEvent">,
 ): Promise<void> {
-  const { events, topUps, provider, now } = payments;
+  const { topUps, provider, now } = payments;
   const startMs = now();
+  const failure = await receiveListed(payments, queue, startMs).then(
+    () => null,
+    (error: unknown) => {
+      // Then nothing else can be read either.
+      if (error instanceof ProviderAway) throw error;
+      return error;
+    },
+  );
+  for await (const topUp of topUps.open(provider.name, new Date(startMs - PENDING_MS))) {
+    await tried(log, { topUpId: topUp.id }, () => readTopUp(payments, topUp));
+  }
+  if (failure !== null) throw failure;
+}
+
+async function receiveListed(
+  { events, provider }: PaymentDeps,
+  queue: Pick<PaymentQueue, "addEvent">,
+  startMs: number,
+): Promise<void> {
   const listed = await events.listedUntil(provider.name);
   const since = listed === null ? startMs - FIRST_LIST_MS : listed.getTime() - OVERLAP_MS;
   for await (const event of provider.listEvents(new Date(since))) {
     if (await events.receive(event)) await queue.addEvent(event);
   }
   await events.setListedUntil(provider.name, new Date(startMs));
-  for await (const topUp of topUps.open(provider.name, new Date(startMs - PENDING_MS))) {
-    await tried(log, { topUpId: topUp.id }, () => readTopUp(payments, topUp));
-  }
 }
 
 /** Finds accounts whose need for a top-up no actor told: a hold that the sweep settled, a crash. */

@@ -92,10 +92,11 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
       },
       "payment-reconciliation": {
         everyMs: RECONCILE_EVERY_MS,
-        run: async () => {
-          await reconcilePayments(completer, queue);
-          await checkAutoTopUps(new AutoTopUps(database), queue);
-        },
+        run: () => reconcilePayments(completer, queue),
+      },
+      "auto-top-up-check": {
+        everyMs: RECONCILE_EVERY_MS,
+        run: () => checkAutoTopUps(new AutoTopUps(database), queue),
       },
     },
     stop: async () => {

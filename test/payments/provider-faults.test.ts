@@ -168,6 +168,25 @@ test("a payment that no event told of is found, once it is open for 15 minutes",
   expect(await lab.credited(account)).toBe(usd("20"));
 });
 
+test("a key that may not list events keeps no payment from being found", async () => {
+  const account = await lab.account();
+  const order = { amount: usd("20"), savesCard: false };
+  const started = await startCheckout(lab.payments, account.row, order);
+  lab.sandbox.actions.paySession(started.checkout ?? "", "4242424242424242");
+  await lab.delivered();
+  lab.inbox.splice(0);
+  await lab.world.database.sql`DELETE FROM provider_events WHERE status = 'received'`;
+  const refusal = { error: { type: "invalid_request_error", message: "No permission" } };
+  moods.now = ({ path }) =>
+    path === "/v1/events" ? Response.json(refusal, { status: 403 }) : null;
+  lab.aheadMs += 16 * 60_000;
+  const queue = { addEvent: () => Promise.reject(new Error("There is no event")) };
+  const reconciled = reconcilePayments({ payments: lab.payments, log: silent }, queue);
+  await expect(reconciled).rejects.toThrow("No permission");
+  moods.now = healthy;
+  expect(await lab.credited(account)).toBe(usd("20"));
+});
+
 test("open payments are read page by page, so that many unpaid links hide none", async () => {
   const started: string[] = [];
   for (let index = 0; index < 3; index++) {
