@@ -15,6 +15,7 @@ export const CALLS: Readonly<Record<string, string>> = {
   "paymentIntents.list": "GET /v1/payment_intents",
   "paymentIntents.retrieve": "GET /v1/payment_intents/{intent}",
   "paymentMethods.detach": "POST /v1/payment_methods/{payment_method}/detach",
+  "paymentMethods.retrieve": "GET /v1/payment_methods/{payment_method}",
   "radar.earlyFraudWarnings.list": "GET /v1/radar/early_fraud_warnings",
   "radar.earlyFraudWarnings.retrieve": "GET /v1/radar/early_fraud_warnings/{early_fraud_warning}",
   "refunds.create": "POST /v1/refunds",

@@ -63,7 +63,7 @@ async function play(lab: PaymentLab): Promise<void> {
   await auditPayments(lab.payments);
 }
 
-/** A saved card that is charged, declined twice, asked for its holder, and removed. */
+/** A saved card that is charged, declined twice, asked for its holder, and removed twice. */
 async function playCards(lab: PaymentLab): Promise<void> {
   const { payments } = lab;
   for (const card of [CARDS.ok, CARDS.laterDeclined, CARDS.laterAuthentication]) {
@@ -80,6 +80,7 @@ async function playCards(lab: PaymentLab): Promise<void> {
     const terms = { amount: usd("10"), threshold: usd("5"), monthlyCap: usd("50") };
     await enableAuto(payments, account.row, { ...terms, cardId: saved.id });
     await removeOwnCard(payments, account.row, saved.id);
+    await payments.provider.removeCard(saved.ref);
     await lab.settle();
   }
 }
