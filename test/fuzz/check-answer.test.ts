@@ -87,6 +87,14 @@ describe("what is right passes", () => {
     check({ status: 502, body, mayFail: true });
   });
 
+  test("a path that is none because of what follows a #, dots or not", () => {
+    for (const target of ["/api/v1/openapi.json#f/../models", "/v1/../v1/search#", "/v1/me#?x"]) {
+      const surface = target.startsWith("/api/") ? { param: null } : {};
+      const body = error({ code: "not_found", ...surface });
+      check({ target, method: "GET", status: 404, body });
+    }
+  });
+
   test("a stream that broke off has no cost", () => {
     const body = `data: ${JSON.stringify(CHUNK)}\n\n`;
     expect(check({ ...CHAT, headers: STREAM, body }).cost).toBeNull();

@@ -80,10 +80,15 @@ export function checkAnswer(
   return status === 200 ? outcome : { ...outcome, cost: null };
 }
 
-/** The path as the server reads it: without a host, and without its dots. */
+/**
+ * The path as the server reads it: without a host, and without its dots. What follows a `#` belongs
+ * to it as it is.
+ */
 function pathOf(target: string): string {
-  const path = target.replace(/^http:\/\/[^/]*/, "").replaceAll("#", "%23");
-  return path.startsWith("/") ? new URL(`http://x${path}`).pathname : path;
+  const [path = ""] = target.replace(/^http:\/\/[^/]*/, "").split("?");
+  if (!path.startsWith("/")) return path.replaceAll("#", "%23");
+  const [, dotted = "", rest = ""] = /^([^#]*)(.*)$/.exec(path) ?? [];
+  return new URL(`http://x${dotted}`).pathname + rest.replaceAll("#", "%23");
 }
 
 /** Health, documentation, webhooks, and what the server refuses by itself. */
