@@ -114,7 +114,8 @@ const guideProvider: ProviderEntry = {
   apiKey: null,
 };
 
-const guideModel: ModelEntry = {
+/** The model that every catalogue has. */
+export const guideModel: ModelEntry = {
   id: GUIDE_MODEL,
   label: "Farebox guide (extractive, not a language model)",
   family: "farebox",

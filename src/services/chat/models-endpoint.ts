@@ -1,6 +1,6 @@
 import { openEndpoint } from "../../http/endpoint.ts";
 import type { ChatDeps } from "./answer-chat.ts";
-import { type ChatCatalogue, GUIDE_MODEL, type ModelEntry } from "./catalogue.ts";
+import { type ChatCatalogue, guideModel, type ModelEntry } from "./catalogue.ts";
 import { modelHeadJson, modelSvcJson, noModel } from "./model-json.ts";
 import { Model, ModelList, modelIdParameter } from "./model-reply.ts";
 
@@ -43,9 +43,7 @@ export const model = openEndpoint({
   parameters: [modelIdParameter],
   reply: Model,
   errors: ["model_not_found"],
-  examples: [
-    { summary: "A model", params: { id: GUIDE_MODEL }, reply: { ...ENTRY, id: GUIDE_MODEL } },
-  ],
+  examples: [{ summary: "A model", params: { id: guideModel.id }, reply: entryJson(guideModel) }],
   run(deps: ChatDeps, { id = "" }) {
     const found = deps.catalogue().models.get(id);
     if (found === undefined) throw noModel("/v1/models");
