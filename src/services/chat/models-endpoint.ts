@@ -43,7 +43,14 @@ export const model = openEndpoint({
   parameters: [modelIdParameter],
   reply: Model,
   errors: ["model_not_found"],
-  examples: [{ summary: "A model", params: { id: guideModel.id }, reply: entryJson(guideModel) }],
+  examples: [
+    // As it goes out: a price is an object that writes itself as a number.
+    {
+      summary: "A model",
+      params: { id: guideModel.id },
+      reply: JSON.parse(JSON.stringify(entryJson(guideModel))),
+    },
+  ],
   run(deps: ChatDeps, { id = "" }) {
     const found = deps.catalogue().models.get(id);
     if (found === undefined) throw noModel("/v1/models");
