@@ -56,7 +56,7 @@ export const CONSOLE_ERRORS = {
   invalid_otp: { status: 400, when: "the mailed code is wrong" },
   otp_expired: { status: 400, when: "the mailed code has ended" },
   invalid_token: { status: 400, when: "the mailed link was used, has ended, or was never sent" },
-  invalid_passkey: { status: 401, when: "nobody has this passkey" },
+  invalid_passkey: { status: 401, when: "the passkey is not known" },
   invalid_two_factor_cookie: { status: 401, when: "no sign-in waits for a second factor" },
   invalid_code: { status: 401, when: "the code of the app is wrong" },
   invalid_backup_code: { status: 401, when: "the backup code is wrong, or was used" },

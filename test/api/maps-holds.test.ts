@@ -42,7 +42,7 @@ let account: TestAccount;
 let timeoutMs = TIMEOUT_MS;
 beforeEach(async () => {
   account = await api.account({ scopes: ["maps"], paid: "100", paidAt: daysAgo(10) });
-  // Each test begins with a server that nobody has given up.
+  // In each test the server counts as healthy at first.
   let provider: ReturnType<typeof providerOf> | null = null;
   api.maps.answer = (action, options) => {
     if (action !== "geocode") throw new Error(`${action} is not served`);

@@ -7,7 +7,7 @@ import { usd } from "../../src/core/money.ts";
 import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
 import { PROGRAM } from "../../src/routes.ts";
 import { endpointOf, misfit, undocumented } from "../support/contract.ts";
-import type { FuzzRequest } from "./fuzz-request.ts";
+import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
 import type { RawAnswer } from "./raw-client.ts";
 
 /** What the caller knows about the money after a request. */
@@ -78,17 +78,6 @@ export function checkAnswer(
   checkSvc(value, outcome, headers.has("idempotent-replayed"));
   if (headers.has("idempotent-replayed")) return { ...outcome, cost: usd("0") };
   return status === 200 ? outcome : { ...outcome, cost: null };
-}
-
-/**
- * The path as the server reads it: without a host, and without its dots. What follows a `#` belongs
- * to it as it is.
- */
-function pathOf(target: string): string {
-  const [path = ""] = target.replace(/^http:\/\/[^/]*/, "").split("?");
-  if (!path.startsWith("/")) return path.replaceAll("#", "%23");
-  const [, dotted = "", rest = ""] = /^([^#]*)(.*)$/.exec(path) ?? [];
-  return new URL(`http://x${dotted}`).pathname + rest.replaceAll("#", "%23");
 }
 
 /** Health, documentation, webhooks, and what the server refuses by itself. */

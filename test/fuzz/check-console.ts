@@ -1,5 +1,5 @@
-// What every answer of the console must be, whatever was asked: no fault of ours, a documented
-// reply or refusal, nothing for those who may not, and nothing of another organisation.
+// What every answer of the console must be, whatever was asked: no fault of ours, and a documented
+// reply or refusal. Nobody is served without the role for it, or shown another organisation's data.
 
 import { CONSOLE_ERRORS } from "../../src/core/console-errors.ts";
 import { ADMINISTRATION_ERRORS, ERRORS } from "../../src/core/errors.ts";
@@ -9,6 +9,7 @@ import { fits } from "../../src/http/unknown-route.ts";
 import { misfit } from "../support/contract.ts";
 import { MARK } from "./console-lab.ts";
 import { type AnyEndpoint, CONSOLE_FUZZED, type ConsoleRequest } from "./console-maker.ts";
+import { pathOf } from "./fuzz-request.ts";
 import type { RawAnswer } from "./raw-client.ts";
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
@@ -53,22 +54,15 @@ export function checkConsole(request: ConsoleRequest, answer: RawAnswer): number
   return status;
 }
 
-function pathOf({ target }: ConsoleRequest): string {
-  const path = target.replace(/^http:\/\/[^/]*/, "").replaceAll("#", "%23");
-  if (!path.startsWith("/")) return path;
-  // A path that begins with two slashes would be taken for a host.
-  return new URL(`http://x/.${path}`).pathname;
-}
-
 function endpointOf(request: ConsoleRequest): AnyEndpoint | null {
   const method = request.method === "HEAD" ? "GET" : request.method;
-  const path = pathOf(request);
+  const path = pathOf(request.target);
   return CONSOLE_FUZZED.find((one) => one.method === method && fits(one, path)) ?? null;
 }
 
 /** A changed path may be that of a page, or of the documentation. */
 function checkElsewhere(request: ConsoleRequest, status: number): number {
-  const path = pathOf(request).toLowerCase();
+  const path = pathOf(request.target).toLowerCase();
   if (path.startsWith("/console") && request.method !== "OPTIONS") {
     throw new Error("A path without an endpoint was served");
   }

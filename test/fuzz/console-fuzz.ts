@@ -6,7 +6,8 @@ import { must } from "../support/product-checks.ts";
 import { checkConsole } from "./check-console.ts";
 import { type ConsoleLab, openConsoleLab } from "./console-lab.ts";
 import { CONSOLE_FUZZED, ConsoleMaker, type ConsoleRequest } from "./console-maker.ts";
-import { commandOf, wireOf } from "./fuzz-request.ts";
+import { FuzzReport } from "./fuzz-report.ts";
+import { wireOf } from "./fuzz-request.ts";
 import { type RawAnswer, sendRaw } from "./raw-client.ts";
 import { labelOf } from "./request-maker.ts";
 
@@ -28,7 +29,7 @@ export async function fuzzConsole({ times, random, say }: ChaosOptions): Promise
   const startMs = performance.now();
   await run.send(times);
   const seconds = (performance.now() - startMs) / 1_000;
-  for (const line of run.table()) say(`  ${line}`);
+  for (const line of run.report.table(CONSOLE_FUZZED.map(labelOf))) say(`  ${line}`);
   run.throwFailures();
   const { errors } = lab.billing.world.api;
   must(errors.length === 0, () => `It logged ${JSON.stringify(errors[0])}`);
@@ -51,8 +52,7 @@ function changed(before: string, after: string): string {
 
 class ConsoleRun {
   readonly #maker: ConsoleMaker;
-  readonly #counts = new Map<string, Map<string, number>>();
-  readonly #failures = new Map<string, string>();
+  readonly report = new FuzzReport(FAILURES_SHOWN);
 
   constructor(
     readonly lab: ConsoleLab,
@@ -89,60 +89,29 @@ class ConsoleRun {
         hangUpMs,
         timeoutMs: ANSWER_MS_MAX,
       });
-      if (hangUpMs !== null && !answer?.isWhole) return this.#count(endpoint, "left");
-      if (answer === null && !request.isHttp) return this.#count(endpoint, "closed");
+      if (hangUpMs !== null && !answer?.isWhole) return this.report.count(endpoint, "left");
+      if (answer === null && !request.isHttp) return this.report.count(endpoint, "closed");
       if (answer === null) throw new Error("The connection was closed without an answer");
       if (!answer.isWhole) throw new Error("The answer broke off");
-      this.#count(endpoint, String(checkConsole(request, answer)));
+      this.report.count(endpoint, String(checkConsole(request, answer)));
     } catch (error) {
-      this.#fail(request, answer, error);
+      this.report.fail(request, answer, error, ` by ${request.who}`);
     }
   }
 
-  #fail(request: ConsoleRequest, answer: RawAnswer | null, error: unknown): void {
-    this.#count(request.endpoint, "failed");
-    const problem = error instanceof Error ? error.message : String(error);
-    const kind = `${request.endpoint} ${problem.slice(0, 60)}`;
-    if (this.#failures.has(kind)) return;
-    const came = answer && `${answer.status} ${answer.body.toString().slice(0, 500)}`;
-    this.#failures.set(
-      kind,
-      `Request ${request.number} by ${request.who} (${request.endpoint}): ${problem}\n` +
-        `  answered: ${came}\n  ${commandOf(request)}`,
-    );
-  }
-
   throwFailures(): void {
-    if (this.#failures.size === 0) return;
-    const shown = [...this.#failures.values()].slice(0, FAILURES_SHOWN);
     const { errors } = this.lab.billing.world.api;
     const logged = errors.slice(0, FAILURES_SHOWN).map(({ fields, message }) => {
       const { err } = fields as { readonly err?: unknown };
       return `  logged: ${message}: ${err instanceof Error ? err.stack : JSON.stringify(fields)}`;
     });
-    const all = [...shown, ...logged].join("\n");
-    throw new Error(`${this.#failures.size} kinds of wrong answers:\n${all}`);
-  }
-
-  #count(endpoint: string, end: string): void {
-    const counts = this.#counts.get(endpoint) ?? new Map<string, number>();
-    counts.set(end, (counts.get(end) ?? 0) + 1);
-    this.#counts.set(endpoint, counts);
-  }
-
-  /** How each endpoint's requests ended, a line for each. */
-  table(): string[] {
-    return CONSOLE_FUZZED.map((endpoint) => {
-      const label = labelOf(endpoint);
-      const counts = [...(this.#counts.get(label) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-      return `${label.padEnd(64)}${counts.map(([end, count]) => `${end}: ${count}`).join("  ")}`;
-    });
+    this.report.throwFailures(logged);
   }
 
   /** The share of successes, which must not be small: refusals alone would prove little. */
   checkShares(times: number): number {
     let all = 0;
-    for (const counts of this.#counts.values()) all += counts.get("200") ?? 0;
+    for (const counts of this.report.counts.values()) all += counts.get("200") ?? 0;
     must(all >= times * SUCCESS_SHARE_MIN, () => `Only ${all} of ${times} requests were served`);
     return all / times;
   }

@@ -8,9 +8,9 @@ import { CONSOLE, OPERATOR } from "../../src/routes.ts";
 import { Random } from "../support/random.ts";
 import { EVERYBODY, SESSIONS, type Who } from "./console-lab.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
-import { mutateValue, toJsonText } from "./mutations.ts";
+import { mutateValue } from "./mutations.ts";
 import { labelOf } from "./request-maker.ts";
-import { type Draft, mutateDraft } from "./request-mutations.ts";
+import { type Draft, mutateDraft, requestOf } from "./request-mutations.ts";
 import { type KnownValues, objectFor, valueFor } from "./schema-values.ts";
 
 export type AnyEndpoint = ConsoleEndpoint<never>;
@@ -133,21 +133,11 @@ export class ConsoleMaker {
       else if (roll < 0.82) dropHeader(draft, random.pick(["origin", "content-type"]));
       else mutateDraft(draft, random, ["KNOWN_key_0"]);
     }
-    const text = draft.json === undefined ? null : Buffer.from(toJsonText(draft.json));
-    const query = draft.query.map(([name, value]) => `${name}=${value}`).join("&");
     const values = (name: string) =>
       draft.headers.filter(([header]) => header === name).map(([, value]) => value);
     const cookies = values("cookie");
     return {
-      number,
-      endpoint: labelOf(endpoint),
-      method: draft.method,
-      target: query === "" ? draft.path : `${draft.path}?${query}`,
-      headers: draft.headers,
-      body: draft.body?.(text) ?? text,
-      framing: draft.framing,
-      isHttp: draft.isHttp,
-      hangUpMs: draft.hangUpMs,
+      ...requestOf(draft, number, labelOf(endpoint)),
       who: cookies.some((value) => value.startsWith("KNOWN_session_")) ? who : null,
       isOwnPage: values("origin").join() === "KNOWN_origin",
       isJsonType: values("content-type").join().startsWith("application/json"),

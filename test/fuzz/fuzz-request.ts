@@ -29,6 +29,18 @@ export interface FuzzRequest {
 const KNOWN = /KNOWN_[a-z0-9_]+/g;
 const PRINTED_BYTES_MAX = 8_000;
 
+/**
+ * The path of a target as the server reads it: without a host, and without its dots. What follows a
+ * `#` belongs to it as it is.
+ */
+export function pathOf(target: string): string {
+  const [path = ""] = target.replace(/^http:\/\/[^/]*/, "").split("?");
+  if (!path.startsWith("/")) return path.replaceAll("#", "%23");
+  const [, dotted = "", rest = ""] = /^([^#]*)(.*)$/.exec(path) ?? [];
+  // A path that begins with two slashes would be taken for a host.
+  return new URL(`http://x/.${dotted}`).pathname + rest.replaceAll("#", "%23");
+}
+
 /** The bytes of a request; `secrets` are by their names. */
 export function wireOf(request: FuzzRequest, secrets: ReadonlyMap<string, string>): Buffer {
   const { method, target, headers, body, framing } = request;

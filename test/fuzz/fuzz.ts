@@ -8,6 +8,7 @@ import { must, proveBooks } from "../support/product-checks.ts";
 import type { Told } from "../support/product-load.ts";
 import { checkAnswer, type Outcome } from "./check-answer.ts";
 import { type FuzzedProduct, mayFail, startFuzzedProduct } from "./fuzz-product.ts";
+import { FuzzReport } from "./fuzz-report.ts";
 import { commandOf, type FuzzRequest, wireOf } from "./fuzz-request.ts";
 import { type RawAnswer, sendRaw } from "./raw-client.ts";
 import { FUZZED, labelOf, RequestMaker } from "./request-maker.ts";
@@ -32,8 +33,8 @@ export async function fuzz({ times, random, say }: ChaosOptions): Promise<void> 
   const startMs = performance.now();
   await run.send(times);
   const seconds = (performance.now() - startMs) / 1_000;
-  for (const line of run.table()) say(`  ${line}`);
-  run.throwFailures();
+  for (const line of run.report.table(FUZZED.map(labelOf))) say(`  ${line}`);
+  run.report.throwFailures();
   checkLogs(fuzzed.product);
   const proof = await proveBooks(fuzzed.product, run.told).catch((error) => run.explain(error));
   await checkLoggedCalls(fuzzed.product);
@@ -64,10 +65,7 @@ class FuzzRun {
   readonly #maker: RequestMaker;
   /** The numbers of requests, by the ids that their answers gave them. */
   readonly #numbers = new Map<string, number>();
-  /** How often each endpoint's requests ended in each way. */
-  readonly #counts = new Map<string, Map<string, number>>();
-  /** By what is wrong, so that one fault is reported once. */
-  readonly #failures = new Map<string, string>();
+  readonly report = new FuzzReport(FAILURES_SHOWN);
 
   constructor(
     readonly fuzzed: FuzzedProduct,
@@ -100,18 +98,18 @@ class FuzzRun {
         timeoutMs: ANSWER_MS_MAX,
       });
       if (hangUpMs !== null && !answer?.isWhole) return this.#noteHangUp(endpoint, answer);
-      if (answer === null && !request.isHttp) return this.#count(endpoint, "closed");
+      if (answer === null && !request.isHttp) return this.report.count(endpoint, "closed");
       if (answer === null) throw new Error("The connection was closed without an answer");
       const isSure = !mayFail(endpoint, request.body);
       if (!answer.isWhole && isSure) throw new Error("The answer broke off");
       this.#note(request, checkAnswer(request, answer, { mayFail: !isSure }));
     } catch (error) {
-      this.#fail(request, answer, error);
+      this.report.fail(request, answer, error);
     }
   }
 
   #note({ endpoint, number }: FuzzRequest, { status, requestId, cost }: Outcome): void {
-    this.#count(endpoint, String(status));
+    this.report.count(endpoint, String(status));
     if (requestId === null) return;
     this.#numbers.set(requestId, number);
     // A message that waits is charged when it is sent.
@@ -120,23 +118,10 @@ class FuzzRun {
   }
 
   #noteHangUp(endpoint: string, answer: RawAnswer | null): void {
-    this.#count(endpoint, "left");
+    this.report.count(endpoint, "left");
     const requestId = answer?.headers.get("x-request-id") ?? null;
     const status = answer?.status ?? null;
     this.told.push({ requestId, account: "", status, cost: null, costMax: COST_MAX });
-  }
-
-  #fail(request: FuzzRequest, answer: RawAnswer | null, error: unknown): void {
-    this.#count(request.endpoint, "failed");
-    const problem = error instanceof Error ? error.message : String(error);
-    const kind = `${request.endpoint} ${problem.slice(0, 60)}`;
-    if (this.#failures.has(kind)) return;
-    const came = answer && `${answer.status} ${answer.body.toString().slice(0, 500)}`;
-    this.#failures.set(
-      kind,
-      `Request ${request.number} (${request.endpoint}): ${problem}\n  answered: ${came}\n` +
-        `  ${commandOf(request)}`,
-    );
   }
 
   /** Throws the error again, with the request whose id it names. */
@@ -148,31 +133,10 @@ class FuzzRun {
     throw new Error(`Request ${number}: ${error.message}\n  ${command}`, { cause: error });
   }
 
-  throwFailures(): void {
-    if (this.#failures.size === 0) return;
-    const shown = [...this.#failures.values()].slice(0, FAILURES_SHOWN);
-    throw new Error(`${this.#failures.size} kinds of wrong answers:\n${shown.join("\n")}`);
-  }
-
-  #count(endpoint: string, end: string): void {
-    const counts = this.#counts.get(endpoint) ?? new Map<string, number>();
-    counts.set(end, (counts.get(end) ?? 0) + 1);
-    this.#counts.set(endpoint, counts);
-  }
-
-  /** How each endpoint's requests ended, a line for each. */
-  table(): string[] {
-    return FUZZED.map((endpoint) => {
-      const label = labelOf(endpoint);
-      const counts = [...(this.#counts.get(label) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-      return `${label.padEnd(32)}${counts.map(([end, count]) => `${end}: ${count}`).join("  ")}`;
-    });
-  }
-
   /** The share of successes, which must not be small: refusals alone would prove little. */
   checkShares(times: number): number {
     let all = 0;
-    for (const [label, counts] of this.#counts) {
+    for (const [label, counts] of this.report.counts) {
       const served = (counts.get("200") ?? 0) + (counts.get("202") ?? 0);
       const sent = [...counts.values()].reduce((sum, count) => sum + count, 0);
       must(served > 0 || sent < TRIES_MAX, () => `None of ${sent} requests ${label} was served`);

@@ -7,8 +7,8 @@ import type { TSchema } from "../../src/http/schema.ts";
 import { APPLICATION, GATEWAY, PROGRAM } from "../../src/routes.ts";
 import { Random } from "../support/random.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
-import { mutateValue, toJsonText } from "./mutations.ts";
-import { type Draft, mutateDraft } from "./request-mutations.ts";
+import { mutateValue } from "./mutations.ts";
+import { type Draft, mutateDraft, requestOf } from "./request-mutations.ts";
 import { type KnownValues, objectFor, valueFor } from "./schema-values.ts";
 
 const OWN: readonly DocumentedEndpoint[] = [...GATEWAY, ...APPLICATION];
@@ -51,19 +51,7 @@ export class RequestMaker {
         mutateDraft(draft, random, [...this.options.goodKeys.gateway, ...this.options.otherKeys]);
       }
     }
-    const text = draft.json === undefined ? null : Buffer.from(toJsonText(draft.json));
-    const query = draft.query.map(([name, value]) => `${name}=${value}`).join("&");
-    return {
-      number,
-      endpoint: labelOf(endpoint),
-      method: draft.method,
-      target: query === "" ? draft.path : `${draft.path}?${query}`,
-      headers: draft.headers,
-      body: draft.body?.(text) ?? text,
-      framing: draft.framing,
-      isHttp: draft.isHttp,
-      hangUpMs: draft.hangUpMs,
-    };
+    return requestOf(draft, number, labelOf(endpoint));
   }
 
   #validDraft(endpoint: DocumentedEndpoint, random: Random): Draft {

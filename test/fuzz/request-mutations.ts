@@ -1,8 +1,8 @@
 // Faults of everything but the JSON of a body: method, path, query, headers, framing, bytes.
 
 import type { Random } from "../support/random.ts";
-import type { Framing } from "./fuzz-request.ts";
-import { mutateText } from "./mutations.ts";
+import type { Framing, FuzzRequest } from "./fuzz-request.ts";
+import { mutateText, toJsonText } from "./mutations.ts";
 
 /** A request that is being made. */
 export interface Draft {
@@ -18,6 +18,16 @@ export interface Draft {
   framing: Framing;
   isHttp: boolean;
   hangUpMs: number | null;
+}
+
+/** The finished request. */
+export function requestOf(draft: Draft, number: number, endpoint: string): FuzzRequest {
+  const { method, path, headers, framing, isHttp, hangUpMs } = draft;
+  const text = draft.json === undefined ? null : Buffer.from(toJsonText(draft.json));
+  const query = draft.query.map(([name, value]) => `${name}=${value}`).join("&");
+  const target = query === "" ? path : `${path}?${query}`;
+  const body = draft.body?.(text) ?? text;
+  return { number, endpoint, method, target, headers, body, framing, isHttp, hangUpMs };
 }
 
 type Fault = (draft: Draft, random: Random, keys: readonly string[]) => void;
