@@ -10,7 +10,6 @@ import {
   longLua,
   luaMoneyAsText,
   luaWithoutHead,
-  outsideOwner,
   todoWithoutIssue,
 } from "./support/tidy-rules.ts";
 import { readTree, type SourceFile, viewOf } from "./support/tidy-source.ts";
@@ -152,38 +151,6 @@ describe("imports", () => {
         ["bench/main.ts", 'new Worker(new URL("../src/core/thread.ts", import.meta.url));'],
         ["src/core/thread.ts", ""],
       ],
-    ],
-  });
-});
-
-describe("owners", () => {
-  holds("single owners", outsideOwner, {
-    bad: [
-      ["actors/a.ts", "const t = Date.now();"],
-      ["src/settings/config.ts", "const t = new Date();"],
-      ["workers/a.ts", "const r = Math.random();"],
-      ["src/calls/a.ts", "const t = performance.now();"],
-      ["src/core/a.ts", "const id = crypto.randomUUID();"],
-      ["src/calls/a.ts", 'run("SELECT id FROM accounts");'],
-      ["workers/a.ts", "await sql`select 1`;"],
-      ["actors/a.ts", 'run("INSERT INTO ledger VALUES (1)");'],
-      ["src/account/a.ts", "set.status = 402;"],
-      ["src/app.ts", "return new Response(null, { status: 404 });"],
-      ["src/calls/a.ts", "if (reply.status >= 500) retry();"],
-      ["test/api/a.test.ts", "await Bun.sleep(20);"],
-      ["test/core/a.test.ts", "setTimeout(() => gone.abort(), 10);"],
-    ],
-    good: [
-      ["src/main.ts", "const deps = { now: Date.now, random: Math.random };"],
-      ["actors/a.ts", "const t = deps.now(); // not Date.now()"],
-      ["src/calls/a.ts", "const d = new Date(nowMs);"],
-      ["src/store/a.ts", "await sql`select 1`;"],
-      ["src/upstream/a.ts", "if ((await fetch(url)).status >= 500) fail();"],
-      ["src/http/a.ts", "return new Response(null, { status: 404 });"],
-      ["src/account/a.ts", 'const text = "status: 404, Date.now";'],
-      ["test/support/a.ts", "await Bun.sleep(5);"],
-      ["test/api/a.test.ts", 'await eventually("it is sent", () => sent); // no Bun.sleep()'],
-      ["scripts/a.mjs", "const t = Date.now();"],
     ],
   });
 });

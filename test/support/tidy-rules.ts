@@ -1,78 +1,12 @@
-// Checks single files for what biome.json cannot say: names, lines, comments, Lua, and code that
-// only one file may contain.
+// Checks single files for what biome.json cannot say: names, lines, comments and Lua.
 
-import { isScript, lineAt, type SourceFile, viewOf } from "./tidy-source.ts";
+import { lineAt, type SourceFile, viewOf } from "./tidy-source.ts";
 
 type Rule = (file: SourceFile) => string[];
 
 const LUA_LINES_MAX = 300;
 const COLUMNS_MAX = 100;
 const PROSE_COLUMNS_MAX = 120;
-
-/** Code that only some files may contain. */
-interface Owned {
-  readonly pattern: RegExp;
-  /** The files to which the rule applies. */
-  readonly within: RegExp;
-  readonly owners: RegExp;
-  readonly message: string;
-  readonly view?: "code" | "uncommented";
-}
-
-const PRODUCT = /^(src|actors|workers)\//;
-const ROOTS = /^(src\/main|workers\/main|src\/cli\/main)\.ts$/;
-
-const OWNED: readonly Owned[] = [
-  {
-    pattern: anyOf(
-      /\b(?:Date|performance)\.now\b/,
-      /\bMath\.random\b/,
-      /\bcrypto\.(?:randomUUID|getRandomValues)\b/,
-      /\bnew Date\(\)/,
-    ),
-    within: PRODUCT,
-    owners: ROOTS,
-    message: "clock and randomness are passed in from the composition roots",
-  },
-  {
-    pattern: anyOf(
-      /\bsql`/,
-      /\bSELECT\s[^;"`]*\sFROM\s/,
-      /\b(?:INSERT\s+INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET)\s/,
-      /\b(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|DATABASE)\s/,
-    ),
-    within: PRODUCT,
-    // A provider may query its own data file, which is not Postgres.
-    owners: /^src\/(?:store|services\/\w+\/providers|upstream)\//,
-    message: "SQL belongs into src/store",
-    view: "uncommented",
-  },
-  {
-    pattern: /\bstatus(?:Code)?\s*(?::|=|[=!]==?|[<>]=?)\s*[1-5]\d\d\b/g,
-    within: PRODUCT,
-    // A provider reads the status of its upstream.
-    owners:
-      /^src\/(?:core\/\S*errors\.ts$|http\/|(?:services\/\w+|payments)\/providers\/|upstream\/)/,
-    message: "status numbers belong into src/core/errors.ts and src/http",
-  },
-  {
-    pattern: /\b(?:Bun\.sleep|setTimeout)\(/g,
-    within: /^test\/.*\.test\.ts$/,
-    // These watch processes over time.
-    owners: /^test\/(?:actors|chaos|model)\/|^test\/workers\/sweep/,
-    message: "wait for the condition (test/support/eventually.ts) or pass the time in",
-  },
-];
-
-/** Code that is outside the files that may contain it. */
-export const outsideOwner: Rule = (file) => {
-  if (!isScript(file)) return [];
-  return OWNED.filter(
-    ({ within, owners }) => within.test(file.path) && !owners.test(file.path),
-  ).flatMap((owned) =>
-    findAll(file, viewOf(file)[owned.view ?? "code"], owned.pattern, owned.message),
-  );
-};
 
 /** Lua files with too many lines. */
 export const longLua: Rule = ({ path, text }) => {
@@ -156,8 +90,4 @@ function findAll(file: SourceFile, view: string, pattern: RegExp, message: strin
   return [...view.matchAll(pattern)].map((match) => {
     return `${file.path}:${lineAt(view, match.index)} '${match[0].trim()}': ${message}`;
   });
-}
-
-function anyOf(...patterns: readonly RegExp[]): RegExp {
-  return new RegExp(patterns.map(({ source }) => source).join("|"), "g");
 }

@@ -33,7 +33,9 @@ beforeAll(() => {
   }
   const narrow = { extends: "./tsconfig.json", include: ["actors/lua.d.ts", ...files] };
   writeFileSync(join(folder.path, NARROW), JSON.stringify(narrow));
-  symlinkSync(join(PROJECT, "node_modules"), join(folder.path, "node_modules"));
+  for (const name of ["node_modules", "lint"]) {
+    symlinkSync(join(PROJECT, name), join(folder.path, name));
+  }
 });
 afterAll(() => folder.remove());
 
