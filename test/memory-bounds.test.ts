@@ -13,7 +13,7 @@ import { RowNumbers } from "../src/store/row-numbers.ts";
 import { FakeClock } from "./support/fake-clock.ts";
 import { random } from "./support/random.ts";
 import { createTestDatabase } from "./support/services.ts";
-import { readTree, viewOf } from "./support/tidy-source.ts";
+import { readTree } from "./support/tidy-source.ts";
 import { ask, openAccount, openWorld, usd } from "./support/world.ts";
 
 describe("the table", () => {
@@ -45,7 +45,7 @@ describe("the table", () => {
     .filter(({ path }) => /^(?:src(?!\/accounts\/imports)|actors|workers)\/.*\.ts$/.test(path))
     .flatMap((file) =>
       [MODULE, FIELD].flatMap((pattern) =>
-        [...viewOf(file).uncommented.matchAll(pattern)]
+        [...file.text.matchAll(pattern)]
           // A constant that nobody can add to.
           .filter(([whole, , type = ""]) => whole.startsWith("  ") || !/^Readonly/.test(type))
           .map(([, name]) => `${file.path} ${name}`),

@@ -1,177 +1,114 @@
 // Checks the imports of the whole tree against the architecture.
 
 import { posix } from "node:path";
-import { isScript, type SourceFile, viewOf } from "./tidy-source.ts";
+import type { SourceFile } from "./tidy-source.ts";
 
-type Layer =
-  | "main"
-  | "app"
-  | "operator"
-  | "surface"
-  | "domain"
-  | "http"
-  | "calls"
-  | "actors"
-  | "upstream"
-  | "store"
-  | "core"
-  | "settings"
-  | "cli"
-  | "workers"
-  | "pages"
-  | "free";
+interface Layer<Name extends string> {
+  readonly name: Name;
+  readonly files: RegExp;
+  /** The layers that it may import besides itself. */
+  readonly imports: readonly NoInfer<Name>[];
+  /** The layers of which it may import types; whoever starts it passes their values in. */
+  readonly types?: readonly NoInfer<Name>[];
+  /** True if no folder of it may import another one, as no service imports another. */
+  readonly apart?: true;
+}
 
-// The first pattern that matches a path decides its layer.
-const LAYERS: readonly (readonly [RegExp, Layer])[] = [
-  [/^src\/(?:main\.ts$|start\/)/, "main"],
-  [/^src\/(app|routes)\.ts$/, "app"],
-  [/^src\/operator\//, "operator"],
-  [/^src\/(account|application|console)\//, "surface"],
-  [/^src\/(services\/[^/]+|payments|identity|accounts)\//, "domain"],
-  [/^src\/(http|calls|upstream|store|core|settings|cli)\//, "core"],
-  [/^dashboard\//, "pages"],
-  [/^actors\//, "actors"],
-  [/^workers\//, "workers"],
-  [/^(scripts|bench|test|migrations)\//, "free"],
-  [/^[^/]+$/, "free"],
-];
+/** The rows as they are; the compiler then knows the names. */
+function layers<Name extends string>(rows: readonly Layer<Name>[]) {
+  return rows;
+}
 
 const FLOOR = ["actors", "upstream", "store", "core"] as const;
 const BELOW_SURFACE = ["domain", "http", "calls", ...FLOOR] as const;
+const BELOW_APP = ["operator", "surface", "settings", ...BELOW_SURFACE] as const;
+const SURFACE = /^src\/(?:account|application|console)\//;
+const DOMAIN = /^src\/(?:services\/[^/]+|payments|identity|accounts)\//;
 
-/** What each layer may import besides itself. */
-const ARROWS: Record<Exclude<Layer, "free">, readonly Layer[]> = {
-  main: ["app", "operator", "surface", "settings", ...BELOW_SURFACE],
-  app: ["operator", "surface", "settings", ...BELOW_SURFACE],
+const LAYERS = layers([
+  { name: "main", files: /^src\/(?:main\.ts$|start\/)/, imports: ["app", ...BELOW_APP] },
+  { name: "app", files: /^src\/(?:app|routes)\.ts$/, imports: BELOW_APP },
   // Operators see of an account what its people see, in the same words.
-  operator: ["surface", ...BELOW_SURFACE],
-  surface: BELOW_SURFACE,
-  domain: ["http", "calls", ...FLOOR],
-  http: ["calls", "actors", "store", "core"],
-  calls: ["actors", "store", "core"],
-  actors: ["core"],
-  upstream: ["core"],
-  store: ["core"],
-  core: [],
+  { name: "operator", files: /^src\/operator\//, imports: ["surface", ...BELOW_SURFACE] },
+  { name: "surface", files: SURFACE, imports: BELOW_SURFACE, apart: true },
+  { name: "domain", files: DOMAIN, imports: ["http", "calls", ...FLOOR], apart: true },
+  { name: "http", files: /^src\/http\//, imports: ["calls", "actors", "store", "core"] },
+  { name: "calls", files: /^src\/calls\//, imports: ["actors", "store", "core"] },
+  { name: "actors", files: /^actors\//, imports: ["core"], types: ["store"] },
+  { name: "upstream", files: /^src\/upstream\//, imports: ["core"] },
+  { name: "store", files: /^src\/store\//, imports: ["core"] },
+  { name: "core", files: /^src\/core\//, imports: [] },
   // A service defines the schema of its own settings.
-  settings: ["domain", "core"],
-  cli: ["operator", "surface", "settings", "workers", ...BELOW_SURFACE],
-  workers: ["settings", ...BELOW_SURFACE],
-  pages: [],
-};
+  { name: "settings", files: /^src\/settings\//, imports: ["domain", "core"] },
+  { name: "cli", files: /^src\/cli\//, imports: ["workers", ...BELOW_APP] },
+  { name: "workers", files: /^workers\//, imports: ["settings", ...BELOW_SURFACE] },
+  { name: "pages", files: /^dashboard\//, imports: [], types: ["operator", "surface"] },
+]);
 
-/** Layers whose folders must not import each other: a service never imports another one. */
-const APART: Partial<Record<Layer, RegExp>> = {
-  surface: /^src\/[^/]+/,
-  domain: /^src\/(?:services\/)?[^/]+/,
-};
-
-/**
- * Layers from which only types can be imported: a composition root passes the values in, and pages
- * hold nothing of the servers.
- */
-const TYPES_ONLY: Partial<Record<Layer, readonly Layer[]>> = {
-  actors: ["store"],
-  pages: ["operator", "surface"],
-};
-
-const ENTRIES = [
-  /^(src|workers|src\/cli)\/main\.ts$/,
-  /^(scripts|bench|test|migrations)\//,
-  /^dashboard\/src\/main\.tsx$/,
-  /^[^/]+$/,
-];
+/** Files that may import everything, and that people or tools start by their name. */
+const FREE = /^(?:(?:scripts|bench|test|migrations)\/|[^/]+$)/;
+const ENTRY = /^(?:(?:src|workers|src\/cli)\/main\.ts|dashboard\/src\/main\.tsx)$/;
+const SCRIPT = /\.(?:tsx?|m[jt]s)$/;
+const IMPORTED = /(?<!\.d)\.(?:tsx?|m[jt]s|lua)$/;
+// Biome puts statements at the start of a line. A thread names its file by a URL.
+const IMPORT =
+  /(?:^(?:import|export) (type )?(?:[\w$*{},\s]+ from )?|\b(?:import|new URL)\(\s*)"([^"\n]+)"/gm;
 
 interface Import {
+  readonly target: string;
   /** True for `import type`, which does not exist at run time. */
   readonly typeOnly: boolean;
-  /** The imported file, or null for a package or a file that is not checked. */
-  readonly target: string | null;
 }
 
 /** Imports that the architecture forbids. */
 export function wrongArrows(files: readonly SourceFile[]): string[] {
-  const complaints: string[] = [];
-  for (const [path, imports] of importGraph(files)) {
-    const layer = layerOf(path);
-    if (layer === null) complaints.push(`${path} belongs to no layer`);
-    if (layer === null || layer === "free") continue;
-    for (const { target, typeOnly } of imports) {
-      if (target === null || mayImport(path, layer, target)) continue;
-      if (typeOnly && TYPES_ONLY[layer]?.includes(layerOf(target) ?? "free")) continue;
-      complaints.push(`${path} may not import ${target}`);
-    }
-  }
-  return complaints;
+  return [...importGraph(files)].flatMap(([path, imports]) => {
+    if (FREE.test(path)) return [];
+    if (layerOf(path) === undefined) return [`${path} belongs to no layer`];
+    return imports
+      .filter((one) => !mayImport(path, one))
+      .map(({ target }) => `${path} may not import ${target}`);
+  });
 }
 
 /** Files that no entry point imports, directly or indirectly. */
 export function neverImported(files: readonly SourceFile[]): string[] {
   const graph = importGraph(files);
-  if (!graph.has("src/main.ts") || !graph.has("workers/main.ts")) return [];
-  const reached = new Set<string>();
-  const visit = (path: string): void => {
-    if (reached.has(path)) return;
-    reached.add(path);
-    for (const { target } of graph.get(path) ?? []) if (target !== null) visit(target);
-  };
-  for (const path of graph.keys()) if (ENTRIES.some((entry) => entry.test(path))) visit(path);
+  const reached = new Set([...graph.keys()].filter((path) => ENTRY.test(path) || FREE.test(path)));
+  // What is added on the way is visited too.
+  for (const path of reached) for (const { target } of graph.get(path) ?? []) reached.add(target);
   return files
-    .filter((file) => isScript(file) || file.path.endsWith(".lua"))
-    .filter(({ path }) => !reached.has(path) && !/\.d\.m?ts$/.test(path))
-    .map(({ path }) => `${path} is never imported`);
+    .map(({ path }) => path)
+    .filter((path) => IMPORTED.test(path) && !reached.has(path))
+    .map((path) => `${path} is never imported`);
 }
 
-function layerOf(path: string): Layer | null {
-  for (const [pattern, layer] of LAYERS) {
-    const match = pattern.exec(path);
-    if (match === null) continue;
-    return layer === "core" ? (match[1] as Layer) : layer;
+function layerOf(path: string) {
+  return LAYERS.find(({ files }) => files.test(path));
+}
+
+function mayImport(path: string, { target, typeOnly }: Import): boolean {
+  const from = layerOf(path);
+  const to = layerOf(target);
+  if (from === undefined || to === undefined) return target === "package.json";
+  if (from === to) {
+    const isSameFolder = from.files.exec(path)?.[0] === from.files.exec(target)?.[0];
+    return !target.endsWith("/main.ts") && (isSameFolder || !from.apart);
   }
-  return null;
+  return from.imports.includes(to.name) || (typeOnly && from.types?.includes(to.name) === true);
 }
 
-function mayImport(path: string, layer: Exclude<Layer, "free">, target: string): boolean {
-  const targetLayer = layerOf(target);
-  if (target === "package.json") return true;
-  if (targetLayer === null) return false;
-  if (targetLayer === layer) {
-    const folder = APART[layer];
-    const isSameFolder = folder?.exec(path)?.[0] === folder?.exec(target)?.[0];
-    return isSameFolder && !target.endsWith("/main.ts");
-  }
-  return ARROWS[layer].includes(targetLayer);
-}
-
-// A thread names its file by a URL.
-const BEFORE = [
-  /\b(?:import|export)\s+(type\s+)?[\w$*{},\s]+?\sfrom\s*/,
-  /\bimport\s*\(?\s*/,
-  /\bnew URL\(\s*/,
-];
-const IMPORT = new RegExp(
-  `(?:${BEFORE.map(({ source }) => source).join("|")})["']([^"'\\n]+)["']`,
-  "g",
-);
-
+/** What each script imports of these files. */
 function importGraph(files: readonly SourceFile[]): Map<string, readonly Import[]> {
-  const known = new Set(files.map(({ path }) => path));
-  const graph = new Map<string, readonly Import[]>();
-  for (const file of files.filter(isScript)) {
-    const imports = [...viewOf(file).uncommented.matchAll(IMPORT)];
-    graph.set(
-      file.path,
-      imports.map(([, type, specifier = ""]) => {
-        const target = resolve(file.path, specifier, known);
-        return { target, typeOnly: type !== undefined };
-      }),
-    );
-  }
-  return graph;
-}
-
-function resolve(from: string, specifier: string, known: ReadonlySet<string>): string | null {
-  if (!specifier.startsWith(".")) return null;
-  const target = posix.normalize(posix.join(posix.dirname(from), specifier));
-  return known.has(target) || target === "package.json" ? target : null;
+  const known = new Set(["package.json", ...files.map(({ path }) => path)]);
+  const importsOf = ({ path, text }: SourceFile): Import[] =>
+    [...text.matchAll(IMPORT)]
+      .filter(([, , specifier = ""]) => specifier.startsWith("."))
+      .map(([, type, specifier = ""]) => ({
+        target: posix.join(posix.dirname(path), specifier),
+        typeOnly: type !== undefined,
+      }))
+      .filter(({ target }) => known.has(target));
+  const scripts = files.filter(({ path }) => SCRIPT.test(path));
+  return new Map(scripts.map((file) => [file.path, importsOf(file)]));
 }

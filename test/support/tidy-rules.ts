@@ -1,6 +1,6 @@
-// Checks single files for what biome.json cannot say: names, lines, comments and Lua.
+// Checks single files for what the linter does not read: names, lines, comments and Lua.
 
-import { lineAt, type SourceFile, viewOf } from "./tidy-source.ts";
+import type { SourceFile } from "./tidy-source.ts";
 
 type Rule = (file: SourceFile) => string[];
 
@@ -40,9 +40,10 @@ export const badFileName: Rule = ({ path }) => {
 
 /** Markers of unfinished work that name no issue. */
 export const todoWithoutIssue: Rule = (file) => {
-  if (file.path.endsWith(".md")) return [];
-  const pattern = /\b(?:TODO|FIXME|XXX|HACK)\b(?!\s?\(?#\d)/g;
-  return findAll(file, viewOf(file).comments, pattern, "name an issue, as in TODO #12");
+  const unnamed = /\b(?:TODO|FIXME|XXX|HACK)\b(?!\s?\(?#\d)/;
+  return commentLines(file)
+    .filter(({ text }) => unnamed.test(text))
+    .map(({ at, text }) => `${at} '${text}': name an issue, as in TODO #12`);
 };
 
 const DEAD_SCRIPT = [
@@ -55,15 +56,10 @@ const DEAD_LUA = [/^local \w+\s*=/, /^(?:return )?redis\.call\(/, /^if .* then$/
 
 /** Code that is commented out. */
 export const commentedOutCode: Rule = (file) => {
-  if (file.path.endsWith(".md")) return [];
   const patterns = file.path.endsWith(".lua") ? DEAD_LUA : DEAD_SCRIPT;
-  return viewOf(file)
-    .comments.split("\n")
-    .flatMap((line, index) => {
-      const said = line.trim().replace(/^(?:\/\/+|\/?\*+|--)\s?/, "");
-      const isCode = patterns.some((pattern) => pattern.test(said.trim()));
-      return isCode ? [`${file.path}:${index + 1} is commented-out code`] : [];
-    });
+  return commentLines(file)
+    .filter(({ text }) => patterns.some((pattern) => pattern.test(text)))
+    .map(({ at }) => `${at} is commented-out code`);
 };
 
 /** Lua scripts whose head does not document purpose, KEYS, ARGV and reply. */
@@ -79,15 +75,29 @@ export const luaWithoutHead: Rule = ({ path, text }) => {
 };
 
 /** Money that Lua would print as 1e+14. */
-export const luaMoneyAsText: Rule = (file) => {
-  if (!file.path.endsWith(".lua")) return [];
-  const pattern =
+export const luaMoneyAsText: Rule = ({ path, text }) => {
+  if (!path.endsWith(".lua")) return [];
+  const joined =
     /\b\w*_nano\b\s*\.\.|\.\.\s*\w*_nano\b|\b(?:tostring|cjson\.encode)\(\s*\w*_nano\b/g;
-  return findAll(file, viewOf(file).code, pattern, "print money with the prelude's money()");
+  const code = text.replaceAll(/^\s*--.*/gm, "");
+  return [...code.matchAll(joined)].map(
+    ([found]) => `${path} '${found}': print money with the prelude's money()`,
+  );
 };
 
-function findAll(file: SourceFile, view: string, pattern: RegExp, message: string): string[] {
-  return [...view.matchAll(pattern)].map((match) => {
-    return `${file.path}:${lineAt(view, match.index)} '${match[0].trim()}': ${message}`;
+// It follows a blank or a bracket, so that no address and no pattern of files is taken for one.
+const SCRIPT_COMMENT = /(?<=^|[\s{([])(?:\/\/.*|\/\*[\s\S]*?\*\/)/gm;
+const LUA_COMMENT = /--(?:\[\[[\s\S]*?\]\]|.*)/g;
+
+/** The lines of a file's comments without their marks, and where each is. */
+function commentLines({ path, text }: SourceFile): { at: string; text: string }[] {
+  if (path.endsWith(".md")) return [];
+  const comments = text.matchAll(path.endsWith(".lua") ? LUA_COMMENT : SCRIPT_COMMENT);
+  return [...comments].flatMap(({ 0: comment, index }) => {
+    const first = text.slice(0, index).split("\n").length;
+    return comment.split("\n").map((line, below) => ({
+      at: `${path}:${first + below}`,
+      text: line.trim().replace(/^(?:\/\/+|\/?\*+|--)\s*/, ""),
+    }));
   });
 }
