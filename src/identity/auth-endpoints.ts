@@ -114,28 +114,27 @@ async function ours(response: Response, proof: object | null): Promise<Response>
   const { status } = response;
   const isFine = status === OK;
   const { token: _, session: __, code, message, ...fields } = body ?? {};
-  if (status >= ERRORS.internal_error.status && !isOurs(code)) {
+  const ourCode = codeOf(code);
+  if (status >= ERRORS.internal_error.status && ourCode === null) {
     throw new Error(`better-auth failed: ${status} ${code} ${message}`);
   }
   const answer = isFine
     ? Response.json({ ...fields, ...(proof !== null && { development: proof }) })
-    : refusalOf(code, message);
+    : refusalOf(ourCode, message);
   for (const cookie of response.headers.getSetCookie()) answer.headers.append("set-cookie", cookie);
   return answer;
 }
 
-/** Codes of better-auth for which we have another. */
-const OUR_CODES: Readonly<Record<string, ConsoleErrorCode>> = { unauthorized: "not_signed_in" };
-
-function isOurs(code: unknown): boolean {
-  return isConsoleErrorCode(String(code).toLowerCase());
+/** Our code for one of better-auth's; null if we have none. */
+function codeOf(theirs: unknown): ConsoleErrorCode | null {
+  const name = String(theirs).toLowerCase();
+  if (name === "unauthorized") return "not_signed_in";
+  return isConsoleErrorCode(name) ? name : null;
 }
 
-/** Its codes that are not in our table say nothing to a page; the message is for people. */
-function refusalOf(theirs: unknown, theirMessage: unknown): Response {
-  const name = String(theirs).toLowerCase();
-  const known = isConsoleErrorCode(name) ? name : "not_possible";
-  const code = OUR_CODES[name] ?? known;
+/** Codes that are not in our table say nothing to a page; the message is for people. */
+function refusalOf(ourCode: ConsoleErrorCode | null, theirMessage: unknown): Response {
+  const code = ourCode ?? "not_possible";
   const message = String(theirMessage ?? "This is not possible");
   return Response.json({ error: { code, message } }, { status: CONSOLE_ERRORS[code].status });
 }
