@@ -6,7 +6,7 @@ import { toDecimal, usd } from "../../src/core/money.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { ApiWorld, chatBody, completionOf, errorOf, until } from "../support/api-world.ts";
-import { KEY, modelOf, providerAt } from "../support/chat-routes.ts";
+import { KEY, limitsIn, modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
 import { atEnd, shared } from "../support/shared.ts";
@@ -40,7 +40,9 @@ const upstream = await startFakeUpstream();
 atEnd(() => upstream.stop());
 const models = MOODS.map((mood) => ({ ...modelOf(["fictional-ai", mood]), id: mood }));
 // One dead server would open the breaker for all: each model has a provider of its own.
-const providers = MOODS.map((mood) => providerAt(upstream.baseUrl, { name: mood }));
+const providers = MOODS.map((mood) =>
+  providerAt(upstream.baseUrl, { name: mood, ...limitsIn(mood) }),
+);
 const catalogue: Catalogue = catalogueOf(
   models.map((model) => ({ ...model, routes: [{ provider: model.id, model: model.id }] })),
   providers,

@@ -8,6 +8,7 @@ import {
 } from "../../src/services/chat/catalogue.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import type { Guide } from "../../src/services/chat/providers/guide.ts";
+import type { UpstreamCall } from "../../src/services/chat/providers/openai-provider.ts";
 import type {
   ChatBatch,
   ChatProvider,
@@ -33,7 +34,23 @@ export const PATIENT = {
   idleTimeoutMs: 600_000,
 } as const;
 
-/** A provider at an address, with short timeouts. */
+/** How long a test waits for what never comes. */
+const OUTWAITED_MS = 100;
+
+/** The moods in which a server never goes on, with the limits that it runs into. */
+const HANGING: Readonly<Record<string, Partial<ProviderEntry>>> = {
+  "hang-before-headers": { firstByteTimeoutMs: OUTWAITED_MS, replyTimeoutMs: OUTWAITED_MS },
+  "hang-in-error": { firstByteTimeoutMs: OUTWAITED_MS, replyTimeoutMs: OUTWAITED_MS },
+  "hang-mid-stream": { replyTimeoutMs: OUTWAITED_MS, idleTimeoutMs: OUTWAITED_MS },
+  "hang-after-finish": { idleTimeoutMs: OUTWAITED_MS, usageTimeoutMs: 600_000 },
+};
+
+/** The limits of a provider in this mood: only one that the mood runs into is short. */
+export function limitsIn(mood: string): Partial<ProviderEntry> {
+  return HANGING[mood] ?? {};
+}
+
+/** A provider at an address. However busy the machine is, an answer that comes is in time. */
 export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = {}): ProviderEntry {
   return {
     ...PROVIDER_DEFAULTS,
@@ -41,9 +58,7 @@ export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = 
     kind: "openai",
     baseUrl,
     apiKey: KEY,
-    firstByteTimeoutMs: 150,
-    replyTimeoutMs: 150,
-    idleTimeoutMs: 100,
+    ...PATIENT,
     ...overrides,
   };
 }
@@ -99,15 +114,15 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
   return routes;
 }
 
-/** One provider for each upstream, named `first`, `second` and so on. */
+/** One provider for each upstream, named `first-ai` and so on; some terms are the first one's. */
 export function routesTo(
   upstreams: readonly FakeUpstream[],
-  overrides: Partial<ProviderEntry> = {},
+  ofFirst: Partial<ProviderEntry> = {},
 ): Routes {
   const names = ["first-ai", "second-ai", "third-ai"];
   return routesOver(
     ...upstreams.map(({ baseUrl }, at) =>
-      providerAt(baseUrl, { name: names[at] ?? "another-ai", ...overrides }),
+      providerAt(baseUrl, { name: names[at] ?? "another-ai", ...(at === 0 && ofFirst) }),
     ),
   );
 }
@@ -115,6 +130,19 @@ export function routesTo(
 /** The text of an error with all its causes. */
 export function textOf(value: unknown): string {
   return Bun.inspect(value, { depth: 10 });
+}
+
+/** What the adapter is asked of a server. */
+export function upstreamCall(
+  provider: ProviderEntry,
+  model: string,
+  parts: Partial<UpstreamCall> = {},
+): UpstreamCall {
+  return {
+    ...{ provider, model, request: REQUEST, showsReasoning: false, signal: idle() },
+    fetch: (url, init) => fetch(url, init),
+    ...parts,
+  };
 }
 
 export const idle = () => new AbortController().signal;

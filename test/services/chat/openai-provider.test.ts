@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
 import type { ProviderEntry } from "../../../src/services/chat/catalogue.ts";
 import {
@@ -10,43 +10,31 @@ import type { ChatRequest } from "../../../src/services/chat/providers/provider.
 import { streamBytesMax } from "../../../src/services/chat/providers/streamed-reply.ts";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
 import {
-  idle,
   KEY,
+  limitsIn,
   PATIENT,
   providerAt,
   REQUEST,
   readAll,
   rejection,
   textOf,
+  upstreamCall,
 } from "../../support/chat-routes.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  type FakeUpstream,
-  startFakeUpstream,
-  UPSTREAM_SECRET,
-} from "../../support/fake-upstream.ts";
+import { startFakeUpstream, UPSTREAM_SECRET } from "../../support/fake-upstream.ts";
 import { readChat } from "../../support/read-chat.ts";
+import { atEnd } from "../../support/shared.ts";
 
-let upstream: FakeUpstream;
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-});
-afterAll(() => upstream.stop());
+const upstream = await startFakeUpstream();
+atEnd(() => upstream.stop());
 
-interface CallParts extends Partial<Omit<UpstreamCall, "provider" | "model">> {
+interface CallParts extends Partial<Omit<UpstreamCall, "provider">> {
   readonly provider?: Partial<ProviderEntry>;
 }
 
 function callOf(mood: string, { provider = {}, ...parts }: CallParts = {}): UpstreamCall {
-  return {
-    provider: providerAt(upstream.baseUrl, provider),
-    model: mood,
-    request: REQUEST,
-    showsReasoning: false,
-    signal: idle(),
-    fetch: (url, init) => fetch(url, init),
-    ...parts,
-  };
+  const server = providerAt(upstream.baseUrl, { ...limitsIn(mood), ...provider });
+  return upstreamCall(server, mood, parts);
 }
 
 const TEXT = "Fares are paid before the ride begins.";
@@ -170,7 +158,7 @@ describe("what comes back", () => {
   });
 
   test("waits for its usage only as long as a caller may wait for the end", async () => {
-    const provider = { ...PATIENT, usageTimeoutMs: 40 };
+    const provider = { idleTimeoutMs: PATIENT.idleTimeoutMs, usageTimeoutMs: 40 };
     const { deltas, usage } = await readAll(
       streamUpstream(callOf("hang-after-finish", { provider })),
     );
@@ -248,87 +236,6 @@ describe("what comes back", () => {
 
   test("survives a usage that is not JSON behind the end of a stream", async () => {
     expect(await outcomeOfStream("nan-literal")).toMatchObject({ text: TEXT, usage: null });
-  });
-
-  test("goes on while the server streams hidden reasoning beyond its idle limit", async () => {
-    const provider = { firstByteTimeoutMs: 60, idleTimeoutMs: 60 };
-    const { text } = await readAll(streamUpstream(callOf("reasoning", { provider })));
-    expect(text).toBe("42");
-  });
-
-  test("is not cut off because the reader takes its time", async () => {
-    const provider = { idleTimeoutMs: 30 };
-    const texts: unknown[] = [];
-    for await (const { deltas } of streamUpstream(callOf("tokens-6-every-5", { provider }))) {
-      texts.push(...deltas.map(({ delta }) => delta.content));
-      // As long as a server with the same patience needs to be given up for its silence.
-      if (texts.length === 1) {
-        const silent = readAll(streamUpstream(callOf("hang-mid-stream", { provider })));
-        expect(await rejection(silent)).toBeInstanceOf(RouteFailure);
-      }
-    }
-    expect(texts).toHaveLength(8);
-  });
-});
-
-describe("one read of a stream", () => {
-  const delta = (content: string, finish: string | null = null) =>
-    event({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
-  const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
-  const readOnce = (text: string) =>
-    streamUpstream(callOf("ok", { fetch: async () => new Response(text) }));
-
-  test("brings what stands before the failure in it", async () => {
-    const texts: unknown[] = [];
-    const reading = (async () => {
-      const read = readOnce(delta("a") + delta("b") + event({ error: { message: "c" } }));
-      for await (const { deltas } of read) texts.push(deltas.map((one) => one.delta.content));
-    })();
-    expect(await rejection(reading)).toBeInstanceOf(RouteFailure);
-    expect(texts).toEqual([["a", "b"]]);
-  });
-
-  test("brings nothing that comes behind [DONE]", async () => {
-    const text = `${delta("a", "stop")}data: [DONE]\n\n${delta("b")}`;
-    expect((await readAll(readOnce(text))).text).toBe("a");
-  });
-
-  test("may be followed by a flood behind [DONE], which is cut off", async () => {
-    let pulls = 0;
-    let wasAborted = false;
-    const fetchFlood = async (_url: string, { signal }: RequestInit) => {
-      signal?.addEventListener("abort", () => {
-        wasAborted = true;
-      });
-      const pull = (stream: ReadableStreamDefaultController) => {
-        const text = pulls === 0 ? `${delta("a", "stop")}data: [DONE]\n\n` : ": more\n\n";
-        pulls += 1;
-        stream.enqueue(new TextEncoder().encode(text));
-      };
-      return new Response(new ReadableStream({ pull }));
-    };
-    const { text } = await readAll(streamUpstream(callOf("ok", { fetch: fetchFlood })));
-    expect(text).toBe("a");
-    await eventually("the request is ended", () => wasAborted);
-    expect(pulls).toBeLessThan(20);
-  });
-
-  test("may have events without data, and no object but chunks", async () => {
-    expect((await readAll(readOnce(`data:\n\n${delta("a", "stop")}`))).text).toBe("a");
-    for (const junk of [[1], null, 5, "x"]) {
-      expect(await rejection(readAll(readOnce(event(junk))))).toBeInstanceOf(RouteFailure);
-    }
-  });
-
-  test("of nonsense in every field shows only what makes sense", async () => {
-    const index = -1;
-    const tool_calls = [null, 5, { index, id: 3, type: "x", function: { name: {} } }];
-    const choices = [null, { index: 7, delta: { content: "other" } }, { delta: { tool_calls } }];
-    const text = event({ choices, usage: "x" }) + delta("a", "stop");
-    expect((await readAll(readOnce(text))).deltas).toEqual([
-      { index: 0, delta: { tool_calls: [{ index: 0, function: {} }] }, finish_reason: null },
-      { index: 0, delta: { content: "a" }, finish_reason: "stop" },
-    ]);
   });
 });
 
@@ -416,8 +323,7 @@ describe("a route fails", () => {
 
   for (const mood of ["huge", "gzip-bomb"]) {
     test(`by a reply over the size cap, and the rest is not read: ${mood}`, async () => {
-      const provider = { replyTimeoutMs: 20_000 };
-      const error = await rejection(completeUpstream(callOf(mood, { provider })));
+      const error = await rejection(completeUpstream(callOf(mood)));
       expect(error).toMatchObject({ name: "RouteFailure" });
       expect(String(error)).toContain("larger");
       await eventually("the connection is closed", () => upstream.open <= 2);
@@ -445,7 +351,7 @@ describe("a route fails", () => {
           }),
         ),
     });
-    const provider = { ...PATIENT, baseUrl: `http://127.0.0.1:${server.port}/v1` };
+    const provider = { baseUrl: `http://127.0.0.1:${server.port}/v1` };
     const failure = await rejection(outcome(callOf("flood", { provider }), true));
     expect(failure).toBeInstanceOf(RouteFailure);
     await eventually("the server was told", () => wasCancelled);
@@ -455,8 +361,18 @@ describe("a route fails", () => {
 
   test("by a server that floods it with usage and says nothing", async () => {
     const call = callOf("usage-flood", { provider: { firstByteTimeoutMs: 100 } });
-    expect(await rejection(readAll(streamUpstream(call)))).toBeInstanceOf(RouteFailure);
+    const error = await rejection(readAll(streamUpstream(call)));
+    expect(textOf(error)).toContain("silent for 100 ms");
   });
+
+  for (const mood of ["hang-before-headers", "hang-mid-stream"]) {
+    test(`by its time limit, and says so: ${mood}`, async () => {
+      const plain = await rejection(completeUpstream(callOf(mood)));
+      expect(textOf(plain)).toContain("did not answer in time");
+      const streamed = await rejection(outcomeOfStream(mood));
+      expect(textOf(streamed)).toContain("silent for 100 ms");
+    });
+  }
 
   test("without its words in the log, since they may quote the prompt", async () => {
     for (const mood of ["500", "error-200", "error-mid-stream"]) {
@@ -467,17 +383,6 @@ describe("a route fails", () => {
     }
   });
 });
-
-test("a stream that has no end is refused at a size that no reply has", async () => {
-  const text = `data: {"choices":[{"delta":{"content":"${"x".repeat(900_000)}"}}]}\n\n`;
-  const bytes = new TextEncoder().encode(text);
-  const pull = (stream: ReadableStreamDefaultController) => stream.enqueue(bytes);
-  const fetchEndless = async () => new Response(new ReadableStream({ pull }));
-  const reading = (async () => {
-    for await (const _ of streamUpstream(callOf("ok", { fetch: fetchEndless })));
-  })();
-  expect(String(await rejection(reading))).toContain("larger");
-}, 10_000);
 
 describe("the end of a stream", () => {
   test("leaves the connection open for the next request", async () => {

@@ -1,0 +1,153 @@
+// The adapter for OpenAI-compatible servers on streams that the test writes in its own process,
+// byte by byte: what one read brings, and how long a silence may last.
+
+import { describe, expect, test } from "bun:test";
+import type { ProviderEntry } from "../../../src/services/chat/catalogue.ts";
+import { streamUpstream } from "../../../src/services/chat/providers/openai-provider.ts";
+import { RouteFailure } from "../../../src/upstream/route-failure.ts";
+import type { Fetch } from "../../../src/upstream/upstream-http.ts";
+import { providerAt, readAll, rejection, upstreamCall } from "../../support/chat-routes.ts";
+import { eventLoopTurns, eventually } from "../../support/eventually.ts";
+import { UPSTREAM_SECRET } from "../../support/fake-upstream.ts";
+
+function streamFrom(fetch: Fetch, limits: Partial<ProviderEntry> = {}) {
+  return streamUpstream(upstreamCall(providerAt("http://nowhere.test/v1", limits), "m", { fetch }));
+}
+
+type Write = (delta: object, finish?: string | null) => void;
+
+const eventOf = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+const deltaEvent = (delta: object, finish: string | null = null) =>
+  eventOf({ choices: [{ index: 0, delta, finish_reason: finish }] });
+
+/**
+ * A stream that the test writes. No other thread and no socket is in between: what was written is
+ * read before any more time is counted, however busy the machine is.
+ */
+function writtenBy(
+  limits: Partial<ProviderEntry>,
+  writing: (write: Write, signal: AbortSignal) => void | Promise<void>,
+) {
+  const fetchWritten = async (_url: string, { signal }: RequestInit) => {
+    if (!signal) throw new Error("Nobody can end this request");
+    const start = (stream: ReadableStreamDefaultController) => {
+      signal.addEventListener("abort", () => stream.error(signal.reason));
+      const write: Write = (delta, finish = null) => {
+        if (signal.aborted) return;
+        stream.enqueue(new TextEncoder().encode(deltaEvent(delta, finish)));
+        if (finish !== null) stream.close();
+      };
+      void writing(write, signal);
+    };
+    return new Response(new ReadableStream({ start }));
+  };
+  return streamFrom(fetchWritten, limits);
+}
+
+describe("a stream", () => {
+  test("goes on while the server streams hidden reasoning beyond its limits", async () => {
+    const limits = { firstByteTimeoutMs: 60, idleTimeoutMs: 60 };
+    const thought = { content: null, reasoning_content: UPSTREAM_SECRET };
+    const reply = writtenBy(limits, async (write, signal) => {
+      write(thought);
+      let isOutwaited = false;
+      const silent = readAll(writtenBy(limits, (writeOther) => writeOther(thought)));
+      void rejection(silent).then(() => {
+        isOutwaited = true;
+      });
+      while (!isOutwaited && !signal.aborted) {
+        write(thought);
+        await eventLoopTurns(1);
+      }
+      write({ content: "42" }, "stop");
+    });
+    expect((await readAll(reply)).text).toBe("42");
+  });
+
+  test("is not cut off because the reader takes its time", async () => {
+    const limits = { idleTimeoutMs: 60 };
+    const texts: unknown[] = [];
+    const reply = writtenBy(limits, (write) => {
+      for (const content of ["a", "b", "c"]) write({ content });
+      write({}, "stop");
+    });
+    for await (const { deltas } of reply) {
+      texts.push(...deltas.map(({ delta }) => delta.content));
+      // As long as a server with the same patience needs to be given up for its silence.
+      if (texts.length === 1) {
+        const silent = readAll(writtenBy(limits, (write) => write({ content: "a" })));
+        expect(await rejection(silent)).toBeInstanceOf(RouteFailure);
+      }
+    }
+    expect(texts).toEqual(["a", "b", "c", undefined]);
+  });
+});
+
+describe("one read of a stream", () => {
+  const delta = (content: string, finish?: string) => deltaEvent({ content }, finish);
+  const readOnce = (text: string) => streamFrom(async () => new Response(text));
+
+  test("brings what stands before the failure in it", async () => {
+    const texts: unknown[] = [];
+    const reading = (async () => {
+      const read = readOnce(delta("a") + delta("b") + eventOf({ error: { message: "c" } }));
+      for await (const { deltas } of read) texts.push(deltas.map((one) => one.delta.content));
+    })();
+    expect(await rejection(reading)).toBeInstanceOf(RouteFailure);
+    expect(texts).toEqual([["a", "b"]]);
+  });
+
+  test("brings nothing that comes behind [DONE]", async () => {
+    const text = `${delta("a", "stop")}data: [DONE]\n\n${delta("b")}`;
+    expect((await readAll(readOnce(text))).text).toBe("a");
+  });
+
+  test("may be followed by a flood behind [DONE], which is cut off", async () => {
+    let pulls = 0;
+    let wasAborted = false;
+    const fetchFlood = async (_url: string, { signal }: RequestInit) => {
+      signal?.addEventListener("abort", () => {
+        wasAborted = true;
+      });
+      const pull = (stream: ReadableStreamDefaultController) => {
+        const text = pulls === 0 ? `${delta("a", "stop")}data: [DONE]\n\n` : ": more\n\n";
+        pulls += 1;
+        stream.enqueue(new TextEncoder().encode(text));
+      };
+      return new Response(new ReadableStream({ pull }));
+    };
+    const { text } = await readAll(streamFrom(fetchFlood));
+    expect(text).toBe("a");
+    await eventually("the request is ended", () => wasAborted);
+    expect(pulls).toBeLessThan(20);
+  });
+
+  test("may have events without data, and no object but chunks", async () => {
+    expect((await readAll(readOnce(`data:\n\n${delta("a", "stop")}`))).text).toBe("a");
+    for (const junk of [[1], null, 5, "x"]) {
+      expect(await rejection(readAll(readOnce(eventOf(junk))))).toBeInstanceOf(RouteFailure);
+    }
+  });
+
+  test("of nonsense in every field shows only what makes sense", async () => {
+    const index = -1;
+    const tool_calls = [null, 5, { index, id: 3, type: "x", function: { name: {} } }];
+    const choices = [null, { index: 7, delta: { content: "other" } }, { delta: { tool_calls } }];
+    const text = eventOf({ choices, usage: "x" }) + delta("a", "stop");
+    expect((await readAll(readOnce(text))).deltas).toEqual([
+      { index: 0, delta: { tool_calls: [{ index: 0, function: {} }] }, finish_reason: null },
+      { index: 0, delta: { content: "a" }, finish_reason: "stop" },
+    ]);
+  });
+});
+
+test("a stream that has no end is refused at a size that no reply has", async () => {
+  const text = `data: {"choices":[{"delta":{"content":"${"x".repeat(900_000)}"}}]}\n\n`;
+  const bytes = new TextEncoder().encode(text);
+  const pull = (stream: ReadableStreamDefaultController) => stream.enqueue(bytes);
+  const fetchEndless = async () => new Response(new ReadableStream({ pull }));
+  const reading = (async () => {
+    for await (const _ of streamFrom(fetchEndless));
+  })();
+  expect(String(await rejection(reading))).toContain("larger");
+}, 10_000);
