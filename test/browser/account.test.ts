@@ -1,37 +1,15 @@
 // What people do with an account in the dashboard, in a real browser against the real product: pay,
 // limit, share, try out, secure and close it.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import {
-  type BrowserStage,
-  chromiumHere,
-  openStage,
-  PASSWORD,
-  Visitor,
-} from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import { PASSWORD } from "../support/browser.ts";
+import { sharedStage } from "../support/browser-stage.ts";
+import { postChat } from "../support/chat-client.ts";
 import { eventually } from "../support/eventually.ts";
 
-setDefaultTimeout(120_000);
-
-const { path: chromium, canRun } = chromiumHere();
-
-let stage: BrowserStage | undefined;
-let running: BrowserStage["running"];
-let browser: BrowserStage["browser"];
-let ada: Visitor;
-let bob: Visitor;
-let account = "";
-
-beforeAll(async () => {
-  if (!canRun) return;
-  stage = await openStage(chromium);
-  ({ running, browser } = stage);
-  ada = await Visitor.open(browser, running.url);
-  bob = await Visitor.open(browser, running.url);
-  account = await ada.signUp("ada@example.com");
-});
-
-afterAll(() => stage?.[Symbol.asyncDispose]());
+const { canRun, running, ...stage } = await sharedStage();
+const { visitor: ada, account } = await stage.person("ada@example.com");
+const bob = await stage.visitor();
 
 /** Adds credit on the page of the sandbox, with one of its test cards. */
 async function payWith(card: string, usd: string): Promise<void> {
@@ -60,17 +38,7 @@ async function geocode(key: string): Promise<number> {
   return (await fetch(address, { headers })).status;
 }
 
-async function call(key: string): Promise<Response> {
-  return await fetch(`${running.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "ok",
-      messages: [{ role: "user", content: "Hello" }],
-      max_tokens: 16,
-    }),
-  });
-}
+const call = (key: string) => postChat(running.url, key, { maxTokens: 16 });
 
 describe.skipIf(!canRun)("billing", () => {
   test("a declined card adds nothing and says so", async () => {
@@ -289,7 +257,7 @@ describe.skipIf(!canRun)("keys and settings", () => {
   });
 
   test("a session elsewhere is ended, and that browser must sign in again", async () => {
-    const other = await Visitor.open(browser, running.url);
+    const other = await stage.visitor();
     await other.go("sign-in");
     await other.inspect("sign-in");
     await other.field(/^E-mail/).fill("ada@example.com");

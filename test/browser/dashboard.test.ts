@@ -1,42 +1,18 @@
 // The dashboard in a real browser, against the real product: what a new customer does, from sign-up
 // to a paid call that is seen in usage. Each page is looked at in light, dark and on a phone.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type BrowserStage, chromiumHere, openStage, Visitor } from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedStage } from "../support/browser-stage.ts";
+import { postChat } from "../support/chat-client.ts";
 
-setDefaultTimeout(150_000);
-
-const { path: chromium, canRun } = chromiumHere();
 const SEEN_MS = 20_000;
 
-let stage: BrowserStage | undefined;
-let running: BrowserStage["running"];
-let browser: BrowserStage["browser"];
-let ada: Visitor;
+const { canRun, running, ...stage } = await sharedStage();
+const ada = await stage.visitor();
 let account = "";
 let key = "";
 
-beforeAll(async () => {
-  if (!canRun) return;
-  stage = await openStage(chromium);
-  ({ running, browser } = stage);
-  ada = await Visitor.open(browser, running.url);
-});
-
-afterAll(() => stage?.[Symbol.asyncDispose]());
-
-async function call(body: object = {}): Promise<Response> {
-  return await fetch(`${running.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "ok",
-      messages: [{ role: "user", content: "Hello" }],
-      max_tokens: 16,
-      ...body,
-    }),
-  });
-}
+const call = (maxTokens = 16) => postChat(running.url, key, { maxTokens });
 
 describe.skipIf(!canRun)("a new customer", () => {
   test("signs up by a page with a button, and lands on the overview", async () => {
@@ -109,7 +85,7 @@ describe.skipIf(!canRun)("a new customer", () => {
 
   test("reads a refusal as the same ticket, with the link that mends it", async () => {
     // More than the monthly cap of a free account.
-    expect((await call({ max_tokens: 32_768 })).status).toBe(402);
+    expect((await call(32_768)).status).toBe(402);
     await ada.go(`${account}/requests?status=refused`);
     await ada.page.getByRole("row", { name: /402 monthly_limit_reached/ }).click();
     await ada.sees("Why it was refused");

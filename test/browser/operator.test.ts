@@ -1,43 +1,18 @@
 // The operators' console in a real browser, against the real product: sign-in with a second factor,
 // an account found, credited, refunded, suspended and resumed, and the trail of it.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Configurations } from "../../src/store/configurations.ts";
-import { setOperator } from "../../src/store/known-people.ts";
-import {
-  type BrowserStage,
-  chromiumHere,
-  openStage,
-  PASSWORD,
-  Visitor,
-} from "../support/browser.ts";
+import { PASSWORD, type Visitor } from "../support/browser.ts";
+import { sharedStage } from "../support/browser-stage.ts";
 import { totp } from "../support/totp.ts";
 
-setDefaultTimeout(150_000);
-
-const { path: chromium, canRun } = chromiumHere();
 const OPERATOR = "ops@example.com";
 
-let stage: BrowserStage | undefined;
-let running: BrowserStage["running"];
-let browser: BrowserStage["browser"];
-let ops: Visitor;
-let ada: Visitor;
-let account = "";
+const { canRun, running, ...stage } = await sharedStage();
+const { visitor: ada, account } = await stage.person("ada@example.com");
+const ops = await stage.operator(OPERATOR);
 let secret = "";
-
-beforeAll(async () => {
-  if (!canRun) return;
-  stage = await openStage(chromium);
-  ({ running, browser } = stage);
-  ada = await Visitor.open(browser, running.url);
-  ops = await Visitor.open(browser, running.url);
-  account = await ada.signUp("ada@example.com");
-  await ops.signUp(OPERATOR);
-  await setOperator(running.product.operator.database, OPERATOR, true);
-});
-
-afterAll(() => stage?.[Symbol.asyncDispose]());
 
 async function open(who: Visitor, path = ""): Promise<void> {
   await who.page.goto(`${running.url}/operator${path}`);

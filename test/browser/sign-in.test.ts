@@ -1,44 +1,23 @@
 // Every way into the dashboard, in a real browser against the real product: code, reset, second
 // factor, one-time link and passkey; and the pages on the way are accessible in light and dark.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
 import { PeopleStore } from "../../src/store/people.ts";
-import {
-  type BrowserStage,
-  chromiumHere,
-  openStage,
-  PASSWORD,
-  Visitor,
-} from "../support/browser.ts";
+import { PASSWORD, type Visitor } from "../support/browser.ts";
+import { sharedStage } from "../support/browser-stage.ts";
 import { random } from "../support/random.ts";
 import { totp } from "../support/totp.ts";
 
-setDefaultTimeout(150_000);
-
-const { path: chromium, canRun } = chromiumHere();
 const EMAIL = "ada@example.com";
 const NEW_PASSWORD = "another horse, another battery";
 
-let stage: BrowserStage | undefined;
-let running: BrowserStage["running"];
-let browser: BrowserStage["browser"];
-let ada: Visitor;
-let account = "";
-
-beforeAll(async () => {
-  if (!canRun) return;
-  stage = await openStage(chromium);
-  ({ running, browser } = stage);
-  ada = await Visitor.open(browser, running.url);
-  account = await ada.signUp(EMAIL);
-});
-
-afterAll(() => stage?.[Symbol.asyncDispose]());
+const { canRun, running, ...stage } = await sharedStage();
+const { visitor: ada, account } = await stage.person(EMAIL);
 
 /** A browser without a session, which takes one way in; nothing may complain on the way. */
-async function enter(way: (visitor: Visitor) => Promise<void>, base = running.url): Promise<void> {
-  await using visitor = await Visitor.open(browser, base);
+async function enter(way: (visitor: Visitor) => Promise<void>): Promise<void> {
+  await using visitor = await stage.visitor();
   await way(visitor);
   await visitor.page.waitForURL(/\/dashboard\/acct_\w+\/overview/);
   expect(visitor.complaints).toEqual([]);
@@ -117,7 +96,7 @@ describe.skipIf(!canRun)("a passkey", () => {
   test("is made, signs in without a password, and is removed", async () => {
     // Browsers make passkeys for host names alone.
     const base = running.url.replace("127.0.0.1", "localhost");
-    await using owner = await Visitor.open(browser, base);
+    await using owner = await stage.visitor(base);
     const cdp = await owner.context.newCDPSession(owner.page);
     await cdp.send("WebAuthn.enable");
     await cdp.send("WebAuthn.addVirtualAuthenticator", {
@@ -238,7 +217,7 @@ describe.skipIf(!canRun)("what a mail leads to", () => {
   ] as const;
 
   test("is a page that anybody can read, also when the link is not complete", async () => {
-    await using visitor = await Visitor.open(browser, running.url);
+    await using visitor = await stage.visitor();
     for (const [name, path] of pages) {
       await visitor.go(path);
       await visitor.inspect(name);

@@ -1,46 +1,27 @@
 // Single sign-on in a real browser, against the real product and a real provider: from a page of
 // operators to the provider and back to that page.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { setOperator } from "../../src/store/known-people.ts";
-import { type BrowserStage, chromiumHere, openStage, Visitor } from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedStage } from "../support/browser-stage.ts";
 import { CLIENT_ID, CLIENT_SECRET, OidcIssuer } from "../support/oidc-issuer.ts";
+import { shared } from "../support/shared.ts";
 
-setDefaultTimeout(150_000);
-
-const { path: chromium, canRun } = chromiumHere();
 const OPERATOR = "ops@example.com";
 
-let issuer: OidcIssuer | undefined;
-let stage: BrowserStage | undefined;
-let ops: Visitor;
-
-beforeAll(async () => {
-  if (!canRun) return;
-  issuer = await OidcIssuer.start();
-  stage = await openStage(chromium, {
-    OPERATOR_OIDC_ISSUER: issuer.issuer,
-    OPERATOR_OIDC_CLIENT_ID: CLIENT_ID,
-    OPERATOR_OIDC_CLIENT_SECRET: CLIENT_SECRET,
-    OPERATOR_OIDC_ONLY: "true",
-  });
-  const { running, browser } = stage;
-  issuer.redirectUris.push(`${running.url}/dashboard/sso`);
-  ops = await Visitor.open(browser, running.url);
-  await ops.signUp(OPERATOR);
-  await setOperator(running.product.operator.database, OPERATOR, true);
+const issuer = await shared(OidcIssuer.start());
+const { canRun, running, ...stage } = await sharedStage({
+  OPERATOR_OIDC_ISSUER: issuer.issuer,
+  OPERATOR_OIDC_CLIENT_ID: CLIENT_ID,
+  OPERATOR_OIDC_CLIENT_SECRET: CLIENT_SECRET,
+  OPERATOR_OIDC_ONLY: "true",
 });
-
-afterAll(async () => {
-  await stage?.[Symbol.asyncDispose]();
-  await issuer?.[Symbol.asyncDispose]();
-});
+if (canRun) issuer.redirectUris.push(`${running.url}/dashboard/sso`);
+const ops = await stage.operator(OPERATOR);
 
 const sso = () => ops.button("Sign in with SSO");
 
 /** Whoever signs in at the provider next. */
 function signsIn(email: string): void {
-  if (issuer === undefined) throw new Error("There is no provider");
   issuer.somebody = { sub: email, email, email_verified: true, amr: ["mfa"] };
 }
 

@@ -1,19 +1,11 @@
 // Pages in the system's Chromium, watched: whatever a page logs, refuses by its policy, or shows
 // that is not accessible, is a complaint.
 
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import {
-  type Browser,
-  type BrowserContext,
-  chromium,
-  type Locator,
-  type Page,
-} from "playwright-core";
-import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 
-const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 /** Kept out of the repository; a person looks at them, and asks for them, as they take long. */
 const SCREENSHOTS = join(import.meta.dir, "../../.farebox/screenshots");
 const KEEPS_SCREENSHOTS = process.env.FAREBOX_SCREENSHOTS === "1";
@@ -21,50 +13,6 @@ const KEEPS_SCREENSHOTS = process.env.FAREBOX_SCREENSHOTS === "1";
 export const PASSWORD = "correct horse battery staple";
 const WIDE = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
-
-/** Where Chromium is; it is installed where that is possible, which needs root and apt. */
-function ensureChromium(): string | null {
-  const found = () => PATHS.find((path) => existsSync(path)) ?? null;
-  if (found() !== null || process.getuid?.() !== 0) return found();
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  try {
-    Bun.spawnSync(["apt-get", "update"], { env });
-    Bun.spawnSync(["apt-get", "install", "-y", "--no-install-recommends", "chromium"], { env });
-  } catch {
-    return null;
-  }
-  return found();
-}
-
-/** Where a browser test finds Chromium, and whether it runs: CI has no excuse. */
-export function chromiumHere() {
-  const path = ensureChromium();
-  if (path === null) console.log("Chromium is missing: the pages are not tested in a browser");
-  return { path, canRun: path !== null || Boolean(process.env.CI) };
-}
-
-/** A browser, and the product that it shows. */
-export interface BrowserStage extends AsyncDisposable {
-  readonly running: DashboardProduct;
-  readonly browser: Browser;
-}
-
-export async function openStage(
-  path: string | null,
-  env: Readonly<Record<string, string>> = {},
-): Promise<BrowserStage> {
-  if (path === null) throw new Error("Chromium is missing, and could not be installed");
-  await using resources = new AsyncDisposableStack();
-  const running = resources.use(await startDashboardProduct(env));
-  const browser = await startBrowser(path);
-  resources.defer(() => browser.close());
-  const owned = resources.move();
-  return { running, browser, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-async function startBrowser(executablePath: string): Promise<Browser> {
-  return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-}
 
 /** A person's own window, with cookies of its own. */
 export class Visitor implements AsyncDisposable {
