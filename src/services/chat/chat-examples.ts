@@ -7,26 +7,20 @@ const REQUEST = `req_${ID}`;
 const COMPLETION = `chatcmpl-${ID}`;
 const CREATED = 1_795_276_800;
 const usage = { prompt_tokens: 12, completion_tokens: 9, total_tokens: 21 };
+const COST = { request_id: REQUEST, cost_usd: 0.0000021, free_credit_usd: 0.0000021 };
 const content = "A hold reserves the most that a call can cost.";
 
 /** Examples of a surface: `model` is in the requests, `answering` and `more` are in the replies. */
 export function chatExamples(model: string, answering: string, more: object): readonly Example[] {
-  const svc = { request_id: REQUEST, cost_usd: 0.0000021, free_credit_usd: 0.0000021, ...more };
+  const svc = { ...COST, ...more };
   const messages = [{ role: "user", content: "What is a hold?" }];
   const head = { id: COMPLETION, created: CREATED, model: answering };
   const chunk = { ...head, object: "chat.completion.chunk" };
-  const message = { role: "assistant", content };
   return [
     {
       summary: "A question",
       body: { model, messages },
-      reply: {
-        ...head,
-        object: "chat.completion",
-        choices: [{ index: 0, message, finish_reason: "stop" }],
-        usage,
-        svc,
-      },
+      reply: completionOf(answering, content, svc),
     },
     {
       summary: "A stream",
@@ -72,16 +66,14 @@ export function toolExample(model: string): Example {
         },
       ],
     },
-    reply: {
-      id: COMPLETION,
-      object: "chat.completion",
-      created: CREATED,
-      model,
-      choices: [
-        { index: 0, message: { role: "assistant", content: "59.90 EUR" }, finish_reason: "stop" },
-      ],
-      usage,
-      svc: { request_id: REQUEST, cost_usd: 0.0000021, free_credit_usd: 0.0000021 },
-    },
+    reply: completionOf(model, "59.90 EUR", COST),
+  };
+}
+
+function completionOf(model: string, answer: string, svc: object): object {
+  const message = { role: "assistant", content: answer };
+  return {
+    ...{ id: COMPLETION, object: "chat.completion", created: CREATED, model },
+    ...{ choices: [{ index: 0, message, finish_reason: "stop" }], usage, svc },
   };
 }
