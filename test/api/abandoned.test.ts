@@ -1,12 +1,12 @@
 // What becomes of calls whose caller leaves before the answer: a plain one is charged once a server
 // has accepted it, a stream is free before its first token, and nobody can make a habit of that.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import type { ChatReply } from "../../src/services/chat/providers/provider.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody, costOf, until } from "../support/api-world.ts";
+import { chatBody, costOf, until } from "../support/api-world.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import {
   batchesOf,
@@ -16,19 +16,10 @@ import {
   USAGE,
   wholeReply,
 } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApiOn } from "../support/shared-api.ts";
 
 const clock = new FakeClock();
-const api = await shared(ApiWorld.start({ clock }));
-beforeEach(() => {
-  api.chat.aborted = 0;
-  api.chat.requests.length = 0;
-});
-afterEach(async () => {
-  await until(() => api.openCalls === 0, "every hold was resolved");
-  await until(() => api.chat.open === 0, "every upstream request ended");
-  await until(() => clock.pending === 0, "every timer was called off");
-});
+const api = await sharedApiOn(clock);
 
 const STREAM = chatBody({ stream: true });
 

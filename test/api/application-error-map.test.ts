@@ -1,15 +1,14 @@
 // Every code that the Application API can answer, with a request that provokes it. A new row of the
 // table has one here or is one that this surface never answers, or this does not compile.
 
-import { beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { UnavailableCode } from "../../src/core/services.ts";
 import type { AccountTerms } from "../support/accounts.ts";
 import { ApiWorld, chatBody } from "../support/api-world.ts";
 import { PAID_ONLY_MODEL } from "../support/models.ts";
-import { wholeReply } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
 /** Each plan includes all of this surface, and lets no key open as many streams as there may be. */
 type NeverAnswered =
@@ -29,12 +28,7 @@ type NeverAnswered =
 
 const PATH = "/api/v1/chat/completions";
 
-const api = await shared(ApiWorld.start());
-beforeEach(async () => {
-  api.paused.clear();
-  api.chat.reply = async () => wholeReply("Hello");
-  await api.forgetAnonymous();
-});
+const api = await sharedApi();
 
 interface Provoked {
   readonly param?: string;

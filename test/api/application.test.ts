@@ -5,7 +5,7 @@ import { ApiError } from "../../src/core/errors.ts";
 import { AUTO_TERMS, type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import type { AccountTerms, TestAccount } from "../support/accounts.ts";
-import { ApiWorld, type CompletionJson, completionOf, until } from "../support/api-world.ts";
+import { type CompletionJson, completionOf, until } from "../support/api-world.ts";
 import { MODEL } from "../support/models.ts";
 import {
   batchesOf,
@@ -15,7 +15,8 @@ import {
   USAGE,
   wholeReply,
 } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
+import { completionReply, modelReply } from "../support/whole-replies.ts";
 
 const CHAT = "/api/v1/chat/completions";
 const messages = [{ role: "user", content: "Hello" }];
@@ -40,15 +41,10 @@ const terms = Object.entries(QUALITY).map(
 const catalogue = catalogueOf(MODELS, [], {
   auto: { policy: "quality", models: new Map(terms) },
 });
-const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
-beforeEach(async () => {
-  api.chat.mute.clear();
-  api.chat.away.clear();
-  api.chat.asked.length = 0;
+const api = await sharedApi({ catalogue: () => catalogue });
+beforeEach(() => {
   api.chat.reply = async () => wholeReply("Hi");
   api.chat.batches = () => batchesOf([textBatch("Hel"), textBatch("lo"), endBatch(USAGE)]);
-  api.paused.clear();
-  await api.forgetAnonymous();
 });
 
 const open = (options: AccountTerms = {}) =>
@@ -88,21 +84,9 @@ describe("a reply", () => {
     expect(response.headers.get("x-ratelimit-limit-requests")).toBe("60");
     expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("59");
     expect(response.headers.get("x-ratelimit-reset-requests")).toMatch(/^\d+s$/);
-    const requestId = response.headers.get("x-request-id");
-    expect(await reply(response)).toEqual({
-      id: expect.stringMatching(/^chatcmpl-\w{22}$/),
-      object: "chat.completion",
-      created: expect.any(Number),
-      model: "cheap",
-      choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
-      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-      svc: {
-        request_id: requestId,
-        cost_usd: 0.00002,
-        free_credit_usd: 0,
-        credits_left_usd: 9.99998,
-      },
-    } as unknown as ApplicationCompletion);
+    const svc = { free_credit_usd: 0, credits_left_usd: 9.99998 };
+    const whole = completionReply(response, { model: "cheap", content: "Hi", svc });
+    expect(await response.json()).toEqual(whole);
     const second = await reply(await ask(account, { model: "fine" }));
     expect(second.svc.credits_left_usd).toBe(9.99978);
   });
@@ -331,21 +315,10 @@ describe("GET /api/v1/models", () => {
       context_length: 128_000,
       pricing: { prompt: "-1", completion: "-1" },
     });
-    expect(list.data[1]).toEqual({
-      id: "cheap",
-      object: "model",
-      created: 0,
-      owned_by: "tests",
-      name: "Test model",
-      context_length: 128_000,
-      pricing: { prompt: "0.000001", completion: "0.000002" },
-      svc: {
-        label: "Test model",
-        family: "test",
-        pricing: { input_usd_per_m: 1, output_usd_per_m: 2, cached_input_usd_per_m: null },
-        free_credit_eligible: true,
-      },
-    } as { id: string });
+    const pricing = { prompt: "0.000001", completion: "0.000002" };
+    expect(list.data[1]).toEqual(
+      modelReply({ id: "cheap", name: "Test model", context_length: 128_000, pricing }),
+    );
     const [entry] = await api.journal(account);
     expect(entry?.metadata).toMatchObject({ endpoint: "/api/v1/models", service: "models" });
   });

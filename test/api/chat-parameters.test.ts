@@ -1,23 +1,19 @@
 // What becomes of every parameter of a chat request: it is forwarded, refused by its name, or named
 // in the answer. None is dropped in silence.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
-import { ApiWorld, chatBody, errorOf } from "../support/api-world.ts";
+import { chatBody, errorOf } from "../support/api-world.ts";
 import { MODEL } from "../support/models.ts";
 import { wholeReply } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
 const TUNABLE: ModelEntry = { ...MODEL, id: "tunable", extraParameters: ["top_k", "template"] };
 
 const catalogue = catalogueOf([MODEL, TUNABLE], []);
-const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
+const api = await sharedApi({ catalogue: () => catalogue });
 const account = await api.account({ contract: "enterprise", paid: "100" });
-beforeEach(() => {
-  api.chat.requests.length = 0;
-  api.chat.reply = async () => wholeReply("Hello");
-});
 
 interface Answered {
   readonly svc: { readonly ignored?: readonly string[] };

@@ -1,27 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import type { Outcome } from "../../src/core/journal.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
 import type { ChatBatch } from "../../src/services/chat/providers/provider.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody, errorOf, until } from "../support/api-world.ts";
+import { chatBody, errorOf, until } from "../support/api-world.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { MODEL } from "../support/models.ts";
 import { batchesOf, endBatch, LANE, silence, textBatch, USAGE } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApiOn } from "../support/shared-api.ts";
+import { USAGE_JSON } from "../support/whole-replies.ts";
 
 const clock = new FakeClock();
 
-const api = await shared(ApiWorld.start({ clock }));
-beforeEach(() => {
-  api.chat.aborted = 0;
-  api.chat.pulls = 0;
-});
-afterEach(async () => {
-  await until(() => api.openCalls === 0, "every hold was resolved");
-  await until(() => api.chat.open === 0, "every upstream request ended");
-  await until(() => clock.pending === 0, "every timer was called off");
-});
+const api = await sharedApiOn(clock);
 
 const STREAM = chatBody({ stream: true });
 
@@ -115,7 +107,7 @@ describe("a stream to its end", () => {
     ]);
     expect(chunks.slice(0, -1).filter((chunk) => "usage" in chunk || "svc" in chunk)).toEqual([]);
     expect(chunks.at(-1)).toMatchObject({
-      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      usage: USAGE_JSON,
       svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0.00002 },
     });
     expect(await spent(account)).toBe(usd("0.00002"));
@@ -136,7 +128,7 @@ describe("a stream to its end", () => {
     expect(chunks.map(({ choices, usage }) => [choices[0]?.finish_reason, usage])).toEqual([
       [null, null],
       ["stop", null],
-      [undefined, { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }],
+      [undefined, USAGE_JSON],
     ]);
     expect(chunks.map(({ svc }) => svc?.cost_usd)).toEqual([undefined, undefined, 0.00002]);
   });

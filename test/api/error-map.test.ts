@@ -1,26 +1,17 @@
 // Every code of the error table with a request that provokes it. A row without one does not
 // compile.
 
-import { beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import { type AccountTerms, daysAgo } from "../support/accounts.ts";
 import { ApiWorld, chatBody } from "../support/api-world.ts";
-import { mailAccount, mailBody, startMailWorld } from "../support/mail-world.ts";
-import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { mailAccount, mailBody } from "../support/mail-world.ts";
+import { silence, textBatch } from "../support/scripted-chat.ts";
+import { sharedMail } from "../support/shared-api.ts";
 
-let api: ApiWorld;
-const world = await shared(startMailWorld());
-beforeAll(async () => {
-  api = world.api;
-});
-beforeEach(async () => {
-  world.smtp.script = {};
-  api.paused.clear();
-  api.chat.reply = async () => wholeReply("Hello");
-  await api.forgetAnonymous();
-});
+const world = await sharedMail();
+const { api } = world;
 
 const MAPS: AccountTerms = { scopes: ["maps"], paid: "5" };
 

@@ -1,32 +1,24 @@
 // Every example of the documentation works as it stands, and is answered as documented.
 
-import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { SCOPES } from "../../src/core/services.ts";
 import { pathOf } from "../../src/http/docs-page.ts";
 import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
 import type { Example } from "../../src/http/endpoint-info.ts";
 import { DOCUMENTED } from "../../src/routes.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import type { ApiWorld } from "../support/api-world.ts";
 import { misfit, undocumented } from "../support/contract.ts";
-import { mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
-import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { mailBody, resultOf } from "../support/mail-world.ts";
+import { sharedMail } from "../support/shared-api.ts";
 
 const ENDPOINTS = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
 
-let api: ApiWorld;
-const accounts: Partial<Record<string, TestAccount>> = {};
-const world = await shared(startMailWorld());
-beforeAll(async () => {
-  api = world.api;
-  accounts.gateway = await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES });
-  accounts.application = await api.account({ surface: "application", plan: "max", paid: "9" });
-});
-beforeEach(() => {
-  api.chat.reply = async () => wholeReply("Hello");
-  api.chat.batches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
-});
+const world = await sharedMail();
+const { api } = world;
+const accounts: Partial<Record<string, TestAccount>> = {
+  gateway: await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES }),
+  application: await api.account({ surface: "application", plan: "max", paid: "9" }),
+};
 
 async function send(one: DocumentedEndpoint, example: Example): Promise<Response> {
   const account = one.access === "anybody" ? undefined : accounts[one.surface ?? ""];

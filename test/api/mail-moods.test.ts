@@ -8,13 +8,11 @@ import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
 import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
 import type { Script } from "../support/scripted-smtp.ts";
-import { shared } from "../support/shared.ts";
+import { sharedMail } from "../support/shared-api.ts";
 
 let account: TestAccount;
-const world = await shared(startMailWorld({ waitMs: 4_000 }));
+const world = await sharedMail({ waitMs: 4_000 });
 beforeEach(async () => {
-  world.smtp.script = {};
-  world.smtp.accepted.length = 0;
   world.smtp.dropAll();
   account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 });

@@ -6,15 +6,13 @@ import type { TestAccount } from "../support/accounts.ts";
 import { errorOf } from "../support/api-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
-import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
+import { mailAccount, mailBody, resultOf } from "../support/mail-world.ts";
 import { random } from "../support/random.ts";
-import { shared } from "../support/shared.ts";
+import { sharedMail } from "../support/shared-api.ts";
 
 let account: TestAccount;
-const world = await shared(startMailWorld());
+const world = await sharedMail();
 beforeEach(async () => {
-  world.smtp.script = {};
-  world.smtp.accepted.length = 0;
   account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 });
 

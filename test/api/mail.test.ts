@@ -1,20 +1,12 @@
-import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
-import type { TestAccount } from "../support/accounts.ts";
 import { errorOf, MAIL_DOMAIN } from "../support/api-world.ts";
-import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
-import { shared } from "../support/shared.ts";
+import { mailAccount, mailBody, resultOf } from "../support/mail-world.ts";
+import { sharedMail } from "../support/shared-api.ts";
 
+const world = await sharedMail();
 /** An account whose tier allows what these tests need. */
-let account: TestAccount;
-const world = await shared(startMailWorld());
-beforeAll(async () => {
-  account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
-});
-beforeEach(() => {
-  world.smtp.script = {};
-  world.smtp.accepted.length = 0;
-});
+const account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 
 async function refusal(body: object, key?: string): Promise<string> {
   const response = await world.send(account, body, key);

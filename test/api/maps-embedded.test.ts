@@ -7,10 +7,11 @@ import { openEmbeddedMaps } from "../../src/services/maps/providers/embedded/emb
 import { createMapsProvider } from "../../src/services/maps/providers/maps-provider.ts";
 import { DEFAULT_MAPS } from "../../src/services/maps/servers.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
-import { ApiWorld, errorOf } from "../support/api-world.ts";
+import { errorOf } from "../support/api-world.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { testDataDirectory } from "../support/services.ts";
-import { atEnd, shared } from "../support/shared.ts";
+import { atEnd } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
 const WINTER = Date.UTC(2026, 0, 15);
@@ -29,7 +30,7 @@ const maps = createMapsProvider({
   clock: realClock,
   log: silent,
 });
-const api = await shared(ApiWorld.start({ maps }));
+const api = await sharedApi({ maps });
 await embedded.ready;
 beforeEach(async () => {
   account = await api.account({ scopes: ["maps"], paid: "100", paidAt: daysAgo(10) });

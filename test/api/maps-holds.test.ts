@@ -8,10 +8,11 @@ import { remoteServers } from "../../src/services/maps/providers/remote/remote-s
 import { readParameters } from "../../src/services/maps/read-parameters.ts";
 import { type Behaviour, FakeMapServer } from "../services/maps/remote/fake-map-server.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
-import { ApiWorld, errorOf, until } from "../support/api-world.ts";
+import { errorOf, until } from "../support/api-world.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { bytesOf, CASES, serverOf } from "../support/maps-cases.ts";
 import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
 const TIMEOUT_MS = 100;
@@ -19,14 +20,12 @@ const QUERY = "query=Museum&lat=52.5&lon=13.4";
 const PAID = 100_000_000_000n;
 const PRICE = 50_000n;
 
-const api = await shared(ApiWorld.start());
-const server = new FakeMapServer();
-const baseUrl = await server.start();
-await shared({ [Symbol.asyncDispose]: async () => server.stop() });
+const api = await sharedApi();
+const server = await shared(FakeMapServer.start());
 
 /** The provider as the product opens it, with one server. */
 function providerOf(timeoutMs: number) {
-  const servers = new Map([["photon", serverOf("photon", baseUrl, { timeoutMs })]]);
+  const servers = new Map([["photon", serverOf("photon", server.baseUrl, { timeoutMs })]]);
   const providers = new Map([["geocode", ["photon"]] as const]);
   return createMapsProvider({
     config: () => ({ prices: MAPS_PRICES, servers, providers }),

@@ -4,9 +4,9 @@ import type { NanoUsd } from "../../src/core/money.ts";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
-import { ApiWorld, errorOf, until } from "../support/api-world.ts";
+import { errorOf, until } from "../support/api-world.ts";
 import { ATTRIBUTION } from "../support/scripted-maps.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
 const PAYING: AccountTerms = { scopes: ["maps"], paid: "100", paidAt: daysAgo(10) };
 const STANDARD = 50_000n as NanoUsd;
@@ -14,11 +14,8 @@ const TILES = 5_000n as NanoUsd;
 
 let account: TestAccount;
 
-const api = await shared(ApiWorld.start());
+const api = await sharedApi();
 beforeEach(async () => {
-  api.paused.clear();
-  api.maps.answer = null;
-  api.maps.refusal = null;
   account = await api.account(PAYING);
 });
 

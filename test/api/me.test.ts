@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { type AccountTerms, daysAgo } from "../support/accounts.ts";
-import { ApiWorld } from "../support/api-world.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
-const api = await shared(ApiWorld.start());
+const api = await sharedApi();
 
 interface Me {
   readonly tier: { readonly name: string; readonly next: object | null };

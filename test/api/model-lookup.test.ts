@@ -1,25 +1,21 @@
 // GET /v1/models/{id}, as clients of OpenAI ask for a model, on both surfaces.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld, errorOf } from "../support/api-world.ts";
+import { errorOf } from "../support/api-world.ts";
 import { MODEL } from "../support/models.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
 const SLASHED: ModelEntry = { ...MODEL, id: "maker/family/m-1:free@x", created: 1_777_593_600 };
 
 const catalogue = catalogueOf([MODEL, SLASHED], []);
-const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
+const api = await sharedApi({ catalogue: () => catalogue });
 const accounts: Record<string, TestAccount> = {
   "/v1": await api.account({ contract: "enterprise" }),
   "/api/v1": await api.account({ surface: "application", plan: "max" }),
 };
-beforeEach(async () => {
-  api.paused.clear();
-  await api.forgetAnonymous();
-});
 
 interface Entry {
   readonly id: string;

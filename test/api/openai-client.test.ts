@@ -4,12 +4,11 @@ import { expect, test } from "bun:test";
 import OpenAI, { APIError, AuthenticationError, RateLimitError } from "openai";
 import { ApiError } from "../../src/core/errors.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld } from "../support/api-world.ts";
 import { MODEL } from "../support/models.ts";
 import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
-const api = await shared(ApiWorld.start());
+const api = await sharedApi();
 
 const messages = [{ role: "user" as const, content: "Hello" }];
 

@@ -1,13 +1,13 @@
 // Requests that need no key count by the key that they have: a valid key has its own window, and
 // whoever shares its address does not use it up.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TestAccount } from "../support/accounts.ts";
 import { ApiWorld, errorOf } from "../support/api-world.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
+import { modelReply } from "../support/whole-replies.ts";
 
-const api = await shared(ApiWorld.start());
-beforeEach(() => api.forgetAnonymous());
+const api = await sharedApi();
 
 const MODELS = "/v1/models";
 const limitOf = (response: Response) => Number(response.headers.get("x-ratelimit-limit-requests"));
@@ -83,18 +83,7 @@ describe("without a valid key", () => {
       expect(response.headers.get("x-ratelimit-limit-requests")).toBe("60");
       const { object, data } = (await response.json()) as { object: string; data: unknown[] };
       expect(object).toBe("list");
-      expect(data[0]).toEqual({
-        id: "test-model",
-        object: "model",
-        created: 0,
-        owned_by: "tests",
-        svc: {
-          label: "Test model",
-          family: "test",
-          pricing: { input_usd_per_m: 1, output_usd_per_m: 2, cached_input_usd_per_m: null },
-          free_credit_eligible: true,
-        },
-      });
+      expect(data[0]).toEqual(modelReply());
     }
   });
 

@@ -1,26 +1,21 @@
 // A request without max_tokens works whatever the model's context: 4096 is the default, and not
 // what a server with a context of 4096 would have to refuse.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type NanoUsd, usd } from "../../src/core/money.ts";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import { ApiWorld, chatBody, costOf, errorOf } from "../support/api-world.ts";
 import { MODEL } from "../support/models.ts";
-import { batchesOf, endBatch, textBatch, USAGE, wholeReply } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { wholeReply } from "../support/scripted-chat.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
 const CONTEXT = 4096;
 const SMALL: ModelEntry = { ...MODEL, id: "small", contextTokens: CONTEXT };
 
 const catalogue = catalogueOf([MODEL, SMALL], []);
-const api = await shared(ApiWorld.start({ catalogue: () => catalogue }));
-beforeEach(() => {
-  api.chat.requests.length = 0;
-  api.chat.reply = async () => wholeReply("Hello");
-  api.chat.batches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
-});
+const api = await sharedApi({ catalogue: () => catalogue });
 
 const words = (count: number) => [{ role: "user", content: "word ".repeat(count) }];
 const limitAsked = () => api.chat.requests[0]?.maxTokens ?? 0;

@@ -7,18 +7,18 @@ import { createGuide } from "../../src/services/chat/providers/guide.ts";
 import { TokenCounter } from "../../src/services/chat/token-counter.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
-import { ApiWorld, chatBody } from "../support/api-world.ts";
+import { chatBody } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
 import { atEnd, shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
 const tokens = new TokenCounter({ clock: realClock, log: silent });
 
 atEnd(() => tokens.close());
-const upstream = await startFakeUpstream();
-atEnd(() => upstream.stop());
+const upstream = await shared(startFakeUpstream());
 const models = ["reasoning", "reasoning-only"].flatMap((mood) =>
   [true, false].map((showsReasoning) => ({
     ...modelOf([mood, mood]),
@@ -30,18 +30,16 @@ const providers = ["reasoning", "reasoning-only"].map((name) =>
   providerAt(upstream.baseUrl, { name }),
 );
 const catalogue: Catalogue = catalogueOf(models, providers);
-const api = await shared(
-  ApiWorld.start({
+const api = await sharedApi({
+  catalogue: () => catalogue,
+  chat: createChatProvider({
     catalogue: () => catalogue,
-    chat: createChatProvider({
-      catalogue: () => catalogue,
-      guide: createGuide({ documents: [], tokens }),
-      fetch,
-      clock: realClock,
-      log: silent,
-    }),
+    guide: createGuide({ documents: [], tokens }),
+    fetch,
+    clock: realClock,
+    log: silent,
   }),
-);
+});
 
 for (const surface of ["gateway", "application"] as const) {
   const path = surface === "gateway" ? "/v1/chat/completions" : "/api/v1/chat/completions";

@@ -1,18 +1,13 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
 import type { AccountTerms, TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody, errorOf, until } from "../support/api-world.ts";
+import { chatBody, errorOf, until } from "../support/api-world.ts";
 import { expectRefusal } from "../support/expect-refusal.ts";
 import { silence, textBatch, wholeReply } from "../support/scripted-chat.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
-const api = await shared(ApiWorld.start());
-beforeEach(async () => {
-  api.paused.clear();
-  api.chat.reply = async () => wholeReply("Hello");
-  await api.forgetAnonymous();
-});
+const api = await sharedApi();
 
 describe("a refused chat call", () => {
   const cases: readonly (readonly [ErrorCode, AccountTerms, body: unknown])[] = [

@@ -1,27 +1,20 @@
 // POST /v1/search and /v1/search/batch over HTTP: what is checked, charged, logged and answered.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
-import { ApiWorld, errorOf, until } from "../support/api-world.ts";
+import { errorOf, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { closedGate } from "../support/gate.ts";
 import { replyOf } from "../support/scripted-search.ts";
 import { searchFor } from "../support/search-servers.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
 const ONE = "/v1/search";
 const BATCH = "/v1/search/batch";
 
-const api = await shared(ApiWorld.start());
-beforeEach(async () => {
-  api.paused.clear();
-  api.search.requests.length = 0;
-  api.search.refusal = () => null;
-  api.search.reply = (request) => Promise.resolve(replyOf(request.maxResults));
-  await api.forgetAnonymous();
-});
+const api = await sharedApi();
 
 /** An account of the tier Starter that can pay for 1,000 results. */
 function payer(options: AccountTerms = {}): Promise<TestAccount> {

@@ -3,16 +3,16 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyDigest, newKey } from "../../src/core/keys.ts";
 import { tapScripts } from "../support/actor-process.ts";
-import { ApiWorld, errorOf, PEPPER } from "../support/api-world.ts";
+import { errorOf, PEPPER } from "../support/api-world.ts";
 import { random } from "../support/random.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 import { keyDirectory } from "../support/world.ts";
 
 /** The statements that looked keys up. */
 let lookUps = 0;
 let scripts = 0;
 
-const api = await shared(ApiWorld.start());
+const api = await sharedApi();
 beforeAll(async () => {
   const { database, redis } = api.parts.stores;
   const select = database.db.select.bind(database.db) as (fields?: object) => unknown;
@@ -27,7 +27,6 @@ beforeAll(async () => {
   });
 });
 beforeEach(async () => {
-  await api.forgetAnonymous();
   lookUps = 0;
 });
 

@@ -7,12 +7,13 @@ import { priceBand } from "../../src/services/chat/catalogue.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody } from "../support/api-world.ts";
+import { chatBody } from "../support/api-world.ts";
 import { modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { replyOf } from "../support/scripted-search.ts";
-import { atEnd, shared } from "../support/shared.ts";
+import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
 const PAYING: AccountTerms = {
@@ -23,8 +24,7 @@ const BUYING = [
   priceBand({ input: "5", output: "15" }),
 ];
 
-const upstream = await startFakeUpstream();
-atEnd(() => upstream.stop());
+const upstream = await shared(startFakeUpstream());
 const catalogue: Catalogue = catalogueOf(
   [
     // The first route does not answer: what counts is the price of the one that serves.
@@ -48,15 +48,13 @@ const catalogue: Catalogue = catalogueOf(
 const never = () => {
   throw new Error("Not asked");
 };
-const api = await shared(
-  ApiWorld.start({
-    catalogue: () => catalogue,
-    chat: createChatProvider({
-      ...{ catalogue: () => catalogue, guide: { complete: never, stream: never }, fetch },
-      ...{ clock: realClock, log: silent },
-    }),
+const api = await sharedApi({
+  catalogue: () => catalogue,
+  chat: createChatProvider({
+    ...{ catalogue: () => catalogue, guide: { complete: never, stream: never }, fetch },
+    ...{ clock: realClock, log: silent },
   }),
-);
+});
 
 async function outcomeOf(account: TestAccount) {
   return (await api.journal(account)).at(-1)?.end ?? null;

@@ -5,11 +5,12 @@ import { describe, expect, test } from "bun:test";
 import { toDecimal, usd } from "../../src/core/money.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
-import { ApiWorld, chatBody, completionOf, errorOf, until } from "../support/api-world.ts";
+import { chatBody, completionOf, errorOf, until } from "../support/api-world.ts";
 import { KEY, limitsIn, modelOf, providerAt } from "../support/chat-routes.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts";
-import { atEnd, shared } from "../support/shared.ts";
+import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
 /** Every mood is a model of that name. */
@@ -36,8 +37,7 @@ const MOODS = [
   "tokens-100000-every-5",
 ] as const;
 
-const upstream = await startFakeUpstream();
-atEnd(() => upstream.stop());
+const upstream = await shared(startFakeUpstream());
 const models = MOODS.map((mood) => ({ ...modelOf(["fictional-ai", mood]), id: mood }));
 // One dead server would open the breaker for all: each model has a provider of its own.
 const providers = MOODS.map((mood) =>
@@ -47,23 +47,21 @@ const catalogue: Catalogue = catalogueOf(
   models.map((model) => ({ ...model, routes: [{ provider: model.id, model: model.id }] })),
   providers,
 );
-const api = await shared(
-  ApiWorld.start({
+const api = await sharedApi({
+  catalogue: () => catalogue,
+  chat: createChatProvider({
     catalogue: () => catalogue,
-    chat: createChatProvider({
-      catalogue: () => catalogue,
-      guide: {
-        complete: () => Promise.reject(new Error("Not asked")),
-        stream: () => {
-          throw new Error("Not asked");
-        },
+    guide: {
+      complete: () => Promise.reject(new Error("Not asked")),
+      stream: () => {
+        throw new Error("Not asked");
       },
-      fetch,
-      clock: realClock,
-      log: silent,
-    }),
+    },
+    fetch,
+    clock: realClock,
+    log: silent,
   }),
-);
+});
 
 async function frames(response: Response): Promise<string[]> {
   const text = await response.text();

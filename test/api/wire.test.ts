@@ -1,21 +1,16 @@
 // What arrives as bytes and not through a client library: bodies that lie, hosts that are none, and
 // proxies.
 
-import { beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody, until } from "../support/api-world.ts";
+import { chatBody, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import { shared } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 
 const clock = new FakeClock();
-let account: TestAccount;
-
-const api = await shared(ApiWorld.start({ clock, trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] }));
-beforeAll(async () => {
-  account = await api.account({ contract: "enterprise", free: "5" });
-});
+const api = await sharedApi({ clock, trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
+const account = await api.account({ contract: "enterprise", free: "5" });
 
 interface Answer {
   readonly status: number;

@@ -16,10 +16,7 @@ const smtp = await shared(
       done(null, username === "u@x" && password === "p/w" ? { user: "u" } : undefined),
   }),
 );
-beforeEach(() => {
-  smtp.script = {};
-  smtp.accepted.length = 0;
-});
+beforeEach(() => smtp.reset());
 
 async function mailTest(url: string, ...more: readonly string[]) {
   const env = { MAIL_SMTP_URL: url, MAIL_DOMAIN: "mail.test", MAIL_TIMEOUT_SECONDS: "1" };

@@ -206,6 +206,15 @@ export class ApiWorld implements AsyncDisposable {
     for (const key of await redis.keys(anonymousWindowKey("*"))) await redis.del(key);
   }
 
+  /** Upstreams, pauses and the windows of callers without a key are as at the start. */
+  async reset(): Promise<void> {
+    this.paused.clear();
+    this.chat.reset();
+    this.search.reset();
+    this.maps.reset();
+    await this.forgetAnonymous();
+  }
+
   /** Renews the leases of all open calls, as happens every few seconds. */
   renewLeases(): Promise<void> {
     return this.parts.stores.actors.renewLeases();

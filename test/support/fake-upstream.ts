@@ -26,7 +26,7 @@ export interface FakeUpstreamOptions {
   readonly record?: boolean;
 }
 
-export interface FakeUpstream {
+export interface FakeUpstream extends AsyncDisposable {
   readonly port: number;
   /** With /v1 and without a slash at the end, like the `baseUrl` of a provider. */
   readonly baseUrl: string;
@@ -439,6 +439,10 @@ export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Prom
 
   const server = createServer(serve);
   const bound = await listen(server, port, hostname);
+  const stop = () => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
   return {
     port: bound,
     baseUrl: `http://${hostname}:${bound}/v1`,
@@ -450,10 +454,8 @@ export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Prom
       return sockets.size;
     },
     queue: (...moods) => void queued.push(...moods),
-    stop: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -25,10 +25,8 @@ export class ScriptedChat implements ChatProvider {
   aborted = 0;
   /** How often a batch after the first was asked for: so often the one before it was taken. */
   pulls = 0;
-  reply: (request: ChatRequest, options: ChatOptions) => Promise<ChatReply> = async () =>
-    wholeReply("Hello");
-  batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = () =>
-    batchesOf([textBatch("Hello"), endBatch(USAGE)]);
+  reply: (request: ChatRequest, options: ChatOptions) => Promise<ChatReply> = helloReply;
+  batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = helloBatches;
 
   /** The models asked, in order. */
   readonly asked: string[] = [];
@@ -36,6 +34,18 @@ export class ScriptedChat implements ChatProvider {
   readonly away = new Set<string>();
   /** Models of which no route answers. */
   readonly mute = new Set<string>();
+
+  /** As at the start. What is being served goes on. */
+  reset(): void {
+    this.requests.length = 0;
+    this.asked.length = 0;
+    this.aborted = 0;
+    this.pulls = 0;
+    this.reply = helloReply;
+    this.batches = helloBatches;
+    this.away.clear();
+    this.mute.clear();
+  }
 
   isHealthy(model: ModelEntry): boolean {
     return !this.away.has(model.id);
@@ -99,6 +109,9 @@ export class ScriptedChat implements ChatProvider {
     signal.addEventListener("abort", () => this.aborted++);
   }
 }
+
+const helloReply = async () => wholeReply("Hello");
+const helloBatches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
 
 export function wholeReply(content: string, usage: TokenUsage | null = USAGE): ChatReply {
   return {

@@ -26,6 +26,14 @@ export class ScriptedMaps implements MapsProvider {
   /** What the operator pays for a call. */
   buying: PicoUsd | undefined;
 
+  /** As at the start. */
+  reset(): void {
+    this.asked.length = 0;
+    this.answer = null;
+    this.refusal = null;
+    this.buying = undefined;
+  }
+
   check(): void {
     if (this.refusal !== null) throw this.refusal;
   }

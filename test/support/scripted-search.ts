@@ -12,8 +12,14 @@ import type {
 export class ScriptedSearch implements SearchProvider {
   readonly requests: SearchRequest[] = [];
   refusal: (request: SearchRequest) => ApiError | null = () => null;
-  reply: (request: SearchRequest, options: SearchOptions) => Promise<SearchReply> = (request) =>
-    Promise.resolve(replyOf(request.maxResults));
+  reply: (request: SearchRequest, options: SearchOptions) => Promise<SearchReply> = fullReply;
+
+  /** As at the start. */
+  reset(): void {
+    this.requests.length = 0;
+    this.refusal = () => null;
+    this.reply = fullReply;
+  }
 
   unsupportedError(request: SearchRequest): ApiError | null {
     return this.refusal(request);
@@ -24,6 +30,8 @@ export class ScriptedSearch implements SearchProvider {
     return this.reply(request, options);
   }
 }
+
+const fullReply = async ({ maxResults }: SearchRequest) => replyOf(maxResults);
 
 /** A reply with so many results. */
 export function replyOf(count: number, title = "Result"): SearchReply {

@@ -72,6 +72,12 @@ export class ScriptedSmtp implements AsyncDisposable {
     return self;
   }
 
+  /** As at the start; connections stay open. */
+  reset(): void {
+    this.script = {};
+    this.accepted.length = 0;
+  }
+
   get url(): string {
     return `smtp://127.0.0.1:${this.port}`;
   }

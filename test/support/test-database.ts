@@ -1,3 +1,4 @@
+import { afterEach, beforeEach } from "bun:test";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { createTestDatabase } from "./services.ts";
 
@@ -12,6 +13,21 @@ export async function openTestDatabase(): Promise<
     [Symbol.asyncDispose]: async () => {
       await database.close();
       await own.drop();
+    },
+  };
+}
+
+/** A new database for each test of the file. */
+export function databaseOfEachTest(): { readonly database: Database } {
+  let opened: Awaited<ReturnType<typeof openTestDatabase>> | null = null;
+  beforeEach(async () => {
+    opened = await openTestDatabase();
+  });
+  afterEach(() => opened?.[Symbol.asyncDispose]());
+  return {
+    get database() {
+      if (opened === null) throw new Error("The database is there during a test");
+      return opened.database;
     },
   };
 }

@@ -15,15 +15,13 @@ import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
-import { shared } from "../support/shared.ts";
+import { mailAccount, mailBody, resultOf } from "../support/mail-world.ts";
+import { sharedMail } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
 let account: TestAccount;
-const world = await shared(startMailWorld());
+const world = await sharedMail();
 beforeEach(async () => {
-  world.smtp.script = {};
-  world.smtp.accepted.length = 0;
   account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 });
 

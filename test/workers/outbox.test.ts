@@ -1,22 +1,22 @@
 // The service's own mails: added in a transaction, sent once it is committed, and read at a mail
 // server.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { retryDelayMs } from "../../src/core/mail.ts";
 import { type ServiceMailKind, serviceMail } from "../../src/core/service-mail.ts";
 import { createServiceMimeBuilder } from "../../src/services/mail/providers/mime.ts";
 import { SmtpTransport } from "../../src/services/mail/providers/smtp-transport.ts";
 import { parseRelay } from "../../src/services/mail/smtp-relay.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
 import { resendMail } from "../../src/store/operator-queues.ts";
 import { addServiceMail, Outbox } from "../../src/store/outbox.ts";
 import { type OutboxDeps, outboxMetrics, sendOutbox } from "../../workers/outbox.ts";
 import { eventually } from "../support/eventually.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
-import { createTestDatabase } from "../support/services.ts";
+import { atEnd, shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
 const DOMAIN = "mail.test";
 const CLAIM_MS = 10_000;
@@ -29,22 +29,13 @@ const CONTENT = serviceMail({
   button: { label: "See it", url: "https://farebox.example/a?b=1&c=2" },
 });
 
-const resources = new AsyncDisposableStack();
-let database: Database;
-let smtp: ScriptedSmtp;
+const { database } = await shared(openTestDatabase());
+const smtp = await shared(ScriptedSmtp.start());
 let registry: Registry;
 let deps: OutboxDeps;
 
-beforeAll(async () => {
-  const { url } = resources.use(await createTestDatabase());
-  database = openDatabase(url);
-  resources.defer(() => database.close());
-  smtp = resources.use(await ScriptedSmtp.start());
-});
-afterAll(() => resources.disposeAsync());
 beforeEach(async () => {
-  smtp.script = {};
-  smtp.accepted.length = 0;
+  smtp.reset();
   await database.sql`DELETE FROM outbox`;
   registry = new Registry();
   deps = workerDeps(registry);
@@ -54,7 +45,7 @@ beforeEach(async () => {
 function workerDeps(own = new Registry()): OutboxDeps {
   const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 1_000 };
   const transport = new SmtpTransport({ relay, connectionsMax: 10, clock: realClock });
-  resources.defer(() => transport.close());
+  atEnd(() => transport.close());
   const outbox = new Outbox(database);
   return {
     ...{ outbox, transport, retryDelayMs, log: silent, mailDomain: DOMAIN, claimMs: CLAIM_MS },

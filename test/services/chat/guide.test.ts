@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import type {
 import { TokenCounter } from "../../../src/services/chat/token-counter.ts";
 import { countPromptTokens, countTokens } from "../../../src/services/chat/tokens.ts";
 import { realClock } from "../../support/fake-clock.ts";
+import { atEnd } from "../../support/shared.ts";
 import { silent } from "../../support/silent-log.ts";
 
 const README = `# Farebox
@@ -64,7 +65,7 @@ const documents: GuideDocument[] = [
   { name: "docs/settings.md", text: SETTINGS },
 ];
 const tokens = new TokenCounter({ clock: realClock, log: silent });
-afterAll(() => tokens.close());
+atEnd(() => tokens.close());
 const guide = createGuide({ documents, tokens });
 const account = "acct_1";
 const signal = new AbortController().signal;

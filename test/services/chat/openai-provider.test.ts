@@ -23,10 +23,9 @@ import {
 import { eventually } from "../../support/eventually.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../../support/fake-upstream.ts";
 import { readChat } from "../../support/read-chat.ts";
-import { atEnd } from "../../support/shared.ts";
+import { shared } from "../../support/shared.ts";
 
-const upstream = await startFakeUpstream();
-atEnd(() => upstream.stop());
+const upstream = await shared(startFakeUpstream());
 
 interface CallParts extends Partial<Omit<UpstreamCall, "provider">> {
   readonly provider?: Partial<ProviderEntry>;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
 import type { ChatBatch } from "../../../src/services/chat/providers/provider.ts";
 import {
@@ -18,25 +18,22 @@ import {
 } from "../../support/chat-routes.ts";
 import { eventLoopTurns, eventually } from "../../support/eventually.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../support/fake-upstream.ts";
+import { atEnd, shared } from "../../support/shared.ts";
 
 const ACCOUNT = "acct_1";
 
-let first: FakeUpstream;
-let second: FakeUpstream;
 const lost: unknown[] = [];
 const onLost = (error: unknown) => void lost.push(error);
-
-beforeAll(async () => {
-  process.on("unhandledRejection", onLost);
-  [first, second] = await Promise.all([startFakeUpstream(), startFakeUpstream()]);
-});
-afterAll(async () => {
-  await Promise.all([first.stop(), second.stop()]);
+process.on("unhandledRejection", onLost);
+atEnd(async () => {
   // A rejection that nobody handles is reported in the turn after it.
   await eventLoopTurns(20);
   process.off("unhandledRejection", onLost);
   expect(lost).toEqual([]);
 });
+
+const first = await shared(startFakeUpstream());
+const second = await shared(startFakeUpstream());
 
 const TEXT = "Fares are paid before the ride begins.";
 

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { distance, type Position } from "../../../src/services/maps/geography.ts";
 import { placeFile } from "../../../src/services/maps/providers/embedded/place-file.ts";
@@ -10,11 +10,7 @@ import { testDataDirectory } from "../../support/services.ts";
 import { silent } from "../../support/silent-log.ts";
 
 const everywhere = { country: null, near: null };
-let index: PlaceIndex;
-
-beforeAll(async () => {
-  index = new PlaceIndex(await openDataFile(placeFile(testDataDirectory(), silent)));
-});
+const index = new PlaceIndex(await openDataFile(placeFile(testDataDirectory(), silent)));
 
 test("whatever is asked for is only a name: no text is an error", () => {
   const query = fc.oneof(

@@ -21,13 +21,15 @@ export type Behaviour =
 /** Ways in which no server library misbehaves on demand. */
 export type Mood = "hang" | "hang in body" | "reset" | "reset in body" | "flood";
 
-export class FakeMapServer {
+export class FakeMapServer implements AsyncDisposable {
   readonly asked: Asked[] = [];
   behaviour: Behaviour = { status: 200, body: "{}" };
+  /** Where it listens. */
+  baseUrl = "";
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
-  constructor() {
+  private constructor() {
     this.#server = createServer((socket) => {
       this.#sockets.add(socket);
       socket.on("error", () => socket.destroy());
@@ -36,16 +38,18 @@ export class FakeMapServer {
     });
   }
 
-  async start(): Promise<string> {
+  static async start(): Promise<FakeMapServer> {
+    const fake = new FakeMapServer();
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.listen(0, "127.0.0.1", resolve);
+    fake.#server.listen(0, "127.0.0.1", resolve);
     await promise;
-    const address = this.#server.address();
+    const address = fake.#server.address();
     if (address === null || typeof address === "string") throw new Error("It has no port");
-    return `http://127.0.0.1:${address.port}`;
+    fake.baseUrl = `http://127.0.0.1:${address.port}`;
+    return fake;
   }
 
-  stop(): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
   }

@@ -1,6 +1,6 @@
 // Whatever happens to an upstream, the next provider can be asked, and no secret is told.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { UPSTREAM_SECRET } from "../../../support/fake-upstream.ts";
@@ -13,14 +13,11 @@ import {
   parametersOf,
   serverOf,
 } from "../../../support/maps-cases.ts";
+import { shared } from "../../../support/shared.ts";
 import { type Behaviour, FakeMapServer, type Mood } from "./fake-map-server.ts";
 
-const fake = new FakeMapServer();
-let baseUrl = "";
-beforeAll(async () => {
-  baseUrl = await fake.start();
-});
-afterAll(() => fake.stop());
+const fake = await shared(FakeMapServer.start());
+const { baseUrl } = fake;
 
 const TIMEOUT_MS = 60;
 

@@ -11,9 +11,8 @@ export interface Mapped {
 }
 
 export async function startMapping() {
-  const fake = new FakeMapServer();
-  const baseUrl = await fake.start();
-  const serverFor = (kind: Case["kind"]) => serverOf(kind, baseUrl, { apiKey: null });
+  const fake = await FakeMapServer.start();
+  const serverFor = (kind: Case["kind"]) => serverOf(kind, fake.baseUrl, { apiKey: null });
 
   /** The case of this name, such as `osrm route`. */
   async function mapped(name: string): Promise<Mapped> {
@@ -36,6 +35,5 @@ export async function startMapping() {
     return (await askServer({ server: serverFor(kind), action, query })).data;
   }
 
-  const end = async () => fake.stop();
-  return { fake, mapped, answered, [Symbol.asyncDispose]: end };
+  return { fake, mapped, answered, [Symbol.asyncDispose]: () => fake[Symbol.asyncDispose]() };
 }

@@ -1,17 +1,14 @@
 // Maps that a server draws.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import { askServer, serverOf } from "../../../support/maps-cases.ts";
 import { png } from "../../../support/maps-fixtures/picture.ts";
+import { shared } from "../../../support/shared.ts";
 import { FakeMapServer } from "./fake-map-server.ts";
 
-const fake = new FakeMapServer();
-let baseUrl = "";
-beforeAll(async () => {
-  baseUrl = await fake.start();
-});
-afterAll(() => fake.stop());
+const fake = await shared(FakeMapServer.start());
+const { baseUrl } = fake;
 
 const QUERY = "lat=52.5&lon=13.4&zoom=12&width=320&height=200";
 

@@ -1,6 +1,6 @@
 // Configured servers behind the provider of maps: one stands in for another.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { MapsAction } from "../../../../src/services/maps/actions.ts";
 import { MAPS_PRICES } from "../../../../src/services/maps/prices.ts";
 import { createMapsProvider } from "../../../../src/services/maps/providers/maps-provider.ts";
@@ -10,25 +10,19 @@ import { realClock } from "../../../support/fake-clock.ts";
 import { KEY, NOW_MS, parametersOf, serverOf } from "../../../support/maps-cases.ts";
 import { PHOTON_PLACES } from "../../../support/maps-fixtures/geocoders.ts";
 import { OSRM_ROUTE, VALHALLA_ROUTE } from "../../../support/maps-fixtures/openstreetmap.ts";
+import { shared } from "../../../support/shared.ts";
 import { FakeMapServer } from "./fake-map-server.ts";
 
 const ACCOUNT = "acct_1";
 
-const [first, second] = [new FakeMapServer(), new FakeMapServer()];
-let addresses: readonly string[] = [];
-beforeAll(async () => {
-  addresses = [await first.start(), await second.start()];
-});
-afterAll(() => {
-  first.stop();
-  second.stop();
-});
+const first = await shared(FakeMapServer.start());
+const second = await shared(FakeMapServer.start());
 
 /** A provider that asks two kinds in this order, the first of them at the first server. */
 function providerOf(action: MapsAction, kinds: readonly MapsServer["kind"][]) {
   const logged: unknown[] = [];
   const log = (fields: object, message: string) => void logged.push({ ...fields, message });
-  const servers = kinds.map((kind, index) => serverOf(kind, addresses[index] ?? ""));
+  const servers = kinds.map((kind, index) => serverOf(kind, [first, second][index]?.baseUrl ?? ""));
   const config = {
     servers: new Map(servers.map((server) => [server.name, server])),
     providers: new Map([[action, kinds]]),
@@ -58,7 +52,8 @@ test("a server that fails is stood in for, and the log tells no place", async ()
   }
   expect(logged).toHaveLength(3);
   const told = Bun.inspect(logged, { depth: 10 });
-  for (const secret of ["Museum", "52.5162", KEY, ...addresses]) expect(told).not.toContain(secret);
+  const secrets = ["Museum", "52.5162", KEY, first.baseUrl, second.baseUrl];
+  for (const secret of secrets) expect(told).not.toContain(secret);
 });
 
 test("a server that cannot honour a parameter is passed over without being asked", async () => {
