@@ -1,7 +1,8 @@
 // The money suites on a Redis Cluster of three masters.
 
-import { afterAll, describe } from "bun:test";
+import { describe } from "bun:test";
 import { startCluster } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
 import { accessSuite } from "./suites/access.ts";
 import { moneySuites } from "./suites/all.ts";
@@ -10,8 +11,7 @@ import { processSuite } from "./suites/processes.ts";
 import { randomWindowSuite } from "./suites/window.ts";
 import type { Place } from "./suites/world-factory.ts";
 
-const cluster = await startCluster();
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = await shared(startCluster());
 
 const url = cluster.urls.join(",");
 const CLUSTER: Place = {

@@ -1,13 +1,14 @@
 // Parallel calls on one balance from two processes: exactly as many pass as it pays for.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Admission } from "../../actors/account.ts";
 import type { AccountActors } from "../../actors/account-actors.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { openProcess, tapScripts } from "../support/actor-process.ts";
 import { expectSound } from "../support/ledger-checks.ts";
 import { testRedisUrl } from "../support/services.ts";
-import { ask, DONE, openAccount, openWorld, usd, type World, walletOf } from "../support/world.ts";
+import { shared } from "../support/shared.ts";
+import { ask, DONE, openAccount, openWorld, usd, walletOf } from "../support/world.ts";
 
 const PARALLEL = 500;
 const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);
@@ -20,11 +21,7 @@ const LEFT = usd("0.21");
 const PLAN_CALLS = 120;
 const PLAN_PASS = 54;
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
+const world = await shared(openWorld());
 
 /** An account whose tier lets all calls of the test through its window. */
 async function wideAccount(): Promise<TestAccount> {

@@ -1,7 +1,7 @@
 // The layout of packed records is known twice: to lua/records.lua, which writes them, and to
 // records.ts, which reads them. Random values hold one against the other.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { LAYOUT_MAX, LAYOUT_MIN } from "../../actors/layouts.ts";
 import {
@@ -19,15 +19,13 @@ import { OPERATION_KINDS } from "../../src/core/journal.ts";
 import { nano } from "../../src/core/money.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { testRedisUrl } from "../support/services.ts";
+import { atEnd } from "../support/shared.ts";
 
 const AMOUNT_MAX = 2 ** 53 - 1;
 const KEY = "{records}:record";
 
-let redis: ReturnType<typeof openRedis>;
-beforeAll(async () => {
-  redis = openRedis(await testRedisUrl());
-});
-afterAll(() => redis.disconnect());
+const redis = openRedis(await testRedisUrl());
+atEnd(() => redis.disconnect());
 
 /** Runs Lua that knows the records; KEYS[1] is a free key. */
 async function run(lua: string, args: readonly (Buffer | string)[]): Promise<unknown> {

@@ -1,35 +1,25 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { RespClient, type RespClientOptions } from "../../actors/resp-client.ts";
 import { CommandTimeout, ConnectionLost } from "../../actors/resp-connection.ts";
-import { temporaryFolder } from "../../scripts/processes.mjs";
 import { eventually } from "../support/eventually.ts";
 import { RedisProxy } from "../support/redis-proxy.ts";
-import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
+import { startPrivateRedis } from "../support/services.ts";
+import { atEnd, shared, sharedFolder } from "../support/shared.ts";
 
-const folder = temporaryFolder("farebox-resp-");
-const socketPath = join(folder.path, "redis.sock");
+const folder = sharedFolder("resp");
+const socketPath = join(folder, "redis.sock");
 const opened: RespClient[] = [];
 
-let redis: PrivateRedis;
-let admin: Redis;
-
-beforeAll(async () => {
-  redis = await startPrivateRedis({ settings: { unixsocket: socketPath } });
-  admin = new Redis(redis.url, { commandTimeout: 5_000 });
-});
+const redis = await shared(startPrivateRedis({ settings: { unixsocket: socketPath } }));
+const admin = new Redis(redis.url, { commandTimeout: 5_000 });
+atEnd(() => admin.disconnect());
 
 afterEach(() => {
   for (const client of opened.splice(0)) client.close();
-});
-
-afterAll(async () => {
-  admin.disconnect();
-  await redis[Symbol.asyncDispose]();
-  folder.remove();
 });
 
 function open(url: string, options: Partial<RespClientOptions> = {}): RespClient {
@@ -189,7 +179,7 @@ test("gives up a server that does not speak the protocol", async () => {
 test.skipIf(Bun.which("openssl") === null)(
   "speaks TLS with a server whose certificate it trusts, and with no other",
   async () => {
-    const [key, cert] = ["key.pem", "cert.pem"].map((name) => join(folder.path, name));
+    const [key, cert] = ["key.pem", "cert.pem"].map((name) => join(folder, name));
     const subject = ["-subj", "/CN=farebox test", "-addext", "subjectAltName=IP:127.0.0.1"];
     const files = ["-keyout", String(key), "-out", String(cert)];
     const made = spawnSync(

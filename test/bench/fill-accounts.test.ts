@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { fillAccounts, idleAccountBytes } from "../../bench/fill-accounts.ts";
-import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
+import { startPrivateRedis } from "../support/services.ts";
+import { atEnd, shared } from "../support/shared.ts";
 
 const SAMPLE = { accountId: "acct_0123456789abcdef", keyId: "key_fedcba9876543210" };
 const RECORD = Buffer.from([0, 255, 13, 10, 128]);
 
-let server: PrivateRedis;
-let redis: Redis;
-
-beforeAll(async () => {
-  server = await startPrivateRedis();
-  redis = new Redis(server.url, { commandTimeout: 10_000 });
-  await redis.hset(`{b7}:wallet:${SAMPLE.accountId}`, "paid", "20", "free", "3");
-  await redis.set(`{b7}:state:${SAMPLE.accountId}:${SAMPLE.keyId}`, RECORD);
-  await redis.set(`{b7}:answer:${SAMPLE.accountId}`, "gone soon", "EX", 60);
-  await redis.set("{b7}:meta", "of the bucket");
-});
-
-afterAll(async () => {
-  redis.disconnect();
-  await server[Symbol.asyncDispose]();
-});
+const server = await shared(startPrivateRedis());
+const redis = new Redis(server.url, { commandTimeout: 10_000 });
+atEnd(() => redis.disconnect());
+await redis.hset(`{b7}:wallet:${SAMPLE.accountId}`, "paid", "20", "free", "3");
+await redis.set(`{b7}:state:${SAMPLE.accountId}:${SAMPLE.keyId}`, RECORD);
+await redis.set(`{b7}:answer:${SAMPLE.accountId}`, "gone soon", "EX", 60);
+await redis.set("{b7}:meta", "of the bucket");
 
 test("each copy has all that the account keeps, under a name of its own", async () => {
   const before = await redis.dbsize();

@@ -1,18 +1,17 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../bench/launch.ts";
 import { checkOut } from "../../bench/versions.ts";
-import { temporaryFolder } from "../../scripts/processes.mjs";
+import { sharedFolder } from "../support/shared.ts";
 
-const folder = temporaryFolder("farebox-versions-");
-afterAll(() => folder.remove());
+const folder = sharedFolder("versions");
 
 // A copy of the project without its history has nothing to compare with.
 const hasHistory = existsSync(join(PROJECT, ".git"));
 
 test.skipIf(!hasHistory)("a ref is checked out as it was committed, with packages", () => {
-  const { name, folder: version } = checkOut("HEAD", folder.path);
+  const { name, folder: version } = checkOut("HEAD", folder);
   expect(name).toBe("HEAD");
   expect(readdirSync(version)).toEqual(expect.arrayContaining(["package.json", "workers", "src"]));
   expect(existsSync(join(version, "node_modules/elysia/package.json"))).toBe(true);
@@ -20,5 +19,5 @@ test.skipIf(!hasHistory)("a ref is checked out as it was committed, with package
 });
 
 test.skipIf(!hasHistory)("a ref that does not exist is refused by its name", () => {
-  expect(() => checkOut("no-such-ref", folder.path)).toThrow("no-such-ref");
+  expect(() => checkOut("no-such-ref", folder)).toThrow("no-such-ref");
 });

@@ -1,18 +1,15 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../src/core/keys.ts";
 import { PendingWork } from "../../src/store/pending-work.ts";
-import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { ask, DONE, keyDirectory, openWorld, usd, WORLD_PEPPER } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
 
-let cli: Cli;
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world);
-});
+const cli = await cliOf(world);
 
 async function newAccount(...more: string[]): Promise<string> {
   return String(jsonOf(await cli("account", "create", "--json", ...more)).id);

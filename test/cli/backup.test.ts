@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { announceProcess, retractProcess } from "../../actors/layout-upgrade.ts";
-import { temporaryFolder } from "../../scripts/processes.mjs";
 import { audit } from "../../src/accounts/audit.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { auditDeps } from "../support/audit-lab.ts";
-import {
-  openPaymentLab,
-  type PaymentLab,
-  SECRET_KEY,
-  WEBHOOK_SECRET,
-} from "../support/payment-lab.ts";
+import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../support/payment-lab.ts";
 import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
+import { shared, sharedFolder } from "../support/shared.ts";
 import { DONE, hold, usd } from "../support/world.ts";
 
 // Some steps are processes of their own.
@@ -22,31 +17,23 @@ setDefaultTimeout(300_000);
 /** Commands that ask the payment provider, which is in the environment of their process. */
 const ASKING = ["topup", "restore", "backup check"];
 
-const folders = temporaryFolder("farebox-test-backup-");
-let lab: PaymentLab;
-let cli: Cli;
-beforeAll(async () => {
-  lab = await openPaymentLab();
-  const here = await cliOf(lab.world);
-  const process = cliProcessOf(lab.world, {
-    env: {
-      STRIPE_SECRET_KEY: SECRET_KEY,
-      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-      STRIPE_API_BASE: lab.sandbox.url,
-      STRIPE_RETURN_URL: "https://farebox.example/",
-    },
-  });
-  cli = (...words) => {
-    const line = words.join(" ");
-    return ASKING.some((one) => line.startsWith(one)) ? process(...words) : here(...words);
-  };
+const folders = sharedFolder("backup");
+const lab = await shared(openPaymentLab());
+const here = await cliOf(lab.world);
+const elsewhere = cliProcessOf(lab.world, {
+  env: {
+    STRIPE_SECRET_KEY: SECRET_KEY,
+    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    STRIPE_API_BASE: lab.sandbox.url,
+    STRIPE_RETURN_URL: "https://farebox.example/",
+  },
 });
-afterAll(async () => {
-  await lab[Symbol.asyncDispose]();
-  folders.remove();
-});
+const cli: Cli = (...words) => {
+  const line = words.join(" ");
+  return ASKING.some((one) => line.startsWith(one)) ? elsewhere(...words) : here(...words);
+};
 
-const folderOf = (name: string) => join(folders.path, name);
+const folderOf = (name: string) => join(folders, name);
 
 /** The JSON answer of a command that must succeed. */
 async function run(...words: readonly string[]) {
@@ -203,7 +190,7 @@ describe("a restore changes nothing", () => {
 
 test("a folder with something in it gets no backup", async () => {
   writeFileSync(folderOf("something"), "");
-  const { code, err } = await cli("backup", folders.path);
+  const { code, err } = await cli("backup", folders);
   expect([code, err]).toEqual([1, expect.stringContaining("is not empty: name a new folder")]);
 });
 

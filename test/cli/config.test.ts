@@ -4,9 +4,8 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { announceProcess } from "../../actors/layout-upgrade.ts";
-import { temporaryFolder } from "../../scripts/processes.mjs";
 import { cliOf, cliProcessOf, environmentOf, jsonOf } from "../support/run-cli.ts";
-import { atEnd, shared } from "../support/shared.ts";
+import { shared, sharedFolder } from "../support/shared.ts";
 import { workIn } from "../support/work-in.ts";
 import { openWorld } from "../support/world.ts";
 
@@ -14,12 +13,11 @@ setDefaultTimeout(60_000);
 
 const SECRET = "sk-secret-that-no-output-has";
 const ENV = { SERVER_KEY: SECRET };
-const folder = temporaryFolder("farebox-test-config-");
+const folder = sharedFolder("config");
 
-atEnd(() => folder.remove());
 const world = await shared(openWorld());
 // Files are named as seen from the folder, and these commands read the process's environment.
-workIn(folder.path, { ...ENV, ...(await environmentOf(world)) });
+workIn(folder, { ...ENV, ...(await environmentOf(world)) });
 const cli = await cliOf(world);
 
 function model(id: string, input: string) {
@@ -33,7 +31,7 @@ function model(id: string, input: string) {
 function file(name: string, models: readonly object[], more: object = {}): string {
   const server = { base_url: "http://127.0.0.1:1", api_key_env: "SERVER_KEY" };
   const text = JSON.stringify({ providers: { server }, models, ...more }, null, 1);
-  writeFileSync(join(folder.path, name), text);
+  writeFileSync(join(folder, name), text);
   return text;
 }
 
@@ -114,7 +112,7 @@ test("a file that the servers would refuse is refused by line and field", async 
 });
 
 test("a file that is no text is refused before anything is stored", async () => {
-  const path = join(folder.path, "wrong.json");
+  const path = join(folder, "wrong.json");
   writeFileSync(path, '{\n  // \0\n  "providers": {}, "models": []\n}');
   const withNul = await cli("config", "apply", "wrong.json");
   expect([withNul.code, withNul.err]).toEqual([
@@ -133,7 +131,7 @@ test("a file that is no text is refused before anything is stored", async () => 
 test("of two applies that expect the same version one is refused", async () => {
   file("ada.json", [model("small", "4")]);
   file("bob.json", [model("small", "5")]);
-  const processes = cliProcessOf(world, { env: ENV, cwd: folder.path });
+  const processes = cliProcessOf(world, { env: ENV, cwd: folder });
   const outcomes = await Promise.all(
     ["ada.json", "bob.json"].map((name) => processes("config", "apply", name, "--expect", "2")),
   );

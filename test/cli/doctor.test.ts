@@ -3,14 +3,13 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
+import { freePort } from "../../scripts/processes.mjs";
 import { OidcIssuer } from "../support/oidc-issuer.ts";
 import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
-import { atEnd, shared } from "../support/shared.ts";
+import { shared, sharedFolder } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
 
-const folder = temporaryFolder("farebox-test-doctor-");
-atEnd(() => folder.remove());
+const folder = sharedFolder("doctor");
 const world = await shared(openWorld());
 
 interface Finding {
@@ -28,7 +27,7 @@ async function examine(env: Record<string, string> = {}) {
 }
 
 function catalogueFile(baseUrl: string): string {
-  const path = join(folder.path, "farebox.config.json");
+  const path = join(folder, "farebox.config.json");
   const model = {
     id: "one",
     label: "One",

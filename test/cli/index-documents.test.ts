@@ -3,7 +3,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../scripts/processes.mjs";
 import {
   copyPath,
   OwnDocuments,
@@ -12,19 +11,18 @@ import {
 import { IndexedDocuments } from "../../src/store/indexed-documents.ts";
 import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { searchFor } from "../support/search-servers.ts";
-import { atEnd, shared } from "../support/shared.ts";
+import { atEnd, shared, sharedFolder } from "../support/shared.ts";
 import { workIn } from "../support/work-in.ts";
 import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(30_000);
 
-const folder = temporaryFolder("farebox-test-cli-index-");
-const data = join(folder.path, "data");
+const folder = sharedFolder("cli-index");
+const data = join(folder, "data");
 
-atEnd(() => folder.remove());
 const world = await shared(openWorld());
 // Files are named as seen from the folder.
-workIn(folder.path);
+workIn(folder);
 const cli = await cliOf(world, { FAREBOX_DATA: data });
 const site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
 atEnd(() => site.stop(true));
@@ -72,7 +70,7 @@ async function find(query: string) {
 }
 
 function file(name: string, ...lines: readonly (object | string)[]): string {
-  const path = join(folder.path, name);
+  const path = join(folder, name);
   const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
   writeFileSync(path, texts.join("\n"));
   return path;
@@ -122,13 +120,13 @@ describe("a file of JSON lines", () => {
 });
 
 test("a folder is added with everything below it, under its URLs", async () => {
-  mkdirSync(join(folder.path, "book/ein teil"), { recursive: true });
+  mkdirSync(join(folder, "book/ein teil"), { recursive: true });
   file("book/start.md", "# The *lynx*", "", "A [cat](x.md) with `ears`.");
   file("book/ein teil/2.html", "<title>Marten</title><script>no()</script><p>Climbs");
   file("book/note.txt", "An otter swims.");
   file("book/data.csv", "weasel");
-  writeFileSync(join(folder.path, "outside.md"), "# Stoat");
-  symlinkSync(join(folder.path, "outside.md"), join(folder.path, "book/link.md"));
+  writeFileSync(join(folder, "outside.md"), "# Stoat");
+  symlinkSync(join(folder, "outside.md"), join(folder, "book/link.md"));
   const added = await cli("index", "add", "book", "--base-url", "https://book.example/v1");
   expect(added.out).toContain("3 documents");
   expect(await find("lynx")).toMatchObject([
@@ -157,7 +155,7 @@ describe("a sitemap", () => {
 
   test("may be a file, and its pages be limited", async () => {
     const pages = await (await fetch(`${siteUrl}/pages.xml`)).text();
-    writeFileSync(join(folder.path, "pages.xml"), pages);
+    writeFileSync(join(folder, "pages.xml"), pages);
     const limit = ["--pages", "1", "--private", "allow"];
     const added = jsonOf(await cli("index", "add", "pages.xml", ...limit, "--json"));
     expect(added.documents).toBe(1);

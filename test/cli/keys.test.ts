@@ -1,17 +1,14 @@
 // Keys and limits by the command line, which shows what the console's pages show.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Cli, cliOf } from "../support/run-cli.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { cliOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 
-let cli: Cli;
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world);
-});
+const cli = await cliOf(world);
 
 test("key list and account limits tell what a key has used, and key rename its name", async () => {
   const account = await openAccount(world, { paid: "5", monthlyLimit: "2" });

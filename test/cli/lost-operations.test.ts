@@ -1,22 +1,19 @@
 // A Postgres that comes back without its last commits, as a promoted standby may: what it lost of
 // balances stands in the journal of Redis, and nobody may book over it before an operator looked.
 
-import { beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { audit } from "../../src/accounts/audit.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { RejectedEntries } from "../../src/store/rejected-entries.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { auditDeps } from "../support/audit-lab.ts";
-import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, openAccountAlone, openWorld, pay, usd } from "../support/world.ts";
 
-let cli: Cli;
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world);
-});
+const cli = await cliOf(world);
 
 interface Flushed {
   readonly lines: readonly string[];

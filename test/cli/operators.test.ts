@@ -1,18 +1,15 @@
 // The command line reads what the operators' console reads.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { recordAction } from "../../src/store/operator-actions.ts";
-import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
-let cli: Cli;
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world);
-});
+const cli = await cliOf(world);
 
 test("an account is found by its id, and its balance is that of the ledger", async () => {
   const account = await openAccount(world, { paid: "20" });

@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { found } from "../support/audit-lab.ts";
-import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { balances, DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
 
-let cli: Cli;
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world);
-});
+const cli = await cliOf(world);
 
 /** The JSON answer of a command that must succeed. */
 async function run(...words: readonly string[]) {

@@ -1,22 +1,18 @@
 // Commands about people: links, operators, free credit, and the domain of mail footers.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { SsoLinks } from "../../src/store/sso-links.ts";
 import { random } from "../support/random.ts";
-import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
-let cli: Cli;
-
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world, { CONSOLE_URL: "https://console.example.com" });
-});
+const cli = await cliOf(world, { CONSOLE_URL: "https://console.example.com" });
 
 function person(email: string) {
   return { email, name: "", isOperator: false, opensAccount: false };

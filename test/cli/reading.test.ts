@@ -1,17 +1,14 @@
 // The command line reads what the pages read.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
-let cli: Cli;
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world);
-});
+const cli = await cliOf(world);
 
 test("usage, log, receipt, ledger and overview of an account", async () => {
   const account = await openAccount(world, { paid: "20" });

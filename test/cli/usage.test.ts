@@ -1,19 +1,16 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { UsageError } from "../../src/cli/command.ts";
 import { parseCommandLine } from "../../src/cli/commands.ts";
 import { SERVICE_NAMES } from "../../src/core/services.ts";
-import { type Cli, cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
 
 // Each step is a process of its own.
 setDefaultTimeout(120_000);
 
-let cli: Cli;
 const world = await shared(openWorld());
-beforeAll(async () => {
-  cli = await cliOf(world);
-});
+const cli = await cliOf(world);
 
 const ID = "acct_0000000000000000000000";
 const PAYMENT = "pay_0000000000000000000000";

@@ -2,7 +2,8 @@
 // one fault, which a check must find. The copy without a fault must pass, and a mutant whose text
 // is no longer in the source fails.
 
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { atEnd } from "../support/shared.ts";
 import { RULE_CHECKS, TABLE_CHECKS } from "./limits-checks.ts";
 import { BOUNDS_CHECKS, PRICE_CHECKS, TEXT_CHECKS } from "./money-checks.ts";
 import { AFFORDABLE_CHECKS, BOUND_CHECKS, COST_CHECKS } from "./pricing-checks.ts";
@@ -27,7 +28,7 @@ interface Suite<Module> {
 }
 
 const mutants = new Mutants();
-afterAll(() => mutants[Symbol.dispose]());
+atEnd(() => mutants[Symbol.dispose]());
 
 /** A test for each mutation, and one for the file as it is. */
 function testMutants<Module>({ file, checks, harmless = [], mutations }: Suite<Module>): void {

@@ -4,21 +4,19 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildDashboard, isDashboardBuilt, staticImports } from "../../scripts/build-dashboard.ts";
-import { temporaryFolder } from "../../scripts/processes.mjs";
 import { DASHBOARD_FOLDER, openDashboard } from "../../src/http/dashboard-files.ts";
 import { appAlone } from "../support/app-alone.ts";
-import { atEnd } from "../support/shared.ts";
+import { sharedFolder } from "../support/shared.ts";
 
 const KB = 1_000;
 const SCRIPT_BYTES_MAX = 220 * KB;
 const STYLE_BYTES_MAX = 25 * KB;
 
-const folder = temporaryFolder("farebox-dashboard-");
-const assets = join(folder.path, DASHBOARD_FOLDER, "assets");
+const folder = sharedFolder("dashboard");
+const assets = join(folder, DASHBOARD_FOLDER, "assets");
 
-atEnd(() => folder.remove());
-await buildDashboard(folder.path);
-const { get } = appAlone({ dashboard: openDashboard(folder.path) });
+await buildDashboard(folder);
+const { get } = appAlone({ dashboard: openDashboard(folder) });
 
 async function mainScript(): Promise<string> {
   const html = await (await get("/dashboard")).text();
@@ -26,10 +24,10 @@ async function mainScript(): Promise<string> {
 }
 
 test("a build is made once for the same sources", async () => {
-  const before = readFileSync(join(folder.path, DASHBOARD_FOLDER, "page.html"), "utf8");
-  expect(isDashboardBuilt(folder.path)).toBe(true);
-  await buildDashboard(folder.path);
-  expect(readFileSync(join(folder.path, DASHBOARD_FOLDER, "page.html"), "utf8")).toBe(before);
+  const before = readFileSync(join(folder, DASHBOARD_FOLDER, "page.html"), "utf8");
+  expect(isDashboardBuilt(folder)).toBe(true);
+  await buildDashboard(folder);
+  expect(readFileSync(join(folder, DASHBOARD_FOLDER, "page.html"), "utf8")).toBe(before);
 });
 
 test("what the first page needs stays within its budget", async () => {

@@ -1,7 +1,7 @@
 // The configuration that all processes share, with the real product: two API processes take a
 // version over while calls run, and each call is charged by the prices of one version.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Configurations } from "../../src/store/configurations.ts";
@@ -15,12 +15,8 @@ setDefaultTimeout(120_000);
 const WITHIN_MS = 30_000;
 const STREAM = "tokens-60-every-100";
 
-let key = "";
-
 const product = await shared(startProduct({ apis: 2, workers: 1, models: pricedAt("1") }));
-beforeAll(async () => {
-  ({ key } = await product.account({ paid: "100", contract: "enterprise" }));
-});
+const { key } = await product.account({ paid: "100", contract: "enterprise" });
 
 function pricedAt(usdPerMillion: string): ProductModel[] {
   const prices = { input: usdPerMillion, output: usdPerMillion };

@@ -1,12 +1,13 @@
 // Five hundred calls at the same moment on a balance that pays for a few: over HTTP, on two
 // processes, chats and batches of searches.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { nano, toDecimal } from "../../src/core/money.ts";
 import { askChat } from "../support/chat-client.ts";
-import { type FakeSearch, startFakeSearch } from "../support/fake-search.ts";
-import { type Product, startProduct } from "../support/product.ts";
+import { startFakeSearch } from "../support/fake-search.ts";
+import { startProduct } from "../support/product.ts";
 import { replyWith } from "../support/search-replies.ts";
+import { shared } from "../support/shared.ts";
 
 const CALLS = 500;
 const ROUNDS = 5;
@@ -25,23 +26,13 @@ const BATCH = [
 ];
 const BATCH_COST = 8n * 500_000n;
 
-let product: Product;
-let service: FakeSearch;
-beforeAll(async () => {
-  service = startFakeSearch("searxng");
-  const found = Array.from({ length: 5 }, (_, index) => `https://a.example/${index}`);
-  service.answer = () => Response.json(replyWith("searxng", found));
-  const providers = [{ kind: "searxng", base_url: service.baseUrl, concurrency: 10_000 }];
-  product = await startProduct({
-    models: [MODEL, FREE_MODEL],
-    record: false,
-    search: { providers },
-  });
-}, 60_000);
-afterAll(async () => {
-  await product[Symbol.asyncDispose]();
-  await service[Symbol.asyncDispose]();
-});
+const service = await shared(startFakeSearch("searxng"));
+const found = Array.from({ length: 5 }, (_, index) => `https://a.example/${index}`);
+service.answer = () => Response.json(replyWith("searxng", found));
+const providers = [{ kind: "searxng", base_url: service.baseUrl, concurrency: 10_000 }];
+const product = await shared(
+  startProduct({ models: [MODEL, FREE_MODEL], record: false, search: { providers } }),
+);
 
 test("500 parallel calls on a balance worth K over two processes: exactly K pass", async () => {
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,48 +1,39 @@
 // Every maps action against the running product: by servers of the configuration, faked where they
 // cannot be run, and after a reload by what is built in.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ACTIONS, type MapsAction } from "../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../src/services/maps/maps-examples.ts";
 import { EMBEDDED_ACTIONS } from "../../src/services/maps/servers.ts";
-import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { CASES, type Case } from "../support/maps-cases.ts";
-import { type Product, startProduct } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
+import { shared, sharedServer } from "../support/shared.ts";
 
 const NAMES = Object.keys(ACTIONS) as MapsAction[];
 const STANDARD = 50_000n;
 const TILES = 5_000n;
-
-let product: Product;
-let upstream: Bun.Server<undefined>;
-let account: TestAccount;
 
 /** One case for each action; a template is no address that a path can be put behind. */
 const CASE_OF = new Map<string, Case>(
   CASES.filter(({ kind }) => kind !== "static-map").map((one) => [one.action, one]),
 );
 
-beforeAll(async () => {
-  upstream = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
-  const base = `http://127.0.0.1:${upstream.port}`;
-  const servers = [...CASE_OF].map(([action, { kind }]) => [
-    action,
-    { kind, base_url: `${base}/${action}`, api_key_env: "MAPS_KEY" },
-  ]);
-  product = await startProduct({
+const base = `http://127.0.0.1:${sharedServer(answer).port}`;
+const servers = [...CASE_OF].map(([action, { kind }]) => [
+  action,
+  { kind, base_url: `${base}/${action}`, api_key_env: "MAPS_KEY" },
+]);
+const product = await shared(
+  startProduct({
     maps: {
       providers: Object.fromEntries(servers),
       actions: Object.fromEntries(NAMES.map((action) => [action, [action]])),
     },
     env: { MAPS_KEY: "key-of-the-maps-server" },
-  });
-  account = await product.account({ paid: "50", scopes: ["maps"], contract: "enterprise" });
-}, 60_000);
-afterAll(async () => {
-  await product[Symbol.asyncDispose]();
-  await upstream.stop(true);
-});
+  }),
+);
+const account = await product.account({ paid: "50", scopes: ["maps"], contract: "enterprise" });
 
 /** Answers what the server of the action that stands first in the path would. */
 function answer(request: Request): Response {

@@ -2,32 +2,26 @@
 // the log of the process, the trace, the request log, the ledger and the receipt; and what the
 // metrics count of it.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { METRICS } from "../../src/core/metrics.ts";
-import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, startProduct } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
+import { shared, sharedServer } from "../support/shared.ts";
 
 setDefaultTimeout(180_000);
 
 const WITHIN_MS = 60_000;
 
-let collector: Bun.Server<undefined>;
-let product: Product;
-let account: TestAccount;
 /** What the collector was sent. */
 let traces = "";
 
-beforeAll(async () => {
-  collector = Bun.serve({
-    port: 0,
-    async fetch(request) {
-      traces += await request.text();
-      return Response.json({});
-    },
-  });
-  product = await startProduct({
+const collector = sharedServer(async (request) => {
+  traces += await request.text();
+  return Response.json({});
+});
+const product = await shared(
+  startProduct({
     apis: 1,
     workers: 1,
     models: [{ id: "ok" }, { id: "breaks", mood: "end-mid-stream" }],
@@ -35,13 +29,9 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
       OTEL_TRACES_SAMPLER_ARG: "1",
     },
-  });
-  account = await product.account({ paid: "10" });
-});
-afterAll(async () => {
-  await product[Symbol.asyncDispose]();
-  await collector.stop(true);
-});
+  }),
+);
+const account = await product.account({ paid: "10" });
 
 function chat(model: string, key = account.key): Promise<Response> {
   return fetch(`${product.api(0).url}/v1/chat/completions`, {

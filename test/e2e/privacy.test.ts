@@ -1,15 +1,15 @@
 // What callers say and who they are is in no store, no log and no queue. Each secret is a random
 // word that is then searched for in the raw bytes of everything that the product wrote.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
-import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, startProduct } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
 import { ScriptedSmtp } from "../support/scripted-smtp.ts";
+import { shared, sharedServer } from "../support/shared.ts";
 
 /** A word that nothing else contains. */
 function canary(name: string): string {
@@ -66,15 +66,10 @@ const REFUSED_CLIENT = "2001:db8:77:4242::99aa";
 /** What may be kept, to show that the search finds what is there. */
 const KEPT = canary("email");
 
-let product: Product;
-let upstream: Bun.Server<undefined>;
-let account: TestAccount;
-let smtp: ScriptedSmtp;
-
-beforeAll(async () => {
-  upstream = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answerUpstream });
-  smtp = await ScriptedSmtp.start();
-  product = await startProduct({
+const upstream = sharedServer(answerUpstream);
+const smtp = await shared(ScriptedSmtp.start());
+const product = await shared(
+  startProduct({
     apis: 1,
     ownPostgres: true,
     upstreamUrl: `http://127.0.0.1:${upstream.port}/v1`,
@@ -102,18 +97,13 @@ beforeAll(async () => {
       MAIL_SMTP_URL: `${smtp.url}?tls=none`,
       MAIL_WAIT_SECONDS: "5",
     },
-  });
-  account = await product.account({
-    paid: "50",
-    contract: "enterprise",
-    email: `${KEPT}@a.org`,
-    scopes: ["models", "search", "mail"],
-  });
-}, 120_000);
-afterAll(async () => {
-  await product[Symbol.asyncDispose]();
-  await upstream.stop(true);
-  await smtp[Symbol.asyncDispose]();
+  }),
+);
+const account = await product.account({
+  paid: "50",
+  contract: "enterprise",
+  email: `${KEPT}@a.org`,
+  scopes: ["models", "search", "mail"],
 });
 
 /** An upstream that quotes what it was asked, in replies as in errors. */

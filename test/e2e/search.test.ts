@@ -1,29 +1,22 @@
 // Search as it comes out of the box: the product's processes, no provider configured, a plain HTTP
 // client.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../scripts/processes.mjs";
-import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Product, startProduct } from "../support/product.ts";
+import { startProduct } from "../support/product.ts";
+import { shared, sharedFolder } from "../support/shared.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const folder = temporaryFolder("farebox-test-e2e-search-");
-const dataFolder = join(folder.path, "data");
+const folder = sharedFolder("e2e-search");
+const dataFolder = join(folder, "data");
 
-let product: Product;
-let account: TestAccount;
-beforeAll(async () => {
-  product = await startProduct({ search: "built in", env: { FAREBOX_DATA: dataFolder } });
-  // It asks again and again until the index is built: more than a minute of the Starter tier.
-  account = await product.account({ paid: "5", scopes: ["search"], contract: "enterprise" });
-}, 60_000);
-afterAll(async () => {
-  await product[Symbol.asyncDispose]();
-  folder.remove();
-});
+const product = await shared(
+  startProduct({ search: "built in", env: { FAREBOX_DATA: dataFolder } }),
+);
+// It asks again and again until the index is built: more than a minute of the Starter tier.
+const account = await product.account({ paid: "5", scopes: ["search"], contract: "enterprise" });
 
 interface Result {
   readonly url: string;
@@ -85,7 +78,7 @@ test("a batch is answered in its order and charged once", async () => {
 
 test("what the command line adds is found by processes that run", async () => {
   expect(await resultsOf(0, "quokka")).toEqual([]);
-  const file = join(folder.path, "zoo.jsonl");
+  const file = join(folder, "zoo.jsonl");
   const quokka = { url: "https://zoo.example/quokka", title: "The quokka", text: "It smiles." };
   writeFileSync(file, JSON.stringify(quokka));
   expect(await run("index", "add", file)).toBe(0);

@@ -1,7 +1,7 @@
 // Documents that one machine adds are found by the others: two API processes, each with a data
 // directory of its own.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
@@ -13,21 +13,13 @@ setDefaultTimeout(180_000);
 
 const WITHIN_MS = 60_000;
 
-let key = "";
-
 const product = await shared(startProduct({ apis: 2, workers: 0, search: "built in" }));
-beforeAll(async () => {
-  const account = await product.account({
-    paid: "100",
-    scopes: ["search"],
-    contract: "enterprise",
-  });
-  ({ key } = account);
-  for (const [index, api] of product.apis.entries()) {
-    await api.stop(5_000);
-    await api.start({ env: { FAREBOX_DATA: dataOf(`machine-${index}`) } });
-  }
-});
+const terms = { paid: "100", scopes: ["search"], contract: "enterprise" } as const;
+const { key } = await product.account(terms);
+for (const [index, api] of product.apis.entries()) {
+  await api.stop(5_000);
+  await api.start({ env: { FAREBOX_DATA: dataOf(`machine-${index}`) } });
+}
 
 /** A data directory of its own, with the shipped index that was built once for all tests. */
 function dataOf(name: string): string {

@@ -1,16 +1,18 @@
 // Spans of calls reach a collector by OTLP over HTTP, with what is known of the call and nothing of
 // what was said in it.
 
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type OpenCallTracer, openCallTracer } from "../../src/http/call-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
-import { ApiWorld, chatBody } from "../support/api-world.ts";
+import { chatBody } from "../support/api-world.ts";
 import { realClock } from "../support/fake-clock.ts";
 import { MODEL } from "../support/models.ts";
 import { LANE, USAGE } from "../support/scripted-chat.ts";
+import { sharedServer } from "../support/shared.ts";
+import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
 setDefaultTimeout(60_000);
@@ -33,33 +35,22 @@ const PARENT = "00f067aa0ba902b7";
 
 /** What the collector was sent. */
 const received: { readonly headers: Headers; readonly text: string }[] = [];
-let collector: Bun.Server<undefined>;
-let api: ApiWorld;
 let account: TestAccount;
+/** Each test opens one of its own, because closing it sends what it has. */
 let tracer: OpenCallTracer;
 
-beforeAll(async () => {
-  collector = Bun.serve({
-    port: 0,
-    async fetch(request) {
-      if (new URL(request.url).pathname !== "/v1/traces") return new Response("", { status: 404 });
-      received.push({ headers: request.headers, text: await request.text() });
-      return Response.json({});
-    },
-  });
-  // Each test opens a tracer of its own, because closing it sends what it has.
-  api = await ApiWorld.start({
-    tracer: {
-      contextOf: (headers) => tracer.contextOf(headers),
-      admitted: (...args) => tracer.admitted(...args),
-      refused: (...args) => tracer.refused(...args),
-      ended: (...args) => tracer.ended(...args),
-    },
-  });
+const collector = sharedServer(async (request) => {
+  if (new URL(request.url).pathname !== "/v1/traces") return new Response("", { status: 404 });
+  received.push({ headers: request.headers, text: await request.text() });
+  return Response.json({});
 });
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await collector.stop(true);
+const api = await sharedApi({
+  tracer: {
+    contextOf: (headers) => tracer.contextOf(headers),
+    admitted: (...args) => tracer.admitted(...args),
+    refused: (...args) => tracer.refused(...args),
+    ended: (...args) => tracer.ended(...args),
+  },
 });
 beforeEach(async () => {
   received.length = 0;

@@ -1,18 +1,13 @@
 // Text that Postgres cannot store, and names that nobody could read: the console refuses both by
 // the name of the field, before anything is changed or used up.
 
-import { beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { shared } from "../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
 
-let ada: Visitor;
-let account: string;
-
 const lab = await shared(PeopleLab.start());
-beforeAll(async () => {
-  ada = await lab.person("ada@example.com");
-  account = (await ada.get("/console/api/me")).body.accounts[0].id;
-});
+const ada = await lab.person("ada@example.com");
+const account = await ada.firstAccount();
 
 const path = (rest: string) => `/console/api/accounts/${account}/${rest}`;
 

@@ -10,14 +10,9 @@ import { PASSWORD, PeopleLab, type Visitor } from "./people-lab.ts";
 const PASSKEYS = "/console/api/me/passkeys";
 const EMAIL = "ada@example.com";
 
-let ada: Visitor;
-let url: string;
-
 const lab = await shared(PeopleLab.start());
-beforeAll(async () => {
-  url = lab.api.parts.url.replace("127.0.0.1", "localhost");
-  ada = await person(EMAIL);
-});
+const url = lab.api.parts.url.replace("127.0.0.1", "localhost");
+const ada = await person(EMAIL);
 
 /** Whoever opens the console by its name. */
 async function person(email: string): Promise<Visitor> {

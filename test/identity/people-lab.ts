@@ -107,6 +107,11 @@ export class Visitor {
     if (verified.body.signed_in !== true) throw new Error(`${verified.status} ${verified.text}`);
   }
 
+  /** The id of the first account that they belong to. */
+  async firstAccount(): Promise<string> {
+    return (await this.get("/console/api/me")).body.accounts[0].id;
+  }
+
   signIn(email: string, password = PASSWORD): Promise<Reply> {
     return this.auth("/sign-in/email", { email, password });
   }

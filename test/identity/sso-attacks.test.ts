@@ -1,7 +1,7 @@
 // What comes back from the provider is believed only if it belongs to this sign-in in this browser,
 // and is signed, meant for us, and not too old.
 
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CLIENT_ID } from "../support/oidc-issuer.ts";
 import { shared } from "../support/shared.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
@@ -12,10 +12,8 @@ const EMAIL = "ops@example.com";
 const WHO = { sub: "ops", email: EMAIL, amr: ["mfa"] };
 
 const lab = await shared(SsoLab.start());
-beforeAll(async () => {
-  await lab.operator(EMAIL);
-  lab.issuer.somebody = { email_verified: true, ...WHO };
-});
+await lab.operator(EMAIL);
+lab.issuer.somebody = { email_verified: true, ...WHO };
 
 const visitor = () => lab.people.visitor();
 

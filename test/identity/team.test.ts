@@ -1,21 +1,12 @@
 // The people of an account: invitations, roles, and that a change counts at once.
 
-import { beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { shared } from "../support/shared.ts";
 import { PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
 
-let ada: Visitor;
-let account: string;
-
 const lab = await shared(PeopleLab.start());
-beforeAll(async () => {
-  ada = await lab.person("ada@example.com");
-  account = await firstAccount(ada);
-});
-
-async function firstAccount(visitor: Visitor): Promise<string> {
-  return (await visitor.get("/console/api/me")).body.accounts[0].id;
-}
+const ada = await lab.person("ada@example.com");
+const account = await ada.firstAccount();
 
 const path = (rest: string) => `/console/api/accounts/${account}/${rest}`;
 

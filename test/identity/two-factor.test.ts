@@ -1,6 +1,6 @@
 // The second factor: due after every way to sign in, and turned off only with the password.
 
-import { beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
 import { random } from "../support/random.ts";
 import { shared } from "../support/shared.ts";
@@ -9,24 +9,17 @@ import { PASSWORD, PeopleLab, tokenIn, type Visitor } from "./people-lab.ts";
 
 const EMAIL = "ada@example.com";
 
-let ada: Visitor;
-/** Signed in before the second factor was turned on. */
-let earlier: Visitor;
-let secret: string;
-let backupCodes: readonly string[];
-
 const lab = await shared(PeopleLab.start());
-beforeAll(async () => {
-  ada = await lab.person(EMAIL);
-  earlier = lab.visitor();
-  await earlier.signIn(EMAIL);
-  if (!(await earlier.isSignedIn())) throw new Error("Nobody signed in");
-  const begun = await ada.auth("/two-factor/enable", { password: PASSWORD });
-  secret = new URL(begun.body.totpURI).searchParams.get("secret") ?? "";
-  backupCodes = begun.body.backupCodes;
-  const confirmed = await ada.auth("/two-factor/verify-totp", { code: totp(secret) });
-  if (confirmed.status !== 200) throw new Error(confirmed.text);
-});
+const ada = await lab.person(EMAIL);
+/** Signed in before the second factor was turned on. */
+const earlier = lab.visitor();
+await earlier.signIn(EMAIL);
+if (!(await earlier.isSignedIn())) throw new Error("Nobody signed in");
+const begun = await ada.auth("/two-factor/enable", { password: PASSWORD });
+const secret = new URL(begun.body.totpURI).searchParams.get("secret") ?? "";
+const backupCodes: readonly string[] = begun.body.backupCodes;
+const confirmed = await ada.auth("/two-factor/verify-totp", { code: totp(secret) });
+if (confirmed.status !== 200) throw new Error(confirmed.text);
 
 test("turning it on ends the sessions that began without it, but not the present one", async () => {
   expect([await earlier.isSignedIn(), await ada.isSignedIn()]).toEqual([false, true]);

@@ -1,40 +1,28 @@
 // An import of LiteLLM's proxy: what is left of budgets becomes balances, and what renews, is
 // unlimited or has no place here is named.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { createCipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 import { parseCatalogue } from "../../src/settings/catalogue-file.ts";
 import { jsonOf } from "../support/run-cli.ts";
-import { type ImportLab, openImportLab } from "./import-lab.ts";
-import { type LiteLlmDatabase, openLiteLlm } from "./litellm-tables.ts";
+import { shared } from "../support/shared.ts";
+import { openImportLab } from "./import-lab.ts";
+import { openLiteLlm } from "./litellm-tables.ts";
 
 setDefaultTimeout(120_000);
 
 const SALT = "sk-salt of a test";
 
-let lab: ImportLab;
-let url: string;
-let litellm: LiteLlmDatabase;
-let saltFile: string;
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
-let first: any;
-
-beforeAll(async () => {
-  lab = await openImportLab();
-  url = await lab.emptyDatabase();
-  litellm = await openLiteLlm(url);
-  saltFile = lab.path("salt");
-  writeFileSync(saltFile, `${SALT}\n`);
-  await fillPeople();
-  await fillModels();
-  first = jsonOf(await run("--salt-key-file", saltFile));
-});
-afterAll(async () => {
-  await litellm[Symbol.asyncDispose]();
-  await lab[Symbol.asyncDispose]();
-});
+const lab = await shared(openImportLab());
+const url = await lab.emptyDatabase();
+const litellm = await shared(openLiteLlm(url));
+const saltFile = lab.path("salt");
+writeFileSync(saltFile, `${SALT}\n`);
+await fillPeople();
+await fillModels();
+const first = jsonOf(await run("--salt-key-file", saltFile));
 
 function run(...more: readonly string[]) {
   return lab.cli("import", "litellm", "--from", url, "--out", lab.folder, "--json", ...more);

@@ -1,11 +1,10 @@
 // Compares limits per minute and per day with a model: random calls at random times, whose holds
 // are returned whole, in part or late, across seconds, minutes and midnights.
 
-import { beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Hold, Limit } from "../../actors/account.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
-import type { TestAccount } from "../support/accounts.ts";
 import { TestClock } from "../support/actor-process.ts";
 import { shared } from "../support/shared.ts";
 import { ask, DONE, openAccount, openWorld, usd } from "../support/world.ts";
@@ -60,14 +59,11 @@ class Model {
   }
 }
 
-let account: TestAccount;
 const clock = new TestClock("2031-03-15T23:57:00.000Z");
 const world = await shared(openWorld(clock.options));
-beforeAll(async () => {
-  account = await openAccount(world, { createdAt: clock.daysAgo(0) });
-  await world.store.decide(account.row.id, new Date(), () => ({ contract: "enterprise" }));
-  await account.actor.configure();
-});
+const account = await openAccount(world, { createdAt: clock.daysAgo(0) });
+await world.store.decide(account.row.id, new Date(), () => ({ contract: "enterprise" }));
+await account.actor.configure();
 
 async function play(commands: readonly Command[], run: number): Promise<void> {
   const model = new Model();

@@ -1,6 +1,6 @@
 // The versions of the shared configuration in the operators' console.
 
-import { beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply, TrailReply } from "../../src/operator/action-schema.ts";
 import type {
   ConfigurationReply,
@@ -17,12 +17,8 @@ const CHEAPEST = '{ "providers": {}, "models": [], "auto": { "policy": "cheapest
 /** As a newer release could store it. */
 const UNREADABLE = '{ "providers": {}, "models": [], "newer": true }';
 
-let configurations: Configurations;
-
 const operators = await shared(ConsoleWorld.startForOperators());
-beforeAll(async () => {
-  configurations = new Configurations(operators.api.parts.stores.database);
-});
+const configurations = new Configurations(operators.api.parts.stores.database);
 
 beforeEach(async () => {
   await configurations.database.sql`TRUNCATE configurations`;

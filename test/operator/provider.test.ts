@@ -1,20 +1,16 @@
 // Refunds and disputes of payments that a provider took, with the sandbox over HTTP.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { BillingReply, StartedTopUpReply } from "../../src/console/billing-schema.ts";
 import type { ActionReply } from "../../src/operator/action-schema.ts";
 import { openBillingLab } from "../support/billing-lab.ts";
-import type { ConsoleWorld } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
-let operators: ConsoleWorld;
 const lab = await shared(openBillingLab());
-beforeAll(async () => {
-  operators = lab.world.forOperators();
-});
+const operators = lab.world.forOperators();
 
 /** An account that was topped up with $20 on the provider's page. */
 async function toppedUp() {

@@ -1,18 +1,15 @@
 // Who may call what of the operators' console: an operator with a second factor from an allowed
 // address. To everybody else each path is one that does not exist.
 
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { CONSOLE, OPERATOR } from "../../src/routes.ts";
 import { ConsoleWorld, FOREIGN_ADDRESS } from "../support/console-world.ts";
 import { shared } from "../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
-let account = "";
 const operators = await shared(ConsoleWorld.startForOperators());
-beforeAll(async () => {
-  account = (await operators.account({ paid: "5" })).id;
-});
+const { id: account } = await operators.account({ paid: "5" });
 
 type Endpoint = (typeof OPERATOR)[number];
 

@@ -1,6 +1,6 @@
 // Plans with a monthly price: bought, renewed and changed by saved card; thirteen months of them.
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../src/accounts/administration.ts";
 import { DAY_MS, HOUR_MS } from "../../src/core/limits.ts";
 import { periodEnd, upgradeFee } from "../../src/core/plan-terms.ts";
@@ -9,7 +9,8 @@ import { refundTopUp } from "../../src/payments/refund.ts";
 import { duePlans } from "../../src/store/plan-subscriptions.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { CARDS, type PaymentLab } from "../support/payment-lab.ts";
+import { CARDS } from "../support/payment-lab.ts";
+import { shared } from "../support/shared.ts";
 import { balances, usd } from "../support/world.ts";
 import {
   behave,
@@ -26,13 +27,9 @@ import {
 
 setDefaultTimeout(300_000);
 
-let lab: PaymentLab;
+const lab = await shared(openPlanLab());
 const subscribers: TestAccount[] = [];
-beforeAll(async () => {
-  lab = await openPlanLab();
-});
 afterEach(() => prove(lab, subscribers));
-afterAll(() => lab[Symbol.asyncDispose]());
 
 async function holder(card?: string): Promise<TestAccount> {
   const account = await subscriber(lab, card);

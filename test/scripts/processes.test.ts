@@ -1,34 +1,29 @@
 // `farebox api` and `farebox worker`: the processes as production runs them, with the settings of
 // the environment alone.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
+import { freePort } from "../../scripts/processes.mjs";
 import { eventually } from "../support/eventually.ts";
 import { startPrivateRedis } from "../support/services.ts";
-import { openWorld, WORLD_PEPPER, type World } from "../support/world.ts";
+import { atEnd, shared, sharedFolder } from "../support/shared.ts";
+import { openWorld, WORLD_PEPPER } from "../support/world.ts";
 
 const PROJECT = join(import.meta.dir, "../..");
-const home = temporaryFolder("farebox-test-processes-");
+const home = sharedFolder("processes");
 const children: Bun.Subprocess[] = [];
-let world: World;
-let redis: Awaited<ReturnType<typeof startPrivateRedis>>;
-beforeAll(async () => {
-  [world, redis] = await Promise.all([openWorld(), startPrivateRedis()]);
-}, 60_000);
-afterAll(async () => {
+const redis = await shared(startPrivateRedis());
+const world = await shared(openWorld());
+atEnd(async () => {
   // What a failed test left running.
   for (const child of children) child.kill("SIGTERM");
   await Promise.all(children.map(({ exited }) => exited));
-  await world[Symbol.asyncDispose]();
-  await redis[Symbol.asyncDispose]();
-  home.remove();
 });
 
 function start(args: readonly string[], env: Record<string, string> = {}) {
   const child = Bun.spawn(["node", "scripts/farebox.mjs", ...args], {
     cwd: PROJECT,
-    env: { PATH: process.env.PATH ?? "", FAREBOX_HOME: home.path, ...env },
+    env: { PATH: process.env.PATH ?? "", FAREBOX_HOME: home, ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -44,7 +39,7 @@ async function settings(): Promise<Record<string, string>> {
     KEY_PEPPER: WORLD_PEPPER,
     IP_HASH_SECRET: "test secret of sixteen",
     METRICS_PORT: "0",
-    FAREBOX_DATA: home.path,
+    FAREBOX_DATA: home,
   };
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { Cluster, Redis } from "ioredis";
 import postgres from "postgres";
@@ -10,10 +10,10 @@ import {
   testDatabaseUrl,
   testRedisUrl,
 } from "../support/services.ts";
+import { atEnd } from "../support/shared.ts";
 
 const redis = new Redis(await testRedisUrl(), { commandTimeout: 5_000 });
-
-afterAll(() => redis.disconnect());
+atEnd(() => redis.disconnect());
 
 async function withRedis<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(url, { commandTimeout: 5_000 });

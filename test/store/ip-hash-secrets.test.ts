@@ -1,36 +1,28 @@
 // The monthly secret of IP hashes: one for all processes, and gone when its hashes are.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { DAY_MS } from "../../src/core/limits.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
 import { IpHashSecrets } from "../../src/store/ip-hash-secrets.ts";
 import { LogUpkeep } from "../../src/store/log-upkeep.ts";
 import { expireIpHashes } from "../../workers/ip-hash-expiry.ts";
 import { random } from "../support/random.ts";
-import { createTestDatabase, type TestDatabase } from "../support/services.ts";
 import { silent } from "../support/silent-log.ts";
+import { databaseOfEachTest } from "../support/test-database.ts";
 
 const NOVEMBER = Date.UTC(2026, 10, 30, 23, 59);
 const DECEMBER = Date.UTC(2026, 11, 1);
 
-let own: TestDatabase;
-let database: Database;
+const own = databaseOfEachTest();
 let nowMs: number;
-beforeEach(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
+beforeEach(() => {
   nowMs = NOVEMBER;
-});
-afterEach(async () => {
-  await database.close();
-  await own.drop();
 });
 
 const processOf = (pepper = "the pepper") =>
-  new IpHashSecrets({ database, pepper, random, now: () => nowMs, log: silent });
+  new IpHashSecrets({ ...own, pepper, random, now: () => nowMs, log: silent });
 
 async function months(): Promise<string[]> {
-  const rows = await database.sql`SELECT month FROM ip_hash_secrets ORDER BY month`;
+  const rows = await own.database.sql`SELECT month FROM ip_hash_secrets ORDER BY month`;
   return rows.map(({ month }) => String(month));
 }
 
@@ -51,7 +43,7 @@ test("what is in Postgres hashes nothing without IP_HASH_SECRET", async () => {
   const [one, other] = [processOf(), processOf("another pepper")];
   await Promise.all([one.load(), other.load()]);
   expect(one.current()).not.toBe(other.current());
-  const rows = await database.sql`SELECT secret FROM ip_hash_secrets`;
+  const rows = await own.database.sql`SELECT secret FROM ip_hash_secrets`;
   expect(rows.map(({ secret }) => String(secret))).not.toContain(one.current());
 });
 
@@ -66,7 +58,7 @@ test("a process that cannot reach Postgres for months hashes on with the last se
 
 test("the secret of a month is destroyed when its last hash is 90 days old", async () => {
   await processOf().load();
-  const upkeep = new LogUpkeep(database);
+  const upkeep = new LogUpkeep(own.database);
   const expireAt = (ms: number) => expireIpHashes({ upkeep, now: () => ms });
   await expireAt(DECEMBER + 90 * DAY_MS - 1);
   expect(await months()).toEqual(["2026-11", "2026-12"]);

@@ -1,30 +1,26 @@
 // Every form of REDIS_URL reaches a Redis that speaks only TLS with its users: encrypted, under the
 // user's name, and only if its certificate is of an authority that the URL names.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cluster, Redis } from "ioredis";
 import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
-import { freePort, launch, temporaryFolder } from "../../scripts/processes.mjs";
+import { freePort, launch } from "../../scripts/processes.mjs";
 import { redisCommand } from "../../scripts/redis.mjs";
 import { openRedis } from "../../src/store/redis.ts";
 import { parseRedisUrl } from "../../src/store/redis-url.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { makeCertificates } from "../support/certificates.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProduct } from "../support/product.ts";
 import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
+import { sharedFolder } from "../support/shared.ts";
 import { balances, DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(120_000);
 
-const folder = temporaryFolder("farebox-tls-");
-let certificates: Certificates;
-
-beforeAll(() => {
-  certificates = makeCertificates(folder.path);
-});
-afterAll(() => folder.remove());
+const folder = sharedFolder("tls");
+const certificates = makeCertificates(folder);
 
 /** What makes a Redis speak TLS on a port; without a name and password nobody may do anything. */
 function tlsSettings(port: number): Record<string, string> {
@@ -165,19 +161,19 @@ test("the Sentinels of a master", async () => {
 /** A Sentinel that speaks only TLS and knows the master `money`. */
 async function startSentinel(redis: PrivateRedis, masterPort: number) {
   const port = await freePort();
-  const file = join(folder.path, "sentinel.conf");
+  const file = join(folder, "sentinel.conf");
   const { user: _, ...tls } = tlsSettings(port);
   const lines = Object.entries({
     ...tls,
     port: "0",
     bind: "127.0.0.1",
     "tls-replication": "yes",
-    dir: folder.path,
+    dir: folder,
     sentinel: `monitor money 127.0.0.1 ${masterPort} 1`,
   }).map(([name, value]) => `${name} ${value}`);
   lines.push("sentinel auth-user money farebox", "sentinel auth-pass money letmein");
   writeFileSync(file, `${lines.join("\n")}\n`);
-  const logFile = join(folder.path, "sentinel.log");
+  const logFile = join(folder, "sentinel.log");
   const command = ["redis-server", file, "--sentinel"];
   const child = launch({ name: "Sentinel", command, logFile });
   const probe = openRedis(`rediss://127.0.0.1:${port}${ca()}`, "queue");

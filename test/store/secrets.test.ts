@@ -1,43 +1,33 @@
 // The secrets that Postgres was used with, and keys that move from one pepper to the next.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { keyDigest, keyDigests } from "../../src/core/keys.ts";
 import { type SecretList, secretId } from "../../src/core/secrets.ts";
 import { Accounts } from "../../src/store/accounts.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
 import { IdempotencyKeys } from "../../src/store/idempotency-keys.ts";
 import { KeyDirectory } from "../../src/store/key-directory.ts";
 import { adoptSecrets, adoptSessionSecret, compareSecrets } from "../../src/store/secrets.ts";
 import { eventually } from "../support/eventually.ts";
 import { random } from "../support/random.ts";
-import { createTestDatabase, type TestDatabase } from "../support/services.ts";
+import { databaseOfEachTest } from "../support/test-database.ts";
 
 const [OLD, NEW, OTHER] = ["the old secret of ours", "the new secret of ours", "one of another"];
 const turn = async () => true;
 
-let own: TestDatabase;
-let database: Database;
-
-beforeEach(async () => {
-  own = await createTestDatabase();
-  database = openDatabase(own.url);
-});
-afterEach(async () => {
-  await database.close();
-  await own.drop();
-});
+const own = databaseOfEachTest();
 
 const secrets = (pepper: SecretList, ipHash: SecretList = [OLD]) => ({
   KEY_PEPPER: pepper,
   IP_HASH_SECRET: ipHash,
 });
-const adopt = (...lists: Parameters<typeof secrets>) => adoptSecrets(database, secrets(...lists));
+const adopt = (...lists: Parameters<typeof secrets>) =>
+  adoptSecrets(own.database, secrets(...lists));
 const compare = (...lists: Parameters<typeof secrets>) =>
-  compareSecrets(database, secrets(...lists));
+  compareSecrets(own.database, secrets(...lists));
 
 /** A key of a new account, made with a pepper. */
 async function makeKey(pepper: string): Promise<{ id: string; secret: string }> {
-  const accounts = new Accounts({ database, random, keyPepper: pepper });
+  const accounts = new Accounts({ ...own, random, keyPepper: pepper });
   const { id } = await accounts.create({ surface: "gateway", email: null }, new Date());
   const account = await accounts.find(id);
   if (account === null) throw new Error("The account is gone");
@@ -46,12 +36,12 @@ async function makeKey(pepper: string): Promise<{ id: string; secret: string }> 
 }
 
 async function storedKey(id: string): Promise<{ digest: string; pepper: string | null }> {
-  const [row] = await database.sql`SELECT digest, pepper FROM keys WHERE id = ${id}`;
+  const [row] = await own.database.sql`SELECT digest, pepper FROM keys WHERE id = ${id}`;
   return { digest: String(row?.digest), pepper: row?.pepper ?? null };
 }
 
 test("consoles have one secret of sessions, which is replaced in two steps", async () => {
-  const adoptSession = (...list: SecretList) => adoptSessionSecret(database, list);
+  const adoptSession = (...list: SecretList) => adoptSessionSecret(own.database, list);
   await adoptSession(OLD);
   await expect(adoptSession(OTHER)).rejects.toThrow("SESSION_SECRET is not the secret");
   await adoptSession(NEW, OLD);
@@ -85,13 +75,13 @@ describe("a serving process", () => {
     await expect(adopt([NEW])).rejects.toThrow(
       `secret of 1 API keys that are not revoked (${key.id})`,
     );
-    await new Accounts({ database, random, keyPepper: NEW }).revokeKey(key.id, new Date());
+    await new Accounts({ ...own, random, keyPepper: NEW }).revokeKey(key.id, new Date());
     await adopt([NEW]);
   });
 
   test("finds keys of a release that named no pepper to be of the secret until then", async () => {
     const key = await makeKey(OLD);
-    await database.sql`UPDATE keys SET pepper = NULL`;
+    await own.database.sql`UPDATE keys SET pepper = NULL`;
     await expect(adopt([NEW, OLD])).rejects.toThrow("Start once with only that secret");
     expect((await storedKey(key.id)).pepper).toBeNull();
     await adopt([OLD]);
@@ -104,7 +94,7 @@ describe("a serving process", () => {
       adopt(n % 2 === 0 ? [NEW, OLD] : [OLD, NEW]),
     );
     await Promise.all(starts);
-    const rows = await database.sql`SELECT fingerprint FROM secrets WHERE name = 'KEY_PEPPER'`;
+    const rows = await own.database.sql`SELECT fingerprint FROM secrets WHERE name = 'KEY_PEPPER'`;
     const ids = [OLD, NEW].map((secret) => secretId("KEY_PEPPER", secret));
     expect(ids).toContain(String(rows[0]?.fingerprint));
   });
@@ -113,7 +103,7 @@ describe("a serving process", () => {
 describe("a tool", () => {
   test("is refused with another secret, and stores none itself", async () => {
     await compare([OLD]);
-    expect(await database.sql`SELECT FROM secrets`).toHaveLength(0);
+    expect(await own.database.sql`SELECT FROM secrets`).toHaveLength(0);
     await adopt([OLD]);
     await compare([OLD]);
     await expect(compare([OTHER])).rejects.toThrow("KEY_PEPPER is not the secret");
@@ -129,7 +119,7 @@ describe("a tool", () => {
 describe("a key of the previous pepper", () => {
   const directory = (notMoved: string[] = []) =>
     new KeyDirectory({
-      database,
+      database: own.database,
       now: Date.now,
       pepper: secretId("KEY_PEPPER", NEW),
       onNotMoved: (_, keyId) => notMoved.push(keyId),
@@ -148,7 +138,7 @@ describe("a key of the previous pepper", () => {
 
   test("stays where it is once it is revoked", async () => {
     const key = await makeKey(OLD);
-    await new Accounts({ database, random, keyPepper: NEW }).revokeKey(key.id, new Date());
+    await new Accounts({ ...own, random, keyPepper: NEW }).revokeKey(key.id, new Date());
     const before = await storedKey(key.id);
     const keys = directory();
     await keys.find(keyDigests(key.secret, [NEW, OLD]), turn);
@@ -163,8 +153,8 @@ describe("a key of the previous pepper", () => {
   test("costs one statement, as one that nobody has", async () => {
     const key = await makeKey(OLD);
     const statements: string[] = [];
-    const select = database.db.select.bind(database.db) as (fields?: object) => unknown;
-    Object.defineProperty(database.db, "select", {
+    const select = own.database.db.select.bind(own.database.db) as (fields?: object) => unknown;
+    Object.defineProperty(own.database.db, "select", {
       value: (fields?: object) => {
         statements.push("select");
         return select(fields);
@@ -179,8 +169,8 @@ describe("a key of the previous pepper", () => {
 });
 
 test("an idempotency key of the previous secret leads to the message that it made", async () => {
-  const idempotencyKeys = new IdempotencyKeys(database);
-  const accounts = new Accounts({ database, random, keyPepper: OLD });
+  const idempotencyKeys = new IdempotencyKeys(own.database);
+  const accounts = new Accounts({ ...own, random, keyPepper: OLD });
   const { id: accountId } = await accounts.create({ surface: "gateway", email: null }, new Date());
   const keyUnder = (name: string) => ({
     accountId,
@@ -192,7 +182,7 @@ test("an idempotency key of the previous secret leads to the message that it mad
   // While its message is being made, nobody else makes one.
   expect((await idempotencyKeys.begin(now, crypto.randomUUID(), [before])).kind).toBe("pending");
   const message = crypto.randomUUID();
-  await database.sql`UPDATE mail_repeats SET message = ${message}`;
+  await own.database.sql`UPDATE mail_repeats SET message = ${message}`;
   const found = await idempotencyKeys.begin(now, crypto.randomUUID(), [before]);
   expect(found).toMatchObject({ kind: "message" });
   // It has moved: without the previous secret it is found, too, and another body is refused.

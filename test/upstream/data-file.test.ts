@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../scripts/processes.mjs";
 import { type DataFile, openDataFile, type Progress } from "../../src/upstream/data-file.ts";
 import { closedGate } from "../support/gate.ts";
+import { sharedFolder } from "../support/shared.ts";
 
-const root = temporaryFolder("farebox-test-data-file-");
-afterAll(() => root.remove());
+const root = sharedFolder("data-file");
 
 const ROWS = 1_000;
 let folders = 0;
@@ -17,7 +16,7 @@ function dataFile(given: Partial<DataFile> = {}): DataFile & { readonly lines: s
     lines.push(`${message} ${JSON.stringify(fields)}`);
   };
   return {
-    directory: join(root.path, String(++folders)),
+    directory: join(root, String(++folders)),
     name: "numbers",
     version: "1.0",
     build: numbers,

@@ -1,6 +1,6 @@
 // One request to an upstream: what comes of it, and who is to blame where nothing does.
 
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { TimeLimit } from "../../src/upstream/time-limit.ts";
 import {
@@ -10,23 +10,19 @@ import {
   refusalOf,
   type UpstreamRequest,
 } from "../../src/upstream/upstream-http.ts";
+import { sharedServer } from "../support/shared.ts";
 
 const SECRET = "the-key-in-the-address";
 const seen: string[] = [];
-const server = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  async fetch(request) {
-    const { pathname } = new URL(request.url);
-    seen.push(`${request.method} ${pathname} ${await request.text()}`);
-    const status = Number(/^\/status\/(\d+)/.exec(pathname)?.[1] ?? 200);
-    if (pathname === "/hang") return await new Promise<Response>(() => {});
-    if (pathname === "/large") return new Response(endless());
-    const headers = { location: "/elsewhere", "retry-after": "7" };
-    return new Response("said", status === 200 ? {} : { status, headers });
-  },
+const server = sharedServer(async (request) => {
+  const { pathname } = new URL(request.url);
+  seen.push(`${request.method} ${pathname} ${await request.text()}`);
+  const status = Number(/^\/status\/(\d+)/.exec(pathname)?.[1] ?? 200);
+  if (pathname === "/hang") return await new Promise<Response>(() => {});
+  if (pathname === "/large") return new Response(endless());
+  const headers = { location: "/elsewhere", "retry-after": "7" };
+  return new Response("said", status === 200 ? {} : { status, headers });
 });
-afterAll(() => server.stop(true));
 
 /** A body of one chunk that never ends. */
 function endless(): ReadableStream<Uint8Array> {

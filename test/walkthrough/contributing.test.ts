@@ -2,11 +2,11 @@
 // a copy of the tree, which then compiles and passes its tests. Without any one file of it, the
 // compiler refuses the tree: so nobody can forget one.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
-import { temporaryFolder } from "../../scripts/processes.mjs";
+import { sharedFolder } from "../support/shared.ts";
 import { applyStep, readSteps, type Step } from "../support/walkthrough.ts";
 
 const COPIED = ["src", "actors", "migrations", "workers", "test", "scripts", "bench", "docs"];
@@ -25,29 +25,28 @@ const markdown = readFileSync(join(PROJECT, "CONTRIBUTING.md"), "utf8");
 const steps = readSteps(markdown, "Add a service");
 const files = [...new Set(steps.map(({ path }) => path))];
 const shared = files.filter((file) => !OWN.some((folder) => file.startsWith(folder)));
-const folder = temporaryFolder("farebox-walkthrough-");
+const folder = sharedFolder("walkthrough");
 
 beforeAll(() => {
   for (const name of [...COPIED, ...ROOT_FILES]) {
-    cpSync(join(PROJECT, name), join(folder.path, name), { recursive: true });
+    cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
   }
   const narrow = { extends: "./tsconfig.json", include: ["actors/lua.d.ts", ...files] };
-  writeFileSync(join(folder.path, NARROW), JSON.stringify(narrow));
+  writeFileSync(join(folder, NARROW), JSON.stringify(narrow));
   for (const name of ["node_modules", "lint"]) {
-    symlinkSync(join(PROJECT, name), join(folder.path, name));
+    symlinkSync(join(PROJECT, name), join(folder, name));
   }
 });
-afterAll(() => folder.remove());
 
 /** Makes the copy the tree again, with these steps applied. */
 function apply(chosen: readonly Step[]): void {
   for (const file of files) {
-    rmSync(join(folder.path, file), { force: true });
+    rmSync(join(folder, file), { force: true });
     const original = join(PROJECT, file);
     const step = steps.find(({ path }) => path === file);
-    if (step?.kind === "diff") writeFileSync(join(folder.path, file), readFileSync(original));
+    if (step?.kind === "diff") writeFileSync(join(folder, file), readFileSync(original));
   }
-  for (const step of chosen) applyStep(folder.path, step);
+  for (const step of chosen) applyStep(folder, step);
 }
 
 interface Run {
@@ -56,7 +55,7 @@ interface Run {
 }
 
 async function run(command: readonly string[]): Promise<Run> {
-  const child = Bun.spawn([...command], { cwd: folder.path, stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([...command], { cwd: folder, stdout: "pipe", stderr: "pipe" });
   const [out, problems] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -124,7 +123,7 @@ test("a test fails until npm run docs has renewed what is made from the code", a
   for (const page of stale) expect(output).toContain(`(fail) ${page} is fresh`);
   expect(await run([process.execPath, "scripts/docs.ts"])).toMatchObject({ exitCode: 0 });
   expect(await testInCopy(fresh)).toMatchObject({ exitCode: 0 });
-  expect(readFileSync(join(folder.path, "README.md"), "utf8")).toContain("`POST /v1/echo`");
+  expect(readFileSync(join(folder, "README.md"), "utf8")).toContain("`POST /v1/echo`");
 });
 
 describe("the compiler refuses the tree", () => {
@@ -142,5 +141,5 @@ describe("the compiler refuses the tree", () => {
 test("a step whose place is not in the tree is refused", () => {
   apply([]);
   const step: Step = { path: "src/routes.ts", kind: "diff", text: " no such line\n+more\n" };
-  expect(() => applyStep(folder.path, step)).toThrow("has 0 places");
+  expect(() => applyStep(folder, step)).toThrow("has 0 places");
 });

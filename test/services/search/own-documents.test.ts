@@ -4,7 +4,6 @@ import { Database as Sqlite } from "bun:sqlite";
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../../scripts/processes.mjs";
 import { withSpooled } from "../../../src/services/search/providers/document-spool.ts";
 import {
   copyPath,
@@ -19,16 +18,15 @@ import {
 } from "../../../src/services/search/providers/search-index.ts";
 import { IndexedDocuments } from "../../../src/store/indexed-documents.ts";
 import { searchFor } from "../../support/search-servers.ts";
-import { atEnd, shared } from "../../support/shared.ts";
+import { shared, sharedFolder } from "../../support/shared.ts";
 import { openTestDatabase } from "../../support/test-database.ts";
 
 setDefaultTimeout(60_000);
 
-const folder = temporaryFolder("farebox-test-documents-");
+const folder = sharedFolder("documents");
 let machines = 0;
 let machine = "";
 
-atEnd(() => folder.remove());
 const { database } = await shared(openTestDatabase());
 const documents = new IndexedDocuments(database);
 
@@ -39,7 +37,7 @@ beforeEach(async () => {
 
 function newMachine(): string {
   machines += 1;
-  const directory = join(folder.path, `machine-${machines}`);
+  const directory = join(folder, `machine-${machines}`);
   mkdirSync(directory);
   return directory;
 }

@@ -1,10 +1,9 @@
 // The embedded index over its real documents, and an operator's own beside them.
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../../scripts/processes.mjs";
 import type { Log } from "../../../src/core/log.ts";
 import { loadGuideDocuments } from "../../../src/services/chat/providers/guide.ts";
 import { EmbeddedIndex } from "../../../src/services/search/providers/embedded-search.ts";
@@ -18,21 +17,17 @@ import {
   matchOf,
   SearchIndex,
 } from "../../../src/services/search/providers/search-index.ts";
-import { openDatabase } from "../../../src/store/database.ts";
 import { IndexedDocuments } from "../../../src/store/indexed-documents.ts";
 import { eventually } from "../../support/eventually.ts";
 import { realClock } from "../../support/fake-clock.ts";
 import { searchFor } from "../../support/search-servers.ts";
-import { createTestDatabase, testDataDirectory } from "../../support/services.ts";
+import { testDataDirectory } from "../../support/services.ts";
+import { atEnd, shared, sharedFolder } from "../../support/shared.ts";
 import { silent } from "../../support/silent-log.ts";
+import { openTestDatabase } from "../../support/test-database.ts";
 
 const PROJECT = join(import.meta.dir, "../../..");
-const folder = temporaryFolder("farebox-test-search-index-");
-const resources = new DisposableStack();
-afterAll(() => {
-  resources.dispose();
-  folder.remove();
-});
+const folder = sharedFolder("search-index");
 
 interface IndexParts {
   readonly log?: Log;
@@ -46,7 +41,9 @@ async function indexIn(
 ): Promise<EmbeddedIndex> {
   const documentation = await loadGuideDocuments(PROJECT);
   const source = { project: PROJECT, homepage: "https://farebox.example", documentation };
-  return resources.use(new EmbeddedIndex({ directory, source, copy, clock: realClock, log }));
+  const index = new EmbeddedIndex({ directory, source, copy, clock: realClock, log });
+  atEnd(() => index[Symbol.dispose]());
+  return index;
 }
 
 function find(index: EmbeddedIndex, query: string, fields: Partial<SearchRequest> = {}) {
@@ -165,21 +162,13 @@ test("matchOf() makes quoted words of everything, and all of them one phrase", (
   expect(matchOf("!!")).toBeNull();
 });
 
-describe("an operator's documents", () => {
-  let documents: IndexedDocuments;
-  let identity: string;
-  const ended = new AsyncDisposableStack();
-  beforeAll(async () => {
-    const { url } = ended.use(await createTestDatabase());
-    const database = openDatabase(url);
-    ended.defer(() => database.close());
-    documents = new IndexedDocuments(database);
-    ({ identity } = await documents.state());
-  });
-  afterAll(() => ended.disposeAsync());
+const { database } = await shared(openTestDatabase());
+const documents = new IndexedDocuments(database);
+const { identity } = await documents.state();
 
+describe("an operator's documents", () => {
   function ownFolder(name: string): string {
-    const directory = join(folder.path, name);
+    const directory = join(folder, name);
     mkdirSync(directory);
     // The shipped index is built once for all tests.
     for (const file of readdirSync(testDataDirectory())) {
@@ -228,7 +217,7 @@ describe("an operator's documents", () => {
 });
 
 test("an index that cannot be opened says so, and is no end of the process", async () => {
-  const directory = join(folder.path, "a-file");
+  const directory = join(folder, "a-file");
   writeFileSync(directory, "");
   const errors: string[] = [];
   const log = { ...silent, error: (fields: object) => errors.push(JSON.stringify(fields)) };

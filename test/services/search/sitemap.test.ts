@@ -1,17 +1,16 @@
 // Sitemaps are written by others: they are read once, from the start to the end.
 
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../../scripts/processes.mjs";
 import { sitemapDocuments } from "../../../src/services/search/providers/sitemap.ts";
+import { sharedFolder } from "../../support/shared.ts";
 
-const folder = temporaryFolder("farebox-test-sitemap-");
-afterAll(() => folder.remove());
+const folder = sharedFolder("sitemap");
 
 /** The pages that a sitemap leads to, with their dates. */
 async function pagesOf(entries: string): Promise<(readonly [url: string, date: string | null])[]> {
-  const path = join(folder.path, "sitemap.xml");
+  const path = join(folder, "sitemap.xml");
   writeFileSync(path, `<?xml version="1.0"?><urlset>${entries}</urlset>`);
   const documents = sitemapDocuments(path, {
     pagesMax: 10,
