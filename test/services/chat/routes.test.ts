@@ -376,26 +376,28 @@ test("the log never has the prompt, the key, or what the upstream said", async (
 });
 
 test("no place is lost over 1,000 calls that end in every way", async () => {
-  const routes = routesTo([first], { concurrencyMax: 20, ...limitsIn("hang-mid-stream") });
+  const atOnce = 20;
+  const routes = routesTo([first], { concurrencyMax: atOnce, ...limitsIn("hang-mid-stream") });
   const moods = ["ok", "500", "context-length", "reset-mid-stream", "hang-mid-stream", "empty"];
   const one = async (at: number) => {
     const stream = at % 3 !== 0;
     const gone = new AbortController();
     if (at % 5 === 0) void eventLoopTurns(at % 20).then(() => gone.abort());
     const model = routes.model(moods[at % moods.length] ?? "ok");
-    if (!stream || at % 7 !== 0) return await ask(routes, model, { stream, signal: gone.signal });
-    const batches = await routes.chat.stream(model, REQUEST, {
-      account: ACCOUNT,
-      signal: gone.signal,
-    });
+    const caller = { account: ACCOUNT, signal: gone.signal };
+    if (!stream || at % 7 !== 0) return await ask(routes, model, { stream, ...caller });
+    const batches = await routes.chat.stream(model, REQUEST, caller);
     if (at % 2 === 0) for await (const _ of batches) break;
     // Nobody reads this one.
     else gone.abort();
   };
-  for (let at = 0; at < 1_000; at += 20) {
+  const before = first.requests.length;
+  for (let at = 0; at < 1_000; at += atOnce) {
     routes.clockMs += 60_000;
-    await Promise.allSettled(Array.from({ length: 20 }, (_, offset) => one(at + offset)));
+    await Promise.allSettled(Array.from({ length: atOnce }, (_, offset) => one(at + offset)));
   }
+  // The breaker, which looks at several accounts, has kept none of them away.
+  expect(first.requests.length - before).toBeGreaterThan(500);
   await eventually("no request is left at the upstream", () =>
     first.requests.every(({ isAnswered, isAborted }) => isAnswered || isAborted),
   );
@@ -404,8 +406,8 @@ test("no place is lost over 1,000 calls that end in every way", async () => {
     ask(routes, routes.model(mood), { stream: true, signal });
   routes.clockMs += 60_000;
   await streamed("ok");
-  const all = await Promise.all(Array.from({ length: 20 }, () => streamed("ok")));
-  expect(all.map(({ text }) => text)).toEqual(Array.from({ length: 20 }, () => TEXT));
+  const all = await Promise.all(Array.from({ length: atOnce }, () => streamed("ok")));
+  expect(all.map(({ text }) => text)).toEqual(Array.from({ length: atOnce }, () => TEXT));
   const gone = new AbortController();
   const held = rejection(streamed("hang-before-headers", gone));
   await newRequest(first, "hang-before-headers");
