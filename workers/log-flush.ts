@@ -42,28 +42,72 @@ const ENTRIES_A_BUCKET = 1_000;
 const WITNESSES = 8;
 
 /**
+ * Buckets with a backlog are shared out among this many transactions at a time: while Postgres
+ * writes the entries of one, the process prepares those of another.
+ */
+const LANES = 2;
+
+/**
  * Flushes every bucket as of now, and returns the number of entries moved. A bucket with a fault
  * does not stop the others; after all of them, it throws.
  */
 export async function flushJournal(deps: FlushDeps): Promise<number> {
-  let moved = 0;
-  for (;;) {
-    const cursors = await deps.ledger.cursors();
-    const { batches, failures } = await readBatches(deps, cursors);
-    const outcome = batches.length === 0 ? null : await deps.ledger.write(batches);
-    if (outcome !== null) {
-      moved += outcome.moved;
-      await report(deps, outcome, failures);
-    }
-    // A page that was not full reached the end of its bucket. Under load there is always something
-    // new.
-    const isAtEnd = batches.every(({ entries }) => entries.length < ENTRIES_A_BUCKET);
-    if (failures.length === 0 && !isAtEnd && outcome !== null && outcome.moved > 0) continue;
-    // One bucket with a fault must not fill Redis with the entries of all others.
-    await trim(deps, failures).catch((error) => failures.push(error));
-    if (failures.length === 0) return moved;
-    throw new AggregateError(failures, "Buckets could not be flushed", { cause: failures[0] });
+  const failures: unknown[] = [];
+  const first = await movePages(deps, failures, null);
+  let { moved } = first;
+  const lanes = Array.from({ length: LANES }, (_, lane) => {
+    return first.behind.filter((_, index) => index % LANES === lane);
+  });
+  // Every lane must have ended before this does, because who calls it may close the stores then.
+  const ends = await Promise.allSettled(lanes.map((lane) => moveAll(deps, failures, lane)));
+  for (const end of ends) {
+    if (end.status === "rejected") throw end.reason;
+    moved += end.value;
   }
+  // One bucket with a fault must not fill Redis with the entries of all others.
+  await trim(deps, failures).catch((error) => failures.push(error));
+  if (failures.length === 0) return moved;
+  throw new AggregateError(failures, "Buckets could not be flushed", { cause: failures[0] });
+}
+
+/** Moves pages of these buckets until they are at their ends, or one has a fault. */
+async function moveAll(
+  deps: FlushDeps,
+  failures: unknown[],
+  buckets: readonly number[],
+): Promise<number> {
+  let moved = 0;
+  for (let behind = buckets; behind.length > 0; ) {
+    const pass = await movePages(deps, failures, behind);
+    moved += pass.moved;
+    behind = pass.behind;
+  }
+  return moved;
+}
+
+interface Pass {
+  readonly moved: number;
+  /** The buckets that have more; none after a failure. */
+  readonly behind: readonly number[];
+}
+
+/** Moves a page of each of these buckets; null means all. Adds what failed to `failures`. */
+async function movePages(
+  deps: FlushDeps,
+  failures: unknown[],
+  buckets: readonly number[] | null,
+): Promise<Pass> {
+  const all = await deps.ledger.cursors();
+  const cursors = buckets === null ? all : all.filter(({ bucket }) => buckets.includes(bucket));
+  const batches = await readBatches(deps, cursors, failures);
+  if (batches.length === 0) return { moved: 0, behind: [] };
+  const outcome = await deps.ledger.write(batches);
+  await report(deps, outcome, failures);
+  if (failures.length > 0 || outcome.moved === 0) return { moved: outcome.moved, behind: [] };
+  // A page that was not full reached the end of its bucket. Under load there is always something
+  // new.
+  const full = batches.filter(({ entries }) => entries.length === ENTRIES_A_BUCKET);
+  return { moved: outcome.moved, behind: full.map(({ bucket }) => bucket) };
 }
 
 /**
@@ -90,13 +134,12 @@ export async function flushForAudit(
   return [...conflicts.values()];
 }
 
-interface Batches {
-  readonly batches: readonly BucketBatch[];
-  /** Errors of other buckets. */
-  readonly failures: unknown[];
-}
-
-async function readBatches(deps: FlushDeps, cursors: readonly BucketCursor[]): Promise<Batches> {
+/** Reads a page of each bucket. Adds the errors of single buckets to `failures`. */
+async function readBatches(
+  deps: FlushDeps,
+  cursors: readonly BucketCursor[],
+  failures: unknown[],
+): Promise<readonly BucketBatch[]> {
   const pages = await Promise.allSettled(
     cursors.map(({ bucket, epoch, entry }) => {
       const place = { epoch, entry: Math.max(0, entry - WITNESSES) };
@@ -104,7 +147,6 @@ async function readBatches(deps: FlushDeps, cursors: readonly BucketCursor[]): P
     }),
   );
   const batches: BucketBatch[] = [];
-  const failures: unknown[] = [];
   let isOutOfStep = false;
   for (const [index, cursor] of cursors.entries()) {
     const page = pages[index];
@@ -118,7 +160,7 @@ async function readBatches(deps: FlushDeps, cursors: readonly BucketCursor[]): P
     }
   }
   if (isOutOfStep) await deps.scripts.prepare().catch((error) => failures.push(error));
-  return { batches, failures };
+  return batches;
 }
 
 function batchOf({ entries }: JournalPage, { bucket, epoch, entry }: BucketCursor): BucketBatch {
