@@ -64,6 +64,8 @@ const EXPIRE_EVERY_MS = 3_600_000;
 const OUTBOX_KEEP_MS = 90 * 24 * 3_600_000;
 /** A conversation begins with a connection, a greeting and a login. Each has a time limit. */
 const OPENING_STEPS = 4;
+/** A mail may wait for one other: those of customers and of the service share the connections. */
+const CONVERSATIONS = 2;
 const SINK_TIMEOUT_MS = 10_000;
 
 export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorker> {
@@ -158,7 +160,7 @@ function deliveryDeps(
     buying: mail.buying,
     returnPath: (id, sender) =>
       bounces === null ? sender : bounceAddress(id, secrets.KEY_PEPPER[0], bounces.domain),
-    claimMs: sendMsMax(relay) + OPENING_STEPS * relay.timeoutMs,
+    claimMs: CONVERSATIONS * (sendMsMax(relay) + OPENING_STEPS * relay.timeoutMs),
     retryDelayMs,
     onAttempt: (outcome) => outcomes.inc({ outcome }),
     log,
@@ -172,6 +174,7 @@ function outboxDeps(
   const outbox = new Outbox(database);
   return {
     ...{ outbox, transport, mailDomain, claimMs, retryDelayMs, log },
+    atOnce: config.mail.connections,
     build: createServiceMimeBuilder(config.mail),
     ...outboxMetrics(registry, outbox, log),
   };

@@ -16,6 +16,11 @@ export interface OutboxDeps {
   readonly mailDomain: string;
   /** How long a worker claims a mail; longer than any conversation with the server. */
   readonly claimMs: number;
+  /**
+   * How many mails are claimed at a time: as many as there are connections to the server, because
+   * the claim of a mail that waits for one may end.
+   */
+  readonly atOnce: number;
   readonly retryDelayMs: (attempts: number) => number;
   /** Called with the result of each attempt. */
   readonly onAttempt: (kind: string, result: OutboxResult) => void;
@@ -24,17 +29,15 @@ export interface OutboxDeps {
 
 export type OutboxResult = Delivery["kind"] | "expired";
 
-/** Mails that one run sends at the same time. */
-const AT_ONCE = 20;
 const RECORD_AGAIN_MS = 250;
 
 /** Sends the mails that are due. Rejects if one could not be recorded; it is sent again then. */
 export async function sendOutbox(deps: OutboxDeps): Promise<void> {
   for (;;) {
-    const claims = await deps.outbox.claim(deps.claimMs, AT_ONCE);
+    const claims = await deps.outbox.claim(deps.claimMs, deps.atOnce);
     const attempts = await Promise.allSettled(claims.map((claim) => send(deps, claim)));
     for (const attempt of attempts) if (attempt.status === "rejected") throw attempt.reason;
-    if (claims.length < AT_ONCE) return;
+    if (claims.length < deps.atOnce) return;
   }
 }
 

@@ -58,6 +58,7 @@ export async function writeTableFile(
   const measured = measure();
   const file = createWriteStream(tableFile(folder, name), { mode: PRIVATE_FILE });
   await pipeline(measured.passing(rows), createGzip(), file);
+  await toDisk(tableFile(folder, name));
   return { columns: [...columns], ...measured.result() };
 }
 
@@ -75,6 +76,17 @@ export async function writeManifest(
     await handle.close();
   }
   await rename(draft, join(folder, MANIFEST));
+  await toDisk(folder);
+}
+
+/** Waits until a file, or the names in a folder, would survive a loss of power. */
+async function toDisk(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Reads the manifest. @throws AdministrationError if it is missing or not one of ours */

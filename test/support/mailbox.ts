@@ -35,6 +35,7 @@ export async function openMailbox(database: Database): Promise<Mailbox> {
     ...{ outbox: new Outbox(database), transport, log: silent, mailDomain: DOMAIN },
     build: createServiceMimeBuilder({ domain: DOMAIN, service: "Farebox", dkim: null }),
     claimMs: 10_000,
+    atOnce: 4,
     retryDelayMs: () => 0,
     onAttempt: () => {},
   };

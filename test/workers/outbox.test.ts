@@ -42,13 +42,14 @@ beforeEach(async () => {
 });
 
 /** A worker of its own: with its own connections to the mail server. */
-function workerDeps(own = new Registry()): OutboxDeps {
+function workerDeps(own = new Registry(), connectionsMax = 10): OutboxDeps {
   const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 1_000 };
-  const transport = new SmtpTransport({ relay, connectionsMax: 10, clock: realClock });
+  const transport = new SmtpTransport({ relay, connectionsMax, clock: realClock });
   atEnd(() => transport.close());
   const outbox = new Outbox(database);
   return {
     ...{ outbox, transport, retryDelayMs, log: silent, mailDomain: DOMAIN, claimMs: CLAIM_MS },
+    atOnce: connectionsMax,
     build: createServiceMimeBuilder({ domain: DOMAIN, service: "Farebox", dkim: null }),
     ...outboxMetrics(own, outbox, silent),
   };
@@ -187,6 +188,23 @@ test("a worker that lost its claim does not send the end of the mail", async () 
   expect(renewals).toEqual([false]);
   expect(smtp.accepted).toHaveLength(0);
   expect((await rows())[0]).toMatchObject({ status: "waiting" });
+});
+
+test("no mail loses its claim while others take the only connection", async () => {
+  await Promise.all(Array.from({ length: 3 }, () => add()));
+  smtp.script = {
+    // By the time that a mail was taken, every claim of before has ended.
+    data: async () => {
+      await database.sql`
+        UPDATE outbox SET claimed_until = now() - interval '1 second' WHERE status = 'waiting'`;
+      return null;
+    },
+  };
+  const results: string[] = [];
+  const onAttempt = (_: string, result: string) => results.push(result);
+  await sendOutbox({ ...workerDeps(new Registry(), 1), onAttempt });
+  expect(smtp.accepted).toHaveLength(3);
+  expect(results).toEqual(["accepted", "accepted", "accepted"]);
 });
 
 test("a lost answer sends the same bytes again, which the server can recognise", async () => {
