@@ -142,7 +142,10 @@ export interface PaymentProvider {
   readPayment(intent: string): Promise<ProviderPayment | null>;
   /** Looks for the payment of a top-up by our own id of it; null where none was made. */
   findPayment(topUp: TopUp, customer: string): Promise<ProviderPayment | null>;
-  /** Refunds a payment: all that is left, or an amount. @throws RefundRefused, ProviderAway */
+  /**
+   * Refunds a payment: all that is left, or an amount. The same key refunds once, whenever it comes
+   * again. @throws RefundRefused, ProviderAway
+   */
   refund(intent: string, amount: NanoUsd | null, idempotencyKey: string): Promise<void>;
   removeCard(card: string): Promise<void>;
   /** Verifies an event. @throws EventRefused */

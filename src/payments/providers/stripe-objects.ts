@@ -25,6 +25,9 @@ export const METADATA = {
   kind: "farebox_kind",
   amount: "farebox_amount_usd",
   bonus: "farebox_bonus_usd",
+  /** Of a refund: the key of its order, and what was ordered, in USD or `all`. */
+  refund: "farebox_refund",
+  refunded: "farebox_refund_usd",
 } as const;
 
 /** The metadata of a top-up's payment. */
@@ -48,16 +51,25 @@ function orderOf(metadata: Readonly<Record<string, string>>): ProviderOrder | nu
   const amount = amountOf(metadata[METADATA.amount]);
   const bonus = amountOf(metadata[METADATA.bonus]);
   if (!isId("account", accountId) || surface === undefined || kind === undefined) return null;
-  return amount === null || bonus === null ? null : { accountId, surface, kind, amount, bonus };
+  if (amount === null || bonus === null || amount === ZERO) return null;
+  return { accountId, surface, kind, amount, bonus };
 }
 
 function amountOf(text: string | undefined): NanoUsd | null {
   try {
-    return text === undefined ? null : usd(text);
+    const amount = text === undefined ? null : usd(text);
+    return amount === null || amount < ZERO ? null : amount;
   } catch {
     // Somebody changed it at the provider.
     return null;
   }
+}
+
+const CENTS = /^\d{1,9}$/;
+
+/** The tax in a charge of a saved card; none if somebody changed it at the provider. */
+function taxOf(text: string | undefined): NanoUsd {
+  return text !== undefined && CENTS.test(text) ? ofCents(Number(text)) : ZERO;
 }
 
 const SURFACES: readonly Surface[] = ["gateway", "application"];
@@ -137,7 +149,7 @@ export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): Pro
     hasFraudWarning: parts.warnings.some(({ actionable }) => actionable),
     card: cardOf(method),
     fingerprint: method?.card?.fingerprint ?? null,
-    tax: ofCents(Number(intent.metadata[METADATA.tax] ?? 0)),
+    tax: taxOf(intent.metadata[METADATA.tax]),
     receiptUrl: charge?.receipt_url ?? null,
     isCardSaved: isSaved,
     failure: failureOfIntent(intent),

@@ -2,7 +2,7 @@
 // read and put into our words (stripe-objects.ts).
 
 import Stripe from "stripe";
-import { type NanoUsd, ofCents, toCents } from "../../core/money.ts";
+import { type NanoUsd, ofCents, toCents, toDecimal } from "../../core/money.ts";
 import type { SecretList } from "../../core/secrets.ts";
 import type { ProviderEvent } from "../../store/provider-events.ts";
 import {
@@ -113,8 +113,19 @@ async function refund(
 ): Promise<void> {
   const { intent, amount, idempotencyKey } = order;
   const part = amount === null ? {} : { amount: toCents(amount) };
+  const about = amount === null ? "all" : toDecimal(amount);
+  const metadata = { [METADATA.refund]: idempotencyKey, [METADATA.refunded]: about };
+  // Stripe forgets a key after a day; the refund itself still names the order (D-371).
+  const earlier = (await collected(stripe.refunds.list({ payment_intent: intent }))).find(
+    (one) => one.metadata?.[METADATA.refund] === idempotencyKey,
+  );
+  if (earlier !== undefined) {
+    if (earlier.metadata?.[METADATA.refunded] === about) return;
+    throw new RefundRefused("reused", "The refund that was made by this key has another amount");
+  }
   try {
-    await answered(stripe.refunds.create({ payment_intent: intent, ...part }, { idempotencyKey }));
+    const terms = { payment_intent: intent, metadata, ...part };
+    await answered(stripe.refunds.create(terms, { idempotencyKey }));
   } catch (error) {
     const { StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors;
     if (error instanceof StripeIdempotencyError) throw new RefundRefused("reused", error.message);

@@ -125,7 +125,7 @@ export class SandboxActions {
   }
 
   /** Refunds a payment, or a part of it. @throws SandboxRefusal */
-  refund(intentId: string, amount: number | null): SandboxObject {
+  refund(intentId: string, amount: number | null, metadata: Fields = {}): SandboxObject {
     const charge = this.#chargeOf(intentId);
     const left = Number(charge.amount) - Number(charge.amount_refunded);
     const part = amount ?? left;
@@ -137,6 +137,7 @@ export class SandboxActions {
       amount: part,
       charge: charge.id,
       currency: CURRENCY,
+      metadata,
       payment_intent: intentId,
       reason: null,
       status: "succeeded",

@@ -2,7 +2,7 @@
 // fields, errors, lists in pages, idempotency keys.
 
 import type { SandboxActions } from "./sandbox-actions.ts";
-import { SandboxRefusal } from "./sandbox-refusal.ts";
+import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
 
 export interface ApiRequest {
@@ -30,6 +30,7 @@ const LISTS: Readonly<Record<string, string>> = {
   event: "events",
 };
 
+const PAGE_SECONDS_MAX = 86_400;
 const LIST_MAX = 100;
 const LIST_DEFAULT = 10;
 
@@ -47,18 +48,14 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "POST /v1/payment_intents": (actions, _, params) => createIntent(actions, params),
   "GET /v1/payment_intents": (actions, _, params) => listed(actions, "payment_intent", params),
   "GET /v1/payment_intents/*": (actions, id) => expandedIntent(actions, id),
-  "POST /v1/payment_intents/*/confirm": (actions, id, params) => {
-    const card = required(params, "payment_method");
-    return actions.confirm(id, card, actions.store.behaviourOf(card));
-  },
+  "POST /v1/payment_intents/*/confirm": (actions, id, params) => confirmIntent(actions, id, params),
   "POST /v1/tax/calculations": (actions, _, params) => calculateTax(actions, params),
   "GET /v1/charges/*": (actions, id) => actions.get(id, "charge"),
   "POST /v1/refunds": (actions, _, params) => {
     const amount = text(params, "amount");
-    return actions.refund(
-      required(params, "payment_intent"),
-      amount === null ? null : Number(amount),
-    );
+    const intent = required(params, "payment_intent");
+    const cents = amount === null ? null : Number(amount);
+    return actions.refund(intent, cents, group(params, "metadata"));
   },
   "GET /v1/refunds": (actions, _, params) => listed(actions, "refund", params),
   "GET /v1/refunds/*": (actions, id) => actions.get(id, "refund"),
@@ -130,6 +127,10 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
   const isTaxed = text(group(params, "automatic_tax"), "enabled") === "true";
   const tax = isTaxed ? taxOn(cents) : 0;
   const expires = text(params, "expires_at");
+  if (Number(expires ?? 0) > actions.store.nowSeconds + PAGE_SECONDS_MAX) {
+    const message = "The `expires_at` timestamp must be less than 24 hours from now.";
+    throw new SandboxRefusal({ type: "invalid_request_error", message, param: "expires_at" });
+  }
   const session = actions.create("checkout.session", "cs", {
     amount_subtotal: cents,
     amount_total: cents + tax,
@@ -140,7 +141,7 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
     custom_fields: [],
     custom_text: group(params, "custom_text"),
     customer: required(params, "customer"),
-    expires_at: expires === null ? actions.store.nowSeconds + 86_400 : Number(expires),
+    expires_at: expires === null ? actions.store.nowSeconds + PAGE_SECONDS_MAX : Number(expires),
     metadata: group(params, "metadata"),
     mode: "payment",
     payment_intent: null,
@@ -199,16 +200,28 @@ function calculateTax(actions: SandboxActions, params: Params): SandboxObject {
 }
 
 function createIntent(actions: SandboxActions, params: Params): SandboxObject {
+  const isCharge = text(params, "confirm") === "true";
+  // Nothing is made for a card that cannot be charged.
+  if (isCharge) cardOf(actions, text(params, "customer"), params);
   const intent = actions.createIntent({
     amount: Number(required(params, "amount")),
     customer: required(params, "customer"),
     description: text(params, "description"),
     metadata: group(params, "metadata"),
   });
-  if (text(params, "confirm") !== "true") return intent;
+  return isCharge ? confirmIntent(actions, intent.id, params) : intent;
+}
+
+function confirmIntent(actions: SandboxActions, id: string, params: Params): SandboxObject {
+  const card = cardOf(actions, actions.get(id, "payment_intent").customer, params);
+  return actions.confirm(id, card, actions.store.behaviourOf(card));
+}
+
+/** The card that is to be charged. @throws SandboxRefusal unless this customer has it */
+function cardOf(actions: SandboxActions, customer: unknown, params: Params): string {
   const card = required(params, "payment_method");
-  actions.get(card, "payment_method");
-  return actions.confirm(intent.id, card, actions.store.behaviourOf(card));
+  if (actions.get(card, "payment_method").customer === customer) return card;
+  throw refusal("The PaymentMethod was detached, or is of another customer.");
 }
 
 /** The charge and the card are always expanded: Farebox asks for both. */

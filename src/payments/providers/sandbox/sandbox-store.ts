@@ -19,7 +19,12 @@ export interface KeptAnswer {
   readonly fingerprint: string;
   readonly status: number;
   readonly body: string;
+  /** When it was given, in seconds. */
+  readonly at?: number;
 }
+
+/** Stripe forgets an idempotency key after a day. */
+const ANSWER_SECONDS = 86_400;
 
 interface State {
   readonly objects: Record<string, SandboxObject>;
@@ -95,11 +100,15 @@ export class SandboxStore {
   }
 
   answerTo(key: string): KeptAnswer | null {
-    return Object.hasOwn(this.#state.answers, key) ? (this.#state.answers[key] ?? null) : null;
+    const kept = Object.hasOwn(this.#state.answers, key)
+      ? (this.#state.answers[key] ?? null)
+      : null;
+    const isOld = this.nowSeconds - (kept?.at ?? this.nowSeconds) > ANSWER_SECONDS;
+    return isOld ? null : kept;
   }
 
-  keepAnswer(key: string, answer: KeptAnswer): void {
-    this.#state.answers[key] = answer;
+  keepAnswer(key: string, answer: Omit<KeptAnswer, "at">): void {
+    this.#state.answers[key] = { ...answer, at: this.nowSeconds };
   }
 
   get undelivered(): readonly string[] {
