@@ -13,7 +13,7 @@ import { type Answer, type Command, type Input, UsageError } from "./command.ts"
 import { dollars, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
-import { topUpJson } from "./top-up-print.ts";
+import { failureText, topUpJson } from "./top-up-print.ts";
 import { cardOption, idOf, nameAmong, referenceOf } from "./values.ts";
 
 const show: Command = {
@@ -88,11 +88,11 @@ function planNamed(word: string): PricedPlan {
 }
 
 function chargeText(topUp: TopUp): string {
-  const { id, status, failure } = topUp;
+  const { id, status } = topUp;
   const words = {
     succeeded: `${dollars(paidFor(topUp))} were paid.`,
     open: "the payment provider has not decided yet.",
-    failed: `the card was not charged (${failure ?? "no reason given"}).`,
+    failed: failureText(topUp),
     expired: "it has expired.",
   };
   return `Charge ${id}: ${words[status]}`;

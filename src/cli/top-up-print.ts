@@ -2,6 +2,7 @@
 
 import { toJsonNumber } from "../core/money.ts";
 import { planTitle } from "../core/plan-terms.ts";
+import { hasTakenMoney } from "../payments/top-up-change.ts";
 import { paidFor, type TopUp } from "../store/top-ups.ts";
 import type { Answer } from "./command.ts";
 import { dollars, utc } from "./print.ts";
@@ -25,11 +26,11 @@ export function topUpRow(topUp: TopUp): string[] {
 
 /** How a top-up ended, or that it has not. */
 export function ended(topUp: TopUp): Answer {
-  const { id, accountId, amount, status, failure } = topUp;
+  const { id, accountId, amount, status } = topUp;
   const words = {
     succeeded: `${dollars(amount)} were credited to ${accountId}.`,
     open: "the payment provider has not decided yet.",
-    failed: `the card was not charged (${failure ?? "no reason given"}).`,
+    failed: failureText(topUp),
     expired: "it has expired.",
   };
   return {
@@ -37,6 +38,13 @@ export function ended(topUp: TopUp): Answer {
     text: `Top-up ${id}: ${words[status]}`,
     failed: status === "failed",
   };
+}
+
+/** What a charge that failed did to the card, and why. */
+export function failureText(topUp: TopUp): string {
+  const why = `(${topUp.failure ?? "no reason given"})`;
+  if (!hasTakenMoney(topUp)) return `the card was not charged ${why}.`;
+  return `what was charged is not what was ordered ${why}, and counts for nothing: refund it.`;
 }
 
 /** A top-up for --json. */

@@ -1,24 +1,34 @@
 // What the holder of an account is told by mail about payments. Pure: the mails follow from what a
 // reading has changed, and are added in the transaction that changes it.
 
-import { add, subtract, toDollars, ZERO } from "../core/money.ts";
-import { takenBackOf } from "../core/payment-credit.ts";
+import {
+  add,
+  centsDown,
+  type NanoUsd,
+  proportionDown,
+  subtract,
+  toDollars,
+  ZERO,
+} from "../core/money.ts";
+import { creditOf, takenBackOf } from "../core/payment-credit.ts";
 import { planTitle } from "../core/plan-terms.ts";
 import { mailTime, type ServiceMailParts } from "../core/service-mail.ts";
 import type { PauseReason } from "../store/auto-top-ups.ts";
 import type { HolderMail } from "../store/outbox.ts";
 import type { Payment } from "../store/payments.ts";
+import type { PlanOutcome } from "../store/plan-payments.ts";
 import type { AppliedReading } from "../store/top-up-reading.ts";
 import type { TopUp } from "../store/top-ups.ts";
 import { holderMail, type MailTerms } from "./holder-mail.ts";
 import { planChargeFailed, planEndedMail, planReceipt } from "./plan-mails.ts";
+import { hasTakenMoney } from "./top-up-change.ts";
 
 /** The mails that follow from a reading of a payment, in the order of what happened. */
 export function mailsOfReading(terms: MailTerms, applied: AppliedReading): readonly HolderMail[] {
   const { before, after, payment, paused, plan } = applied;
   return [
     ...(payment.before === null && payment.after !== null && !isRemadePlan(after)
-      ? [receipt(terms, after, payment.after)]
+      ? [receipt(terms, after, payment.after, plan)]
       : []),
     ...(hasFailedCharge(before, after) && paused === null ? [failedCharge(terms, after)] : []),
     ...refundMails(terms, payment),
@@ -41,8 +51,9 @@ export function pauseMail(terms: MailTerms, reason: PauseReason): HolderMail {
     subject: "Your automatic top-up is paused",
     paragraphs: [
       PAUSE_REASONS[reason],
-      "Your card is not charged automatically while it is paused. It goes on with your next " +
-        "payment that succeeds, or when you set it again.",
+      `Your card is not charged automatically while it is paused. It goes on ${
+        reason === "card_removed" ? "" : "with your next payment that succeeds, or "
+      }when you set it again.`,
     ],
     button: { label: "Look at your payments", url: terms.billingUrl },
   });
@@ -64,9 +75,14 @@ const TITLES: Readonly<Record<TopUp["kind"], string>> = {
   auto: "Automatic top-up",
 };
 
-function receipt(terms: MailTerms, topUp: TopUp, payment: Payment): HolderMail {
+function receipt(
+  terms: MailTerms,
+  topUp: TopUp,
+  payment: Payment,
+  outcome: PlanOutcome | null,
+): HolderMail {
   const { id, plan } = topUp;
-  if (plan !== null) return planReceipt(terms, { id, plan }, payment);
+  if (plan !== null) return planReceipt(terms, { id, plan, outcome }, payment);
   const { amount, bonus, fee, tax, paidAt, receiptUrl } = payment;
   const credited = add(amount, bonus);
   return {
@@ -102,15 +118,19 @@ function failedCharge(terms: MailTerms, topUp: TopUp): HolderMail {
   const { plan } = topUp;
   if (plan !== null) return planChargeFailed(terms, { ...topUp, plan });
   const { amount, status, failure, nextAttemptAt, id } = topUp;
+  const isTaken = hasTakenMoney(topUp);
   const next =
     status === "open" && nextAttemptAt !== null
       ? `It is tried once more at ${mailTime(nextAttemptAt)}.`
       : "It is not tried again.";
   return holderMail(terms, "charge_failed", {
-    subject: `Your card was not charged ${toDollars(amount)}`,
+    subject: isTaken ? WRONGLY_CHARGED : `Your card was not charged ${toDollars(amount)}`,
     paragraphs: [
-      `A charge of ${toDollars(amount)} to your saved card failed. Nothing was charged, and ` +
-        `nothing was added to your balance. ${next}`,
+      isTaken
+        ? "Your saved card was charged, but not what was ordered, so nothing was added to your " +
+          "balance. If the charge is not refunded soon, ask for a refund."
+        : `A charge of ${toDollars(amount)} to your saved card failed. Nothing was charged, and ` +
+          `nothing was added to your balance. ${next}`,
     ],
     facts: [
       ["Payment", TITLES[topUp.kind]],
@@ -121,21 +141,45 @@ function failedCharge(terms: MailTerms, topUp: TopUp): HolderMail {
   });
 }
 
+const WRONGLY_CHARGED = "A charge of your card was not credited";
+
+/** What the payer paid: credit, fee and tax. */
+function paidFor({ amount, fee, tax }: Payment): NanoUsd {
+  return add(amount, fee, tax);
+}
+
+/** What the payer gets back for a part of the credit, with its part of fee and tax. */
+function paidBack(payment: Payment, part: NanoUsd): NanoUsd {
+  // The part of the credit was rounded up by less than a cent.
+  return centsDown(proportionDown(part, paidFor(payment), payment.amount));
+}
+
+/** The credit that the receipt told of, or that was left of it. */
+function creditBefore(before: Payment | null, { amount, bonus }: Payment): NanoUsd {
+  return before === null ? add(amount, bonus) : creditOf(before);
+}
+
 function refundMails(
   terms: MailTerms,
   { before, after }: AppliedReading["payment"],
 ): readonly HolderMail[] {
   if (after === null) return [];
-  const refunded = subtract(after.refunded, before === null ? ZERO : before.refunded);
+  const refunded = subtract(
+    paidBack(after, after.refunded),
+    before === null ? ZERO : paidBack(after, before.refunded),
+  );
   if (refunded === 0n) return [];
   const part = toDollars(refunded < 0n ? subtract(ZERO, refunded) : refunded);
   const isPlan = after.purpose === "plan";
-  const whole = `${part} of your payment of ${toDollars(after.amount)} are refunded.`;
+  const change = isPlan ? ZERO : subtract(creditOf(after), creditBefore(before, after));
+  const whole = `${part} of your payment of ${toDollars(paidFor(after))} are refunded.`;
   const taken = isPlan
     ? "It was for a plan, so your balance stays as it is."
-    : "As much of its credit, and of its bonus in proportion, was taken from your balance.";
+    : change < 0n
+      ? "The same part of its credit, and of its bonus, was taken from your balance."
+      : "Its credit was taken from your balance before.";
   const failed = `A refund of ${part} failed at your bank.`;
-  const given = isPlan ? "" : " Its credit is back on your balance.";
+  const given = change > 0n ? " Its credit is back on your balance." : "";
   const paragraph = refunded > 0n ? `${whole} ${taken}` : `${failed}${given}`;
   return [
     holderMail(terms, "refund", {
@@ -156,7 +200,9 @@ function disputeMails(
   const wasOpen = was === "open";
   if (is === "open") return [disputeOpened(terms, after)];
   // One that we first see when it is won, or that opened and ended unseen, has changed nothing.
-  return wasOpen || is === "lost" ? [disputeDecided(terms, after)] : [];
+  if (!wasOpen && is !== "lost") return [];
+  const restored = subtract(creditOf(after), creditBefore(before, after));
+  return [disputeDecided(terms, after, restored)];
 }
 
 function disputeOpened(terms: MailTerms, payment: Payment): HolderMail {
@@ -164,10 +210,10 @@ function disputeOpened(terms: MailTerms, payment: Payment): HolderMail {
     subject: "A payment is disputed: your account is suspended",
     paragraphs: [
       payment.purpose === "plan"
-        ? `Your payment of ${toDollars(payment.amount)} for a plan is disputed at your bank. ` +
+        ? `Your payment of ${toDollars(paidFor(payment))} for a plan is disputed at your bank. ` +
           "Calls are refused until the dispute is decided."
-        : `Your payment of ${toDollars(payment.amount)} is disputed at your bank. Its credit was ` +
-          "taken from your balance, and calls are refused, until the dispute is decided.",
+        : `Your payment of ${toDollars(paidFor(payment))} is disputed at your bank. Its credit ` +
+          "was taken from your balance, and calls are refused, until the dispute is decided.",
       "If you did not mean to dispute it, ask your bank to withdraw the dispute.",
     ],
     facts: paymentFacts(payment),
@@ -175,10 +221,10 @@ function disputeOpened(terms: MailTerms, payment: Payment): HolderMail {
   });
 }
 
-function disputeDecided(terms: MailTerms, payment: Payment): HolderMail {
+function disputeDecided(terms: MailTerms, payment: Payment, restored: NanoUsd): HolderMail {
   const isLost = payment.dispute === "lost";
   const { subject, paragraph } =
-    payment.purpose === "plan" ? decidedOfPlan(payment) : decidedOfCredit(payment);
+    payment.purpose === "plan" ? decidedOfPlan(payment) : decidedOfCredit(payment, restored);
   return holderMail(terms, "dispute_decided", {
     subject: isLost ? subject.lost : subject.won,
     paragraphs: [isLost ? paragraph.lost : paragraph.won],
@@ -187,12 +233,13 @@ function disputeDecided(terms: MailTerms, payment: Payment): HolderMail {
   });
 }
 
-function decidedOfCredit(payment: Payment) {
-  const [amount, taken] = [toDollars(payment.amount), toDollars(takenBackOf(payment))];
+function decidedOfCredit(payment: Payment, restored: NanoUsd) {
+  const [amount, taken] = [toDollars(paidFor(payment)), toDollars(takenBackOf(payment))];
+  const isBack = restored > 0n;
   return {
     subject: {
       lost: "A dispute was decided: its credit stays removed",
-      won: "A dispute is over: your credit is back",
+      won: isBack ? "A dispute is over: your credit is back" : "A dispute is over",
     },
     paragraph: {
       lost:
@@ -200,14 +247,17 @@ function decidedOfCredit(payment: Payment) {
         `${taken} of credit stay removed. If more than what is left was spent, calls are refused ` +
         "until a top-up pays the difference.",
       won:
-        `The dispute of your payment of ${amount} is over. Its credit is back on your balance, ` +
-        "and your account is no longer suspended for it.",
+        `The dispute of your payment of ${amount} is over. ` +
+        (isBack
+          ? `${toDollars(restored)} of credit are back on your balance, and your `
+          : "The payment is refunded, so no credit comes back. Your ") +
+        "account is no longer suspended for it.",
     },
   };
 }
 
 function decidedOfPlan(payment: Payment) {
-  const about = `The dispute of your payment of ${toDollars(payment.amount)} for a plan`;
+  const about = `The dispute of your payment of ${toDollars(paidFor(payment))} for a plan`;
   return {
     subject: { lost: "A dispute was decided", won: "A dispute is over" },
     paragraph: {

@@ -5,15 +5,21 @@ import { planTitle } from "../core/plan-terms.ts";
 import { mailTime } from "../core/service-mail.ts";
 import type { HolderMail } from "../store/outbox.ts";
 import type { Payment } from "../store/payments.ts";
+import type { PlanOutcome } from "../store/plan-payments.ts";
 import type { TopUp } from "../store/top-ups.ts";
 import { holderMail, type MailTerms } from "./holder-mail.ts";
+import { hasTakenMoney } from "./top-up-change.ts";
 
 type Plan = NonNullable<TopUp["plan"]>;
 
-/** Says what was paid for a plan. */
+/** Says what was paid for a plan, and what came of it. */
 export function planReceipt(
   terms: MailTerms,
-  { id, plan }: Pick<TopUp, "id"> & { readonly plan: Plan },
+  {
+    id,
+    plan,
+    outcome,
+  }: Pick<TopUp, "id"> & { readonly plan: Plan; readonly outcome: PlanOutcome | null },
   { amount, fee, tax, paidAt, receiptUrl }: Payment,
 ): HolderMail {
   const title = planTitle(plan.plan);
@@ -21,11 +27,7 @@ export function planReceipt(
   return {
     ...holderMail(terms, "receipt", {
       subject: `Receipt: ${toDollars(paid)} for the plan ${title}`,
-      paragraphs: [
-        `Thank you. Your plan ${title} is paid until ${mailTime(plan.paidUntil)}. For the month ` +
-          `after that your card is charged ${toDollars(plan.price)}, unless you cancel the plan ` +
-          "before.",
-      ],
+      paragraphs: [paidForPlan(plan, outcome)],
       facts: [
         ["Payment", `Plan ${title}`],
         ["Date", mailTime(paidAt)],
@@ -43,6 +45,25 @@ export function planReceipt(
   };
 }
 
+function paidForPlan({ plan, price, paidUntil }: Plan, outcome: PlanOutcome | null): string {
+  const title = planTitle(plan);
+  if (outcome === "paid") {
+    return (
+      `Thank you. Your plan ${title} is paid until ${mailTime(paidUntil)}. For the month after ` +
+      `that your card is charged ${toDollars(price)}, unless you cancel the plan before.`
+    );
+  }
+  if (outcome === "extended") {
+    return (
+      `Thank you. This month of your plan ${title} was paid already, so the plan is paid for one ` +
+      "month more."
+    );
+  }
+  const unused = `Your payment for the plan ${title} has not changed your plan: it`;
+  if (outcome === null) return `${unused} was taken back before it could count.`;
+  return `${unused} came too late. If it is not refunded soon, ask for a refund.`;
+}
+
 const FAILED: Readonly<Record<Plan["kind"], string>> = {
   start: "The plan has not begun.",
   upgrade: "Your plan stays as it is.",
@@ -54,13 +75,20 @@ const FAILED: Readonly<Record<Plan["kind"], string>> = {
 /** Says that a charge for a plan has failed, and what becomes of the plan. */
 export function planChargeFailed(
   terms: MailTerms,
-  { id, amount, failure, plan }: TopUp & { readonly plan: Plan },
+  topUp: TopUp & { readonly plan: Plan },
 ): HolderMail {
+  const { id, amount, failure, plan } = topUp;
   const title = planTitle(plan.plan);
+  const isTaken = hasTakenMoney(topUp);
   return holderMail(terms, "charge_failed", {
-    subject: `Your card was not charged ${toDollars(amount)} for the plan ${title}`,
+    subject: isTaken
+      ? `A charge of your card did not count for the plan ${title}`
+      : `Your card was not charged ${toDollars(amount)} for the plan ${title}`,
     paragraphs: [
-      `A charge of ${toDollars(amount)} to your saved card failed, and nothing was charged. ` +
+      (isTaken
+        ? "Your saved card was charged, but not what the plan costs. If the charge is not " +
+          "refunded soon, ask for a refund. "
+        : `A charge of ${toDollars(amount)} to your saved card failed, and nothing was charged. `) +
         FAILED[plan.kind],
     ],
     facts: [

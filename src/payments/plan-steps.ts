@@ -85,9 +85,12 @@ function checkOrder(
   if (price === null) {
     throw refused(`The plan ${planTitle(plan)} has no price: only an operator sets it`);
   }
-  if (openCharge !== null) {
-    throw refused(`The charge ${openCharge} of the account's plan is still under way`);
-  }
+  refuseUnderWay({ openCharge });
+}
+
+function refuseUnderWay({ openCharge }: Pick<PlanFacts, "openCharge">): void {
+  if (openCharge === null) return;
+  throw refused(`The charge ${openCharge} of the account's plan is still under way`);
 }
 
 /** What a cancellation does: the plan ends with its paid month, or now in the days of grace. */
@@ -96,11 +99,10 @@ export function cancelStep(facts: PlanFacts, now: Date, mails: MailTerms): PlanS
   if (active === null) {
     throw refused(`The account ${facts.account.id} has no plan that is paid by the month`);
   }
+  // What it pays for would take the cancellation back (D-370).
+  refuseUnderWay(facts);
   if (active.nextPlan === "free") return NONE;
   if (active.paidUntil > now) return { kind: "change", to: { nextPlan: "free", nextPrice: null } };
-  if (facts.openCharge !== null) {
-    throw refused(`The charge ${facts.openCharge} of the account's plan is still under way`);
-  }
   return endStep(active, "canceled", mails);
 }
 

@@ -18,6 +18,8 @@ export interface SeenTopUp {
 export interface ReadingContext {
   /** The attempt to charge a saved card whose answer this is; null for any other reading. */
   readonly attempt: number | null;
+  /** The card must not be charged any more. */
+  readonly isStopped?: boolean;
   readonly now: Date;
 }
 
@@ -27,6 +29,11 @@ const RETRY_MS = HOUR_MS;
 
 /** The words for a payment that does not fit what we asked for; it is never credited. */
 const WRONG_PAYMENT = { currency: "wrong_currency", amount: "wrong_amount" } as const;
+
+/** True for a failure of a payment that took money which was not credited. */
+export function hasTakenMoney({ failure }: Pick<TopUp, "failure">): boolean {
+  return Object.values<string | null>(WRONG_PAYMENT).includes(failure);
+}
 
 /** What the top-up becomes. */
 export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext): TopUpChange {
@@ -103,14 +110,14 @@ function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): st
 function failed(
   { kind, attempts, nextAttemptAt }: TopUp,
   payment: ProviderPayment | null,
-  { attempt, now }: ReadingContext,
+  { attempt, isStopped, now }: ReadingContext,
 ): Partial<TopUpChange> {
   const counts = attempt === null ? nextAttemptAt === null : attempt === attempts;
   if (!counts) return {};
   const failure = payment === null ? NOT_MADE : payment.failure;
   const code = failure?.code ?? "canceled";
   const over = { status: "failed", failure: code, nextAttemptAt: null } as const;
-  if (kind !== "auto") return over;
+  if (kind !== "auto" || isStopped) return over;
   if (failure?.needsAuthentication === true) return { ...over, pause: "authentication_required" };
   if (attempts > 1 || failure?.isFinal === true) return { ...over, pause: "card_failed" };
   return {

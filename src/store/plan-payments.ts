@@ -48,7 +48,9 @@ export async function followPlanPayment(
     const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
     return isEnded ? "ended" : null;
   }
-  // A refund that failed gives the plan back, for as long as it is paid.
+  // A refund that failed gives the plan back, for as long as it is paid. Another charge of the same
+  // month may be the one that ended it.
+  if (lostOf(before) < before.amount) return null;
   if (subscription.endReason !== "reversed" || subscription.paidUntil <= now) return null;
   if (account.state === "closed") return null;
   await store(tx, account.number, { ...subscription, state: "active", endReason: null }, now);
@@ -66,6 +68,8 @@ async function give(tx: Transaction, given: Given, now: Date): Promise<PlanOutco
   const { topUp, account, charge, subscription } = given;
   const { plan, price, consentVersion, consentAt, paidFrom, paidUntil } = charge;
   if (account.state === "closed" || topUp.card === null) return "late";
+  // An operator has set the plan while this month was being charged.
+  if (charge.kind === "renewal" && subscription?.endReason === "operator") return "late";
   const active = subscription?.state === "active" ? subscription : null;
   const terms = { plan, price, card: topUp.card, consentVersion, consentAt };
   const next = { nextPlan: null, nextPrice: null };
