@@ -40,6 +40,7 @@ export interface AutoNeed {
 /** Why nothing is charged. */
 export type AutoRefusal =
   | "not_enabled"
+  | "no_card"
   | "not_active"
   | "owed"
   | "under_way"
@@ -116,6 +117,7 @@ interface Check {
 export function refusalOf(facts: TopUpFacts, { wallet, need, now }: Check): AutoRefusal | null {
   const { auto, document } = facts;
   if (auto === null || auto.state !== "enabled") return "not_enabled";
+  if (auto.isCardRemoved) return "no_card";
   if (document.state !== "active") return "not_active";
   if (wallet.owed > ZERO) return "owed";
   if (facts.hasOpenAuto) return "under_way";

@@ -49,6 +49,16 @@ export async function removeCard(deps: PaymentDeps, ref: string, event: EventRef
   await remove(deps, ref, event);
 }
 
+/** The provider has deleted a customer, so nobody can charge its cards any more. */
+export async function removeCustomer(deps: PaymentDeps, customer: string): Promise<void> {
+  const { cards, provider } = deps;
+  const owner = await cards.ownerOf(provider.name, customer);
+  if (owner === null) return;
+  for (const { ref } of await cards.list(owner, provider.name)) await remove(deps, ref, null);
+  // The next top-up makes a new one. Forgotten last, so that a repeat after a crash goes on.
+  await cards.forgetCustomer(provider.name, customer);
+}
+
 async function remove(deps: PaymentDeps, ref: string, event: EventRef | null): Promise<void> {
   const { cards, provider, now, log, also } = deps;
   const mailsOfPause = () => [pauseMail(deps.mails, "card_removed")];

@@ -1,7 +1,7 @@
 // Processes one event of the inbox.
 
 import type { EventRef, ProviderEvent } from "../store/provider-events.ts";
-import { removeCard } from "./cards.ts";
+import { removeCard, removeCustomer } from "./cards.ts";
 import type { EventSubject } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 
@@ -36,7 +36,7 @@ async function processSubject(
     case "card_removed":
       return await removeCard(deps, subject.card, event);
     case "customer_removed":
-      await deps.cards.forgetCustomer(deps.provider.name, subject.customer);
+      await removeCustomer(deps, subject.customer);
       return await deps.events.ignored(event, "customer removed");
     case "none":
       return await deps.events.ignored(event, IGNORED.unknown);
@@ -54,7 +54,8 @@ async function processPayment(
   const known = await topUps.find({ provider: provider.name, ...ref });
   const topUp = known ?? (await findByPayment(deps, subject));
   if (topUp === null) return await events.ignored(event, IGNORED.foreign);
-  await readTopUp(deps, topUp, { event });
+  const intent = subject.kind === "payment" ? { intent: subject.intent } : {};
+  await readTopUp(deps, topUp, { event, ...intent });
 }
 
 /** What we have not seen yet names its top-up in its metadata. */

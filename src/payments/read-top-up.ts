@@ -38,7 +38,14 @@ export interface PaymentDeps {
 export interface Cause {
   readonly event?: EventRef;
   /** The attempt to charge a saved card that has just ended; null: no payment was made by it. */
-  readonly attempt?: { readonly number: number; readonly payment: ProviderPayment | null };
+  readonly attempt?: {
+    readonly number: number;
+    readonly payment: ProviderPayment | null;
+    /** The card must not be charged any more: no further attempt follows. */
+    readonly isStopped: boolean;
+  };
+  /** The provider's id of a payment that names the top-up; the top-up may not know it yet. */
+  readonly intent?: string;
 }
 
 /** Sanity limit: readings of one payment never overtake each other this often. */
@@ -51,15 +58,17 @@ const READS_MAX = 20;
 export async function readTopUp(
   deps: PaymentDeps,
   topUp: TopUp,
-  { event, attempt }: Cause = {},
+  cause: Cause = {},
 ): Promise<AppliedReading> {
+  const { event = null, attempt } = cause;
   let answer = attempt?.payment ?? null;
   for (let tries = 0; tries < READS_MAX; tries += 1) {
     const read = await deps.topUps.beginRead(topUp.number);
-    const seen = await look(deps, topUp, answer);
+    const seen = await look(deps, topUp, { answer, intent: cause.intent ?? null });
     const now = new Date(deps.now());
-    const reading = { topUp: topUp.number, read, event: event ?? null, now };
-    const context = { attempt: attempt?.number ?? null, now };
+    const reading = { topUp: topUp.number, read, event, now };
+    const isStopped = attempt?.isStopped ?? false;
+    const context = { attempt: attempt?.number ?? null, isStopped, now };
     const applied = await applyReading(deps.topUps.deps, reading, {
       decide: (current) => changeOf(current, seen, context),
       mailsOf: (change) => mailsOfReading(deps.mails, change),
@@ -77,11 +86,11 @@ export async function readTopUp(
 async function look(
   { provider, topUps, cards }: PaymentDeps,
   topUp: TopUp,
-  answer: ProviderPayment | null,
+  told: { readonly answer: ProviderPayment | null; readonly intent: string | null },
 ): Promise<SeenTopUp> {
-  const { checkout: page } = (await topUps.find({ id: topUp.id })) ?? topUp;
+  const { checkout: page, intent } = (await topUps.find({ id: topUp.id })) ?? topUp;
   const checkout = page === null ? null : await provider.readCheckout(page);
-  const known = checkout?.intent ?? answer?.intent ?? topUp.intent;
+  const known = checkout?.intent ?? told.answer?.intent ?? intent ?? told.intent;
   if (known !== null) return { checkout, payment: await provider.readPayment(known) };
   if (topUp.kind === "checkout") return { checkout, payment: null };
   const customer = await cards.customer(topUp.account, provider.name);

@@ -43,7 +43,7 @@ async function rereadPayment(deps: PaymentDeps, payment: ProviderPayment): Promi
   const result = known === null ? await remake(deps, topUpId, payment) : "read";
   const topUp = known ?? (await deps.topUps.find({ id: topUpId }));
   if (result === null || topUp === null) return unknown;
-  await readTopUp(deps, topUp);
+  await readTopUp(deps, topUp, { intent: ref });
   return { ref, topUp: topUpId, account: topUp.accountId, result };
 }
 

@@ -34,6 +34,7 @@ export interface AutoTopUp extends AutoTopUpTerms {
   readonly card: number;
   readonly cardId: string;
   readonly lastFour: string;
+  readonly isCardRemoved: boolean;
   readonly consentVersion: string;
   readonly consentAt: Date;
   readonly changedAt: Date;
@@ -114,7 +115,12 @@ export async function readAutoTopUp(
   account: number,
 ): Promise<AutoTopUp | null> {
   const [row] = await queries
-    .select({ auto: autoTopUps, cardId: savedCards.id, lastFour: savedCards.lastFour })
+    .select({
+      auto: autoTopUps,
+      cardId: savedCards.id,
+      lastFour: savedCards.lastFour,
+      removedAt: savedCards.removedAt,
+    })
     .from(autoTopUps)
     .innerJoin(savedCards, eq(savedCards.number, autoTopUps.card))
     .where(eq(autoTopUps.account, account));
@@ -127,6 +133,7 @@ export async function readAutoTopUp(
     monthlyCap: nano(monthlyCap),
     cardId: row.cardId,
     lastFour: row.lastFour,
+    isCardRemoved: row.removedAt !== null,
   };
 }
 
@@ -140,8 +147,13 @@ export async function pauseAutoIn(
   return await setStateIn(tx, account, { from: "enabled", to: "paused", reason, now });
 }
 
-/** Enables a paused one again, for whoever holds the lock of the account's row. */
+/**
+ * Enables a paused one again, unless its card is removed, for whoever holds the lock of the
+ * account's row.
+ */
 export async function resumeAutoIn(tx: Transaction, account: number, now: Date): Promise<boolean> {
+  const auto = await readAutoTopUp(tx, account);
+  if (auto === null || auto.isCardRemoved) return false;
   return await setStateIn(tx, account, { from: "paused", to: "enabled", reason: null, now });
 }
 

@@ -73,16 +73,23 @@ export class SavedCards {
     return (await this.customer(account, provider)) ?? customer;
   }
 
-  /** The provider has deleted a customer: the next top-up makes a new one. */
-  async forgetCustomer(provider: string, customer: string): Promise<number | null> {
+  /** The number of the account that a customer stands for; null for a customer of nobody. */
+  async ownerOf(provider: string, customer: string): Promise<number | null> {
     const [row] = await this.database.db
-      .delete(providerCustomers)
-      .where(
-        and(eq(providerCustomers.provider, provider), eq(providerCustomers.customer, customer)),
-      )
-      .returning();
+      .select({ account: providerCustomers.account })
+      .from(providerCustomers)
+      .where(isCustomer(provider, customer));
     return row?.account ?? null;
   }
+
+  /** The provider has deleted a customer: the next top-up makes a new one. */
+  async forgetCustomer(provider: string, customer: string): Promise<void> {
+    await this.database.db.delete(providerCustomers).where(isCustomer(provider, customer));
+  }
+}
+
+function isCustomer(provider: string, customer: string) {
+  return and(eq(providerCustomers.provider, provider), eq(providerCustomers.customer, customer));
 }
 
 /** Saves a card, or renews what is known of it. A card that was removed stays removed. */

@@ -177,12 +177,20 @@ export class TopUps {
     return rows.map(topUpOf);
   }
 
-  /** Begins an attempt to charge a card, before the provider is asked; its number from 1 on. */
-  async beginAttempt(number: number, nextAttemptAt: Date): Promise<number> {
+  /**
+   * Begins an attempt to charge a card, before the provider is asked; its number from 1 on. Zero if
+   * the top-up has ended, or if another process has got further than what the caller has read: the
+   * next attempt is not due yet then.
+   */
+  async beginAttempt(
+    { number, attempts }: Pick<TopUp, "number" | "attempts">,
+    nextAttemptAt: Date,
+  ): Promise<number> {
+    const isSame = and(eq(topUps.number, number), eq(topUps.attempts, attempts));
     const [row] = await this.deps.database.db
       .update(topUps)
       .set({ attempts: sql`greatest(${topUps.attempts}, 1)`, nextAttemptAt })
-      .where(and(eq(topUps.number, number), eq(topUps.status, "open")))
+      .where(and(isSame, eq(topUps.status, "open")))
       .returning({ attempt: topUps.attempts });
     return row?.attempt ?? 0;
   }

@@ -7,8 +7,8 @@ import { planTitle } from "../../core/plan-terms.ts";
 import type { CheckoutPage, TopUp } from "../../store/top-ups.ts";
 import { consentText } from "../consent.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
-import { answered } from "./stripe-answers.ts";
-import { METADATA, metadataOf } from "./stripe-objects.ts";
+import { answered, foundOrNull } from "./stripe-answers.ts";
+import { idOf, METADATA, metadataOf } from "./stripe-objects.ts";
 
 export interface ChargeOptions {
   readonly returnUrl: string;
@@ -16,7 +16,8 @@ export interface ChargeOptions {
   readonly now: () => number;
 }
 
-const CHECKOUT_SECONDS = 24 * 3_600;
+/** Stripe takes 24 hours at most, by its own clock: ours may be ahead. */
+const CHECKOUT_SECONDS = 24 * 3_600 - 300;
 const CREDIT = "Prepaid balance";
 const FEE = "Payment fee";
 const CURRENCY = "usd";
@@ -93,14 +94,22 @@ export async function chargeSavedCard(
   if (cardRef === null) throw new Error(`The top-up ${id} has no card`);
   const by = { payment_method: cardRef, off_session: true } as const;
   const idempotencyKey = `${id}-${attempt}`;
+  const charged = async (charging: Promise<Stripe.PaymentIntent>) => {
+    try {
+      return await intentOf(charging);
+    } catch (error) {
+      if (await cannotBeCharged(stripe, terms, error)) return intent;
+      throw error;
+    }
+  };
   if (attempt > 1 && intent !== null) {
-    return await intentOf(stripe.paymentIntents.confirm(intent, by, { idempotencyKey }));
+    return await charged(stripe.paymentIntents.confirm(intent, by, { idempotencyKey }));
   }
   const tax = automaticTax ? await taxOf(stripe, terms) : NO_TAX;
   if (tax === null) return null;
   const { hooks, cents } = tax;
   const net = toCents(add(topUp.amount, topUp.fee));
-  return await intentOf(
+  return await charged(
     stripe.paymentIntents.create(
       {
         ...by,
@@ -157,6 +166,21 @@ function linesOf(topUp: Pick<TopUp, "amount" | "fee" | "plan">) {
   const { amount, fee } = topUp;
   const lines = [{ name: nameOf(topUp), cents: toCents(amount) }];
   return fee === ofCents(0) ? lines : [...lines, { name: FEE, cents: toCents(fee) }];
+}
+
+/**
+ * True if no repeat of a refused charge can succeed: the payment has ended, or the card belongs to
+ * its customer no longer.
+ */
+async function cannotBeCharged(
+  stripe: Stripe,
+  { topUp, customer }: ChargeTerms,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) return false;
+  if (error.code === "payment_intent_unexpected_state") return true;
+  const method = await foundOrNull(stripe.paymentMethods.retrieve(topUp.cardRef ?? ""));
+  return idOf(method?.customer) !== customer;
 }
 
 /** The payment that was made; a declined card is one too. */
