@@ -147,13 +147,21 @@ export async function pauseAutoIn(
   return await setStateIn(tx, account, { from: "enabled", to: "paused", reason, now });
 }
 
+/** The provider's clock may be behind, and tells whole seconds. */
+const CLOCK_SKEW_MS = 300_000;
+
 /**
- * Enables a paused one again, unless its card is removed, for whoever holds the lock of the
- * account's row.
+ * Enables one again that was paused before the holder paid, unless its card is removed, for whoever
+ * holds the lock of the account's row.
  */
-export async function resumeAutoIn(tx: Transaction, account: number, now: Date): Promise<boolean> {
+export async function resumeAutoIn(
+  tx: Transaction,
+  account: number,
+  { paidAt, now }: { readonly paidAt: Date; readonly now: Date },
+): Promise<boolean> {
   const auto = await readAutoTopUp(tx, account);
   if (auto === null || auto.isCardRemoved) return false;
+  if (paidAt.getTime() < auto.changedAt.getTime() - CLOCK_SKEW_MS) return false;
   return await setStateIn(tx, account, { from: "paused", to: "enabled", reason: null, now });
 }
 

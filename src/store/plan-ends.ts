@@ -1,6 +1,6 @@
 // The end of a plan that was paid by the month.
 
-import { and, eq } from "drizzle-orm";
+import { and, eq, or } from "drizzle-orm";
 import type { PlanEndReason } from "../core/plan-terms.ts";
 import { accounts } from "./account-schema.ts";
 import { raiseVersion, type Transaction } from "./operations.ts";
@@ -16,13 +16,19 @@ export async function endSubscriptionIn(
   account: number,
   { reason, now }: { readonly reason: PlanEndReason; readonly now: Date },
 ): Promise<boolean> {
+  const isFinal = reason === "operator" || reason === "closed";
+  const isActive = eq(planSubscriptions.state, "active");
+  // One that a refund has ended comes back if the refund fails, but not against an operator's word.
+  const mayComeBack = eq(planSubscriptions.endReason, "reversed");
   const ended = await tx
     .update(planSubscriptions)
     .set({ state: "ended", endReason: reason, nextPlan: null, nextPrice: null, changedAt: now })
-    .where(and(eq(planSubscriptions.account, account), eq(planSubscriptions.state, "active")))
+    .where(
+      and(eq(planSubscriptions.account, account), isFinal ? or(isActive, mayComeBack) : isActive),
+    )
     .returning({ account: planSubscriptions.account });
   if (ended.length === 0) return false;
-  if (reason === "operator" || reason === "closed") return true;
+  if (isFinal) return true;
   await tx.update(accounts).set({ plan: "free" }).where(eq(accounts.number, account));
   await raiseVersion(tx, account);
   return true;

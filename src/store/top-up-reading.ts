@@ -107,7 +107,9 @@ export async function applyReading(
     if (card !== null) await saveCardIn(tx, random, topUp, card.details, card.consent);
     const isFirst = topUp.payment === null && number !== null;
     const isByHolder = isFirst && (topUp.kind === "checkout" || topUp.kind === "card");
-    if (isByHolder && pause === null) await resumeAutoIn(tx, topUp.account, now);
+    if (isByHolder && paid !== null && pause === null) {
+      await resumeAutoIn(tx, topUp.account, { paidAt: paid.at, now });
+    }
     const isNew = change.concern !== topUp.concern || columns.status !== "succeeded";
     const isPaused = pause !== null && isNew && (await pauseAutoIn(tx, topUp.account, pause, now));
     if (reading.event !== null) await processedIn(tx, reading.event, columns.status);

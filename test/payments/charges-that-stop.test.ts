@@ -173,6 +173,24 @@ test("a payment without the removed card does not charge that card again", async
   expect(mail?.text).toContain("It goes on when you set it again.");
 });
 
+test("a payment from before the pause, told of late, does not end the pause", async () => {
+  const account = await automatic(CARDS.laterAuthentication);
+  await lab.pay(account, "10", CARDS.ok, false);
+  await lab.delivered();
+  const late = lab.inbox.splice(0);
+  lab.aheadMs += HOUR_MS;
+  expect(await cross(account)).toMatchObject({ status: "failed" });
+  await lab.delivered();
+  lab.inbox.push(...late);
+  await lab.settle();
+  expect(await lab.credited(account)).toBe(usd("30"));
+  const paused = { state: "paused", reason: "authentication_required" };
+  expect(await autoSettingsOf(lab.payments, account.row)).toMatchObject(paused);
+  await lab.pay(account, "10", CARDS.ok, false);
+  await lab.settle();
+  expect(await autoSettingsOf(lab.payments, account.row)).toMatchObject({ state: "enabled" });
+});
+
 test("an automatic top-up whose card is removed makes no charge that would fail", async () => {
   const account = await automatic();
   // As a setting that was stored while the card was being removed.

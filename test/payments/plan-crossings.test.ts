@@ -136,6 +136,23 @@ test("a renewal that was under way does not undo the plan that an operator set",
   expect(receipt).not.toContain("is paid until");
 });
 
+test("a refund that fails does not undo the plan that an operator set after it", async () => {
+  const account = await subscriber(lab);
+  const start = await order(account, "starter");
+  await lab.settle();
+  await refundTopUp(lab.payments, start?.id ?? "", { amount: null, reference: "all" });
+  await lab.settle();
+  await changeAccount(administration(), account.row.id, { kind: "plan", plan: "max" });
+  const refunds = lab.sandbox.actions.store.list("refund");
+  const refund = refunds.find(({ payment_intent }) => payment_intent === start?.intent);
+  lab.sandbox.actions.failRefund(refund?.id ?? "");
+  await lab.settle();
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "max",
+    subscription: { state: "ended", endReason: "operator" },
+  });
+});
+
 test("the receipt of a price that came too late does not promise a plan", async () => {
   const account = await subscriber(lab);
   await orderUnanswered(account, "pro");

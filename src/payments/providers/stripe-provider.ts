@@ -115,15 +115,14 @@ async function refund(
   const part = amount === null ? {} : { amount: toCents(amount) };
   const about = amount === null ? "all" : toDecimal(amount);
   const metadata = { [METADATA.refund]: idempotencyKey, [METADATA.refunded]: about };
-  // Stripe forgets a key after a day; the refund itself still names the order (D-371).
-  const earlier = (await collected(stripe.refunds.list({ payment_intent: intent }))).find(
-    (one) => one.metadata?.[METADATA.refund] === idempotencyKey,
-  );
-  if (earlier !== undefined) {
-    if (earlier.metadata?.[METADATA.refunded] === about) return;
-    throw new RefundRefused("reused", "The refund that was made by this key has another amount");
-  }
   try {
+    // Stripe forgets a key after a day; the refund itself still names the order (D-371).
+    const made = await collected(stripe.refunds.list({ payment_intent: intent }));
+    const earlier = made.find((one) => one.metadata?.[METADATA.refund] === idempotencyKey);
+    if (earlier?.metadata?.[METADATA.refunded] === about) return;
+    if (earlier !== undefined) {
+      throw new RefundRefused("reused", "The refund that was made by this key has another amount");
+    }
     const terms = { payment_intent: intent, metadata, ...part };
     await answered(stripe.refunds.create(terms, { idempotencyKey }));
   } catch (error) {
