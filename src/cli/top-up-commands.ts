@@ -2,6 +2,7 @@
 
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
+import { newSuffix } from "../core/ids.ts";
 import { toJsonNumber } from "../core/money.ts";
 import {
   type AutoSettings,
@@ -14,7 +15,7 @@ import { CONSENT_VERSION, consentText } from "../payments/consent.ts";
 import { openPayments } from "../payments/open-payments.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import { refundTopUp } from "../payments/refund.ts";
-import { chargeCard, startCheckout } from "../payments/top-ups.ts";
+import { orderCharge, startCheckout } from "../payments/top-ups.ts";
 import { loadMailConfig, loadPaymentConfig } from "../settings/config.ts";
 import type { AutoTopUp } from "../store/auto-top-ups.ts";
 import type { SavedCard } from "../store/saved-cards.ts";
@@ -91,11 +92,13 @@ const charge: Command = {
     const id = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
     const cardId = cardOption(input, "card");
-    const request = referenceOf(input, "id");
+    const reference = referenceOf(input, "id");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      const order = { amount, cardId, ...(request !== null && { request }) };
-      return ended(await chargeCard(paymentsOf(stores), account, order));
+      // Without an id of the operator's, one by which a charge without an answer is found again.
+      const request = reference ?? newSuffix(stores.random);
+      const order = { amount, cardId, request };
+      return ended(await orderCharge(paymentsOf(stores), account, order));
     };
   },
 };

@@ -5,9 +5,7 @@ import { positiveAmountFrom } from "../core/field-rules.ts";
 import { type AccountContext, accountEndpoint } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { ProviderAway } from "../payments/provider.ts";
-import type { PaymentDeps } from "../payments/read-top-up.ts";
-import { type ChargeOrder, chargeCard, startCheckout } from "../payments/top-ups.ts";
-import type { AccountRow } from "../store/accounts.ts";
+import { orderCharge, startCheckout } from "../payments/top-ups.ts";
 import { type TopUp, TopUps } from "../store/top-ups.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
 import { topUpJson } from "./billing-json.ts";
@@ -93,7 +91,7 @@ the first. A top-up that is still \`open\` is decided soon; it can be asked for 
     const { card = null, request } = fields;
     const order = { amount: amountOf(fields), cardId: card, request };
     const cashier = cashierOf(context, "card_charged", `$${fields.amount_usd}`);
-    return replyOf(await charged(cashier, context.account, order));
+    return replyOf(await orderCharge(cashier, context.account, order));
   },
 });
 
@@ -112,23 +110,6 @@ export const topUp = accountEndpoint({
     throw new AdministrationError("not_found", `There is no top-up ${id}`);
   },
 });
-
-/** If the provider does not answer, the top-up is open: a worker asks again, and charges once. */
-async function charged(
-  cashier: PaymentDeps,
-  account: AccountRow,
-  order: ChargeOrder & { readonly request: string },
-): Promise<TopUp> {
-  try {
-    return await chargeCard(cashier, account, order);
-  } catch (error) {
-    if (!(error instanceof ProviderAway)) throw error;
-    const open = await cashier.topUps.findRequest(account.number, order.request);
-    if (open === null) throw error;
-    cashier.log.warn({ topUpId: open.id, err: error }, "A charge waits for the payment provider");
-    return open;
-  }
-}
 
 function amountOf({ amount_usd: text }: { readonly amount_usd: string }) {
   return readField("amount_usd", () => positiveAmountFrom(text));

@@ -11,6 +11,7 @@ import type { NewTopUp, TopUp } from "../store/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
 import { CONSENT_VERSION } from "./consent.ts";
+import { ProviderAway } from "./provider.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 
 type Payer = Pick<AccountRow, "number" | "id" | "email">;
@@ -72,6 +73,27 @@ export async function chargeCard(
   const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
   const created = await create(deps, payer, { ...order, card: card.number, nextAttemptAt });
   return created.isRepeat ? created.topUp : await attempt(deps, created.topUp);
+}
+
+/**
+ * `chargeCard` for a payer who waits: where the provider does not answer, the top-up is answered as
+ * it is, open. A worker asks again, and the card is charged once.
+ * @throws AdministrationError
+ */
+export async function orderCharge(
+  deps: PaymentDeps,
+  payer: Payer,
+  order: ChargeOrder & { readonly request: string },
+): Promise<TopUp> {
+  try {
+    return await chargeCard(deps, payer, order);
+  } catch (error) {
+    if (!(error instanceof ProviderAway)) throw error;
+    const open = await deps.topUps.findRequest(payer.number, order.request);
+    if (open === null) throw error;
+    deps.log.warn({ topUpId: open.id, err: error }, "A charge waits for the payment provider");
+    return open;
+  }
 }
 
 function asked(request: string | undefined): Pick<NewTopUp, "request"> {
