@@ -1,7 +1,6 @@
 // The product with its dashboard and the sandbox of payments, as `npm start` runs it.
 
 import { buildDashboard } from "../../scripts/build-dashboard.ts";
-import { freePort } from "../../scripts/processes.mjs";
 import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import { type Product, startProduct } from "./product.ts";
 import { random } from "./random.ts";
@@ -24,28 +23,13 @@ export async function startDashboardProduct(
 ): Promise<DashboardProduct> {
   await using resources = new AsyncDisposableStack();
   await buildDashboard(testDataDirectory());
-  const port = await freePort();
-  const product = resources.use(
-    await startProduct({
-      apis: 1,
-      models: [{ id: "ok", input: "1000", output: "2000" }],
-      env: {
-        SESSION_SECRET: "the session secret of the browser tests",
-        CONSOLE_SHOW_MAILS: "true",
-        STRIPE_SECRET_KEY: SECRET_KEY,
-        STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-        STRIPE_API_BASE: `http://127.0.0.1:${port}`,
-        STRIPE_RETURN_URL: `http://127.0.0.1:${port}/`,
-        ...own,
-      },
-    }),
-  );
-  const { url } = product.api(0);
+  // The address of the product, which alone causes events, follows below.
+  const webhook = { url: "", secret: WEBHOOK_SECRET };
   const sandbox = startSandbox({
-    port,
+    port: 0,
     file: null,
     secretKey: SECRET_KEY,
-    webhook: { url: `${url}/webhooks/stripe`, secret: WEBHOOK_SECRET },
+    webhook,
     now: Date.now,
     random,
     after: (delayMs, run) => {
@@ -55,6 +39,23 @@ export async function startDashboardProduct(
     log: silent,
   });
   resources.defer(() => sandbox.stop());
+  const product = resources.use(
+    await startProduct({
+      apis: 1,
+      models: [{ id: "ok", input: "1000", output: "2000" }],
+      env: {
+        SESSION_SECRET: "the session secret of the browser tests",
+        CONSOLE_SHOW_MAILS: "true",
+        STRIPE_SECRET_KEY: SECRET_KEY,
+        STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+        STRIPE_API_BASE: sandbox.url,
+        STRIPE_RETURN_URL: `${sandbox.url}/`,
+        ...own,
+      },
+    }),
+  );
+  const { url } = product.api(0);
+  webhook.url = `${url}/webhooks/stripe`;
   const kept = resources.move();
   return { product, sandbox, url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
