@@ -59,19 +59,20 @@ interface NewSession extends Record<string, unknown> {
 
 /**
  * What a new session stores besides, of whoever has passed the provider before: better-auth makes
- * it anew after our own second factor.
+ * it anew after our own second factor, and when that is turned on or off. Such a copy ends with the
+ * session that it is made of, so nobody prolongs one without the provider (D-377).
  */
 export async function ssoOf(
   sso: Sso | null,
   { userId, ssoIssuer, expiresAt }: NewSession,
   ctx: GenericEndpointContext | null,
 ): Promise<Partial<SsoSession>> {
-  if (sso === null || ctx === null || !AFTER_SECOND_FACTOR.test(ctx.path)) return {};
-  const token = kept(ctx);
+  if (sso === null || ctx === null || ctx.path === SSO_PATH) return {};
+  const token = AFTER_SECOND_FACTOR.test(ctx.path) ? kept(ctx) : "";
   const passed = token === "" ? null : await sso.passed(ctx.context.internalAdapter, token, userId);
   if (passed !== null) return passed;
-  // A copy of a session that began at the provider ends no later than one of these.
-  return typeof ssoIssuer === "string" ? { expiresAt: sso.endOf(expiresAt) } : {};
+  if (typeof ssoIssuer !== "string") return {};
+  return { expiresAt: sso.endOf(ctx.context.session?.session.expiresAt ?? expiresAt) };
 }
 
 /** The browser keeps the token; null: it forgets the one that it has. */

@@ -120,6 +120,27 @@ describe("an operator on the list", () => {
     expect(new Date(row?.expires_at).getTime()).toBeLessThanOrEqual(Date.now() + SSO_SESSION_MS);
   });
 
+  test("prolongs no session by turning their own second factor off and on", async () => {
+    await lab.operator("prolonged@example.com");
+    const { visitor } = await lab.signIn({ sub: "prolonged", email: "prolonged@example.com" });
+    await turnOn(visitor);
+    const { sql } = lab.people.stores.database;
+    const { id } = await person("prolonged@example.com");
+    const endsAt = new Date(nowMs + HOUR_MS);
+    await sql`UPDATE sessions SET expires_at = ${endsAt.toISOString()}::text::timestamptz
+      WHERE person = ${id}`;
+    const endOf = async () => {
+      const rows = await sql`SELECT sso_issuer, expires_at FROM sessions WHERE person = ${id}`;
+      expect(rows.map(({ sso_issuer }) => sso_issuer)).toEqual([lab.issuer.issuer]);
+      return new Date(rows[0]?.expires_at);
+    };
+    const off = await visitor.auth("/two-factor/disable", { password: PASSWORD });
+    expect([off.status, await endOf()]).toEqual([200, endsAt]);
+    for (const name of visitor.cookies.keys()) if (/sso$/.test(name)) visitor.cookies.delete(name);
+    await turnOn(visitor);
+    expect([await operatorPage(visitor), await endOf()]).toEqual(["open", endsAt]);
+  });
+
   test("must prove again who they are, unless the provider has asked lately", async () => {
     await lab.operator("proof@example.com");
     const who = { sub: "proof", email: "proof@example.com", amr: MFA };
