@@ -4,9 +4,9 @@
 
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
-import { newToken } from "../core/console-tokens.ts";
+import { hashToken, newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
-import { LINK_PATH, linkName, SIGN_UP_PATH, VERIFY_PATH } from "./auth-terms.ts";
+import { DEVICE_HEADER, LINK_PATH, linkName, SIGN_UP_PATH, VERIFY_PATH } from "./auth-terms.ts";
 import type { IdentityMails } from "./identity-mails.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -27,6 +27,8 @@ interface PendingSignUp {
   readonly email: string;
   readonly name: string;
   readonly passwordHash: string;
+  /** A hash of the name of the browser that asked; only there the password counts (D-378). */
+  readonly device: string;
 }
 
 /** The name under which a pending sign-up is stored; only its hash is. */
@@ -49,7 +51,7 @@ export function signUp({ random, now, mails }: SignUpDeps) {
       return ctx.json({ status: true });
     }
     const token = newToken(random);
-    const pending: PendingSignUp = { email, name, passwordHash };
+    const pending: PendingSignUp = { email, name, passwordHash, device: deviceIn(ctx.headers) };
     await internalAdapter.createVerificationValue({
       identifier: signUpName(token),
       value: JSON.stringify(pending),
@@ -68,7 +70,7 @@ export function linkSignIn() {
       const { internalAdapter } = ctx.context;
       const row = await internalAdapter.consumeVerificationValue(signUpName(token));
       if (row === null) throw new APIError("BAD_REQUEST", USED);
-      const { email, name, passwordHash } = JSON.parse(row.value) as PendingSignUp;
+      const { email, name, passwordHash, device } = JSON.parse(row.value) as PendingSignUp;
       // A second link to the same inbox finds the account that the first one made.
       const user = await createPerson(email, () =>
         internalAdapter.createUser(
@@ -77,15 +79,19 @@ export function linkSignIn() {
         ),
       );
       if (user === null) return ctx.json({ status: true, signed_in: false });
-      await internalAdapter.linkAccount({
-        userId: user.id,
-        providerId: "credential",
-        accountId: user.id,
-        password: passwordHash,
-      });
+      // In another browser the link proves the inbox, but not who chose the password.
+      const hasPassword = device === deviceIn(ctx.headers);
+      if (hasPassword) {
+        await internalAdapter.linkAccount({
+          userId: user.id,
+          providerId: "credential",
+          accountId: user.id,
+          password: passwordHash,
+        });
+      }
       const session = await internalAdapter.createSession(user.id);
       await setSessionCookie(ctx, { session, user });
-      return ctx.json({ status: true, signed_in: true });
+      return ctx.json({ status: true, signed_in: true, has_password: hasPassword });
 
       async function createPerson<T>(address: string, create: () => Promise<T>): Promise<T | null> {
         if ((await internalAdapter.findUserByEmail(address)) !== null) return null;
@@ -108,4 +114,8 @@ export function linkSignIn() {
       return ctx.json({ status: true });
     }),
   };
+}
+
+function deviceIn(headers: Headers | undefined): string {
+  return hashToken(`device:${headers?.get(DEVICE_HEADER) ?? ""}`);
 }

@@ -15,7 +15,7 @@ describe("signing up with a password", () => {
     expect(await ada.isSignedIn()).toBe(false);
     expect((await ada.signIn("ada@example.com")).status).toBe(401);
     const verified = await ada.auth("/sign-up/verify", { token });
-    expect(verified.body).toEqual({ status: true, signed_in: true });
+    expect(verified.body).toEqual({ status: true, signed_in: true, has_password: true });
     expect(await ada.isSignedIn()).toBe(true);
     const [account] = await lab.stores.accounts.list();
     expect(account).toMatchObject({

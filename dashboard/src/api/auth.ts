@@ -33,10 +33,17 @@ export async function signOut(): Promise<void> {
   await post(`${AUTH}/sign-out`);
 }
 
-/** Verifies an inbox by the token of a mail. False if the address had an account already. */
-export async function verifySignUp(token: string): Promise<boolean> {
-  const reply = await post<{ signed_in: boolean }>(`${AUTH}/sign-up/verify`, { token });
-  return reply.signed_in;
+/** What became of a sign-up once its inbox is verified. */
+export interface VerifiedSignUp {
+  /** False if the address had an account already. */
+  readonly signed_in: boolean;
+  /** False if the link was opened in another browser: the password of the sign-up is none then. */
+  readonly has_password?: boolean;
+}
+
+/** Verifies an inbox by the token of a mail. */
+export async function verifySignUp(token: string): Promise<VerifiedSignUp> {
+  return await post<VerifiedSignUp>(`${AUTH}/sign-up/verify`, { token });
 }
 
 /** Sends a code to sign in with, or to sign up with where the inbox is new. */

@@ -14,7 +14,11 @@ export function Verify() {
   const navigate = useNavigate();
   if (token === "") return <MailUnderWay />;
   const run = async () => {
-    if (await verifySignUp(token)) return await enter();
+    const verified = await verifySignUp(token);
+    if (verified.signed_in) {
+      if (verified.has_password === false) say(t.entry.noPasswordYet);
+      return await enter();
+    }
     say(t.entry.knownAlready);
     await navigate({ to: "/sign-in" });
   };

@@ -40,6 +40,9 @@ export const entryTexts = {
   noMail: "No mail after a minute? Look into the spam folder, or send it again.",
   sendAgain: "Send it again",
   knownAlready: "This address has an account already. Sign in with it.",
+  noPasswordYet:
+    "You signed up in another browser, so your password was not set. Set it with a mailed link, " +
+    "or sign in with mailed codes.",
   development: "This installation delivers no mail. The mail brings:",
   openMailed: "the link",
   twoFactor: "Second factor",
