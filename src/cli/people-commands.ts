@@ -185,9 +185,9 @@ const address: Command = {
       const { service } = loadMailConfig();
       const { now } = administration;
       const mails = new IdentityMails({ database, now, service, dashboard });
-      for (const one of [email, to]) {
-        await mails.notice(one, `The operator changed your address from ${email} to ${to}`);
-      }
+      const what = `The operator changed your address from ${email} to ${to}`;
+      await mails.formerAddress(email, what);
+      await mails.notice(to, what);
       return { json: { email: to, before: email }, text: `${email} is ${to} now.` };
     };
   },

@@ -43,7 +43,12 @@ function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
     const mails = new IdentityMails({ database, now, service, dashboard });
     const noted: TeamActor["noted"] = (action, about) => (tx, number) =>
       recordActivity(tx, number, { actor: OPERATOR, action, about }, new Date(now()));
-    const by = { name: `The operator of ${service}`, role: "owner", noted } as const;
+    const by = {
+      name: `The operator of ${service}`,
+      role: "owner",
+      noted,
+      alsoNoted: noted,
+    } as const;
     return await run({ account, deps: { database, random, mails, now }, by, stores });
   };
 }

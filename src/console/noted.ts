@@ -1,21 +1,50 @@
 // The line about a change, written in the change's own transaction, with who made it.
 
+import { ConsoleError } from "../core/console-errors.ts";
+import { mayAct, type Role } from "../core/roles.ts";
 import type { ConsoleFrameDeps, PersonContext } from "../http/console-endpoint.ts";
 import type { AlsoInTransaction } from "../store/accounts.ts";
 import { type Actor, recordActivity } from "../store/activity.ts";
+import type { Transaction } from "../store/operations.ts";
 
-type Context = Pick<PersonContext<ConsoleFrameDeps>, "person" | "client" | "deps">;
+type PersonPart = Pick<PersonContext<ConsoleFrameDeps>, "person" | "client" | "deps">;
+
+/** `role` is the one by which the frame let the person in, if the change is about an account. */
+type Context = PersonPart & { readonly role?: Role };
 
 /** The person of a request, as a line names them. */
-export function actorOf({ person, client }: Context): Actor {
+export function actorOf({ person, client }: PersonPart): Actor {
   const { email: name, personId } = person;
   return { name, personId, country: client.country, ipHash: client.ipHash };
 }
 
-/** Writes that the person of a request did `action`; `about` says to what, in words. */
+/**
+ * Writes that the person of a request did `action`; `about` says to what, in words. Undoes the
+ * change if the person has lost the role meanwhile, by which they were let in (D-380).
+ */
 export function noted(context: Context, action: string, about: string): AlsoInTransaction {
+  const write = alsoNoted(context, action, about);
+  return async (tx, account) => {
+    await requireRole(context, tx, account);
+    await write(tx, account);
+  };
+}
+
+/** The same for what follows from a change of the person that was noted before. */
+export function alsoNoted(context: Context, action: string, about: string): AlsoInTransaction {
   const now = new Date(context.deps.clock.now());
   return (tx, account) => {
     return recordActivity(tx, account, { actor: actorOf(context), action, about }, now);
   };
+}
+
+async function requireRole(
+  { deps, person, role }: Context,
+  tx: Transaction,
+  account: number,
+): Promise<void> {
+  if (role === undefined) return;
+  const present = await deps.people.roleIn(tx, person.personId, account);
+  if (present !== null && mayAct(present, role)) return;
+  throw new ConsoleError("role_required", "Your role in this account has just been changed");
 }

@@ -78,7 +78,8 @@ const addPasskey = personEndpoint({
     const { passkeys, mails } = deps.identity;
     const given = { origin: originOf(context), name: name.trim(), response };
     const id = await passkeys.add(await challengesOf(context), person, given);
-    await mails.notice(person.email, `A passkey was added: ${given.name}`);
+    const what = `A passkey was added: ${given.name}`;
+    await mails.notice(person.email, what, "remove the passkey and ");
     return { id };
   },
 });

@@ -24,7 +24,7 @@ import type { AccountRow } from "../store/accounts.ts";
 import { listActivity } from "../store/activity.ts";
 import type { Database } from "../store/database.ts";
 import { acceptInvitation, listInvitations, listMembers } from "../store/memberships.ts";
-import { noted } from "./noted.ts";
+import { alsoNoted, noted } from "./noted.ts";
 import type { OwnAccountsDeps } from "./own-accounts.ts";
 import { AccountRef, Changed, Mailed, TokenBody } from "./people-schema.ts";
 import {
@@ -206,6 +206,7 @@ function byPerson(context: Context): TeamActor {
     name: person.email,
     role,
     noted: (action, about) => noted(context, action, about),
+    alsoNoted: (action, about) => alsoNoted(context, action, about),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { Role } from "../core/roles.ts";
 import type { AccountRow } from "../store/accounts.ts";
+import type { Transaction } from "../store/operations.ts";
 
 /** A person with a session. */
 export interface SignedIn {
@@ -29,4 +30,6 @@ export interface People {
   signedIn(headers: Headers): Promise<SignedIn | null>;
   /** Null if there is no such account, or the person does not belong to it. */
   membership(personId: string, accountId: string): Promise<Membership | null>;
+  /** The role as the transaction of a change sees it; null if the person has none any longer. */
+  roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null>;
 }

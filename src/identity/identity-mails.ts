@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
 import type { Database } from "../store/database.ts";
+import type { Transaction } from "../store/operations.ts";
 import { addServiceMail } from "../store/outbox.ts";
 
 /** What a mail brings: where its button leads, or the code in it. */
@@ -94,12 +95,14 @@ export class IdentityMails {
     });
   }
 
+  /** In the transaction of the invitation. False if the inbox has had too many of them. */
   async invitation(
+    tx: Transaction,
     to: string,
     token: string,
     { invitedBy, account, role }: { invitedBy: string; account: string; role: string },
-  ): Promise<void> {
-    await this.#send("invitation", to, {
+  ): Promise<boolean> {
+    return await this.#add(tx, "invitation", to, {
       subject: `${invitedBy} invites you`,
       paragraphs: [
         `${invitedBy} invites you to the account "${account}".`,
@@ -111,14 +114,26 @@ export class IdentityMails {
   }
 
   /** Tells somebody that how they sign in has changed. */
-  async notice(to: string, what: string): Promise<void> {
+  async notice(to: string, what: string, first = ""): Promise<void> {
     await this.#send("security_notice", to, {
       subject: what,
       paragraphs: [
         `${what}. If this was you, there is nothing to do.`,
-        "If it was not, set a new password now, which also ends all sessions.",
+        `If it was not, ${first}set a new password now, which also ends all sessions.`,
       ],
       button: { label: "Set a new password", url: `${this.deps.dashboard}/forgot` },
+    });
+  }
+
+  /** The same to an address that was somebody's: nothing more can be done with it. */
+  async formerAddress(to: string, what: string): Promise<void> {
+    await this.#send("security_notice", to, {
+      subject: what,
+      paragraphs: [
+        `${what}. If this was you, there is nothing to do.`,
+        "If it was not, tell whoever runs this service at once: the address that this mail went " +
+          "to no longer signs in, and no link to a new password is sent to it.",
+      ],
     });
   }
 
@@ -134,12 +149,24 @@ export class IdentityMails {
     kind: ServiceMailKind,
     to: string,
     parts: MailParts,
-    proof: MailedProof = parts.button === undefined ? {} : { link: parts.button.url },
+    proof?: MailedProof,
   ): Promise<void> {
-    const { database, now, service } = this.deps;
+    await this.deps.database.db.transaction((tx) => this.#add(tx, kind, to, parts, proof));
+  }
+
+  /** False if the inbox has had too many mails of this kind. */
+  async #add(
+    tx: Transaction,
+    kind: ServiceMailKind,
+    to: string,
+    parts: MailParts,
+    proof: MailedProof = parts.button === undefined ? {} : { link: parts.button.url },
+  ): Promise<boolean> {
+    const { now, service } = this.deps;
     const mail = { ...serviceMail({ ...parts, service }), kind, to, account: null };
-    const added = await database.db.transaction((tx) => addServiceMail(tx, mail, new Date(now())));
+    const added = await addServiceMail(tx, mail, new Date(now()));
     const seen = this.#seen.getStore();
     if (seen !== undefined && added === "added") seen.proof = proof;
+    return added !== "limited";
   }
 }

@@ -5,12 +5,14 @@ import { isAPIError } from "better-auth/api";
 import { keyedHash, newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import type { Role } from "../core/roles.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { ClientInfo } from "../http/client-info.ts";
 import type { Membership, People, SignedIn } from "../http/people.ts";
 import type { AccountRef } from "../store/accounts.ts";
 import { Attempts } from "../store/attempts.ts";
 import type { Database } from "../store/database.ts";
+import type { Transaction } from "../store/operations.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
 import { SsoLinks } from "../store/sso-links.ts";
@@ -95,7 +97,7 @@ export class Identity implements People, AttemptLimitsDeps {
       config.sso && new Sso(config.sso, { links, people, mails, random, now, log, redirectUri });
     this.sso = sso;
     this.auth = createAuth({
-      ...{ database, random, now, log, origin, secrets, mails, passkeys, sso, passwords },
+      ...{ database, random, now, log, origin, secrets, mails, passkeys, people, sso, passwords },
       onSession: (personId, headers) => this.#onSession(personId, headers),
     });
   }
@@ -173,12 +175,16 @@ export class Identity implements People, AttemptLimitsDeps {
     const wish = JSON.parse(row.value) as { personId: string; email: string };
     if (wish.personId !== person.personId) return null;
     if (!(await this.store.changeEmail(wish.personId, wish.email))) return null;
-    await this.mails.notice(person.email, `Your address was changed to ${wish.email}`);
+    await this.mails.formerAddress(person.email, `Your address was changed to ${wish.email}`);
     return wish.email;
   }
 
   async membership(personId: string, accountId: string): Promise<Membership | null> {
     return await this.store.membership(personId, accountId);
+  }
+
+  async roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null> {
+    return await this.store.roleIn(tx, personId, account);
   }
 
   /** Before each session: a person whose first one it is gets an account (D-232). */

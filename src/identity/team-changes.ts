@@ -5,6 +5,7 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { Role } from "../core/roles.ts";
+import { LIMIT_WINDOW_MS } from "../core/service-mail.ts";
 import type { AccountRow, AlsoInTransaction } from "../store/accounts.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -23,8 +24,10 @@ export interface TeamActor {
   readonly name: string;
   /** What they may do; the operator may do what an owner may. */
   readonly role: Role;
-  /** Writes the line about the change, in its transaction. */
+  /** Writes the line about the change, in its transaction. @throws ConsoleError to undo it */
   readonly noted: (action: string, about: string) => AlsoInTransaction;
+  /** Writes the line about what followed from the change. */
+  readonly alsoNoted: (action: string, about: string) => AlsoInTransaction;
 }
 
 export interface TeamDeps {
@@ -49,13 +52,25 @@ export async function inviteToAccount(
     ...{ id, email, role, token, invitedBy: by.name },
     expiresAt: new Date(now.getTime() + INVITATION_MS),
   };
-  const also = by.noted("person_invited", `${email} as ${role}`);
+  const noted = by.noted("person_invited", `${email} as ${role}`);
+  const about = { invitedBy: by.name, account: account.name ?? account.id, role };
+  const also: AlsoInTransaction = async (tx, number) => {
+    await noted(tx, number);
+    // Without its mail nobody could accept it, and it would have ended the one before.
+    if (!(await mails.invitation(tx, email, token, about))) throw tooManyMails(email);
+  };
   if ((await addInvitation(database, account, invitation, { now, also })) === "member") {
     throw new ConsoleError("already_member", `${email} belongs to this account already`);
   }
-  const about = { invitedBy: by.name, account: account.name ?? account.id, role };
-  await mails.invitation(email, token, about);
   return id;
+}
+
+function tooManyMails(email: string): ConsoleError {
+  return new ConsoleError(
+    "too_many_attempts",
+    `${email} has had as many invitations as one inbox may in an hour. Try again later`,
+    LIMIT_WINDOW_MS / 1_000,
+  );
 }
 
 /** Ends an open invitation. @throws ConsoleError if there is none with this id */
@@ -94,7 +109,7 @@ export async function changeTeam(
       const about = role === null ? email : `${email} is ${role}`;
       return by.noted(action, about)(tx, account.number);
     },
-    withdrawn: (tx, email) => by.noted("invitation_withdrawn", email)(tx, account.number),
+    withdrawn: (tx, email) => by.alsoNoted("invitation_withdrawn", email)(tx, account.number),
   });
   if (found !== null) throw problem(found);
 }

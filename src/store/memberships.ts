@@ -73,7 +73,7 @@ interface MemberChange {
   readonly now: Date;
 }
 
-/** What a change did; it runs in its transaction. */
+/** What a change does; it runs in its transaction, and can undo it. */
 interface AlsoChanged {
   readonly changed: (tx: Transaction, email: string) => Promise<void>;
   /** For each invitation that ended with the role of whoever sent it, with its address. */
@@ -103,9 +103,10 @@ export async function changeMember(
     const isAboutOwner = member.role === "owner" || role === "owner";
     if (by !== null && by !== "owner" && isAboutOwner) return "owner_only";
     if (member.role === "owner" && (await countOwners(tx, number)) === 1) return "last_owner";
+    // Before the change: whoever changes their own role still has it.
+    await also.changed(tx, member.email);
     if (role === null) await tx.delete(memberships).where(isMember);
     else await tx.update(memberships).set({ role }).where(isMember);
-    await also.changed(tx, member.email);
     const ended = await endInvitationsBy(tx, number, { ...member, role, now });
     for (const email of ended) await also.withdrawn(tx, email);
     return null;

@@ -5,7 +5,8 @@ import type { Role } from "../core/roles.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
-import { invitations, memberships, people, sessions } from "./people-schema.ts";
+import type { Transaction } from "./operations.ts";
+import { invitations, memberships, people, sessions, verifications } from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
 
 export interface PersonRow {
@@ -95,7 +96,24 @@ export class PeopleStore {
     await this.database.db.update(people).set({ name }).where(eq(people.id, personId));
   }
 
-  /** Gives a person another verified address. False if somebody has it. */
+  /** The role in the transaction of a change; null for whoever does not belong to the account. */
+  async roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null> {
+    const [row] = await tx
+      .select({ role: memberships.role })
+      .from(memberships)
+      .where(and(eq(memberships.person, personId), eq(memberships.account, account)));
+    return row?.role ?? null;
+  }
+
+  /**
+   * Ends what was given out to sign this person in: mailed and made links, sign-ins that wait for
+   * the second factor, and devices that need none (D-379). Sessions stay.
+   */
+  async endProofs(personId: string): Promise<void> {
+    await this.database.db.delete(verifications).where(proofsOf(personId));
+  }
+
+  /** Gives a person another verified address, and ends their proofs. False if somebody has it. */
   async changeEmail(personId: string, email: string): Promise<boolean> {
     try {
       return await this.database.db.transaction(async (tx) => {
@@ -106,6 +124,7 @@ export class PeopleStore {
           .for("update");
         if (before === undefined) return false;
         await tx.update(people).set({ email }).where(eq(people.id, personId));
+        await tx.delete(verifications).where(proofsOf(personId));
         // Invitations name whoever sent them by the address, and end with their role.
         await tx
           .update(invitations)
@@ -126,4 +145,9 @@ export class PeopleStore {
       .set({ provedAt: now })
       .where(eq(sessions.id, sessionId));
   }
+}
+
+/** All that signs somebody in has the person's id as its value, whatever its name. */
+function proofsOf(personId: string) {
+  return eq(verifications.value, personId);
 }

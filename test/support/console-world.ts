@@ -48,6 +48,7 @@ function peopleOf({ accounts }: ApiStores, ofUs: ReadonlySet<string>): People {
       const account = ofUs.has(accountId) ? await accounts.find(accountId) : null;
       return role === undefined || account === null ? null : { account, role };
     },
+    roleIn: async (_, personId) => ROLES.find((one) => one === personId) ?? null,
   };
 }
 
