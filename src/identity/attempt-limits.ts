@@ -33,9 +33,11 @@ const ATTEMPT_LIMITS = {
   send_code: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
   send_reset: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
   invite: { address: { limit: 60, minutes: HOUR } },
+  // Each code takes five tries, and an inbox gets three codes in an hour.
   enter_code: {
     address: { limit: 60, minutes: HOUR },
-    inbox: { limit: 15, minutes: HOUR },
+    inboxFromAddress: { limit: 15, minutes: HOUR },
+    inbox: { limit: 100, minutes: HOUR },
   },
   enter_second_factor: { address: { limit: 30, minutes: 10 } },
   use_passkey: { address: { limit: 60, minutes: 10 } },

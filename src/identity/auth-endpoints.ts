@@ -79,8 +79,10 @@ async function forward(
     ...Object.fromEntries(known.map((field) => [field, fieldOf(input, field)])),
     ...(email !== null && { email }),
   };
-  const who = { clientIp, email };
-  if (path.attempt !== null) await countAttempt(identity, path.attempt, who);
+  if (path.attempt !== null) {
+    const inbox = email ?? (await ownInbox(identity, path, request));
+    await countAttempt(identity, path.attempt, { clientIp, email: inbox });
+  }
   const device = deviceOf(request.headers, identity.origin, deps.random);
   const headers = new Headers({
     "content-type": "application/json",
@@ -101,6 +103,15 @@ async function forward(
   const answer = await ours(result, identity.showsMails ? proof : null);
   if (device.cookie !== null) answer.headers.append("set-cookie", device.cookie);
   return answer;
+}
+
+/** The inbox of whoever is signed in and enters the password again, which can be a guess too. */
+async function ownInbox(
+  identity: Identity,
+  { attempt }: AuthPath,
+  { headers }: Request,
+): Promise<string | null> {
+  return attempt === "password" ? ((await identity.signedIn(headers))?.email ?? null) : null;
 }
 
 /** Names are stored without the spaces around them. */

@@ -1,0 +1,68 @@
+// Limits of attempts: they hold whichever way a guess takes, and lock nobody else out.
+
+import { expect, test } from "bun:test";
+import { shared } from "../support/shared.ts";
+import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
+
+const lab = await shared(PeopleLab.start());
+
+test("a stolen session guesses the password no more often than a sign-in does", async () => {
+  const thief = await lab.person("stolen@example.com");
+  const guess = { currentPassword: "a wrong password", newPassword: PASSWORD };
+  const answers: number[] = [];
+  for (let attempt = 0; attempt < 11; attempt += 1) {
+    answers.push((await thief.auth("/change-password", guess)).status);
+  }
+  expect(answers).toEqual([...Array(10).fill(400), 429]);
+  const other = { password: "a wrong password" };
+  for (const path of ["enable", "disable", "generate-backup-codes"]) {
+    expect((await thief.auth(`/two-factor/${path}`, other)).status).toBe(429);
+  }
+  expect((await lab.visitor().signIn("stolen@example.com")).status).toBe(200);
+});
+
+test("wrong codes of a stranger do not keep the owner of the inbox out", async () => {
+  const email = "coded@example.com";
+  const stranger = lab.visitor();
+  const answers: number[] = [];
+  for (let attempt = 0; attempt < 16; attempt += 1) {
+    answers.push((await stranger.auth("/sign-in/email-otp", { email, otp: "000000" })).status);
+  }
+  expect([answers[14], answers[15]]).toEqual([400, 429]);
+  const owner = lab.visitor();
+  const sent = await owner.auth("/email-otp/send-verification-otp", { email });
+  const { code: otp } = sent.body.development;
+  expect((await owner.auth("/sign-in/email-otp", { email, otp })).status).toBe(200);
+});
+
+test("an invitation that cannot be mailed is refused, and the one before works", async () => {
+  const owner = await lab.person("inviter@example.com");
+  const account = await owner.firstAccount();
+  const path = `/console/api/accounts/${account}`;
+  const email = "often@example.com";
+  let token: string | null = null;
+  for (let mail = 0; mail < 3; mail += 1) {
+    token = tokenOf(await owner.post(`${path}/invitations`, { email, role: "viewer" }));
+  }
+  const fourth = await owner.post(`${path}/invitations`, { email, role: "admin" });
+  expect([fourth.status, fourth.body.error?.code]).toEqual([429, "too_many_attempts"]);
+  expect(Number(fourth.headers.get("retry-after"))).toBeGreaterThan(0);
+  const { invitations } = (await owner.get(`${path}/team`)).body;
+  expect(invitations).toMatchObject([{ email, role: "viewer" }]);
+  const invited = await lab.person(email);
+  const accepted = await invited.post("/console/api/invitations/accept", { token });
+  expect(accepted.status).toBe(200);
+});
+
+test("a notice says only what its reader can do", async () => {
+  const { sql } = lab.stores.database;
+  const person = await lab.person("before@example.com");
+  const asked = await person.post("/console/api/me/email", { email: "after@example.com" });
+  await person.post("/console/api/me/email/confirm", { token: tokenOf(asked) });
+  const [mail] = await sql`SELECT text FROM outbox
+    WHERE recipient = 'before@example.com' AND kind = 'security_notice'`;
+  // With the old address nobody gets a link to set a new password.
+  expect(mail?.text).toContain("Your address was changed to after@example.com");
+  expect(mail?.text).not.toContain("set a new password");
+  expect(mail?.text).not.toContain("/dashboard/forgot");
+});
