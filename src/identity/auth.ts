@@ -9,6 +9,7 @@ import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type SecretList, secretId } from "../core/secrets.ts";
 import type { Database } from "../store/database.ts";
+import type { PeopleStore } from "../store/people.ts";
 import { peopleAdapter } from "../store/people-adapter.ts";
 import {
   AUTH_PATH,
@@ -40,6 +41,7 @@ export interface AuthDeps {
   readonly origin: string;
   readonly mails: IdentityMails;
   readonly passkeys: Passkeys;
+  readonly people: PeopleStore;
   /** Null where there is no single sign-on. */
   readonly sso: Sso | null;
   readonly log: Log;
@@ -55,6 +57,9 @@ const RESET_SECONDS = 60 * 60;
 const SESSION_SECONDS = 14 * 24 * 60 * 60;
 const SECOND_FACTOR_SECONDS = 10 * 60;
 const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
+
+/** Where better-auth makes the session of whoever has just changed the password. */
+const PASSWORD_PATH = "/change-password";
 
 interface Addressee {
   readonly email: string;
@@ -102,9 +107,11 @@ export function createAuth(deps: AuthDeps) {
       user: {
         update: {
           before: async ({ twoFactorEnabled }, context) => {
-            if (twoFactorEnabled !== true) return;
+            if (typeof twoFactorEnabled !== "boolean") return;
             const present = context?.context.session;
-            if (!present) throw new Error("The second factor is turned on without a session");
+            if (!present) throw new Error("The second factor is changed without a session");
+            await deps.people.endProofs(present.user.id);
+            if (!twoFactorEnabled) return;
             // Sessions that began without a second factor must not count as if they had one.
             // better-auth replaces the present session.
             await context.context.internalAdapter.deleteUserSessions(present.user.id);
@@ -114,6 +121,7 @@ export function createAuth(deps: AuthDeps) {
       session: {
         create: {
           before: async (session, context) => {
+            if (context?.path === PASSWORD_PATH) await deps.people.endProofs(session.userId);
             const more = await deps.onSession(session.userId, context?.headers ?? null);
             const sso = await ssoOf(deps.sso, session, context);
             return { data: { ...session, ...more, ...sso } };
@@ -165,7 +173,7 @@ const SESSION = {
   },
 } as const;
 
-function passwords({ mails, passwords: password }: AuthDeps) {
+function passwords({ mails, people, passwords: password }: AuthDeps) {
   return {
     enabled: true,
     ...(password !== undefined && { password }),
@@ -178,8 +186,10 @@ function passwords({ mails, passwords: password }: AuthDeps) {
     revokeSessionsOnPasswordReset: true,
     sendResetPassword: ({ user, token }: { user: Addressee; token: string }) =>
       mails.passwordReset(user.email, token),
-    onPasswordReset: ({ user }: { user: Addressee }) =>
-      mails.notice(user.email, "Your password was changed"),
+    onPasswordReset: async ({ user }: { user: Addressee & { readonly id: string } }) => {
+      await people.endProofs(user.id);
+      await mails.notice(user.email, "Your password was changed");
+    },
   };
 }
 

@@ -1,0 +1,152 @@
+// What was given out before a change: links, trusted devices, sign-ins that wait for a code, and
+// roles. None of it outlives the change.
+
+import { describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
+import { shared } from "../support/shared.ts";
+import { totp } from "../support/totp.ts";
+import { PASSWORD, PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
+
+const NEW_PASSWORD = "another long password";
+
+const lab = await shared(PeopleLab.start());
+const { sql } = lab.stores.database;
+
+/** Turns the second factor of whoever is signed in here on. Answers its secret. */
+async function turnOn(visitor: Visitor): Promise<string> {
+  const { body } = await visitor.auth("/two-factor/enable", { password: PASSWORD });
+  const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
+  const verified = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
+  expect(verified.status).toBe(200);
+  return secret;
+}
+
+async function resetLinkOf(email: string): Promise<string | null> {
+  return tokenOf(await lab.visitor().auth("/request-password-reset", { email }));
+}
+
+async function reset(token: string | null): Promise<unknown[]> {
+  const { status, body } = await lab.visitor().auth("/reset-password", {
+    ...{ token, newPassword: NEW_PASSWORD },
+  });
+  return [status, body.error?.code];
+}
+
+describe("a link to set a new password ends", () => {
+  test("with another one that was used", async () => {
+    const email = "two-links@example.com";
+    await lab.person(email);
+    const tokens = [await resetLinkOf(email), await resetLinkOf(email)];
+    expect(await reset(tokens[0] ?? null)).toEqual([200, undefined]);
+    expect(await reset(tokens[1] ?? null)).toEqual([400, "invalid_token"]);
+  });
+
+  test("with a change of the password", async () => {
+    const email = "changed@example.com";
+    const person = await lab.person(email);
+    const token = await resetLinkOf(email);
+    const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
+    expect((await person.auth("/change-password", passwords)).status).toBe(200);
+    expect(await person.isSignedIn()).toBe(true);
+    expect(await reset(token)).toEqual([400, "invalid_token"]);
+  });
+
+  test("with the address that it was mailed to", async () => {
+    const email = "old-inbox@example.com";
+    const person = await lab.person(email);
+    const token = await resetLinkOf(email);
+    const asked = await person.post("/console/api/me/email", { email: "new-inbox@example.com" });
+    const confirmed = { token: tokenOf(asked) };
+    expect((await person.post("/console/api/me/email/confirm", confirmed)).status).toBe(200);
+    expect(await reset(token)).toEqual([400, "invalid_token"]);
+    expect((await lab.visitor().signIn("new-inbox@example.com")).status).toBe(200);
+  });
+});
+
+test("a sign-in that waits for a code ends with the password that began it", async () => {
+  const email = "waiting@example.com";
+  const person = await lab.person(email);
+  const secret = await turnOn(person);
+  const other = lab.visitor();
+  expect((await other.signIn(email)).body.twoFactorRedirect).toBe(true);
+  const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
+  expect((await person.auth("/change-password", passwords)).status).toBe(200);
+  const late = await other.auth("/two-factor/verify-totp", { code: totp(secret) });
+  expect([late.status, late.body.error.code]).toEqual([401, "invalid_two_factor_cookie"]);
+  expect(await other.isSignedIn()).toBe(false);
+});
+
+test("a device is no longer trusted once the second factor is another one", async () => {
+  const email = "trusting@example.com";
+  const person = await lab.person(email);
+  const secret = await turnOn(person);
+  const device = lab.visitor();
+  await device.signIn(email);
+  const code = { code: totp(secret), trustDevice: true };
+  expect((await device.auth("/two-factor/verify-totp", code)).status).toBe(200);
+  expect((await device.signIn(email)).body.twoFactorRedirect).toBeUndefined();
+  expect((await person.auth("/two-factor/disable", { password: PASSWORD })).status).toBe(200);
+  await turnOn(person);
+  expect((await device.signIn(email)).body.twoFactorRedirect).toBe(true);
+});
+
+test("the password of a stranger who asked for the account opens nothing", async () => {
+  const email = "prepared@example.com";
+  const stranger = lab.visitor();
+  const token = await stranger.askForAccount(email, "the password of a stranger");
+  const owner = lab.visitor();
+  const opened = await owner.auth("/sign-up/verify", { token });
+  expect((await stranger.signIn(email, "the password of a stranger")).status).toBe(401);
+  expect(opened.body).toMatchObject({ signed_in: true, has_password: false });
+  expect(await reset(await resetLinkOf(email))).toEqual([200, undefined]);
+  expect((await owner.signIn(email, NEW_PASSWORD)).status).toBe(200);
+  const browser = lab.visitor();
+  const own = await browser.askForAccount("own-link@example.com");
+  expect((await browser.auth("/sign-up/verify", { token: own })).body.has_password).toBe(true);
+});
+
+describe("a role that was lost while a change waited for the account", () => {
+  const CHANGES: Readonly<Record<string, (own: string) => readonly [string, object]>> = {
+    "sends no invitation": () => ["invitations", { email: "back@example.com", role: "admin" }],
+    "makes no key": () => ["keys", { name: "kept", scopes: ["models"] }],
+    "gives itself back": (own) => [`members/${own}/role`, { role: "owner" }],
+  };
+  for (const [what, change] of Object.entries(CHANGES)) {
+    test(what, async () => {
+      const name = what.replaceAll(" ", "-");
+      const owner = await lab.person(`owner-${name}@example.com`);
+      const account = await owner.firstAccount();
+      const path = (rest: string) => `/console/api/accounts/${account}/${rest}`;
+      const email = `second-${name}@example.com`;
+      const invited = await owner.post(path("invitations"), { email, role: "owner" });
+      const second = await lab.person(email);
+      await second.post("/console/api/invitations/accept", { token: tokenOf(invited) });
+      const own = (await second.get("/console/api/me")).body.person.id;
+      const [rest, body] = change(own);
+      const [found] = await sql`SELECT number FROM accounts WHERE id = ${account}`;
+      const number = Number(found?.number);
+      const waiting = await sql.begin(async (tx) => {
+        const [locked] = await tx`
+          SELECT pg_backend_pid() AS pid FROM accounts WHERE number = ${number} FOR UPDATE`;
+        const answer = second.post(path(rest), body);
+        await eventually("the change waits for the account", async () => {
+          const [row] = await sql`
+            SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE ${Number(locked?.pid)} = ANY (pg_blocking_pids(pid))`;
+          return row?.waiting > 0;
+        });
+        await tx`UPDATE memberships SET role = 'viewer'
+          WHERE account = ${number} AND person = ${own}`;
+        return { answer };
+      });
+      const { status, body: answer } = await waiting.answer;
+      expect([status, answer.error?.code]).toEqual([403, "role_required"]);
+      const [row] = await sql`
+        SELECT (SELECT role FROM memberships WHERE account = ${number} AND person = ${own}) AS role,
+          (SELECT count(*)::int FROM keys WHERE account = ${number}) AS keys,
+          (SELECT count(*)::int FROM invitations
+            WHERE account = ${number} AND ended_at IS NULL) AS open`;
+      expect(row).toEqual({ role: "viewer", keys: 0, open: 0 });
+    });
+  }
+});
