@@ -20,6 +20,7 @@ import {
   LeftCards,
   type LeftCardsReply,
 } from "./billing-schema.ts";
+import { alsoNoted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
 
 type Context = AccountContext<BillingDeps>;
@@ -39,7 +40,9 @@ export const removeCard = accountEndpoint({
   async run(context: Context) {
     const { account, params } = context;
     const id = params.card ?? "";
-    const cashier = cashierOf(context, "card_removed", id);
+    // The provider has let the card go before the line is written: nothing may undo the rest.
+    const also = alsoNoted(context, "card_removed", id);
+    const cashier = { ...cashierOf(context, "card_removed", id), also };
     try {
       await removeOwnCard(cashier, account, id);
     } catch (error) {

@@ -30,7 +30,7 @@ export function noted(context: Context, action: string, about: string): AlsoInTr
   };
 }
 
-/** The same for what follows from a change of the person that was noted before. */
+/** The line alone, about what followed from a change or can no longer be undone. */
 export function alsoNoted(context: Context, action: string, about: string): AlsoInTransaction {
   const now = new Date(context.deps.clock.now());
   return (tx, account) => {

@@ -20,11 +20,15 @@ const DECLINED_LATER = "4000000000000341";
 
 /** Answers the next request of this path in place of the sandbox. */
 let away: RegExp | null = null;
+/** Called with the path of each request to the sandbox, before its answer. */
+let meanwhile: ((path: string) => void) | null = null;
 
 const lab = await shared(
   openBillingLab({
-    intercept: async ({ path }) =>
-      away?.test(path) === true ? new Response("away", { status: 503 }) : null,
+    intercept: async ({ path }) => {
+      meanwhile?.(path);
+      return away?.test(path) === true ? new Response("away", { status: 503 }) : null;
+    },
   }),
 );
 
@@ -256,6 +260,21 @@ describe("the automatic top-up", () => {
     const removal = pathOf(account, `cards/${card?.id}/remove`);
     const left = await lab.world.post<LeftCardsReply>("billing", removal);
     expect([left.status, left.body.cards]).toEqual([200, []]);
+  });
+
+  test("a card that the provider let go is gone here, though the role went meanwhile", async () => {
+    const account = await withCard();
+    const [card] = (await billingOf(account)).cards;
+    const { ofUs } = lab.world;
+    meanwhile = (path) => {
+      if (/detach/.test(path)) ofUs.delete(account.id);
+    };
+    const removal = pathOf(account, `cards/${card?.id}/remove`);
+    const left = await lab.world.post<LeftCardsReply>("billing", removal);
+    meanwhile = null;
+    expect([left.status, left.body.cards, ofUs.has(account.id)]).toEqual([200, [], false]);
+    ofUs.add(account.id);
+    expect((await billingOf(account)).cards).toEqual([]);
   });
 
   test.each([

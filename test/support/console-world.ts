@@ -1,6 +1,7 @@
 // The console over real HTTP, for people whose role is told by their cookie: who they are is the
 // matter of other tests.
 
+import { eq } from "drizzle-orm";
 import type { AppDeps, ConsoleServices } from "../../src/app.ts";
 import { openConsole } from "../../src/console/open-console.ts";
 import { ROLES, type Role } from "../../src/core/roles.ts";
@@ -9,6 +10,7 @@ import type { People, SignedIn } from "../../src/http/people.ts";
 import { fits } from "../../src/http/unknown-route.ts";
 import { CONSOLE, OPERATOR } from "../../src/routes.ts";
 import { configurationChanges } from "../../src/settings/catalogue-changes.ts";
+import { accounts as accountRows } from "../../src/store/account-schema.ts";
 import { Pauses } from "../../src/store/pauses.ts";
 import { UpstreamBoard } from "../../src/upstream/upstream-board.ts";
 import type { TestAccount } from "./accounts.ts";
@@ -48,7 +50,11 @@ function peopleOf({ accounts }: ApiStores, ofUs: ReadonlySet<string>): People {
       const account = ofUs.has(accountId) ? await accounts.find(accountId) : null;
       return role === undefined || account === null ? null : { account, role };
     },
-    roleIn: async (_, personId) => ROLES.find((one) => one === personId) ?? null,
+    async roleIn(tx, personId, number) {
+      const [row] = await tx.select().from(accountRows).where(eq(accountRows.number, number));
+      const role = ROLES.find((one) => one === personId);
+      return role !== undefined && ofUs.has(row?.id ?? "") ? role : null;
+    },
   };
 }
 
