@@ -98,6 +98,7 @@ const WINDOW_FIELDS = 3;
 const DAY_FIELDS = 2;
 const HOLD_FIELDS = 9;
 const ENTRY_FIELDS = 14;
+const OPERATION_AT = 10;
 export const WINDOW_SLOTS = 61;
 
 /** A record that this release cannot read. */
@@ -250,6 +251,14 @@ export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
     metadata,
     outcome,
   };
+}
+
+/** The operation that an entry applied to this account; null if none. Its kind may be unknown. */
+export function operationIn(bytes: Buffer, accountId: string): number | null {
+  if (bytes.length < ENTRY_FIELDS * BYTES || !isKnownLayout(bytes.readDoubleLE(0))) return null;
+  if (!textAfter(bytes, ENTRY_FIELDS).startsWith(`${accountId}\t`)) return null;
+  const number = bytes.readDoubleLE(OPERATION_AT * BYTES);
+  return Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
 function kindOf(text: string): OperationKind | null {

@@ -68,7 +68,7 @@ export interface KeySpending {
   readonly spentBefore: NanoUsd;
 }
 
-export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months"> {
+export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months" | "missing"> {
   readonly epoch: number;
   readonly evictions: number;
   /** The operations after these, in order. */

@@ -7,6 +7,7 @@ import { ZERO } from "../src/core/money.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/wallet-repository.ts";
 import { type ViewReply, view } from "./call-scripts.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
+import { passMissing } from "./missing-operations.ts";
 import { parseBucket } from "./records.ts";
 import type { RedisClock } from "./redis-clock.ts";
 import type { ScriptTime } from "./script.ts";
@@ -70,11 +71,12 @@ export class WalletUpkeep {
       const { epoch, evictions } = parseBucket(bytes);
       const record = await fromPostgres(repository.readWallet(this.accountId));
       if (record === null) throw invalidKey();
-      const pending = await fromPostgres(
+      const after = await fromPostgres(
         repository.operationsAfter(this.accountId, record.operations),
       );
+      const { pending, ...applied } = passMissing(this.accountId, record, after);
       const reply = await scripts.run(hydrate, {
-        ...record,
+        ...{ ...record, ...applied },
         ...this.subject(),
         pending: pending.slice(0, OPERATIONS_AT_ONCE),
         spending: spendingOf(record.months),

@@ -9,6 +9,7 @@ import { grantAllowance } from "./allowance.ts";
 import { arrayText, type Database } from "./database.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
 import { checkUpgraded, RECOVERY_LOCK } from "./first-layout.ts";
+import { readMissing } from "./missing-entries.ts";
 import { operationsAfter } from "./operations.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "./schema.ts";
 
@@ -28,6 +29,8 @@ export interface WalletRecord {
   readonly document: string;
   /** The spending of each key in this UTC month and the last one. */
   readonly months: readonly MonthSpending[];
+  /** What the ledger lacks before its last entry, whose balances include it. */
+  readonly missing: readonly Buffer[];
 }
 
 /** What an eviction needs to know of an account. */
@@ -226,6 +229,7 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
     version: stored.version,
     document: stored.document,
     months: await readMonths(tx, account),
+    missing: await readMissing(tx, { account, accountId, before: last?.seq ?? 0 }),
   };
 }
 

@@ -1,0 +1,114 @@
+// Credits whose ledger row Postgres refused. The balances of later entries include them, so a
+// wallet that is built anew must not get them a second time.
+
+import { expect, test } from "bun:test";
+import { retryAll } from "../../src/operator/queues.ts";
+import { evictIdle } from "../../workers/eviction.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { found } from "../support/audit-lab.ts";
+import { changeWallet } from "../support/packed-wallet.ts";
+import { shared } from "../support/shared.ts";
+import { silent } from "../support/silent-log.ts";
+import {
+  balances,
+  DONE,
+  hold,
+  openAccountAlone,
+  openWorld,
+  usd,
+  walletOf,
+} from "../support/world.ts";
+
+const world = await shared(openWorld());
+const { sql } = world.database;
+
+async function spend(account: TestAccount): Promise<void> {
+  await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
+}
+
+/** Flushes while Postgres refuses ledger rows with this condition, which must be one. */
+async function flushWithout(condition: string): Promise<void> {
+  const odd = `CHECK (NOT (${condition})) NOT VALID`;
+  await sql.unsafe(`ALTER TABLE ledger_entries ADD CONSTRAINT odd ${odd}`);
+  await world.flush();
+  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
+}
+
+async function evict({ actor }: TestAccount): Promise<void> {
+  await changeWallet(world.redis, actor.keys.wallet, { usedMs: 1 });
+  await evictIdle({ redis: world.redis, accounts: world.accounts, idleMs: 1_000, log: silent });
+  expect(await world.redis.exists(actor.keys.wallet)).toBe(0);
+}
+
+/** An account whose second operation, a gift of $3, the ledger lacks before its last row. */
+async function withGift(): Promise<TestAccount> {
+  const account = await openAccountAlone(world);
+  await spend(account);
+  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
+  await world.store.adjust(account.row, terms);
+  await account.actor.applyOperations();
+  await spend(account);
+  await flushWithout("paid_delta = 3000000000");
+  expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.98") });
+  return account;
+}
+
+test("a credit that the ledger lacks is not given again when its wallet comes back", async () => {
+  const account = await withGift();
+  await evict(account);
+  expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.98") });
+  await spend(account);
+  expect(await found(world, account)).toBe("");
+  const results = await retryAll(world.database);
+  expect(results.map(({ reason }) => reason)).toEqual([null]);
+  await evict(account);
+  expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.97") });
+  expect(await found(world, account)).toBe("");
+});
+
+test("nor when its bucket is rebuilt, and what is booked after it is given once", async () => {
+  const account = await withGift();
+  await world.accounts.rebuild(account.row.bucket);
+  const terms = { kind: "adjustment", amount: usd("2"), reason: "more", reference: null } as const;
+  await world.store.adjust(account.row, terms);
+  expect(await balances(account)).toMatchObject({ paid: usd("5"), free: usd("4.98") });
+  await account.actor.applyOperations();
+  expect(await balances(account)).toMatchObject({ paid: usd("5") });
+});
+
+test("nor if its kind is one that only a later release knows", async () => {
+  const account = await withGift();
+  const [row] = await sql`
+    SELECT content FROM rejected_entries WHERE account = ${account.row.id}`;
+  const content = Buffer.from(row?.content as Uint8Array);
+  content.write("adjustmenX", content.indexOf("adjustment"));
+  await sql`UPDATE rejected_entries SET content = ${content} WHERE account = ${account.row.id}`;
+  await evict(account);
+  expect(await balances(account)).toMatchObject({ paid: usd("3") });
+});
+
+test("free credit that the ledger lacks still ends when it must", async () => {
+  const account = await openAccountAlone(world);
+  await spend(account);
+  const { freeExpiresMs } = await walletOf(account);
+  await flushWithout("free_delta = 5000000000");
+  await evict(account);
+  expect(await walletOf(account)).toMatchObject({ free: usd("4.99"), freeExpiresMs });
+});
+
+test("a refused credit after which nothing came is given by the rebuild", async () => {
+  const account = await openAccountAlone(world);
+  await spend(account);
+  await world.flush();
+  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
+  await world.store.adjust(account.row, terms);
+  await account.actor.applyOperations();
+  await flushWithout("paid_delta = 3000000000");
+  await world.accounts.rebuild(account.row.bucket);
+  expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.99") });
+  // The rebuilt wallet gives the refused entry's number to its own.
+  await spend(account);
+  await world.flush();
+  await evict(account);
+  expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.98") });
+});
