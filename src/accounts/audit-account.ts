@@ -138,9 +138,7 @@ async function replayLedger(
   snapshot: AuditSnapshot,
 ): Promise<AuditFinding | null> {
   const holes = new Set(
-    snapshot.rejected.flatMap(({ seq, ledgerWritten }) =>
-      seq === null || ledgerWritten ? [] : [seq],
-    ),
+    snapshot.rejected.flatMap(({ seq, isHole }) => (seq !== null && isHole ? [seq] : [])),
   );
   for await (const page of snapshot.ledger()) {
     for (const entry of page) {

@@ -27,6 +27,11 @@ export interface RejectedEntry {
   readonly seq: number | null;
   readonly reason: string;
   readonly ledgerWritten: boolean;
+  /**
+   * True if the ledger lacks its number because of it. After a rebuild without it, the number goes
+   * to the next entry.
+   */
+  readonly isHole: boolean;
 }
 
 /** An account as Postgres had it at one instant. */
@@ -111,7 +116,8 @@ export class AuditRepository {
   /** Rejected entries whose account is unknown. */
   async unattributed(): Promise<RejectedEntry[]> {
     const rows = await this.database.db.execute<RejectedColumns>(sql`
-      SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written
+      SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written,
+        false AS is_hole
       FROM rejected_entries r WHERE resolved_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = r.account)
       ORDER BY bucket, epoch, entry`);
@@ -155,7 +161,7 @@ async function openSnapshot(tx: Queries, { id, bucket }: AccountRef): Promise<Au
     document: stored.document,
     operations: await readOperations(tx, account),
     payments: await readPayments(tx, account),
-    rejected: await readRejected(tx, id),
+    rejected: await readRejected(tx, { id, account, epoch: cursor.epoch }),
     keyIds: await readKeyIds(tx, account),
     spending: await readSpending(tx, account),
     ledger: () => readLedger(tx, account),
@@ -189,12 +195,22 @@ interface RejectedColumns extends Record<string, unknown> {
   readonly seq: string | null;
   readonly reason: string;
   readonly ledger_written: boolean;
+  readonly is_hole: boolean;
 }
 
-async function readRejected(tx: Queries, accountId: string): Promise<RejectedEntry[]> {
+/** `epoch` is the one in force. */
+async function readRejected(
+  tx: Queries,
+  { id, account, epoch }: { readonly id: string; readonly account: number; readonly epoch: number },
+): Promise<RejectedEntry[]> {
   const rows = await tx.execute<RejectedColumns>(sql`
-    SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written
-    FROM rejected_entries WHERE account = ${accountId} AND resolved_at IS NULL
+    SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written,
+      seq IS NOT NULL AND NOT ledger_written
+        AND NOT EXISTS (SELECT FROM ledger_entries l
+          WHERE l.account = ${account} AND l.seq = r.seq)
+        AND (epoch = ${epoch} OR EXISTS (SELECT FROM ledger_entries l
+          WHERE l.account = ${account} AND l.seq > r.seq)) AS is_hole
+    FROM rejected_entries r WHERE account = ${id} AND resolved_at IS NULL
     ORDER BY epoch, entry`);
   return rows.map(rejectedOf);
 }
@@ -207,6 +223,7 @@ function rejectedOf(row: RejectedColumns): RejectedEntry {
     seq: row.seq === null ? null : Number(row.seq),
     reason: row.reason,
     ledgerWritten: row.ledger_written,
+    isHole: row.is_hole,
   };
 }
 

@@ -32,7 +32,8 @@ export async function readLogMismatch(
       SELECT request, -sum(paid_delta + free_delta) AS amount, min(seq) AS seq, min(month) AS month
       FROM ledger_entries l WHERE account = ${account} AND request IS NOT NULL
         AND kind <> 'repayment' AND NOT EXISTS (SELECT 1 FROM rejected_entries r
-          WHERE r.account = ${accountId} AND r.seq = l.seq AND r.resolved_at IS NULL)
+          WHERE r.account = ${accountId} AND r.seq = l.seq AND r.ledger_written
+            AND r.resolved_at IS NULL)
       GROUP BY request
     ), logged AS (
       SELECT request, sum(cost) AS amount, count(*) AS rows

@@ -1,0 +1,50 @@
+// Rejected entries of a bucket that was rebuilt since: their numbers in the ledger go to others.
+
+import { expect, test } from "bun:test";
+import type { TestAccount } from "../support/accounts.ts";
+import { auditOne, damageLedger, found } from "../support/audit-lab.ts";
+import { shared } from "../support/shared.ts";
+import { DONE, hold, openAccountAlone, openWorld, usd } from "../support/world.ts";
+
+const world = await shared(openWorld());
+
+async function spend(account: TestAccount, cost = "0.01"): Promise<void> {
+  await (await hold(account, usd("0.5"))).settle(usd(cost), DONE);
+}
+
+/** An account whose last charge Postgres refused, in a bucket that was then rebuilt. */
+async function rebuiltWithout(): Promise<TestAccount> {
+  const account = await openAccountAlone(world);
+  await spend(account);
+  await spend(account, "0.25");
+  const { sql } = world.database;
+  await sql`ALTER TABLE ledger_entries
+    ADD CONSTRAINT odd CHECK (free_delta <> -250000000) NOT VALID`;
+  await world.flush();
+  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
+  expect((await auditOne(world, account)).rejected).toHaveLength(1);
+  await world.accounts.rebuild(account.row.bucket);
+  await account.actor.state();
+  return account;
+}
+
+test("an entry that a rebuild left out is no hole in the ledger, before and after", async () => {
+  const account = await rebuiltWithout();
+  expect(await found(world, account)).toBe("");
+  await spend(account);
+  await spend(account);
+  const { difference, rejected } = await auditOne(world, account);
+  expect([difference, rejected.length]).toEqual([null, 1]);
+});
+
+test("a charge with the number of a rejected entry is compared with its log row", async () => {
+  const account = await rebuiltWithout();
+  await spend(account, "0.02");
+  await world.flush();
+  await damageLedger(
+    world,
+    account,
+    (number) => `DELETE FROM request_log WHERE account = ${number} AND cost = 20000000`,
+  );
+  expect(await found(world, account)).toContain("the request log's cost of req_");
+});
