@@ -115,7 +115,7 @@ async function movePages(
  * bucket and trims nothing.
  */
 export async function flushForAudit(
-  scripts: FlushDeps["scripts"],
+  scripts: Pick<ScriptRunner, "redis">,
   ledger: Ledger,
 ): Promise<readonly JournalConflict[]> {
   const conflicts = new Map<number, JournalConflict>();
@@ -125,7 +125,10 @@ export async function flushForAudit(
     conflicts.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
   };
   await flushJournal({
-    ...{ scripts, ledger, keepMs: Number.POSITIVE_INFINITY },
+    ...{ ledger, keepMs: Number.POSITIVE_INFINITY },
+    // To make Redis agree would rebuild the buckets of which Postgres was put back, and their
+    // journals are all that tells what it lost.
+    scripts: { redis: scripts.redis, prepare: () => Promise.resolve() },
     log: { info: () => {}, warn: () => {}, error: addReason },
     rebuild: () => Promise.resolve(),
     onFork: (bucket) =>

@@ -9,7 +9,11 @@ import { scanWallets } from "../../actors/scan-wallets.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import { BUCKETS } from "../core/limits.ts";
 import type { Database } from "../store/database.ts";
-import { type AppliedOperation, lostOperations } from "../store/lost-operations.ts";
+import {
+  type AppliedOperation,
+  type KnownOperations,
+  lostOperations,
+} from "../store/lost-operations.ts";
 
 const ENTRIES_A_PAGE = 1_000;
 
@@ -50,13 +54,6 @@ export async function lostInJournal(
     }
   }
   return lost;
-}
-
-/** What Postgres has of the operations that Redis may be ahead of. */
-export interface KnownOperations {
-  /** The last number of each account. */
-  readonly last: ReadonlyMap<string, number>;
-  readonly lost: readonly AppliedOperation[];
 }
 
 /** Wallets that have operations which Postgres lacks. */

@@ -48,7 +48,9 @@ const REMINDER =
 /** What is moved to Postgres now is in the backup; a journal that waits is not lost by that. */
 export async function flushFirst({ flush, warn }: Stores): Promise<void> {
   try {
-    await flush();
+    for (const { bucket, reason } of await flush()) {
+      warn(`Bucket ${bucket} could not be moved to Postgres first: ${reason}`);
+    }
   } catch {
     warn("The journal could not be moved to Postgres first: the latest charges are not in it.");
   }

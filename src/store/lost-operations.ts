@@ -19,6 +19,13 @@ export interface AppliedOperation {
   readonly atMs: number;
 }
 
+/** What Postgres has of the operations that Redis may be ahead of. */
+export interface KnownOperations {
+  /** The last number of each account. */
+  readonly last: ReadonlyMap<string, number>;
+  readonly lost: readonly AppliedOperation[];
+}
+
 /** A bucket waits: what Redis applied must be looked at before it is given up. */
 export class LostOperations extends Error {
   override readonly name = "LostOperations";
@@ -48,11 +55,14 @@ const COLUMNS = {
   place: "int",
 } as const;
 
-/** An operation of the same kind and effect is as good as the one that was lost. */
-const LOST = `
+/**
+ * An operation of the same kind and effect is as good as the one that was lost. `prefix` is that of
+ * the tables' names.
+ */
+const lostSql = (prefix: string) => `
   SELECT row.place FROM ${unnestText(COLUMNS)}
   WHERE NOT EXISTS (
-    SELECT FROM operations o JOIN accounts a ON a.number = o.account
+    SELECT FROM ${prefix}operations o JOIN ${prefix}accounts a ON a.number = o.account
     WHERE a.id = row.account AND o.number = row.number AND o.kind = row.kind
       AND CASE
         WHEN o.kind = 'forgiven' THEN row.paid = 0 AND row.free = 0
@@ -67,12 +77,25 @@ export async function lostOperations(
   sql: TransactionSql | Database["sql"],
   items: readonly Pick<JournalItem, "entry">[],
 ): Promise<AppliedOperation[]> {
-  const applied = items.flatMap(({ entry }) => appliedBy(entry) ?? []);
+  return await lackingIn(
+    sql,
+    items.flatMap(({ entry }) => appliedBy(entry) ?? []),
+  );
+}
+
+/** Those that the tables with this prefix do not have either, in their order. */
+export async function lackingIn(
+  sql: TransactionSql | Database["sql"],
+  applied: readonly AppliedOperation[],
+  prefix = "",
+): Promise<AppliedOperation[]> {
   if (applied.length === 0) return [];
   const rows = applied.map(({ account, number, kind, paid, free }, place) => {
     return { account, number, kind, paid: `${paid}`, free: `${free}`, place };
   });
-  const lost = await sql.unsafe(LOST, unnestParameters(COLUMNS, rows), { prepare: true });
+  const lost = await sql.unsafe(lostSql(prefix), unnestParameters(COLUMNS, rows), {
+    prepare: true,
+  });
   return lost.flatMap(({ place }) => applied[Number(place)] ?? []);
 }
 

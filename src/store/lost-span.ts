@@ -3,8 +3,10 @@
 
 import type { TransactionSql } from "postgres";
 import type { Surface } from "../core/keys.ts";
-import { type BackupTable, copyIn } from "./backup-tables.ts";
+import { copyIn } from "./backup-tables.ts";
 import type { Database } from "./database.ts";
+import { type AppliedOperation, type KnownOperations, lackingIn } from "./lost-operations.ts";
+import type { RestoredRows } from "./restore.ts";
 
 /** A change of a balance that the backup does not have. */
 export interface LostOperation {
@@ -67,14 +69,23 @@ const COMPARED = ["accounts", "keys", "operations", "month_spend"] as const;
 
 type Transaction = TransactionSql<{ bigint: bigint }>;
 
-/** Compares a backup with what Postgres has now, and changes nothing. */
+/** A comparison, and what Postgres or the backup has of the operations that Redis applied. */
+export interface Compared {
+  readonly span: LostSpan;
+  readonly known: KnownOperations;
+}
+
+/**
+ * Compares a backup with what Postgres has now, and changes nothing. `applied` are operations of
+ * Redis that Postgres lacks.
+ */
 export async function readLostSpan(
   { sql }: Database,
-  tables: readonly BackupTable[],
-  rowsOf: (table: string) => AsyncIterable<Uint8Array>,
-): Promise<LostSpan> {
+  { tables, rowsOf }: Pick<RestoredRows, "tables" | "rowsOf">,
+  applied: readonly AppliedOperation[],
+): Promise<Compared> {
   const undone = new Error("The comparison is over");
-  const result: { span: LostSpan } = { span: NOTHING_LOST };
+  const result: { compared: Compared | null } = { compared: null };
   try {
     await sql.begin(async (tx) => {
       for (const name of COMPARED) {
@@ -84,13 +95,27 @@ export async function readLostSpan(
         await copyIn(tx, { ...table, name: `backup_${name}` }, rowsOf(name));
         await tx.unsafe(`ANALYZE backup_${name}`);
       }
-      result.span = await compare(tx);
+      const known = { last: await readLast(tx), lost: await lackingIn(tx, applied, "backup_") };
+      result.compared = { span: await compare(tx), known };
       throw undone;
     });
   } catch (error) {
-    if (error !== undone) throw error;
+    if (error !== undone || result.compared === null) throw error;
   }
-  return result.span;
+  if (result.compared === null) throw undone;
+  return result.compared;
+}
+
+/** The highest number of an operation of each account, in Postgres or in the backup. */
+async function readLast(tx: Transaction): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx<{ id: string; last: number }[]>`
+    SELECT id, coalesce(max(o.number), 0)::int AS last FROM (
+      SELECT a.id, o.number FROM accounts a LEFT JOIN operations o ON o.account = a.number
+      UNION ALL
+      SELECT a.id, o.number FROM backup_accounts a
+      LEFT JOIN backup_operations o ON o.account = a.number) AS o
+    GROUP BY id`;
+  return new Map(rows.map(({ id, last }) => [id, last]));
 }
 
 /** A row with its amount and its time as text. */

@@ -1,0 +1,35 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { SECRET_KEY, WEBHOOK_SECRET } from "../support/payment-lab.ts";
+import { cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
+import { shared, sharedFolder } from "../support/shared.ts";
+import { openAccountAlone, openWorld, usd } from "../support/world.ts";
+
+// The provider is in the environment of a process of its own.
+setDefaultTimeout(120_000);
+
+const folders = sharedFolder("provider-away");
+const world = await shared(openWorld());
+const cli = await cliOf(world);
+
+test("a restore that cannot ask the provider says what is lost, and can be ended", async () => {
+  const { row } = await openAccountAlone(world);
+  const folder = join(folders, "whole");
+  expect((await cli("backup", folder)).code).toBe(0);
+  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: "T7" } as const;
+  await world.store.adjust(row, terms);
+  const away = cliProcessOf(world, {
+    env: {
+      STRIPE_SECRET_KEY: SECRET_KEY,
+      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      STRIPE_API_BASE: "http://127.0.0.1:1",
+      STRIPE_RETURN_URL: "https://farebox.example/",
+    },
+  });
+  const { code, err } = await away("restore", folder, "--yes");
+  expect(code).toBe(1);
+  expect(err).toContain("Book these again by hand");
+  expect(err).toContain("gift, T7");
+  expect(err).toContain("run farebox restore --yes without a folder");
+  expect(jsonOf(await cli("restore", "--yes", "--json"))).toMatchObject({ ok: true, problems: [] });
+});
