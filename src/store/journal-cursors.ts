@@ -20,9 +20,25 @@ export class JournalGap extends Error {
   }
 }
 
+/**
+ * Another server took over while a batch was prepared, and the numbers of its accounts and keys may
+ * be of rows that this one lacks: the next flush prepares it anew.
+ */
+export class AnotherServer extends Error {
+  override readonly name = "AnotherServer";
+  /** Like an error of a connection: a retry can succeed. */
+  readonly code = "CONNECTION_MOVED";
+
+  constructor() {
+    super("Another server of Postgres took over");
+  }
+}
+
 interface Batch {
   readonly bucket: number;
   readonly epoch: number;
+  /** The server that it was prepared for. */
+  readonly server: string;
   readonly prepared: readonly PreparedEntry[];
 }
 
@@ -35,9 +51,18 @@ export interface LockedBatch<Of extends Batch = Batch> {
   readonly gap: JournalGap | null;
 }
 
+/** Tells a server of Postgres from another, and from itself before a restart. */
+const SERVER = "extract(epoch FROM pg_postmaster_start_time())::text";
+
+/** The server that answers now. */
+export async function readServer({ sql }: Pick<Database, "sql">): Promise<string> {
+  const [row] = await sql.unsafe<{ server: string }[]>(`SELECT ${SERVER} AS server`);
+  return String(row?.server);
+}
+
 /**
  * Locks the cursors. Leaves out batches whose cursor another process has locked, batches of another
- * epoch, and batches that are in Postgres already.
+ * epoch, and batches that are in Postgres already. @throws AnotherServer
  */
 export async function lockCursors<Of extends Batch>(
   tx: TransactionSql,
@@ -45,7 +70,7 @@ export async function lockCursors<Of extends Batch>(
 ): Promise<LockedBatch<Of>[]> {
   const [rows] = await Promise.all([
     tx`
-      SELECT bucket, epoch, entry FROM journal_cursors
+      SELECT bucket, epoch, entry, ${tx.unsafe(SERVER)} AS server FROM journal_cursors
       WHERE bucket = ANY(${arrayText(batches.map(({ bucket }) => bucket))}::text::smallint[])
       ORDER BY bucket FOR UPDATE SKIP LOCKED`,
     // To plan a statement for its values, Postgres would parse all of them once more.
@@ -55,6 +80,7 @@ export async function lockCursors<Of extends Batch>(
   return batches.flatMap((batch) => {
     const cursor = cursors.get(batch.bucket);
     if (cursor === undefined || Number(cursor.epoch) !== batch.epoch) return [];
+    if (cursor.server !== batch.server) throw new AnotherServer();
     const next = Number(cursor.entry);
     const entries = batch.prepared.filter(({ item }) => item.number >= next);
     if (entries.length === 0) return [];

@@ -5,7 +5,13 @@
 import type { TransactionSql } from "postgres";
 import { suspendNegative } from "./account-suspension.ts";
 import { arrayText, type Database } from "./database.ts";
-import { JournalGap, type LockedBatch, lockCursors, moveCursors } from "./journal-cursors.ts";
+import {
+  JournalGap,
+  type LockedBatch,
+  lockCursors,
+  moveCursors,
+  readServer,
+} from "./journal-cursors.ts";
 import { conflictingBuckets } from "./journal-witness.ts";
 import { allRejections, type Rejection, writeEntries, writeGoodEntries } from "./journal-writer.ts";
 import { checkChain, gapKey, JournalContradiction, readTails } from "./ledger-chain.ts";
@@ -57,13 +63,16 @@ export interface WriteOutcome {
 interface PreparedBatch extends Omit<BucketBatch, "witness"> {
   readonly prepared: readonly PreparedEntry[];
   readonly witness: PreparedEntry | null;
+  readonly server: string;
 }
 
 type PartialOutcome = Pick<WriteOutcome, "moved" | "written" | "rejected">;
 
 export class Ledger {
-  readonly #numbers: RowNumbers;
+  #numbers: RowNumbers;
   readonly #partitions: LogPartitions;
+  /** The server of these numbers. */
+  #server = "";
 
   constructor(readonly database: Database) {
     this.#numbers = new RowNumbers(database);
@@ -127,6 +136,10 @@ export class Ledger {
   }
 
   async #prepareBatches(batches: readonly BucketBatch[]): Promise<PreparedBatch[]> {
+    const server = await readServer(this.database);
+    // A standby may lack the rows whose numbers were read, and give the numbers to others.
+    if (server !== this.#server) this.#numbers = new RowNumbers(this.database);
+    this.#server = server;
     const items = await this.prepare(batches.flatMap(({ entries }) => entries));
     const witnesses = await this.prepare(batches.flatMap(({ witness }) => witness ?? []));
     const byItem = new Map(witnesses.map((witness) => [witness.item, witness]));
@@ -135,7 +148,7 @@ export class Ledger {
       const { entries, witness } = batch;
       const prepared = items.slice(at, at + entries.length);
       at += entries.length;
-      return { ...batch, prepared, witness: (witness && byItem.get(witness)) || null };
+      return { ...batch, prepared, server, witness: (witness && byItem.get(witness)) || null };
     });
   }
 

@@ -21,8 +21,8 @@ export class RowNumbers {
   }
 
   /**
-   * The numbers of all accounts and keys of these entries that Postgres has. A number never
-   * changes, so one that is remembered is not read again.
+   * The numbers of all accounts and keys of these entries that Postgres has. On one server a number
+   * never changes, so one that is remembered is not read again.
    */
   async of(items: readonly JournalItem[]): Promise<Numbers> {
     const { sql } = this.database;
