@@ -2,7 +2,7 @@
 // ledger; and its wallet in Redis from the ledger and the journal.
 
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
-import { UnknownRecord } from "../../actors/records.ts";
+import { parseEntry, UnknownRecord } from "../../actors/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/script.ts";
 import { type AuditFinding, accountFinding, dollars } from "../core/audit-finding.ts";
 import { LedgerReplay } from "../core/ledger-replay.ts";
@@ -137,8 +137,10 @@ async function replayLedger(
   replay: LedgerReplay,
   snapshot: AuditSnapshot,
 ): Promise<AuditFinding | null> {
-  const holes = new Set(
-    snapshot.rejected.flatMap(({ seq, isHole }) => (seq !== null && isHole ? [seq] : [])),
+  const holes = new Map(
+    snapshot.rejected.flatMap(({ seq, isHole, content }) =>
+      seq !== null && isHole ? [[seq, mayApply(content)] as const] : [],
+    ),
   );
   for await (const page of snapshot.ledger()) {
     for (const entry of page) {
@@ -151,9 +153,23 @@ async function replayLedger(
   return checkSpending(replay, snapshot.spending);
 }
 
-/** Skips the numbers of rejected entries. */
-function skipHoles(replay: LedgerReplay, holes: Set<number>): void {
-  while (holes.delete(replay.seq + 1)) replay.skip();
+/** Skips the numbers of rejected entries; `holes` says which of them may have applied operations. */
+function skipHoles(replay: LedgerReplay, holes: Map<number, boolean>): void {
+  for (;;) {
+    const mayHide = holes.get(replay.seq + 1);
+    if (mayHide === undefined) return;
+    replay.skip(mayHide);
+  }
+}
+
+/** False if the entry surely applied no operation. */
+function mayApply(content: Buffer): boolean {
+  try {
+    return parseEntry("0-0", content).operation !== null;
+  } catch (error) {
+    if (error instanceof UnknownRecord) return true;
+    throw error;
+  }
 }
 
 function checkSpending(
@@ -226,10 +242,11 @@ function checkApplied(
   graceMs: number,
 ): AuditFinding | null {
   const missing = operations.find(
-    ({ number, createdAtMs }) => number > replay.operations && createdAtMs < nowMs - graceMs,
+    ({ number, createdAtMs }) =>
+      // As many as that may be in rejected entries, which have their own findings.
+      number > replay.operations + replay.hidden && createdAtMs < nowMs - graceMs,
   );
-  // It may be in a rejected entry, which has its own finding.
-  if (missing === undefined || replay.holes > 0) return null;
+  if (missing === undefined) return null;
   const ageSeconds = Math.floor((nowMs - missing.createdAtMs) / 1000);
   const fact = `operation ${missing.number} (${missing.kind}, ${dollars(missing.amount)})`;
   return accountFinding(replay.account, fact, "applied", `not applied after ${ageSeconds} s`);

@@ -110,8 +110,8 @@ function checkBalances(
   const heldFree = holds.reduce((sum, { free }) => sum + free, 0n);
   const streams = holds.filter(({ isStream }) => isStream).length;
   const calls = holds.filter(({ deadlineMs }) => deadlineMs === 0).length;
-  // The effect of a rejected entry is known only from the balances after it.
-  const isWhole = replay.holes === 0;
+  // Rejected entries may have applied operations.
+  const isWhole = replay.hidden === 0;
   const counts = [
     ["ledger number", wallet.seq, replay.seq],
     ...(isWhole ? [["last operation", wallet.operations, replay.operations] as const] : []),

@@ -51,6 +51,8 @@ export class LedgerReplay {
   expired = 0n;
   /** Entries that Postgres refused. Their effect is known only from the balances after them. */
   holes = 0;
+  /** How many operations may be among the holes. */
+  hidden = 0;
   /** When the applied free credit ends; 0 if there was none. */
   freeExpiresAtMs = 0;
   /** What was charged, by `202611 key_…`. */
@@ -59,8 +61,6 @@ export class LedgerReplay {
   #lapsing = 0n;
   /** The repayment that must be the next entry; 0 if none is due. */
   #due = 0n;
-  /** How many operations may be among the holes. */
-  #hidden = 0;
   /** True if the entry before was a hole. */
   #isResuming = false;
   readonly #operations: ReadonlyMap<number, ReplayOperation>;
@@ -72,11 +72,14 @@ export class LedgerReplay {
     this.#operations = new Map(operations.map((operation) => [operation.number, operation]));
   }
 
-  /** Skips an entry that Postgres refused. The next entry shows the balances after it. */
-  skip(): void {
+  /**
+   * Skips an entry that Postgres refused. The next entry shows the balances after it. `mayHide` says
+   * whether it may have applied an operation.
+   */
+  skip(mayHide = true): void {
     this.seq += 1;
     this.holes += 1;
-    this.#hidden += 1;
+    if (mayHide) this.hidden += 1;
     this.#due = 0n;
     this.#isResuming = true;
   }
@@ -151,8 +154,8 @@ export class LedgerReplay {
   /** Operations may have been applied in the holes, but not more than there are holes. */
   #passHidden({ operation }: ReplayEntry): void {
     const hidden = (operation ?? 0) - this.operations - 1;
-    if (hidden <= 0 || hidden > this.#hidden) return;
-    this.#hidden -= hidden;
+    if (hidden <= 0 || hidden > this.hidden) return;
+    this.hidden -= hidden;
     this.operations += hidden;
   }
 

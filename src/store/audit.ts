@@ -32,6 +32,8 @@ export interface RejectedEntry {
    * to the next entry.
    */
   readonly isHole: boolean;
+  /** The entry's bytes in the stream. */
+  readonly content: Buffer;
 }
 
 /** An account as Postgres had it at one instant. */
@@ -117,7 +119,7 @@ export class AuditRepository {
   async unattributed(): Promise<RejectedEntry[]> {
     const rows = await this.database.db.execute<RejectedColumns>(sql`
       SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written,
-        false AS is_hole
+        false AS is_hole, '' AS content
       FROM rejected_entries r WHERE resolved_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = r.account)
       ORDER BY bucket, epoch, entry`);
@@ -196,6 +198,7 @@ interface RejectedColumns extends Record<string, unknown> {
   readonly reason: string;
   readonly ledger_written: boolean;
   readonly is_hole: boolean;
+  readonly content: string;
 }
 
 /** `epoch` is the one in force. */
@@ -209,7 +212,8 @@ async function readRejected(
         AND NOT EXISTS (SELECT FROM ledger_entries l
           WHERE l.account = ${account} AND l.seq = r.seq)
         AND (epoch = ${epoch} OR EXISTS (SELECT FROM ledger_entries l
-          WHERE l.account = ${account} AND l.seq > r.seq)) AS is_hole
+          WHERE l.account = ${account} AND l.seq > r.seq)) AS is_hole,
+      encode(content, 'hex') AS content
     FROM rejected_entries r WHERE account = ${id} AND resolved_at IS NULL
     ORDER BY epoch, entry`);
   return rows.map(rejectedOf);
@@ -224,6 +228,7 @@ function rejectedOf(row: RejectedColumns): RejectedEntry {
     reason: row.reason,
     ledgerWritten: row.ledger_written,
     isHole: row.is_hole,
+    content: Buffer.from(row.content, "hex"),
   };
 }
 

@@ -48,3 +48,20 @@ test("a charge with the number of a rejected entry is compared with its log row"
   );
   expect(await found(world, account)).toContain("the request log's cost of req_");
 });
+
+test("a charge that was refused hides no credit that is not applied", async () => {
+  const account = await openAccountAlone(world);
+  await spend(account, "0.25");
+  await spend(account);
+  const { sql } = world.database;
+  await sql`ALTER TABLE ledger_entries
+    ADD CONSTRAINT odd CHECK (free_delta <> -250000000) NOT VALID`;
+  await world.flush();
+  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
+  expect(await found(world, account)).toBe("");
+  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
+  await world.store.adjust(account.row, terms);
+  await sql`UPDATE operations SET created_at = created_at - interval '1 hour'
+    WHERE account = ${account.row.number} AND kind = 'adjustment'`;
+  expect(await found(world, account)).toContain("expected applied, found not applied after 3600 s");
+});
