@@ -153,7 +153,7 @@ async function replayLedger(
   return checkSpending(replay, snapshot.spending);
 }
 
-/** Skips the numbers of rejected entries; `holes` says which of them may have applied operations. */
+/** Skips the numbers of rejected entries. `holes` says which ones may have applied operations. */
 function skipHoles(replay: LedgerReplay, holes: Map<number, boolean>): void {
   for (;;) {
     const mayHide = holes.get(replay.seq + 1);

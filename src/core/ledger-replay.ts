@@ -73,7 +73,7 @@ export class LedgerReplay {
   }
 
   /**
-   * Skips an entry that Postgres refused. The next entry shows the balances after it. `mayHide` says
+   * Skips an entry that Postgres refused. The next one shows the balances after it. `mayHide` says
    * whether it may have applied an operation.
    */
   skip(mayHide = true): void {
