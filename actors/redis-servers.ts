@@ -2,9 +2,15 @@
 
 import type { RedisClient, RedisServer } from "./script.ts";
 
-/** The servers that own data. */
+/** The servers that own data, as far as the client knows them: none before it is connected. */
 export function serversOf(redis: RedisClient): readonly RedisServer[] {
   return "nodes" in redis ? redis.nodes("master") : [redis];
+}
+
+/** The servers that own data; waits until the client knows them. */
+export async function connectedServers(redis: RedisClient): Promise<readonly RedisServer[]> {
+  if ("nodes" in redis) await redis.ping();
+  return serversOf(redis);
 }
 
 /**
@@ -16,7 +22,7 @@ export async function* scanNames(
   pattern: string,
   pageSize: number,
 ): AsyncGenerator<readonly string[]> {
-  for (const server of serversOf(redis)) {
+  for (const server of await connectedServers(redis)) {
     let cursor = "0";
     do {
       const [next, names] = await server.scan(cursor, "MATCH", pattern, "COUNT", pageSize);

@@ -4,7 +4,7 @@
 import { readJournal } from "../../actors/journal.ts";
 import { accountKeys, bucketKeys } from "../../actors/keys.ts";
 import { parseBucket, parseWallet } from "../../actors/records.ts";
-import { serversOf } from "../../actors/redis-servers.ts";
+import { connectedServers } from "../../actors/redis-servers.ts";
 import { scanWallets } from "../../actors/scan-wallets.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import { BUCKETS } from "../core/limits.ts";
@@ -81,7 +81,7 @@ export async function walletsAhead(
 
 /** Removes everything, the scripts too: each server is compared with Postgres before its next. */
 export async function emptyRedis(redis: RedisClient): Promise<void> {
-  for (const server of serversOf(redis)) {
+  for (const server of await connectedServers(redis)) {
     await server.function("FLUSH");
     await server.flushdb();
   }

@@ -194,12 +194,18 @@ async function lossesOf(stores: Stores, source: Source | null): Promise<Losses> 
   return { lost: span, ahead: await walletsAhead(redis, known) };
 }
 
-/** Jobs of the queue name rows that may be gone; the completers make those that are needed. */
+/**
+ * Jobs of the queue name rows that may be gone; the completers make those that are needed. The
+ * queue goes first: if its Redis is away, the other one still tells what Postgres has lost.
+ */
 async function emptyBoth({ actors, redisUrl }: Stores): Promise<void> {
   const queueUrl = loadQueueRedisUrl() ?? redisUrl;
+  if (queueUrl !== redisUrl) await emptyQueue(queueUrl);
   await emptyRedis(actors.deps.redis);
-  if (queueUrl === redisUrl) return;
-  const queue = openRedis(queueUrl);
+}
+
+async function emptyQueue(url: string): Promise<void> {
+  const queue = openRedis(url);
   queue.on("error", () => {});
   try {
     await emptyRedis(queue);

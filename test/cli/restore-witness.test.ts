@@ -6,7 +6,7 @@ import { bucketKeys } from "../../actors/keys.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { flushForAudit } from "../../workers/log-flush.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { createTestDatabase } from "../support/services.ts";
 import { shared, sharedFolder } from "../support/shared.ts";
 import { DONE, hold, openAccountAlone, openWorld, usd } from "../support/world.ts";
@@ -96,3 +96,12 @@ test("a restore into a new database names what only Redis still knows", async ()
   const { balance } = jsonOf(await elsewhere("account", "show", quiet.row.id, "--json"));
   expect(balance).toMatchObject({ paid_usd: 10, free_usd: 4.99 });
 });
+
+test("a restore that cannot reach the queue's Redis leaves the other as it is", async () => {
+  const account = await openUsed();
+  const witness = await witnessOf(account);
+  const away = cliProcessOf(world, { env: { QUEUE_REDIS_URL: "redis://127.0.0.1:1" } });
+  const { code } = await away("restore", "--yes");
+  expect(code).toBe(1);
+  expect(await witnessOf(account)).toEqual(witness);
+}, 60_000);
