@@ -113,7 +113,10 @@ export class IdentityMails {
     });
   }
 
-  /** Tells somebody that how they sign in has changed. */
+  /**
+   * Tells somebody that how they sign in has changed. `first` is what to do before setting a new
+   * password, with "and" after it.
+   */
   async notice(to: string, what: string, first = ""): Promise<void> {
     await this.#send("security_notice", to, {
       subject: what,
