@@ -44,7 +44,7 @@ export interface Cause {
     /** The card must not be charged any more: no further attempt follows. */
     readonly isStopped: boolean;
   };
-  /** The provider's id of a payment that names the top-up; the top-up may not know it yet. */
+  /** The provider's id of a payment of this top-up, by the payment's metadata. It can be new. */
   readonly intent?: string;
 }
 

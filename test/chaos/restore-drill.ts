@@ -117,7 +117,7 @@ async function passTime(drill: Drill, load: Load, seconds: number): Promise<Span
     byHand.push({ account, reference });
     await load.servedMore(5, WITHIN_MS);
   } while (performance.now() < endMs);
-  shop.sandbox.actions.refund(await anyPayment(product), 100);
+  shop.paid.sandbox.actions.refund(await anyPayment(product), 100);
   await load.stop();
   drill.told.push(...load.told);
   return { byHand };

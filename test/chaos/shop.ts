@@ -2,16 +2,10 @@
 // product's environment, as an operator has it.
 
 import { join } from "node:path";
-import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { realClock } from "../support/fake-clock.ts";
+import { type PaidProduct, startPaidProduct } from "../support/paid-product.ts";
 import type { Product, ProductOptions } from "../support/product.ts";
-import { startProduct } from "../support/product.ts";
-import { random } from "../support/random.ts";
-import { silent } from "../support/silent-log.ts";
 
-const SECRET_KEY = "sk_sandbox_of_the_drill";
-const WEBHOOK_SECRET = "whsec_of_the_drill";
 const OK_CARD = "4242424242424242";
 
 /** What `farebox restore --json` answers, as far as the drills read it. */
@@ -31,11 +25,11 @@ export interface RestoreAnswer {
 
 /** A product that is paid by a sandbox. */
 export class Shop implements AsyncDisposable {
-  constructor(
-    readonly product: Product,
-    readonly sandbox: Sandbox,
-    readonly env: Readonly<Record<string, string>>,
-  ) {}
+  constructor(readonly paid: PaidProduct) {}
+
+  get product(): Product {
+    return this.paid.product;
+  }
 
   /** Opens a page for a top-up and pays it. */
   async pay({ id }: Pick<TestAccount, "id">, amount: string): Promise<void> {
@@ -54,7 +48,7 @@ export class Shop implements AsyncDisposable {
   async run(...args: readonly string[]) {
     const file = join(import.meta.dir, "../../src/cli/main.ts");
     const child = Bun.spawn([process.execPath, file, ...args, "--json"], {
-      env: { PATH: process.env.PATH ?? "", ...this.product.env, ...this.env },
+      env: { PATH: process.env.PATH ?? "", ...this.product.env, ...this.paid.env },
       stderr: "pipe",
     });
     const [out, err, code] = await Promise.all([
@@ -66,30 +60,11 @@ export class Shop implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.product[Symbol.asyncDispose]();
-    await this.sandbox.stop();
+    await this.paid[Symbol.asyncDispose]();
   }
 }
 
 /** Starts a product and the sandbox that it is paid by. */
 export async function openShop(options: ProductOptions): Promise<Shop> {
-  const webhook = { url: "", secret: WEBHOOK_SECRET };
-  const sandbox = startSandbox({
-    ...{ port: 0, file: null, secretKey: SECRET_KEY, webhook, now: Date.now, random },
-    ...{ after: realClock.after, log: silent },
-  });
-  const env = {
-    STRIPE_SECRET_KEY: SECRET_KEY,
-    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    STRIPE_API_BASE: sandbox.url,
-    STRIPE_RETURN_URL: "https://farebox.example/",
-  };
-  try {
-    const product = await startProduct({ ...options, env });
-    webhook.url = `${product.api(0).url}/webhooks/stripe`;
-    return new Shop(product, sandbox, env);
-  } catch (error) {
-    await sandbox.stop();
-    throw error;
-  }
+  return new Shop(await startPaidProduct(options));
 }

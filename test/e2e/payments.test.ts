@@ -3,59 +3,19 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { realClock } from "../support/fake-clock.ts";
-import { type Product, startProduct } from "../support/product.ts";
-import { random } from "../support/random.ts";
-import { silent } from "../support/silent-log.ts";
+import { type PaidProduct, startPaidProduct } from "../support/paid-product.ts";
 import { usd } from "../support/world.ts";
 
 const KILLS = Number(process.env.PAYMENT_KILLS ?? 8);
 setDefaultTimeout(300_000 + KILLS * 10_000);
 
-const SECRET_KEY = "sk_sandbox_of_the_product";
-const WEBHOOK_SECRET = "whsec_of_the_product_tests";
 const OK_CARD = "4242424242424242";
 const WITHIN_MS = 60_000;
 
-interface Started extends AsyncDisposable {
-  readonly product: Product;
-  readonly sandbox: Sandbox;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** The product with a sandbox of this process: it outlives every kill. */
-async function start(): Promise<Started> {
-  const webhook = { url: "", secret: WEBHOOK_SECRET };
-  const sandbox = startSandbox({
-    port: 0,
-    file: null,
-    secretKey: SECRET_KEY,
-    webhook,
-    now: Date.now,
-    random,
-    after: realClock.after,
-    log: silent,
-  });
-  const env = {
-    STRIPE_SECRET_KEY: SECRET_KEY,
-    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    STRIPE_API_BASE: sandbox.url,
-    STRIPE_RETURN_URL: "https://farebox.example/",
-  };
-  const product = await startProduct({ env, workers: 2, apis: 1 });
-  webhook.url = `${product.api(0).url}/webhooks/stripe`;
-  const stop = async () => {
-    await sandbox.stop();
-    await product[Symbol.asyncDispose]();
-  };
-  return { product, sandbox, env, [Symbol.asyncDispose]: stop };
-}
-
 /** A command of the tool that must succeed. */
-async function farebox({ product, env }: Started, ...args: readonly string[]) {
+async function farebox({ product, env }: PaidProduct, ...args: readonly string[]) {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "../../src/cli/main.ts"), ...args, "--json"],
     { env: { PATH: process.env.PATH ?? "", ...product.env, ...env }, stderr: "pipe" },
@@ -69,7 +29,7 @@ async function farebox({ product, env }: Started, ...args: readonly string[]) {
   return JSON.parse(out);
 }
 
-async function paidBalance({ product }: Started, { id, bucket }: TestAccount): Promise<bigint> {
+async function paidBalance({ product }: PaidProduct, { id, bucket }: TestAccount): Promise<bigint> {
   return (await product.operator.actors.of(id, bucket).state()).wallet.paid;
 }
 
@@ -78,7 +38,7 @@ async function payOn(url: string): Promise<void> {
 }
 
 test("a link is paid, credited, charged again, refunded and disputed", async () => {
-  await using started = await start();
+  await using started = await startPaidProduct({ workers: 2, apis: 1 });
   const { product, sandbox } = started;
   const account = await product.account();
   const balance = (amount: string) =>
@@ -107,13 +67,16 @@ test("a link is paid, credited, charged again, refunded and disputed", async () 
   expect(await farebox(started, "audit", "--payments")).toMatchObject({ ok: true, payments: 2 });
 });
 
-async function intentOf({ product }: Started, id: string): Promise<{ readonly intent: string }> {
+async function intentOf(
+  { product }: PaidProduct,
+  id: string,
+): Promise<{ readonly intent: string }> {
   const [row] = await product.operator.database.sql`SELECT intent FROM top_ups WHERE id = ${id}`;
   return { intent: String(row?.intent) };
 }
 
 test("kill -9 of workers and API while events come in loses and doubles nothing", async () => {
-  await using started = await start();
+  await using started = await startPaidProduct({ workers: 2, apis: 1 });
   const { product } = started;
   const accounts = await Promise.all(Array.from({ length: KILLS }, () => product.account()));
   for (const [round, account] of accounts.entries()) {
@@ -137,7 +100,7 @@ test("kill -9 of workers and API while events come in loses and doubles nothing"
 });
 
 test("an automatic top-up is charged while calls run, once", async () => {
-  await using started = await start();
+  await using started = await startPaidProduct({ workers: 2, apis: 1 });
   const { product, sandbox } = started;
   const account = await product.account();
   const link = await farebox(started, "topup", "link", account.id, "--usd", "20", "--save-card");

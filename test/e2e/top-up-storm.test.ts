@@ -6,23 +6,20 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
 import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
-import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
 import { startCheckout } from "../../src/payments/top-ups.ts";
 import { loadPaymentConfig } from "../../src/settings/config.ts";
 import type { AccountRow } from "../../src/store/accounts.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { realClock } from "../support/fake-clock.ts";
-import { type Product, startProduct } from "../support/product.ts";
+import { type PaidProduct, startPaidProduct } from "../support/paid-product.ts";
+import type { Product } from "../support/product.ts";
 import { random } from "../support/random.ts";
 import { silent } from "../support/silent-log.ts";
 import { usd } from "../support/world.ts";
 
 const ROUNDS = Number(process.env.STORM_ROUNDS ?? 1);
 const CALLS = Number(process.env.STORM_CALLS ?? 500);
-const SECRET_KEY = "sk_sandbox_of_the_storm";
-const WEBHOOK_SECRET = "whsec_of_the_storm";
 const OK_CARD = "4242424242424242";
 const WITHIN_MS = 120_000;
 
@@ -64,32 +61,20 @@ async function intercept(request: ApiRequest, answer: () => ApiAnswer): Promise<
 }
 
 let product: Product;
-let sandbox: Sandbox;
+let paid: PaidProduct;
 let payments: PaymentDeps;
 
 beforeAll(async () => {
-  const webhook = { url: "", secret: WEBHOOK_SECRET };
-  sandbox = startSandbox({
-    ...{ port: 0, file: null, secretKey: SECRET_KEY, webhook, intercept },
-    ...{ now: Date.now, random, after: realClock.after, log: silent },
-  });
-  const env = {
-    STRIPE_SECRET_KEY: SECRET_KEY,
-    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    STRIPE_API_BASE: sandbox.url,
-    STRIPE_RETURN_URL: "https://farebox.example/",
-  };
-  product = await startProduct({ env, workers: 2, apis: 2, record: false });
-  webhook.url = `${product.api(0).url}/webhooks/stripe`;
-  const config = loadPaymentConfig(env);
+  paid = await startPaidProduct({ workers: 2, apis: 2, record: false, intercept });
+  product = paid.product;
+  const config = loadPaymentConfig(paid.env);
   if (config === null) throw new Error("Payments are not configured");
   const { database, actors } = product.operator;
   const parts = { database, actors, now: Date.now, random, log: silent, service: "Farebox" };
   payments = openPayments({ ...parts, config });
 });
 afterAll(async () => {
-  await sandbox?.stop();
-  await product?.[Symbol.asyncDispose]();
+  await paid?.[Symbol.asyncDispose]();
 });
 
 /** An account with $20 and an automatic top-up of $30 below $25: its next call crosses that. */
@@ -144,7 +129,7 @@ async function round(point: Point): Promise<void> {
     ["auto", "succeeded"],
     ["checkout", "succeeded"],
   ]);
-  const ofAccount = sandbox.actions.store
+  const ofAccount = paid.sandbox.actions.store
     .list("payment_intent")
     .filter(({ metadata }) => JSON.stringify(metadata).includes(account.id));
   expect(ofAccount.map(({ amount, status }) => [amount, status])).toEqual([

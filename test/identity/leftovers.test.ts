@@ -5,21 +5,12 @@ import { describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
 import { totp } from "../support/totp.ts";
-import { PASSWORD, PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
+import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
 
 const NEW_PASSWORD = "another long password";
 
 const lab = await shared(PeopleLab.start());
 const { sql } = lab.stores.database;
-
-/** Turns the second factor of whoever is signed in here on. Answers its secret. */
-async function turnOn(visitor: Visitor): Promise<string> {
-  const { body } = await visitor.auth("/two-factor/enable", { password: PASSWORD });
-  const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
-  const verified = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
-  expect(verified.status).toBe(200);
-  return secret;
-}
 
 async function resetLinkOf(email: string): Promise<string | null> {
   return tokenOf(await lab.visitor().auth("/request-password-reset", { email }));
@@ -66,7 +57,7 @@ describe("a link to set a new password ends", () => {
 test("a sign-in that waits for a code ends with the password that began it", async () => {
   const email = "waiting@example.com";
   const person = await lab.person(email);
-  const secret = await turnOn(person);
+  const secret = await person.turnOnSecondFactor();
   const other = lab.visitor();
   expect((await other.signIn(email)).body.twoFactorRedirect).toBe(true);
   const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
@@ -79,14 +70,14 @@ test("a sign-in that waits for a code ends with the password that began it", asy
 test("a device is no longer trusted once the second factor is another one", async () => {
   const email = "trusting@example.com";
   const person = await lab.person(email);
-  const secret = await turnOn(person);
+  const secret = await person.turnOnSecondFactor();
   const device = lab.visitor();
   await device.signIn(email);
   const code = { code: totp(secret), trustDevice: true };
   expect((await device.auth("/two-factor/verify-totp", code)).status).toBe(200);
   expect((await device.signIn(email)).body.twoFactorRedirect).toBeUndefined();
   expect((await person.auth("/two-factor/disable", { password: PASSWORD })).status).toBe(200);
-  await turnOn(person);
+  await person.turnOnSecondFactor();
   expect((await device.signIn(email)).body.twoFactorRedirect).toBe(true);
 });
 

@@ -6,6 +6,7 @@ import { openOperators } from "../../src/operator/open-operators.ts";
 import { type ApiStores, ApiWorld } from "../support/api-world.ts";
 import { servicesOf } from "../support/console-world.ts";
 import { type IdentityTerms, identityOf } from "../support/identity-of.ts";
+import { totp } from "../support/totp.ts";
 
 export const PASSWORD = "a good long password";
 
@@ -114,6 +115,15 @@ export class Visitor {
 
   signIn(email: string, password = PASSWORD): Promise<Reply> {
     return this.auth("/sign-in/email", { email, password });
+  }
+
+  /** Turns the second factor of whoever is signed in here on. Returns its secret. */
+  async turnOnSecondFactor(): Promise<string> {
+    const { body } = await this.auth("/two-factor/enable", { password: PASSWORD });
+    const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
+    const verified = await this.auth("/two-factor/verify-totp", { code: totp(secret) });
+    if (verified.status !== 200) throw new Error(`${verified.status} ${verified.text}`);
+    return secret;
   }
 
   /** True if this browser has a session that counts. */

@@ -7,7 +7,7 @@ import { PeopleStore } from "../../src/store/people.ts";
 import { SsoLinks } from "../../src/store/sso-links.ts";
 import { shared } from "../support/shared.ts";
 import { totp } from "../support/totp.ts";
-import { PASSWORD, type Visitor } from "./people-lab.ts";
+import { PASSWORD } from "./people-lab.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
 
 setDefaultTimeout(60_000);
@@ -23,15 +23,6 @@ async function person(email: string) {
   const found = await new PeopleStore(lab.people.stores.database).findByEmail(email);
   if (found === null) throw new Error(`There is no ${email}`);
   return found;
-}
-
-/** Turns on the second factor of whoever is signed in here. Answers its secret. */
-async function turnOn(visitor: Visitor): Promise<string> {
-  const { body } = await visitor.auth("/two-factor/enable", { password: PASSWORD });
-  const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
-  const verified = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
-  expect(verified.status).toBe(200);
-  return secret;
 }
 
 describe("an operator on the list", () => {
@@ -74,7 +65,7 @@ describe("an operator on the list", () => {
   });
 
   test("must give our own second factor where the provider does not speak of one", async () => {
-    const secret = await turnOn(await lab.operator("own@example.com"));
+    const secret = await (await lab.operator("own@example.com")).turnOnSecondFactor();
     const { visitor, answer } = await lab.signIn({ sub: "own", email: "own@example.com" });
     expect(answer.body.twoFactorRedirect).toBe(true);
     expect(await visitor.isSignedIn()).toBe(false);
@@ -111,7 +102,7 @@ describe("an operator on the list", () => {
     const { visitor } = await lab.signIn({ sub: "later", email: "later@example.com" });
     // As if our own second factor had been turned on long after.
     for (const name of visitor.cookies.keys()) if (/sso$/.test(name)) visitor.cookies.delete(name);
-    await turnOn(visitor);
+    await visitor.turnOnSecondFactor();
     expect(await operatorPage(visitor)).toBe("open");
     const { sql } = lab.people.stores.database;
     const { id } = await person("later@example.com");
@@ -123,7 +114,7 @@ describe("an operator on the list", () => {
   test("prolongs no session by turning their own second factor off and on", async () => {
     await lab.operator("prolonged@example.com");
     const { visitor } = await lab.signIn({ sub: "prolonged", email: "prolonged@example.com" });
-    await turnOn(visitor);
+    await visitor.turnOnSecondFactor();
     const { sql } = lab.people.stores.database;
     const { id } = await person("prolonged@example.com");
     const endsAt = new Date(nowMs + HOUR_MS);
@@ -137,7 +128,7 @@ describe("an operator on the list", () => {
     const off = await visitor.auth("/two-factor/disable", { password: PASSWORD });
     expect([off.status, await endOf()]).toEqual([200, endsAt]);
     for (const name of visitor.cookies.keys()) if (/sso$/.test(name)) visitor.cookies.delete(name);
-    await turnOn(visitor);
+    await visitor.turnOnSecondFactor();
     expect([await operatorPage(visitor), await endOf()]).toEqual(["open", endsAt]);
   });
 

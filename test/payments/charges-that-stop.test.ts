@@ -173,7 +173,7 @@ test("a payment without the removed card does not charge that card again", async
   expect(mail?.text).toContain("It goes on when you set it again.");
 });
 
-test("a payment from before the pause, told of late, does not end the pause", async () => {
+test("a late event of a payment that was made before the pause does not end it", async () => {
   const account = await automatic(CARDS.laterAuthentication);
   await lab.pay(account, "10", CARDS.ok, false);
   await lab.delivered();

@@ -1,14 +1,10 @@
 // The product with its dashboard and the sandbox of payments, as `npm start` runs it.
 
 import { buildDashboard } from "../../scripts/build-dashboard.ts";
-import { type Sandbox, startSandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
-import { type Product, startProduct } from "./product.ts";
-import { random } from "./random.ts";
+import type { Sandbox } from "../../src/payments/providers/sandbox/sandbox-server.ts";
+import { startPaidProduct } from "./paid-product.ts";
+import type { Product } from "./product.ts";
 import { testDataDirectory } from "./services.ts";
-import { silent } from "./silent-log.ts";
-
-const SECRET_KEY = "sk_sandbox_of_the_browser_tests";
-const WEBHOOK_SECRET = "whsec_of_the_browser_tests";
 
 export interface DashboardProduct extends AsyncDisposable {
   readonly product: Product;
@@ -21,41 +17,17 @@ export interface DashboardProduct extends AsyncDisposable {
 export async function startDashboardProduct(
   own: Readonly<Record<string, string>> = {},
 ): Promise<DashboardProduct> {
-  await using resources = new AsyncDisposableStack();
   await buildDashboard(testDataDirectory());
-  // The address of the product, which alone causes events, follows below.
-  const webhook = { url: "", secret: WEBHOOK_SECRET };
-  const sandbox = startSandbox({
-    port: 0,
-    file: null,
-    secretKey: SECRET_KEY,
-    webhook,
-    now: Date.now,
-    random,
-    after: (delayMs, run) => {
-      const timer = setTimeout(run, delayMs);
-      return () => clearTimeout(timer);
+  const paid = await startPaidProduct({
+    apis: 1,
+    models: [{ id: "ok", input: "1000", output: "2000" }],
+    env: {
+      SESSION_SECRET: "the session secret of the browser tests",
+      CONSOLE_SHOW_MAILS: "true",
+      ...own,
     },
-    log: silent,
   });
-  resources.defer(() => sandbox.stop());
-  const product = resources.use(
-    await startProduct({
-      apis: 1,
-      models: [{ id: "ok", input: "1000", output: "2000" }],
-      env: {
-        SESSION_SECRET: "the session secret of the browser tests",
-        CONSOLE_SHOW_MAILS: "true",
-        STRIPE_SECRET_KEY: SECRET_KEY,
-        STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-        STRIPE_API_BASE: sandbox.url,
-        STRIPE_RETURN_URL: `${sandbox.url}/`,
-        ...own,
-      },
-    }),
-  );
-  const { url } = product.api(0);
-  webhook.url = `${url}/webhooks/stripe`;
-  const kept = resources.move();
-  return { product, sandbox, url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const { product, sandbox } = paid;
+  const stop = () => paid[Symbol.asyncDispose]();
+  return { product, sandbox, url: product.api(0).url, [Symbol.asyncDispose]: stop };
 }

@@ -67,7 +67,7 @@ export function wrongArrows(files: readonly SourceFile[]): string[] {
     if (layerOf(path) === undefined) return [`${path} belongs to no layer`];
     return imports
       .filter((one) => !mayImport(path, one))
-      .map(({ target }) => `${path} may not import ${target}`);
+      .map(({ target }) => `${path} must not import ${target}`);
   });
 }
 
