@@ -1,7 +1,7 @@
 // Starts Farebox as in production: two processes and two stores, used only by this run, with paid
 // accounts whose limits the load does not reach.
 
-import { writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AccountActors } from "../actors/account-actors.ts";
 import { readJournal } from "../actors/journal.ts";
@@ -27,6 +27,8 @@ import type { Place, Started } from "./targets.ts";
 const ACCOUNTS = 8;
 const KEYS_AN_ACCOUNT = 12;
 const PAYMENT = usd("20000");
+const PLACES = /^places-.*\.sqlite$/;
+const BUILT_WITHIN_MS = 60_000;
 
 export const SECRETS = { KEY_PEPPER: "benchmark pepper", IP_HASH_SECRET: "benchmark secret" };
 
@@ -157,9 +159,20 @@ export async function startApi(
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/readyz`,
   });
+  await untilBuilt(join(stores.home, "data"), join(place.logFolder, `api-${port}.log`));
   const callers = secrets.map((secret) => ({ authorization: `Bearer ${secret}` }));
   const url = `http://127.0.0.1:${port}/v1/chat/completions`;
   return { ...program, target: { name: "farebox", url, callers, pid: program.pid } };
+}
+
+/** Waits until a first start has built its map of places, which takes seconds of CPU. */
+async function untilBuilt(data: string, logFile: string): Promise<void> {
+  const isBuilt = () => existsSync(data) && readdirSync(data).some((name) => PLACES.test(name));
+  // Versions without maps start no such thread.
+  if (!readFileSync(logFile, "utf8").includes("The atlas thread")) return;
+  for (const endMs = Date.now() + BUILT_WITHIN_MS; !isBuilt(); await Bun.sleep(50)) {
+    if (Date.now() > endMs) throw new Error("The map of places was not built in time");
+  }
 }
 
 /** Starts the worker process of the version in `folder`. */

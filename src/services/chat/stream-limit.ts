@@ -5,14 +5,14 @@ import type { Hold } from "../../../actors/account.ts";
 import { outputTokensWithin } from "../../core/pricing.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
-import { type TokenMeter, textOf } from "./token-meter.ts";
+import { piecesOf, type TokenMeter, textOf } from "./token-meter.ts";
 
 /** Text with fewer characters is not counted yet. */
 const UNCOUNTED_MIN = 64;
 /** Text with more characters is always counted, so that memory does not grow. */
 const UNCOUNTED_MAX = 64 * 1024;
-/** The most characters for each token left that may be sent before the next count. */
-const CHARACTERS_EACH_MAX = 2;
+/** How many tokens a piece may have before anything was counted: one for each character. */
+const TOKENS_EACH_MAX = 4;
 
 export interface StreamLimitParts {
   readonly model: ModelEntry;
@@ -25,10 +25,9 @@ export interface StreamLimitParts {
 }
 
 /**
- * A text has about as many characters as tokens, or more. So nothing is counted until there are as
- * many characters as the hold can pay tokens for; then all of the text is counted once (D-172).
- * What follows is expected to have at least half as many characters a token as what was counted,
- * so that prose is counted seldom (D-333).
+ * Counts text only when it may have reached the limit. A piece, which is what most servers send for
+ * a token, is expected to have four tokens at most until some text was counted; after that, at most
+ * twice as many as the pieces before it had (D-395).
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;
@@ -36,7 +35,8 @@ export class StreamLimit {
   #tokensMax: number;
   #isExact = false;
   #counted = 0;
-  #charactersEach = 1;
+  /** How many tokens a piece is expected to have at most. */
+  #tokensEach = TOKENS_EACH_MAX;
 
   constructor(parts: StreamLimitParts) {
     this.#parts = parts;
@@ -45,15 +45,16 @@ export class StreamLimit {
 
   /** True if there is so much text that `isReached` must be called. */
   get isDue(): boolean {
-    return this.#parts.meter.uncounted >= this.#room;
+    const { uncounted, uncountedPieces } = this.#parts.meter;
+    return this.#isDueWith(uncounted, uncountedPieces);
   }
 
   /** Counts what was streamed. True if it costs as much as the hold. */
   async isReached(): Promise<boolean> {
     const { model, hold, meter, promptUsage } = this.#parts;
     this.#counted = await meter.settledTokens();
-    const expected = meter.countedLength / (2 * Math.max(1, this.#counted));
-    this.#charactersEach = Math.min(CHARACTERS_EACH_MAX, Math.max(1, expected));
+    const expected = (2 * this.#counted) / Math.max(1, meter.countedPieces);
+    this.#tokensEach = Math.min(TOKENS_EACH_MAX, Math.max(1, expected));
     if (this.#counted < this.#tokensMax) return false;
     if (!this.#isExact) {
       this.#tokensMax = outputTokensWithin(model.bands, await promptUsage(), hold.amount);
@@ -64,18 +65,21 @@ export class StreamLimit {
 
   /** How many of these deltas, at least one, can be sent before `isDue` must be checked again. */
   countBeforeDue(deltas: readonly ChatDelta[]): number {
-    let room = this.#room - this.#parts.meter.uncounted;
+    let { uncounted, uncountedPieces } = this.#parts.meter;
     let count = 0;
     for (const delta of deltas) {
-      if (count > 0 && room <= 0) break;
-      room -= textOf(delta).length;
+      if (count > 0 && this.#isDueWith(uncounted, uncountedPieces)) break;
+      const text = textOf(delta);
+      uncounted += text.length;
+      uncountedPieces += piecesOf(text);
       count += 1;
     }
     return count;
   }
 
-  get #room(): number {
-    const left = (this.#tokensMax - this.#counted) * this.#charactersEach;
-    return Math.max(UNCOUNTED_MIN, Math.min(UNCOUNTED_MAX, left));
+  #isDueWith(characters: number, pieces: number): boolean {
+    if (characters < UNCOUNTED_MIN) return false;
+    const left = this.#tokensMax - this.#counted;
+    return characters >= UNCOUNTED_MAX || pieces * this.#tokensEach >= left;
   }
 }

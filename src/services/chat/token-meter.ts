@@ -5,6 +5,10 @@ import type { TokenUsage } from "../../core/pricing.ts";
 import type { ChatDelta, ChatReply, ChatRequest } from "./providers/provider.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
+/** A delta with at most this many characters is one piece; a longer one has more. */
+const PIECE_LENGTH_MAX = 8;
+/** The characters of a piece in a longer delta: what a token of English prose has. */
+const PIECE_LENGTH = 4;
 /** Text without a safe place to cut is kept up to this length, then cut anywhere. */
 const UNCUT_LENGTH_MAX = 1024;
 
@@ -36,7 +40,8 @@ export class TokenMeter {
   #pending = "";
   /** The tokens counted so far. */
   #counted: Promise<number> = Promise.resolve(0);
-  #countedLength = 0;
+  #pendingPieces = 0;
+  #countedPieces = 0;
   /** True once a token was sent to the client. */
   started = false;
 
@@ -47,7 +52,11 @@ export class TokenMeter {
 
   /** Adds the text of deltas that were sent to the client. */
   add(deltas: readonly ChatDelta[]): void {
-    for (const delta of deltas) this.#pending += textOf(delta);
+    for (const delta of deltas) {
+      const text = textOf(delta);
+      this.#pending += text;
+      this.#pendingPieces += piecesOf(text);
+    }
     this.started ||= this.#pending !== "";
   }
 
@@ -56,9 +65,14 @@ export class TokenMeter {
     return this.#pending.length;
   }
 
-  /** Characters that were counted, or are being counted. */
-  get countedLength(): number {
-    return this.#countedLength;
+  /** The pieces of what was not counted yet. */
+  get uncountedPieces(): number {
+    return this.#pendingPieces;
+  }
+
+  /** The pieces of what was counted, or is being counted. */
+  get countedPieces(): number {
+    return this.#countedPieces;
   }
 
   /** The tokens up to the last safe place to cut; never more than were streamed. */
@@ -75,12 +89,19 @@ export class TokenMeter {
     const text = this.#pending.slice(0, end);
     if (text === "") return this.#counted;
     this.#pending = this.#pending.slice(end);
-    this.#countedLength += end;
+    const pieces = piecesOf(this.#pending);
+    this.#countedPieces += this.#pendingPieces - pieces;
+    this.#pendingPieces = pieces;
     this.#counted = Promise.all([this.#counted, this.#count(text)]).then(
       ([before, tokens]) => before + tokens,
     );
     return this.#counted;
   }
+}
+
+/** About how many tokens a text has that came in one delta. */
+export function piecesOf({ length }: string): number {
+  return length > PIECE_LENGTH_MAX ? length / PIECE_LENGTH : Math.min(1, length);
 }
 
 /** The text of a delta that costs output tokens. */

@@ -9,6 +9,8 @@ const MAX_TOKENS = 1_000;
 const PROMPT = { promptTokens: 0, cachedTokens: 0 };
 /** Words of four to five characters, each a token. */
 const PROSE = " when they came back home";
+/** One token. */
+const WORD = " quickly";
 /** Each character is a token. */
 const DENSE = " q7z8";
 
@@ -43,17 +45,26 @@ describe("a stream that is about as long as its limit", () => {
     expect(counts).toBeLessThanOrEqual(5);
   });
 
-  test("ends within a few tokens of its limit", async () => {
-    const { tokens } = await stream(Array(1_000).fill(PROSE));
-    expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
-    expect(tokens).toBeLessThan(MAX_TOKENS + 64);
+  test.each([PROSE, WORD, DENSE, `${DENSE}${DENSE}${DENSE}`, "字"])(
+    "of %j ends within a few tokens of its limit",
+    async (text) => {
+      const { tokens } = await stream(Array(3_000).fill(text));
+      expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
+      expect(tokens).toBeLessThan(MAX_TOKENS + 64);
+    },
+  );
+
+  test("is counted twice if a token comes at a time", async () => {
+    const { counts, tokens } = await stream(Array(MAX_TOKENS - 200).fill(WORD));
+    expect(tokens).toBe(MAX_TOKENS - 200);
+    expect(counts).toBe(2);
   });
 
-  test("passes its limit by no more than what was left when its text changed", async () => {
+  test("passes its limit by no more than twice what was left when its text changed", async () => {
     const prose = Array(60).fill(PROSE);
     const before = countTokens(prose.join(""));
     const { tokens } = await stream([...prose, ...Array(2_000).fill(DENSE)]);
     expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
-    expect(tokens).toBeLessThan(MAX_TOKENS + (MAX_TOKENS - before));
+    expect(tokens).toBeLessThan(MAX_TOKENS + 2 * (MAX_TOKENS - before));
   });
 });
