@@ -66,7 +66,9 @@ export async function auditAccount(
     return {
       ...{
         difference,
-        rejected: snapshot.rejected.map((entry) => rejection(accountRef.id, entry)),
+        rejected: snapshot.rejected
+          .filter(({ isSetAside }) => !isSetAside)
+          .map((entry) => rejection(accountRef.id, entry)),
       },
       ...{ entries: replay.seq - replay.holes, balance: replay.paid + replay.free },
       ...{ owed: replay.owed, credited: replay.credited, reversed: replay.reversed },

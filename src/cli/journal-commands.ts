@@ -1,11 +1,12 @@
-// Lists and retries rejected journal entries.
+// Lists rejected journal entries, tries them again, and sets aside what can never be written.
 
 import { retryAll } from "../operator/queues.ts";
-import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
+import { type EntryPlace, type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
 import type { RetryResult } from "../store/rejection-retry.ts";
-import type { Answer, Command } from "./command.ts";
+import { type Answer, type Command, UsageError } from "./command.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
+import { reasonOf } from "./values.ts";
 
 const rejectedCommand: Command = {
   name: "journal rejected",
@@ -14,6 +15,31 @@ const rejectedCommand: Command = {
   options: { retry: { value: null, help: "write the entries that fit the ledger by now" } },
   prepare: (input) => (stores) => (input.values.has("retry") ? retry(stores) : list(stores)),
 };
+
+const setAsideCommand: Command = {
+  name: "journal set-aside",
+  positionals: ["BUCKET", "ENTRY"],
+  summary: "Give up writing a rejected entry that is in no balance, such as 17 2-305",
+  options: { reason: { value: "TEXT", help: "the reason, which is recorded", required: true } },
+  prepare(input) {
+    const [bucket = "", entry = ""] = input.positionals;
+    const place = placeOf(bucket, entry);
+    const reason = reasonOf(input, "reason");
+    return async ({ database }) => {
+      await new RejectedEntries(database).setAside(place, reason);
+      return { json: { ...place, reason }, text: `Entry ${entry} of bucket ${bucket}: set aside.` };
+    };
+  },
+};
+
+function placeOf(bucket: string, name: string): EntryPlace {
+  const [, epoch, entry] = /^(\d{1,15})-(\d{1,15})$/.exec(name) ?? [];
+  if (!/^\d{1,4}$/.test(bucket)) throw new UsageError(`BUCKET must be a number, not '${bucket}'`);
+  if (epoch === undefined || entry === undefined) {
+    throw new UsageError(`ENTRY must be an epoch and a number, such as 2-305, not '${name}'`);
+  }
+  return { bucket: Number(bucket), epoch: Number(epoch), entry: Number(entry) };
+}
 
 async function list({ database }: Stores): Promise<Answer> {
   const open = await new RejectedEntries(database).openRejections();
@@ -69,4 +95,4 @@ function missingOf({ seq, account, ledgerWritten }: OpenRejection): string {
   return seq === null || ledgerWritten ? "log row" : "ledger and log row";
 }
 
-export const journalCommands: readonly Command[] = [rejectedCommand];
+export const journalCommands: readonly Command[] = [rejectedCommand, setAsideCommand];

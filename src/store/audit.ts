@@ -18,7 +18,7 @@ import { type Cursor, readKeyIds } from "./wallet-repository.ts";
 
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
-/** A rejected journal entry of the account that is not written to Postgres yet. */
+/** A rejected journal entry of the account that is not written to Postgres. */
 export interface RejectedEntry {
   readonly bucket: number;
   readonly epoch: number;
@@ -32,6 +32,8 @@ export interface RejectedEntry {
    * to the next entry.
    */
   readonly isHole: boolean;
+  /** True if an operator has given up writing it. */
+  readonly isSetAside: boolean;
   /** The entry's bytes in the stream. */
   readonly content: Buffer;
 }
@@ -119,8 +121,8 @@ export class AuditRepository {
   async unattributed(): Promise<RejectedEntry[]> {
     const rows = await this.database.db.execute<RejectedColumns>(sql`
       SELECT bucket, epoch::text, entry::text, seq::text, reason, ledger_written,
-        false AS is_hole, '' AS content
-      FROM rejected_entries r WHERE resolved_at IS NULL
+        false AS is_hole, false AS is_set_aside, '' AS content
+      FROM rejected_entries r WHERE resolved_at IS NULL AND set_aside_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = r.account)
       ORDER BY bucket, epoch, entry`);
     return rows.map(rejectedOf);
@@ -198,6 +200,7 @@ interface RejectedColumns extends Record<string, unknown> {
   readonly reason: string;
   readonly ledger_written: boolean;
   readonly is_hole: boolean;
+  readonly is_set_aside: boolean;
   readonly content: string;
 }
 
@@ -213,6 +216,7 @@ async function readRejected(
           WHERE l.account = ${account} AND l.seq = r.seq)
         AND (epoch = ${epoch} OR EXISTS (SELECT FROM ledger_entries l
           WHERE l.account = ${account} AND l.seq > r.seq)) AS is_hole,
+      set_aside_at IS NOT NULL AS is_set_aside,
       encode(content, 'hex') AS content
     FROM rejected_entries r WHERE account = ${id} AND resolved_at IS NULL
     ORDER BY epoch, entry`);
@@ -228,6 +232,7 @@ function rejectedOf(row: RejectedColumns): RejectedEntry {
     reason: row.reason,
     ledgerWritten: row.ledger_written,
     isHole: row.is_hole,
+    isSetAside: row.is_set_aside,
     content: Buffer.from(row.content, "hex"),
   };
 }

@@ -2,6 +2,7 @@
 // continued without them; `farebox journal rejected` lists them.
 
 import type { TransactionSql } from "postgres";
+import { AdministrationError } from "../core/errors.ts";
 import { arrayText, type Database } from "./database.ts";
 import type { Rejection } from "./journal-writer.ts";
 import { type Attribution, hasKnownSeq } from "./ledger-chain.ts";
@@ -27,16 +28,22 @@ export interface BucketEpoch {
   readonly epoch: number;
 }
 
+/** Where an entry is. */
+export interface EntryPlace extends BucketEpoch {
+  /** Its number in the bucket's journal. */
+  readonly entry: number;
+}
+
 const REASON_CHARACTERS_MAX = 1_000;
 
 export class RejectedEntries {
   constructor(readonly database: Database) {}
 
-  /** All rejected entries that are not resolved, the oldest first. */
+  /** All rejected entries that are neither written nor set aside, the oldest first. */
   async openRejections(): Promise<OpenRejection[]> {
     const rows = await this.database.sql`
       SELECT bucket, epoch, entry, account, seq, reason, ledger_written, rejected_at
-      FROM rejected_entries WHERE resolved_at IS NULL
+      FROM rejected_entries WHERE resolved_at IS NULL AND set_aside_at IS NULL
       ORDER BY rejected_at, bucket, epoch, entry`;
     return rows.map((row) => ({
       bucket: Number(row.bucket),
@@ -54,17 +61,46 @@ export class RejectedEntries {
     const { database } = this;
     const [row] = await database.withTimeout(
       database.sql`SELECT count(*)::int AS open FROM rejected_entries
-        WHERE resolved_at IS NULL`.execute(),
+        WHERE resolved_at IS NULL AND set_aside_at IS NULL`.execute(),
     );
     return Number(row?.open ?? 0);
   }
 
-  /** The entry's bytes in the stream; null if it is resolved already. */
-  async contentOf({ bucket, epoch, entry }: BucketEpoch & { entry: number }) {
+  /** The entry's bytes in the stream; null if it is written or set aside already. */
+  async contentOf({ bucket, epoch, entry }: EntryPlace) {
     const [row] = await this.database.sql`
       SELECT content FROM rejected_entries
-      WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry} AND resolved_at IS NULL`;
+      WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}
+        AND resolved_at IS NULL AND set_aside_at IS NULL`;
     return row === undefined ? null : (row.content as Uint8Array);
+  }
+
+  /**
+   * Gives up writing an entry. Only one that is in no balance: its ledger row is written, it has
+   * none, or its bucket was rebuilt since. Not one that may have changed the wallet in Redis.
+   * Throws an AdministrationError.
+   */
+  async setAside(place: EntryPlace, reason: string): Promise<void> {
+    const { bucket, epoch, entry } = place;
+    const name = `Entry ${epoch}-${entry} of bucket ${bucket}`;
+    await this.database.sql.begin(async (tx) => {
+      const [cursor] = await tx`
+        SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
+      const [row] = await tx`
+        SELECT ledger_written OR (account IS NOT NULL AND seq IS NULL) AS moves_nothing
+        FROM rejected_entries WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}
+          AND resolved_at IS NULL AND set_aside_at IS NULL FOR UPDATE`;
+      if (row === undefined) {
+        throw new AdministrationError("not_found", `${name} is not among the rejected ones`);
+      }
+      if (!row.moves_nothing && Number(cursor?.epoch) === epoch) {
+        const message = `${name} may be in a balance, and can only be written (--retry)`;
+        throw new AdministrationError("wrong_state", message);
+      }
+      await tx`
+        UPDATE rejected_entries SET set_aside_at = now(), set_aside_reason = ${reason}
+        WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}`;
+    });
   }
 }
 

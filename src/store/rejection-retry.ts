@@ -70,7 +70,7 @@ async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<stri
 /**
  * Locks a rejection, and its bucket's cursor, under which alone the sums of the log change: the
  * cursor first, as the flush does. Returns whether its ledger row is written, and the bucket's
- * epoch; null if it is resolved already.
+ * epoch; null if it is written or set aside already.
  */
 async function lockRejection(
   tx: TransactionSql,
@@ -79,8 +79,8 @@ async function lockRejection(
   const [cursor] = await tx`SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
   const [row] = await tx`
     SELECT ledger_written FROM rejected_entries
-    WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry} AND resolved_at IS NULL
-    FOR UPDATE`;
+    WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}
+      AND resolved_at IS NULL AND set_aside_at IS NULL FOR UPDATE`;
   if (row === undefined) return null;
   return { ledgerWritten: Boolean(row.ledger_written), epoch: Number(cursor?.epoch) };
 }

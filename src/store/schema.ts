@@ -151,6 +151,9 @@ export const rejectedEntries = pgTable(
     rejectedAt: at("rejected_at").notNull().defaultNow(),
     /** When `farebox journal rejected --retry` wrote the entry. */
     resolvedAt: at("resolved_at"),
+    /** When and why an operator gave up writing it: it is never tried again. */
+    setAsideAt: at("set_aside_at"),
+    setAsideReason: text("set_aside_reason"),
   },
   (table) => [
     primaryKey({ columns: [table.bucket, table.epoch, table.entry] }),

@@ -1,6 +1,7 @@
 // Rejected entries of a bucket that was rebuilt since: their numbers in the ledger go to others.
 
 import { expect, test } from "bun:test";
+import { RejectedEntries } from "../../src/store/rejected-entries.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { auditOne, damageLedger, found } from "../support/audit-lab.ts";
 import { shared } from "../support/shared.ts";
@@ -12,8 +13,8 @@ async function spend(account: TestAccount, cost = "0.01"): Promise<void> {
   await (await hold(account, usd("0.5"))).settle(usd(cost), DONE);
 }
 
-/** An account whose last charge Postgres refused, in a bucket that was then rebuilt. */
-async function rebuiltWithout(): Promise<TestAccount> {
+/** An account whose last charge Postgres refused. */
+async function withRefusedCharge(): Promise<TestAccount> {
   const account = await openAccountAlone(world);
   await spend(account);
   await spend(account, "0.25");
@@ -23,6 +24,12 @@ async function rebuiltWithout(): Promise<TestAccount> {
   await world.flush();
   await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
   expect((await auditOne(world, account)).rejected).toHaveLength(1);
+  return account;
+}
+
+/** The same in a bucket that was then rebuilt. */
+async function rebuiltWithout(): Promise<TestAccount> {
+  const account = await withRefusedCharge();
   await world.accounts.rebuild(account.row.bucket);
   await account.actor.state();
   return account;
@@ -35,6 +42,48 @@ test("an entry that a rebuild left out is no hole in the ledger, before and afte
   await spend(account);
   const { difference, rejected } = await auditOne(world, account);
   expect([difference, rejected.length]).toEqual([null, 1]);
+});
+
+const rejected = () => new RejectedEntries(world.database);
+
+async function placeOfOnly({ row }: TestAccount) {
+  const open = (await rejected().openRejections()).filter(({ account }) => account === row.id);
+  const [first] = open;
+  if (first === undefined || open.length > 1) throw new Error(`${open.length} entries are open`);
+  return first;
+}
+
+test("an entry that a rebuild left out can be set aside: nothing names it any more", async () => {
+  const account = await rebuiltWithout();
+  const before = await rejected().countOpen();
+  const place = await placeOfOnly(account);
+  await rejected().setAside(place, "the customer was told");
+  expect(await rejected().countOpen()).toBe(before - 1);
+  await spend(account);
+  expect(await auditOne(world, account)).toMatchObject({ difference: null, rejected: [] });
+  expect(await rejected().contentOf(place)).toBeNull();
+  await expect(rejected().setAside(place, "again")).rejects.toMatchObject({ code: "not_found" });
+  const [row] = await world.database.sql`
+    SELECT set_aside_reason AS reason FROM rejected_entries WHERE account = ${account.row.id}`;
+  expect(row?.reason).toBe("the customer was told");
+});
+
+test("a hole that was set aside is still no difference", async () => {
+  const account = await withRefusedCharge();
+  await spend(account);
+  await world.flush();
+  await world.accounts.rebuild(account.row.bucket);
+  await account.actor.state();
+  await rejected().setAside(await placeOfOnly(account), "the ledger goes on after it");
+  await spend(account);
+  expect(await auditOne(world, account)).toMatchObject({ difference: null, rejected: [] });
+});
+
+test("an entry that may be in a balance cannot be set aside", async () => {
+  const account = await withRefusedCharge();
+  const setAside = rejected().setAside(await placeOfOnly(account), "to be rid of it");
+  await expect(setAside).rejects.toMatchObject({ code: "wrong_state" });
+  expect((await auditOne(world, account)).rejected).toHaveLength(1);
 });
 
 test("a charge with the number of a rejected entry is compared with its log row", async () => {

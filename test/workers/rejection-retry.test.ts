@@ -128,3 +128,12 @@ test("a balance below zero stays open whatever is tried", async () => {
   expect(answer.failed).toBe(true);
   expect(answer.text).toContain("ledger_never_negative");
 });
+
+test.each([
+  [["x", "2-3"], "BUCKET must be a number, not 'x'"],
+  [["1", "3"], "ENTRY must be an epoch and a number, such as 2-305, not '3'"],
+])("to set %j aside is refused: %s", (positionals, message) => {
+  const values = new Map([["reason", "it cannot be written"]]);
+  const input = { positionals, values, json: false, nowMs: 0 };
+  expect(() => journalCommands[1]?.prepare(input)).toThrow(message);
+});
