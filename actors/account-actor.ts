@@ -131,7 +131,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const tried = { request, access, key, tier, limits, cap, ref, metadata, text, refusal };
       const reply = await this.#run(tried);
       if (reply.verdict === "hydrate") await this.hydrate();
-      else if (reply.verdict === "stale") this.#adopt(reply.version, reply.document);
+      else if (reply.verdict === "stale") await this.#refresh();
       else return this.#answer(reply, tried);
     }
     throw unavailable(new Error(`${request.requestId}: the account changes all the time`));

@@ -65,7 +65,7 @@ export type AdmitReply =
       readonly admittedAtMs: number;
     }
   | { readonly verdict: "hydrate" }
-  | { readonly verdict: "stale"; readonly version: number; readonly document: string }
+  | { readonly verdict: "stale" }
   | { readonly verdict: "short"; readonly spendable: NanoUsd }
   | {
       readonly verdict: "refused";
@@ -88,7 +88,6 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
   keys: ({ account, keys, keyId, requestId, owner, limits }) => [
     keys.bucket,
     keys.wallet,
-    keys.document,
     keyStateKey(keys.number, keyId),
     holdsKey(keys.number, owner),
     keys.leases,
@@ -98,12 +97,10 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
     ...limitKeys({ account, keys }, limits),
   ],
   args: (a) => [
-    packNumbers(a),
+    a.refusal === null ? packNumbers(a) : Buffer.concat([packNumbers(a), Buffer.from(a.refusal)]),
     a.requestId,
     a.text,
     a.owner,
-    a.refusal ?? "",
-    a.elapsedMs,
     ...a.limits.flatMap(({ kind, max, weight, code }) => [kind, max, weight, code]),
   ],
   reply: (raw) => parseAdmit(raw),
@@ -130,6 +127,7 @@ function packNumbers(a: AdmitArgs): Buffer {
     a.refusal !== null && BEFORE_WINDOW.has(a.refusal) ? 1 : 0,
     ATTEMPTS[a.attempt],
     REFUSED_ROWS_PER_MINUTE,
+    a.elapsedMs,
     a.aboutMs + LATE_COPY_MS,
   );
 }
@@ -172,11 +170,8 @@ function parseAdmit(raw: RawReply): AdmitReply {
     };
   }
   const verdict = verdictOf(raw);
-  const [, first, second] = raw as readonly RawReply[];
-  if (verdict === "hydrate") return { verdict };
-  if (verdict === "stale") {
-    return { verdict, version: Number(String(first)), document: String(second) };
-  }
+  const [, first] = raw as readonly RawReply[];
+  if (verdict === "hydrate" || verdict === "stale") return { verdict };
   const numbers = unpack(bytesOf(first));
   if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };
   if (verdict === null || !isErrorCode(verdict)) {

@@ -1,18 +1,18 @@
 -- Decides on one call: takes a hold, or refuses and says why. All or nothing.
 --
--- KEYS  1 bucket  2 wallet  3 document  4 key  5 holds  6 leases  7 events  8 op  9 refused
---       10.. limits
+-- KEYS  1 bucket  2 wallet  3 key  4 holds  5 leases  6 events  7 op  8 refused  9.. limits
 -- ARGV  1 packed: now_ms or 0, month, its first ms, its first ms after, version, window limit,
 --         bound, free credit may pay (0/1), takes a stream slot (0/1), stream limit, open call
 --         limit, cap, key budget or -1, lease_ms, deadline_ms of a hold without a process or 0,
 --         refusal precedes the window (0/1), attempt (0 only, 1 tentative, 2 second, 3 open to
---         accounts that owe), refused requests a minute that get rows of their own, from when on
---         this is a late copy of what was sent, ms
---       2 request  3 account, key and metadata between tabs  4 owner  5 refusal code or ''
---       6 latency of a refusal, ms  7.. of each limit: kind, limit, weight, code (see limits.lua)
--- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, epoch
+--         accounts that owe), refused requests a minute that get rows of their own, latency of a
+--         refusal, ms, from when on this is a late copy of what was sent, ms; then a refusal code
+--         or ''
+--       2 request  3 account, key and metadata between tabs  4 owner
+--       5.. of each limit: kind, limit, weight, code (see limits.lua)
+-- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms
 --       { 'recover' } the bucket is not set up; { 'hydrate' } Redis has no such wallet
---       { 'stale', version, document } try again with this document
+--       { 'stale' } the access document has another version: read it, and try again
 --       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1) } refused; no money was changed
@@ -20,17 +20,14 @@
 
 local given, month, month_start, month_end, version, limit, bound, eligible, stream, stream_limit,
   call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max,
-  late_from = unpack_record('<ddddddddddddddddddd', ARGV[1])
-local request, text, refusal = ARGV[2], ARGV[3], ARGV[5]
-local wallet_key, key_key, holds, op = KEYS[2], KEYS[4], KEYS[5], KEYS[8]
+  latency_ms, late_from, after = unpack_record('<dddddddddddddddddddd', ARGV[1])
+local request, text, refusal = ARGV[2], ARGV[3], string.sub(ARGV[1], after)
+local wallet_key, key_key, holds, op = KEYS[2], KEYS[3], KEYS[4], KEYS[7]
 
-local bucket = read_bucket(KEYS[1])
+local bucket, w, k = read_call(KEYS[1], wallet_key, key_key)
 if not bucket then return { 'recover' } end
-local w = read_wallet(wallet_key, bucket.epoch)
 if not w then return { 'hydrate' } end
-if w.version ~= version then
-  return { 'stale', whole(w.version), redis.call('GET', KEYS[3]) }
-end
+if w.version ~= version then return { 'stale' } end
 local now = now_ms(given)
 -- Asked only of what comes late, so that it costs no other admission a command (D-343).
 if now >= late_from and has_ended(op) then return redis.error_reply('ENDED ' .. request) end
@@ -38,11 +35,10 @@ if now < month_start or now >= month_end then month = month_of(now) end
 roll(w, month)
 -- If the clock jumped back by months, count in the last month seen.
 if month < w.month and not is_month_before(month, w.month) then month = w.month end
-local k = read_key(key_key, bucket.epoch)
 roll(k, w.month)
-local window = k.window
-if open_window(window, now) then write_key(key_key, bucket.epoch, k) end
-local limits = #KEYS > 9 and read_limits(KEYS, ARGV, 10, 7, now) or nil
+local window = window_of(k, call.window)
+if open_window(window, now) then write_key(key_key, bucket.epoch, k, window) end
+local limits = #KEYS > 8 and read_limits(KEYS, ARGV, 9, 5, now) or nil
 
 -- What this call could hold, limited by the balances, the account's cap and the key's budget.
 local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
@@ -83,7 +79,7 @@ if for_money and attempt == 1 and redis.call('HEXISTS', holds, request) == 0 the
     redis.call('SET', op, 'S', 'PX', 60000)
     if not is_counted then
       count_request(window, limits)
-      write_key(key_key, bucket.epoch, k)
+      write_key(key_key, bucket.epoch, k, window)
     end
   end
   return { 'short', pack('<d', spendable) }
@@ -100,50 +96,48 @@ if code then
     end
     local account, key = account_of(text)
     local field = account .. '|' .. key .. '|' .. whole(floor(now / 60000))
-    local rows = redis.call('HINCRBY', KEYS[9], field, 1)
+    local rows = redis.call('HINCRBY', KEYS[8], field, 1)
     if not window_full and not is_counted then
       count_request(window, limits)
-      write_key(key_key, bucket.epoch, k)
+      write_key(key_key, bucket.epoch, k, window)
     end
     local most, remaining, resets = closest_window(window, limit, limits, now)
     local retry = exceeded and exceeded.resets or refused_by == 'calls' and 1000 or resets
     local by_calls = refused_by == 'calls' and 1 or 0
     local packed = pack('<ddddddd', now, most, remaining, resets, spendable, retry, by_calls)
     if rows <= rows_max then
-      local fault = append(KEYS[7], bucket.epoch, nil, {
+      local fault = append(KEYS[6], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,
-        outcome = code .. ' ' .. ARGV[6] .. ' ' .. refused_by,
+        outcome = code .. ' ' .. whole(latency_ms) .. ' ' .. refused_by,
       })
       if fault then
-        redis.call('HINCRBY', KEYS[9], field, -1)
+        redis.call('HINCRBY', KEYS[8], field, -1)
         return fault
       end
       redis.call('SET', op, 'R' .. code .. ' ' .. packed, 'PX', 60000)
     elseif rows == rows_max + 1 then
-      redis.call('HSET', KEYS[9], field .. '|metadata', string.match(text, '[^\t]*$'))
+      redis.call('HSET', KEYS[8], field .. '|metadata', string.match(text, '[^\t]*$'))
     end
     return { code, packed }
   end
 end
 
 local from_free = min(bound, usable_free)
-local hold = {
-  epoch = bucket.epoch, paid = bound - from_free, free = from_free, month = month, stream = stream,
-  checkpoint = 0, admitted = now, deadline = deadline_ms > 0 and now + deadline_ms or 0,
-  text = text,
-}
+local hold = call.hold
+hold.epoch, hold.paid, hold.free = bucket.epoch, bound - from_free, from_free
+hold.month, hold.stream, hold.checkpoint, hold.admitted = month, stream, 0, now
+hold.deadline, hold.text = deadline_ms > 0 and now + deadline_ms or 0, text
 -- An admission that was sent before finds its hold.
 if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
   hold = parse_hold(redis.call('HGET', holds, request))
   local most, remaining, resets = closest_window(window, limit, limits, now)
-  return pack('<dddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted,
-    hold.epoch)
+  return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted)
 end
 -- The lease of this process in this bucket: it keeps the process's holds from the sweep.
 if deadline_ms == 0 then
-  local lease = redis.call('HGET', KEYS[6], ARGV[4])
+  local lease = redis.call('HGET', KEYS[5], ARGV[4])
   if not lease or tonumber(lease) < now + lease_ms / 2 then
-    redis.call('HSET', KEYS[6], ARGV[4], whole(now + lease_ms))
+    redis.call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))
   end
 end
 w.paid, w.free = w.paid - hold.paid, w.free - hold.free
@@ -153,7 +147,6 @@ add_to_month(w, month, 0, bound)
 add_to_month(k, month, 0, bound)
 if not is_counted then count_request(window, limits) end
 if limits then count_admitted(limits) end
-write_wallet(wallet_key, w)
-write_key(key_key, bucket.epoch, k)
+write_call(wallet_key, w, key_key, k, window)
 local most, remaining, resets = closest_window(window, limit, limits, now)
-return pack('<dddddddd', now, most, remaining, resets, hold.paid, hold.free, now, hold.epoch)
+return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, now)

@@ -9,8 +9,8 @@ if not bucket then return { 'recover' } end
 local window = first_layout_window(KEYS[2])
 if window then
   local k = read_key(KEYS[3], bucket.epoch)
-  if window.last >= k.window.last then k.window = window end
-  write_key(KEYS[3], bucket.epoch, k)
+  local current = window_of(k, {})
+  write_key(KEYS[3], bucket.epoch, k, window.last >= current.last and window or current)
   redis.call('DEL', KEYS[2])
 end
 return { 'ok' }

@@ -19,12 +19,13 @@ for i = 4, #KEYS do
   -- Most keys of an account may have ended long ago, and have no state.
   if redis.call('EXISTS', KEYS[i]) == 1 then
     local k = read_key(KEYS[i], bucket.epoch)
-    open_window(k.window, now)
-    if k.window.total == 0 then
+    local window = window_of(k, {})
+    open_window(window, now)
+    if window.total == 0 then
       redis.call('DEL', KEYS[i])
     else
       -- No epoch is 0, so the key's spending will be read from Postgres again.
-      write_key(KEYS[i], 0, k)
+      write_key(KEYS[i], 0, k, window)
       redis.call('PEXPIRE', KEYS[i], SLOTS * 1000)
     end
   end

@@ -39,7 +39,7 @@ end
 
 -- The holds of the wallet before this one are invalid, so their money is available again, and first
 -- pays what is owed. That entry is the first write: if the journal refuses it, nothing is written.
-local fault = repay(KEYS[4], w, { at = now, text = ARGV[2] .. '\t' })
+local fault = repay(KEYS[4], w, now, ARGV[2] .. '\t')
 if fault then return fault end
 redis.call('SET', KEYS[3], ARGV[3])
 for i = 5, #KEYS do write_key(KEYS[i], epoch, key_states[i]) end

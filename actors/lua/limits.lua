@@ -5,18 +5,15 @@
 --   day       a UTC day that counts only admitted calls
 
 local DAY_MS = 86400000
-local NO_LIMITS = {}
 
 local function read_window(key)
   local bytes = redis.call('GET', key)
   if not bytes then return new_window() end
-  local last, first, total = unpack_record('<ddd', bytes)
-  return { last = last, first = first, total = total, slots = string.sub(bytes, 25) }
+  return parse_window({}, bytes, 0)
 end
 
 local function write_window(key, window)
-  redis.call('SET', key, pack('<ddd', window.last, window.first, window.total) .. window.slots,
-    'PX', SLOTS * 1000)
+  redis.call('SET', key, window_record(window), 'PX', SLOTS * 1000)
 end
 
 local function read_day(key)
@@ -100,7 +97,8 @@ end
 -- The window of requests that is closest to full: its limit, what remains, when it resets.
 local function closest_window(window, limit, limits, now)
   local most, total, resets = limit, window.total, reset_ms(window, now)
-  for _, l in ipairs(limits or NO_LIMITS) do
+  if not limits then return most, max(0, most - total), resets end
+  for _, l in ipairs(limits) do
     if l.kind == 'requests' and l.max - l.used < most - total then
       most, total, resets = l.max, l.used, l.resets
     end

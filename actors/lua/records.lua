@@ -16,54 +16,73 @@ local function begin()
   in_force = LAYOUT_MIN
 end
 
+-- Each ends with a text if it has 'c0'; `_BYTES` is where that text, or what follows, begins.
 local BUCKET = '<dddd'
 local WALLET = '<dddddddddddddddddddd'
-local KEY_STATE, KEY_STATE_BYTES = '<dddddddddd', 80
-local HOLD, HOLD_BYTES = '<ddddddddd', 72
+local SPENDING_NUMBERS, SPENDING, SPENDING_BYTES = '<ddddddd', '<dddddddc0', 56
+local WINDOW_NUMBERS, WINDOW, WINDOW_BYTES = '<ddd', '<dddc0', 24
+local KEY_STATE = '<ddddddddddc0'
+local HOLD_NUMBERS, HOLD, HOLD_BYTES = '<ddddddddd', '<dddddddddc0', 72
 local ENTRY = '<dddddddddddddd'
 
 -- Types of journal entries. The numbers are stored in records: add new ones only at the end.
 local CALL, EXPIRED, LATE, REFUSED, SUMMARY, OPERATION, FREE_EXPIRED, REPAYMENT =
   0, 1, 2, 3, 4, 5, 6, 7
 
--- The bucket's own record; nil if the bucket is not set up. A layout that this release does not
--- know stops the script: the release that wrote it could not read what this one would write.
-local function read_bucket(key)
-  local bytes = redis.call('GET', key)
+-- The records of the call that a script handles. These tables are made once and filled anew for
+-- each call: to make them costs more than to fill them.
+local call = { bucket = {}, wallet = {}, key = {}, window = {}, hold = {}, entry = {} }
+
+-- Fills `b` with the bucket's own record; nil if the bucket is not set up. A layout that this
+-- release does not know stops the script: the release that wrote it could not read what this one
+-- would write.
+local function parse_bucket(b, bytes)
   if not bytes then return nil end
   local layout, epoch, evictions, documents = unpack_record(BUCKET, bytes)
   if layout < LAYOUT_MIN or layout > LAYOUT_MAX then
     error('LAYOUT ' .. whole(layout) .. ' is in force')
   end
   in_force = layout
-  return { epoch = epoch, evictions = evictions, documents = documents }
+  b.epoch, b.evictions, b.documents = epoch, evictions, documents
+  return b
+end
+
+local function read_bucket(key)
+  return parse_bucket({}, redis.call('GET', key))
 end
 
 local function write_bucket(key, b)
   redis.call('SET', key, pack(BUCKET, in_force, b.epoch, b.evictions, b.documents))
 end
 
--- A wallet of the bucket's epoch; nil if there is none, and it must be hydrated first.
-local function read_wallet(key, epoch)
-  local bytes = redis.call('GET', key)
+-- Fills `w` with a wallet of the bucket's epoch; nil if there is none, and it must be hydrated
+-- first.
+local function parse_wallet(w, bytes, epoch)
   if not bytes then return nil end
   local layout, of_epoch, version, seq, paid, free, held_paid, held_free, owed, operations,
     free_expires, free_since, streams, calls, month, spent, held, previous_spent, previous_held,
     used = unpack_record(WALLET, bytes)
   if of_epoch ~= epoch then return nil end
-  return {
-    layout = layout, epoch = epoch, version = version, seq = seq, paid = paid, free = free,
-    held_paid = held_paid, held_free = held_free, owed = owed, operations = operations,
-    free_expires = free_expires, free_since = free_since, streams = streams, calls = calls,
-    month = month, spent = spent, held = held, previous_spent = previous_spent,
-    previous_held = previous_held, used = used,
-  }
+  w.layout, w.epoch, w.version, w.seq = layout, epoch, version, seq
+  w.paid, w.free, w.held_paid, w.held_free = paid, free, held_paid, held_free
+  w.owed, w.operations, w.free_expires, w.free_since = owed, operations, free_expires, free_since
+  w.streams, w.calls, w.month, w.spent, w.held = streams, calls, month, spent, held
+  w.previous_spent, w.previous_held, w.used = previous_spent, previous_held, used
+  return w
+end
+
+local function read_wallet(key, epoch)
+  return parse_wallet({}, redis.call('GET', key), epoch)
+end
+
+local function wallet_record(w)
+  return pack(WALLET, in_force, w.epoch, w.version, w.seq, w.paid, w.free, w.held_paid,
+    w.held_free, w.owed, w.operations, w.free_expires, w.free_since, w.streams, w.calls, w.month,
+    w.spent, w.held, w.previous_spent, w.previous_held, w.used)
 end
 
 local function write_wallet(key, w)
-  redis.call('SET', key, pack(WALLET, in_force, w.epoch, w.version, w.seq, w.paid, w.free,
-    w.held_paid, w.held_free, w.owed, w.operations, w.free_expires, w.free_since, w.streams,
-    w.calls, w.month, w.spent, w.held, w.previous_spent, w.previous_held, w.used))
+  redis.call('SET', key, wallet_record(w))
 end
 
 -- A request window: 61 slots of one second. The oldest slot counts fully, so no span of 60 s can
@@ -72,6 +91,17 @@ local SLOTS = 61
 
 local function empty_slots()
   return string.rep('\0', 2 * SLOTS)
+end
+
+-- Fills `window` with the record in `bytes` after the first `skipped` of them.
+local function parse_window(window, bytes, skipped)
+  window.last, window.first, window.total = unpack_record(WINDOW_NUMBERS, bytes, skipped + 1)
+  window.slots = string.sub(bytes, skipped + WINDOW_BYTES + 1)
+  return window
+end
+
+local function window_record(window)
+  return pack(WINDOW, window.last, window.first, window.total, window.slots)
 end
 
 local function new_window()
@@ -131,32 +161,57 @@ local function reset_ms(window, now)
   return min(60000, max((window.first + SLOTS) * 1000 - now, 1))
 end
 
--- A key's spending and its window. Spending of an older epoch is invalid, because the current
--- wallet brought its own. The window stays valid in every epoch.
-local function read_key(key, epoch)
-  local bytes = redis.call('GET', key)
-  if not bytes then
-    return {
-      month = 0, spent = 0, held = 0, previous_spent = 0, previous_held = 0,
-      window = new_window(),
-    }
+-- Fills `k` with what a key spends. Spending of an older epoch is invalid, because the current
+-- wallet brought its own. The window stays valid in every epoch; `window_of` reads it.
+local function parse_key(k, bytes, epoch)
+  k.bytes = bytes
+  local of_epoch, _
+  if bytes then
+    _, of_epoch, k.month, k.spent, k.held, k.previous_spent, k.previous_held =
+      unpack_record(SPENDING_NUMBERS, bytes)
   end
-  local _, of_epoch, month, spent, held, previous_spent, previous_held, last, first, total =
-    unpack_record(KEY_STATE, bytes)
-  local window = {
-    last = last, first = first, total = total, slots = string.sub(bytes, KEY_STATE_BYTES + 1),
-  }
-  if of_epoch ~= epoch then month, spent, held, previous_spent, previous_held = 0, 0, 0, 0, 0 end
-  return {
-    month = month, spent = spent, held = held, previous_spent = previous_spent,
-    previous_held = previous_held, window = window,
-  }
+  if of_epoch ~= epoch then
+    k.month, k.spent, k.held, k.previous_spent, k.previous_held = 0, 0, 0, 0, 0
+  end
+  return k
 end
 
-local function write_key(key, epoch, k)
-  local window = k.window
-  redis.call('SET', key, pack(KEY_STATE, in_force, epoch, k.month, k.spent, k.held,
-    k.previous_spent, k.previous_held, window.last, window.first, window.total) .. window.slots)
+local function read_key(key, epoch)
+  return parse_key({}, redis.call('GET', key), epoch)
+end
+
+-- Fills `window` with the request window of a key that was read.
+local function window_of(k, window)
+  return k.bytes and parse_window(window, k.bytes, SPENDING_BYTES) or new_window()
+end
+
+-- `window` is nil if nobody has changed it since the key was read.
+local function key_record(epoch, k, window)
+  if not window and k.bytes then
+    return pack(SPENDING, in_force, epoch, k.month, k.spent, k.held, k.previous_spent,
+      k.previous_held, string.sub(k.bytes, SPENDING_BYTES + 1))
+  end
+  window = window or new_window()
+  return pack(KEY_STATE, in_force, epoch, k.month, k.spent, k.held, k.previous_spent,
+    k.previous_held, window.last, window.first, window.total, window.slots)
+end
+
+local function write_key(key, epoch, k, window)
+  redis.call('SET', key, key_record(epoch, k, window))
+end
+
+-- What a call needs at once: the records of its bucket, wallet and key. There is no wallet and no
+-- key without a bucket, and no key without a wallet.
+local function read_call(bucket_key, wallet_key, key_key)
+  local bytes = redis.call('MGET', bucket_key, wallet_key, key_key)
+  local bucket = parse_bucket(call.bucket, bytes[1])
+  if not bucket then return nil, nil, nil end
+  local w = parse_wallet(call.wallet, bytes[2], bucket.epoch)
+  return bucket, w, w and parse_key(call.key, bytes[3], bucket.epoch)
+end
+
+local function write_call(wallet_key, w, key_key, k, window)
+  redis.call('MSET', wallet_key, wallet_record(w), key_key, key_record(w.epoch, k, window))
 end
 
 -- True if `month` is the one before `later`.
@@ -175,7 +230,7 @@ end
 
 -- Adds to what a month spent and holds. Only the current month and the one before are counted.
 local function add_to_month(record, month, spent, held)
-  roll(record, month)
+  if month > record.month then roll(record, month) end
   if month == record.month then
     record.spent, record.held = record.spent + spent, record.held + held
   elseif is_month_before(month, record.month) then
@@ -196,17 +251,22 @@ end
 -- A hold: numbers, then tab-separated `account key metadata`.
 local function hold_record(hold)
   return pack(HOLD, in_force, hold.epoch, hold.paid, hold.free, hold.month, hold.stream,
-    hold.checkpoint, hold.admitted, hold.deadline) .. hold.text
+    hold.checkpoint, hold.admitted, hold.deadline, hold.text)
 end
 
 local function parse_hold(bytes)
-  local _, epoch, paid, free, month, stream, checkpoint, admitted, deadline =
-    unpack_record(HOLD, bytes)
-  return {
-    epoch = epoch, paid = paid, free = free, month = month, stream = stream,
-    checkpoint = checkpoint, admitted = admitted, deadline = deadline,
-    text = string.sub(bytes, HOLD_BYTES + 1),
-  }
+  local hold, _ = call.hold, nil
+  _, hold.epoch, hold.paid, hold.free, hold.month, hold.stream, hold.checkpoint, hold.admitted,
+    hold.deadline = unpack_record(HOLD_NUMBERS, bytes)
+  hold.text = string.sub(bytes, HOLD_BYTES + 1)
+  return hold
+end
+
+-- The id of the next entry of an epoch. Kept for the epoch that came last.
+local id_epoch, id_text
+local function ids_of(epoch)
+  if epoch ~= id_epoch then id_epoch, id_text = epoch, whole(epoch) .. '-*' end
+  return id_text
 end
 
 -- Appends an entry to the journal. Redis numbers the entries of an epoch: 0, 1, 2 ... Returns the
@@ -220,7 +280,7 @@ local function append(events, epoch, w, e)
     e.operation or 0, e.held or 0, e.written_off or 0, e.overrun or 0)
   local content = record .. e.text .. '\t' .. (e.request or '') .. '\t' .. (e.kind or '') .. '\t'
     .. (e.outcome or '')
-  local reply = redis.pcall('XADD', events, whole(epoch) .. '-*', 'e', content)
+  local reply = redis.pcall('XADD', events, ids_of(epoch), 'e', content)
   return type(reply) == 'table' and reply.err and reply or nil
 end
 

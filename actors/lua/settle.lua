@@ -12,20 +12,16 @@ local cost, keep_ms = unpack_record('<dd', ARGV[1])
 local bytes = redis.call('HGET', KEYS[4], ARGV[2])
 if not bytes then return answer_again(KEYS[6]) or { 'unresolved' } end
 local hold = parse_hold(bytes)
-local bucket = read_bucket(KEYS[1])
-local w = bucket and read_wallet(KEYS[2], bucket.epoch)
+local bucket, w, k = read_call(KEYS[1], KEYS[2], KEYS[3])
 -- A hold of an older epoch is invalid: the current wallet never gave its money up.
 if not w or hold.epoch ~= bucket.epoch then
   if bucket and hold.epoch ~= bucket.epoch then redis.call('HDEL', KEYS[4], ARGV[2]) end
   return { 'unresolved' }
 end
 
-local keys = { wallet = KEYS[2], key = KEYS[3], holds = KEYS[4], events = KEYS[5] }
-local done, fault = resolve(keys, w, hold, amount(cost), {
-  id = ARGV[2], type = CALL, outcome = ARGV[3],
-})
-if fault then return fault end
+local charged, charged_free = resolve(KEYS, w, k, hold, amount(cost), CALL, ARGV[2], ARGV[3])
+if not charged then return charged_free end
 if #KEYS > 6 then uncount_limits(KEYS, ARGV, 7, 4, hold.admitted) end
-local answer = settled(done)
+local answer = settled(charged, charged_free, w)
 remember(KEYS[6], answer, whole(keep_ms))
 return answer

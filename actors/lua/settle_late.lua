@@ -67,14 +67,11 @@ local fault = append(KEYS[5], bucket.epoch, w, {
 if fault then return fault end
 if taken ~= 0 then
   -- Without the request id: the sweep's own repayment may have it already.
-  repay(KEYS[5], w, { at = now, text = ARGV[3] })
+  repay(KEYS[5], w, now, ARGV[3])
   drop_lapsed(KEYS[5], w, { admitted = admitted, text = ARGV[3] }, -take_free)
   write_wallet(KEYS[2], w)
   write_key(KEYS[3], bucket.epoch, k)
 end
-local answer = settled({
-  charged = charged + taken, free = charged_free + take_free, left = w and w.paid + w.free or -1,
-  owned = w and w.paid + w.held_paid or -1,
-})
+local answer = settled(charged + taken, charged_free + take_free, w)
 remember(KEYS[4], answer, whole(keep_ms))
 return answer

@@ -12,18 +12,14 @@ local hold = parse_hold(bytes)
 local ends = hold.deadline > 0 and hold.deadline
   or tonumber(redis.call('HGET', KEYS[7], ARGV[3]) or 0)
 if ends > now_ms(given) then return { 'alive' } end
-local bucket = read_bucket(KEYS[1])
-local w = bucket and read_wallet(KEYS[2], bucket.epoch)
+local bucket, w, k = read_call(KEYS[1], KEYS[2], KEYS[3])
 if not w or hold.epoch ~= bucket.epoch then
   redis.call('HDEL', KEYS[4], ARGV[2])
   return { 'gone' }
 end
 
-local keys = { wallet = KEYS[2], key = KEYS[3], holds = KEYS[4], events = KEYS[5] }
-local done, fault = resolve(keys, w, hold, hold.checkpoint, {
-  id = ARGV[2], type = EXPIRED, outcome = ARGV[4],
-})
-if fault then return fault end
-redis.call('SET', KEYS[6], 'X' .. pack('<dddddd', done.charged, done.free, hold.paid + hold.free,
+local charged, charged_free = resolve(KEYS, w, k, hold, hold.checkpoint, EXPIRED, ARGV[2], ARGV[4])
+if not charged then return charged_free end
+redis.call('SET', KEYS[6], 'X' .. pack('<dddddd', charged, charged_free, hold.paid + hold.free,
   hold.free, hold.month, bucket.epoch), 'PX', whole(keep_ms))
 return { 'ok' }

@@ -12,13 +12,13 @@ end
 
 -- As soon as there is paid credit, it pays what reversed payments left owed. Returns the journal's
 -- fault if there is one.
-local function repay(events, w, entry)
+local function repay(events, w, at, text, request)
   local repaid = min(w.owed, w.paid)
   if repaid <= 0 then return nil end
   w.owed, w.paid = w.owed - repaid, w.paid - repaid
   return append(events, w.epoch, w, {
-    type = REPAYMENT, at = entry.at, seq = next_seq(w), paid_delta = -repaid,
-    text = account_of(entry.text) .. '\t\t', request = entry.request,
+    type = REPAYMENT, at = at, seq = next_seq(w), paid_delta = -repaid,
+    text = account_of(text) .. '\t\t', request = request,
   })
 end
 
@@ -44,37 +44,34 @@ local function drop_lapsed(events, w, call, returned_free)
   })
 end
 
--- Ends a hold: charges min(cost, hold), free credit first, and returns the rest. `keys` has wallet,
--- key, holds and events; `call` has id, type and outcome. If the journal does not take the entry,
--- nothing changes.
-local function resolve(keys, w, hold, cost, call)
+-- Ends a hold: charges min(cost, hold), free credit first, and gives back the rest. `keys` are
+-- those of settle and sweep: 2 wallet  3 key  4 holds  5 events. Returns what was charged, and how
+-- much of that was free credit. If the journal does not take the entry, nothing changes; then it
+-- returns nil and the fault.
+local function resolve(keys, w, k, hold, cost, type, request, outcome)
   local total = hold.paid + hold.free
   local charged = min(cost, total)
   local charged_free = min(charged, hold.free)
   local charged_paid = charged - charged_free
-  local key_state = read_key(keys.key, w.epoch)
 
   w.paid, w.free = w.paid + hold.paid - charged_paid, w.free + hold.free - charged_free
   w.held_paid, w.held_free = w.held_paid - hold.paid, w.held_free - hold.free
   w.streams, w.calls = w.streams - hold.stream, w.calls - calls_of(hold)
   add_to_month(w, hold.month, charged, -total)
-  add_to_month(key_state, hold.month, charged, -total)
-  local seq = charged > 0 and next_seq(w) or nil
+  add_to_month(k, hold.month, charged, -total)
 
-  local fault = append(keys.events, w.epoch, w, {
-    type = call.type, at = hold.admitted, seq = seq, paid_delta = -charged_paid,
-    free_delta = -charged_free, month = hold.month, held = total, overrun = cost - charged,
-    text = hold.text, request = call.id, outcome = call.outcome,
-  })
+  local e = call.entry
+  e.type, e.at, e.seq = type, hold.admitted, charged > 0 and next_seq(w) or nil
+  e.paid_delta, e.free_delta, e.month = -charged_paid, -charged_free, hold.month
+  e.held, e.overrun = total, cost - charged
+  e.text, e.request, e.outcome = hold.text, request, outcome
+  local fault = append(keys[5], w.epoch, w, e)
   if fault then return nil, fault end
-  redis.call('HDEL', keys.holds, call.id)
-  repay(keys.events, w, { at = hold.admitted, text = hold.text, request = call.id })
-  drop_lapsed(keys.events, w, hold, hold.free - charged_free)
-  write_wallet(keys.wallet, w)
-  write_key(keys.key, w.epoch, key_state)
-  return {
-    charged = charged, free = charged_free, left = w.paid + w.free, owned = w.paid + w.held_paid,
-  }
+  redis.call('HDEL', keys[4], request)
+  repay(keys[5], w, hold.admitted, hold.text, request)
+  drop_lapsed(keys[5], w, hold, hold.free - charged_free)
+  write_call(keys[2], w, keys[3], k)
+  return charged, charged_free
 end
 
 -- Stores the reply to a request, for a client library that sends its script again. The first letter
@@ -86,8 +83,9 @@ end
 
 -- The reply to a settlement: charged, free, left, owned. The last two are below 0 if there is no
 -- wallet.
-local function settled(done)
-  return pack('<dddd', done.charged, done.free, done.left, done.owned)
+local function settled(charged, charged_free, w)
+  return pack('<dddd', charged, charged_free, w and w.paid + w.free or -1,
+    w and w.paid + w.held_paid or -1)
 end
 
 -- The reply to a repeated settlement: the stored one of the first, or nil.
@@ -139,6 +137,6 @@ local function apply_operation(events, w, account, now, op)
     type = OPERATION, at = now, seq = next_seq(w), paid_delta = paid_delta,
     free_delta = free_delta, operation = op.number, kind = op.kind, text = account .. '\t\t',
   })
-  if not fault then repay(events, w, { at = now, text = account .. '\t' }) end
+  if not fault then repay(events, w, now, account .. '\t') end
   return fault
 end

@@ -88,17 +88,17 @@ const OPERATIONS: readonly Mutant[] = [
   },
   {
     breaks: "a credit pays what is owed",
-    good: "if not fault then repay(events, w, { at = now, text = account .. '\\t' }) end",
+    good: "if not fault then repay(events, w, now, account .. '\\t') end",
     bad: "",
   },
   {
     breaks: "what a call gives back pays what is owed",
-    good: "repay(keys.events, w, { at = hold.admitted, text = hold.text, request = call.id })",
+    good: "repay(keys[5], w, hold.admitted, hold.text, request)",
     bad: "",
   },
   {
     breaks: "a wallet that is built without its holds pays what is owed",
-    good: "local fault = repay(KEYS[4], w, { at = now, text = ARGV[2] .. '\\t' })",
+    good: "local fault = repay(KEYS[4], w, now, ARGV[2] .. '\\t')",
     bad: "local fault = nil",
     runs: 192,
   },
@@ -124,8 +124,8 @@ const OPERATIONS: readonly Mutant[] = [
 const HOLDS: readonly Mutant[] = [
   {
     breaks: "a hold is resolved at most once",
-    good: "redis.call('HDEL', keys.holds, call.id)",
-    bad: "redis.call('HLEN', keys.holds)",
+    good: "redis.call('HDEL', keys[4], request)",
+    bad: "redis.call('HLEN', keys[4])",
   },
   {
     breaks: "an admission sent again takes no second hold",
@@ -184,8 +184,8 @@ const LEASES: readonly Mutant[] = [
   },
   {
     breaks: "the first admission in a bucket brings the lease of its process",
-    good: "redis.call('HSET', KEYS[6], ARGV[4], whole(now + lease_ms))",
-    bad: "redis.call('HLEN', KEYS[6])",
+    good: "redis.call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))",
+    bad: "redis.call('HLEN', KEYS[5])",
   },
   {
     breaks: "a lease stays as long as its process has holds",
@@ -199,8 +199,8 @@ const LEASES: readonly Mutant[] = [
   },
   {
     breaks: "the sweep charges what was streamed",
-    good: "resolve(keys, w, hold, hold.checkpoint,",
-    bad: "resolve(keys, w, hold, 0,",
+    good: "resolve(KEYS, w, k, hold, hold.checkpoint,",
+    bad: "resolve(KEYS, w, k, hold, 0,",
   },
 ];
 
@@ -253,8 +253,8 @@ const MONTHS: readonly Mutant[] = [
   },
   {
     breaks: "what a key spent in an older epoch is void",
-    good: "if of_epoch ~= epoch then month, spent,",
-    bad: "if false then month, spent,",
+    good: "if of_epoch ~= epoch then\n    k.month",
+    bad: "if of_epoch == nil then\n    k.month",
     runs: 96,
   },
 ];
@@ -293,7 +293,7 @@ const WINDOWS: readonly Mutant[] = [
   },
   {
     breaks: "a window that the clock jumped back over is open 61 s later",
-    good: "if open_window(window, now) then write_key(key_key, bucket.epoch, k) end",
+    good: "if open_window(window, now) then write_key(key_key, bucket.epoch, k, window) end",
     bad: "open_window(window, now)",
     runs: 192,
   },

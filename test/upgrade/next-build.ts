@@ -15,14 +15,14 @@ const CHANGES: Readonly<Record<string, readonly Replacement[]>> = {
   "actors/lua/records.lua": [
     ["local LAYOUT_MIN, LAYOUT_MAX = 2, 2", "local LAYOUT_MIN, LAYOUT_MAX = 2, 3"],
     [
-      "    previous_held = previous_held, used = used,\n",
-      "    previous_held = previous_held, used = used,\n" +
-        "    writes = layout >= 3 and unpack_record('<d', bytes, 161) or 0,\n",
+      "  w.previous_spent, w.previous_held, w.used = previous_spent, previous_held, used\n",
+      "  w.previous_spent, w.previous_held, w.used = previous_spent, previous_held, used\n" +
+        "  w.writes = layout >= 3 and unpack_record('<d', bytes, 161) or 0\n",
     ],
     [
-      "w.calls, w.month, w.spent, w.held, w.previous_spent, w.previous_held, w.used))",
-      "w.calls, w.month, w.spent, w.held, w.previous_spent, w.previous_held, w.used)\n" +
-        "    .. (in_force >= 3 and pack('<d', (w.writes or 0) + 1) or ''))",
+      "w.spent, w.held, w.previous_spent, w.previous_held, w.used)\n",
+      "w.spent, w.held, w.previous_spent, w.previous_held, w.used)\n" +
+        "    .. (in_force >= 3 and pack('<d', (w.writes or 0) + 1) or '')\n",
     ],
   ],
   "actors/records.ts": [
