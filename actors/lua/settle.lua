@@ -23,5 +23,5 @@ local charged, charged_free = resolve(KEYS, w, k, hold, amount(cost), CALL, ARGV
 if not charged then return charged_free end
 if #KEYS > 6 then uncount_limits(KEYS, ARGV, 7, 4, hold.admitted) end
 local answer = settled(charged, charged_free, w)
-remember(KEYS[6], answer, whole(keep_ms))
+write_ended(KEYS, w, k, 'D' .. answer, keep_ms)
 return answer

@@ -20,6 +20,6 @@ end
 
 local charged, charged_free = resolve(KEYS, w, k, hold, hold.checkpoint, EXPIRED, ARGV[2], ARGV[4])
 if not charged then return charged_free end
-redis.call('SET', KEYS[6], 'X' .. pack('<dddddd', charged, charged_free, hold.paid + hold.free,
-  hold.free, hold.month, bucket.epoch), 'PX', whole(keep_ms))
+write_ended(KEYS, w, k, 'X' .. pack('<dddddd', charged, charged_free, hold.paid + hold.free,
+  hold.free, hold.month, bucket.epoch), keep_ms)
 return { 'ok' }

@@ -45,9 +45,9 @@ local function drop_lapsed(events, w, call, returned_free)
 end
 
 -- Ends a hold: charges min(cost, hold), free credit first, and gives back the rest. `keys` are
--- those of settle and sweep: 2 wallet  3 key  4 holds  5 events. Returns what was charged, and how
--- much of that was free credit. If the journal does not take the entry, nothing changes; then it
--- returns nil and the fault.
+-- those of settle and sweep: 2 wallet  3 key  4 holds  5 events  6 op. Returns what was charged,
+-- and how much of that was free credit; the caller then writes the records by `write_ended`. If
+-- the journal does not take the entry, nothing changes, and it returns nil and the fault.
 local function resolve(keys, w, k, hold, cost, type, request, outcome)
   local total = hold.paid + hold.free
   local charged = min(cost, total)
@@ -70,8 +70,14 @@ local function resolve(keys, w, k, hold, cost, type, request, outcome)
   redis.call('HDEL', keys[4], request)
   repay(keys[5], w, hold.admitted, hold.text, request)
   drop_lapsed(keys[5], w, hold, hold.free - charged_free)
-  write_call(keys[2], w, keys[3], k)
   return charged, charged_free
+end
+
+-- Writes the records of a hold that was resolved, and the reply that is kept for a repeat (see
+-- `remember`).
+local function write_ended(keys, w, k, reply, keep_ms)
+  redis.call('MSET', keys[2], wallet_record(w), keys[3], key_record(w.epoch, k), keys[6], reply)
+  redis.call('PEXPIRE', keys[6], whole(keep_ms))
 end
 
 -- Stores the reply to a request, for a client library that sends its script again. The first letter
