@@ -21,7 +21,7 @@
 local given, month, month_start, month_end, version, limit, bound, eligible, stream, stream_limit,
   call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max,
   latency_ms, late_from, after = unpack_record('<dddddddddddddddddddd', ARGV[1])
-local request, text, refusal = ARGV[2], ARGV[3], string.sub(ARGV[1], after)
+local request, text, refusal = ARGV[2], ARGV[3], string_sub(ARGV[1], after)
 local wallet_key, key_key, holds, op = KEYS[2], KEYS[3], KEYS[4], KEYS[7]
 
 local bucket, w, k = read_call(KEYS[1], wallet_key, key_key)
@@ -51,7 +51,7 @@ local spendable = max(0, min(w.paid + usable_free, cap_room, budget_room))
 local full, exceeded = window.total >= limit, nil
 if limits then full, exceeded = check_limits(limits, full) end
 -- True if the first try has counted this request, or if this try was sent before and counted it.
-local is_counted = attempt == 2 or (attempt == 1 and full and redis.call('GET', op) == 'S')
+local is_counted = attempt == 2 or (attempt == 1 and full and redis_call('GET', op) == 'S')
 local window_full = full and not is_counted
 local code, refused_by = nil, ''
 if refusal == 'account_inactive' then code = refusal
@@ -73,10 +73,10 @@ end
 
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
-if for_money and attempt == 1 and redis.call('HEXISTS', holds, request) == 0 then
+if for_money and attempt == 1 and redis_call('HEXISTS', holds, request) == 0 then
   -- The first try counts the request, so the window also limits how often a prompt is tokenised.
-  if not redis.call('GET', op) then
-    redis.call('SET', op, 'S', 'PX', 60000)
+  if not redis_call('GET', op) then
+    redis_call('SET', op, 'S', 'PX', 60000)
     if not is_counted then
       count_request(window, limits)
       write_key(key_key, bucket.epoch, k, window)
@@ -87,16 +87,16 @@ end
 
 if code then
   -- A client library may send a script twice; the second run must return the first one's decision.
-  local held = redis.call('HGET', holds, request)
+  local held = redis_call('HGET', holds, request)
   if not held then
-    local before = redis.call('GET', op)
-    if before and string.sub(before, 1, 1) == 'R' then
+    local before = redis_call('GET', op)
+    if before and string_sub(before, 1, 1) == 'R' then
       local first_code, packed = string.match(before, '^R([%l_]+) (.*)$')
       return { first_code, packed }
     end
     local account, key = account_of(text)
     local field = account .. '|' .. key .. '|' .. whole(floor(now / 60000))
-    local rows = redis.call('HINCRBY', KEYS[8], field, 1)
+    local rows = redis_call('HINCRBY', KEYS[8], field, 1)
     if not window_full and not is_counted then
       count_request(window, limits)
       write_key(key_key, bucket.epoch, k, window)
@@ -111,12 +111,12 @@ if code then
         outcome = code .. ' ' .. whole(latency_ms) .. ' ' .. refused_by,
       })
       if fault then
-        redis.call('HINCRBY', KEYS[8], field, -1)
+        redis_call('HINCRBY', KEYS[8], field, -1)
         return fault
       end
-      redis.call('SET', op, 'R' .. code .. ' ' .. packed, 'PX', 60000)
+      redis_call('SET', op, 'R' .. code .. ' ' .. packed, 'PX', 60000)
     elseif rows == rows_max + 1 then
-      redis.call('HSET', KEYS[8], field .. '|metadata', string.match(text, '[^\t]*$'))
+      redis_call('HSET', KEYS[8], field .. '|metadata', string.match(text, '[^\t]*$'))
     end
     return { code, packed }
   end
@@ -128,16 +128,16 @@ hold.epoch, hold.paid, hold.free = bucket.epoch, bound - from_free, from_free
 hold.month, hold.stream, hold.checkpoint, hold.admitted = month, stream, 0, now
 hold.deadline, hold.text = deadline_ms > 0 and now + deadline_ms or 0, text
 -- An admission that was sent before finds its hold.
-if redis.call('HSETNX', holds, request, hold_record(hold)) == 0 then
-  hold = parse_hold(redis.call('HGET', holds, request))
+if redis_call('HSETNX', holds, request, hold_record(hold)) == 0 then
+  hold = parse_hold(redis_call('HGET', holds, request))
   local most, remaining, resets = closest_window(window, limit, limits, now)
   return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted)
 end
 -- The lease of this process in this bucket: it keeps the process's holds from the sweep.
 if deadline_ms == 0 then
-  local lease = redis.call('HGET', KEYS[5], ARGV[4])
+  local lease = redis_call('HGET', KEYS[5], ARGV[4])
   if not lease or tonumber(lease) < now + lease_ms / 2 then
-    redis.call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))
+    redis_call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))
   end
 end
 w.paid, w.free = w.paid - hold.paid, w.free - hold.free

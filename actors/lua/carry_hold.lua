@@ -12,10 +12,10 @@ local given, paid, free, month, stream, checkpoint, admitted, life_ms =
 local bucket = read_bucket(KEYS[1])
 local w = bucket and read_wallet(KEYS[2], bucket.epoch)
 if not w then return { 'hydrate' } end
-if redis.call('HEXISTS', KEYS[4], ARGV[2]) == 1 then return { 'ok' } end
+if redis_call('HEXISTS', KEYS[4], ARGV[2]) == 1 then return { 'ok' } end
 if amount(paid) > w.paid or amount(free) > w.free then return { 'short' } end
 local k = read_key(KEYS[3], bucket.epoch)
-redis.call('HSET', KEYS[4], ARGV[2], hold_record({
+redis_call('HSET', KEYS[4], ARGV[2], hold_record({
   epoch = bucket.epoch, paid = paid, free = free, month = month, stream = stream,
   checkpoint = amount(checkpoint), admitted = admitted, deadline = now_ms(given) + life_ms,
   text = ARGV[3],

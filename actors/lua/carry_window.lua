@@ -11,6 +11,6 @@ if window then
   local k = read_key(KEYS[3], bucket.epoch)
   local current = window_of(k, {})
   write_key(KEYS[3], bucket.epoch, k, window.last >= current.last and window or current)
-  redis.call('DEL', KEYS[2])
+  redis_call('DEL', KEYS[2])
 end
 return { 'ok' }

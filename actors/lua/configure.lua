@@ -17,7 +17,7 @@ if not w then
 end
 local version = unpack_record('<d', ARGV[1])
 if w.version < version then
-  redis.call('SET', KEYS[3], ARGV[2])
+  redis_call('SET', KEYS[3], ARGV[2])
   w.version, bucket.documents = version, bucket.documents + 1
   write_wallet(KEYS[2], w)
   write_bucket(KEYS[1], bucket)

@@ -8,7 +8,7 @@
 local minute, refusals = unpack_record('<dd', ARGV[1])
 if not read_bucket(KEYS[1]) then return { 'recover' } end
 local field = ARGV[2] .. '|' .. ARGV[3] .. '|' .. whole(minute)
-redis.call('HSETNX', KEYS[2], field, 0)
-redis.call('HSETNX', KEYS[2], field .. '|metadata', ARGV[4])
-redis.call('HSET', KEYS[2], field .. '|unscripted|' .. ARGV[5], whole(refusals))
+redis_call('HSETNX', KEYS[2], field, 0)
+redis_call('HSETNX', KEYS[2], field .. '|metadata', ARGV[4])
+redis_call('HSET', KEYS[2], field .. '|unscripted|' .. ARGV[5], whole(refusals))
 return { 'ok' }

@@ -8,25 +8,25 @@
 
 local given, seq, idle_ms = unpack_record('<ddd', ARGV[1])
 local bucket = read_bucket(KEYS[1])
-if not bucket or redis.call('EXISTS', KEYS[2]) == 0 then return { 'kept' } end
+if not bucket or redis_call('EXISTS', KEYS[2]) == 0 then return { 'kept' } end
 local w = read_wallet(KEYS[2], bucket.epoch)
 local now = now_ms(given)
 if w then
   if now - w.used < idle_ms or w.seq ~= seq or has_holds(w) then return { 'kept' } end
 end
-redis.call('DEL', KEYS[2], KEYS[3])
+redis_call('DEL', KEYS[2], KEYS[3])
 for i = 4, #KEYS do
   -- Most keys of an account may have ended long ago, and have no state.
-  if redis.call('EXISTS', KEYS[i]) == 1 then
+  if redis_call('EXISTS', KEYS[i]) == 1 then
     local k = read_key(KEYS[i], bucket.epoch)
     local window = window_of(k, {})
     open_window(window, now)
     if window.total == 0 then
-      redis.call('DEL', KEYS[i])
+      redis_call('DEL', KEYS[i])
     else
       -- No epoch is 0, so the key's spending will be read from Postgres again.
       write_key(KEYS[i], 0, k, window)
-      redis.call('PEXPIRE', KEYS[i], SLOTS * 1000)
+      redis_call('PEXPIRE', KEYS[i], SLOTS * 1000)
     end
   end
 end

@@ -8,11 +8,11 @@ local given, ms = unpack_record('<dd', ARGV[1])
 read_bucket(KEYS[1])
 local deadline, lost = now_ms(given) + ms, {}
 for i = 2, #ARGV do
-  local bytes = redis.call('HGET', KEYS[2], ARGV[i])
+  local bytes = redis_call('HGET', KEYS[2], ARGV[i])
   if bytes then
     local hold = parse_hold(bytes)
     hold.deadline = deadline
-    redis.call('HSET', KEYS[2], ARGV[i], hold_record(hold))
+    redis_call('HSET', KEYS[2], ARGV[i], hold_record(hold))
   else
     lost[#lost + 1] = ARGV[i]
   end

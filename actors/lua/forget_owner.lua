@@ -5,9 +5,9 @@
 -- ARGV  1 packed: now_ms or 0  2 owner
 -- Reply { 'ok' }  { 'kept' }
 
-local lease = redis.call('HGET', KEYS[1], ARGV[2])
+local lease = redis_call('HGET', KEYS[1], ARGV[2])
 if not lease then return { 'ok' } end
 local given = unpack_record('<d', ARGV[1])
-if tonumber(lease) > now_ms(given) or redis.call('EXISTS', KEYS[2]) == 1 then return { 'kept' } end
-redis.call('HDEL', KEYS[1], ARGV[2])
+if tonumber(lease) > now_ms(given) or redis_call('EXISTS', KEYS[2]) == 1 then return { 'kept' } end
+redis_call('HDEL', KEYS[1], ARGV[2])
 return { 'ok' }

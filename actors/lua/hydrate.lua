@@ -41,7 +41,7 @@ end
 -- pays what is owed. That entry is the first write: if the journal refuses it, nothing is written.
 local fault = repay(KEYS[4], w, now, ARGV[2] .. '\t')
 if fault then return fault end
-redis.call('SET', KEYS[3], ARGV[3])
+redis_call('SET', KEYS[3], ARGV[3])
 for i = 5, #KEYS do write_key(KEYS[i], epoch, key_states[i]) end
 write_wallet(KEYS[2], w)
 for i = 0, pending - 1 do

@@ -9,13 +9,13 @@
 
 local given, key_count, entries_max = unpack_record('<ddd', ARGV[1])
 local key_states, holds = {}, {}
-for i = 6, 5 + key_count do key_states[#key_states + 1] = redis.call('GET', KEYS[i]) or '' end
+for i = 6, 5 + key_count do key_states[#key_states + 1] = redis_call('GET', KEYS[i]) or '' end
 local first = 6 + key_count
 for i = first, #KEYS do
-  local records = redis.call('HGETALL', KEYS[i])
+  local records = redis_call('HGETALL', KEYS[i])
   for at = 1, #records, 2 do
     local readable = #records[at + 1] >= HOLD_BYTES
-    local text = readable and string.sub(records[at + 1], HOLD_BYTES + 1) or ''
+    local text = readable and string_sub(records[at + 1], HOLD_BYTES + 1) or ''
     if not readable or account_of(text) == ARGV[2] then
       holds[#holds + 1] = ARGV[4 + i - first]
       holds[#holds + 1] = records[at]
@@ -24,8 +24,8 @@ for i = first, #KEYS do
   end
 end
 return {
-  pack('<d', now_ms(given)), redis.call('GET', KEYS[1]) or '', redis.call('GET', KEYS[2]) or '',
-  redis.call('GET', KEYS[3]) or '', redis.call('HGETALL', KEYS[5]),
-  redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1),
-  redis.call('XRANGE', KEYS[4], ARGV[3], '+', 'COUNT', whole(entries_max)), key_states, holds,
+  pack('<d', now_ms(given)), redis_call('GET', KEYS[1]) or '', redis_call('GET', KEYS[2]) or '',
+  redis_call('GET', KEYS[3]) or '', redis_call('HGETALL', KEYS[5]),
+  redis_call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1),
+  redis_call('XRANGE', KEYS[4], ARGV[3], '+', 'COUNT', whole(entries_max)), key_states, holds,
 }

@@ -7,24 +7,24 @@
 local DAY_MS = 86400000
 
 local function read_window(key)
-  local bytes = redis.call('GET', key)
+  local bytes = redis_call('GET', key)
   if not bytes then return new_window() end
   return parse_window({}, bytes, 0)
 end
 
 local function write_window(key, window)
-  redis.call('SET', key, window_record(window), 'PX', SLOTS * 1000)
+  redis_call('SET', key, window_record(window), 'PX', SLOTS * 1000)
 end
 
 local function read_day(key)
-  local bytes = redis.call('GET', key)
+  local bytes = redis_call('GET', key)
   if not bytes then return 0, 0 end
   local day, used = unpack_record('<dd', bytes)
   return day, used
 end
 
 local function write_day(key, day, used)
-  redis.call('SET', key, pack('<dd', day, used), 'PX', 2 * DAY_MS)
+  redis_call('SET', key, pack('<dd', day, used), 'PX', 2 * DAY_MS)
 end
 
 -- Each limit has four `args`: kind, limit, weight, error code.

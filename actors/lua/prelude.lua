@@ -5,7 +5,7 @@
 -- leaves in packed records of little-endian doubles, never as text.
 
 -- Set by `begin` of records.lua: Redis does not offer these while it loads a library.
-local floor, min, max, pack, unpack_record
+local floor, min, max, pack, unpack_record, string_sub, string_byte, redis_call
 
 local AMOUNT_MAX = 9007199254740991
 
@@ -26,7 +26,7 @@ end
 -- Milliseconds on Redis's clock, or the time that a test sets; 0 means none.
 local function now_ms(given)
   if given > 0 then return given end
-  local time = redis.call('TIME')
+  local time = redis_call('TIME')
   return time[1] * 1000 + floor(time[2] / 1000)
 end
 

@@ -12,6 +12,7 @@ local function begin()
   if not floor then
     floor, min, max = math.floor, math.min, math.max
     pack, unpack_record = struct.pack, struct.unpack
+    string_sub, string_byte, redis_call = string.sub, string.byte, redis.call
   end
   in_force = LAYOUT_MIN
 end
@@ -48,11 +49,11 @@ local function parse_bucket(b, bytes)
 end
 
 local function read_bucket(key)
-  return parse_bucket({}, redis.call('GET', key))
+  return parse_bucket({}, redis_call('GET', key))
 end
 
 local function write_bucket(key, b)
-  redis.call('SET', key, pack(BUCKET, in_force, b.epoch, b.evictions, b.documents))
+  redis_call('SET', key, pack(BUCKET, in_force, b.epoch, b.evictions, b.documents))
 end
 
 -- Fills `w` with a wallet of the bucket's epoch; nil if there is none, and it must be hydrated
@@ -72,7 +73,7 @@ local function parse_wallet(w, bytes, epoch)
 end
 
 local function read_wallet(key, epoch)
-  return parse_wallet({}, redis.call('GET', key), epoch)
+  return parse_wallet({}, redis_call('GET', key), epoch)
 end
 
 local function wallet_record(w)
@@ -82,7 +83,7 @@ local function wallet_record(w)
 end
 
 local function write_wallet(key, w)
-  redis.call('SET', key, wallet_record(w))
+  redis_call('SET', key, wallet_record(w))
 end
 
 -- A request window: 61 slots of one second. The oldest slot counts fully, so no span of 60 s can
@@ -96,7 +97,7 @@ end
 -- Fills `window` with the record in `bytes` after the first `skipped` of them.
 local function parse_window(window, bytes, skipped)
   window.last, window.first, window.total = unpack_record(WINDOW_NUMBERS, bytes, skipped + 1)
-  window.slots = string.sub(bytes, skipped + WINDOW_BYTES + 1)
+  window.slots = string_sub(bytes, skipped + WINDOW_BYTES + 1)
   return window
 end
 
@@ -110,14 +111,14 @@ end
 
 local function count_at(window, second)
   local at = second % SLOTS * 2
-  local low, high = string.byte(window.slots, at + 1, at + 2)
+  local low, high = string_byte(window.slots, at + 1, at + 2)
   return low + high * 256
 end
 
 local function set_count(window, second, count)
   local at = second % SLOTS * 2
   local slots = window.slots
-  window.slots = string.sub(slots, 1, at) .. pack('<H', count) .. string.sub(slots, at + 3)
+  window.slots = string_sub(slots, 1, at) .. pack('<H', count) .. string_sub(slots, at + 3)
 end
 
 -- Moves the window to `now` and drops what is older than its slots. If the clock is a little
@@ -177,7 +178,7 @@ local function parse_key(k, bytes, epoch)
 end
 
 local function read_key(key, epoch)
-  return parse_key({}, redis.call('GET', key), epoch)
+  return parse_key({}, redis_call('GET', key), epoch)
 end
 
 -- Fills `window` with the request window of a key that was read.
@@ -189,7 +190,7 @@ end
 local function key_record(epoch, k, window)
   if not window and k.bytes then
     return pack(SPENDING, in_force, epoch, k.month, k.spent, k.held, k.previous_spent,
-      k.previous_held, string.sub(k.bytes, SPENDING_BYTES + 1))
+      k.previous_held, string_sub(k.bytes, SPENDING_BYTES + 1))
   end
   window = window or new_window()
   return pack(KEY_STATE, in_force, epoch, k.month, k.spent, k.held, k.previous_spent,
@@ -197,13 +198,13 @@ local function key_record(epoch, k, window)
 end
 
 local function write_key(key, epoch, k, window)
-  redis.call('SET', key, key_record(epoch, k, window))
+  redis_call('SET', key, key_record(epoch, k, window))
 end
 
 -- What a call needs at once: the records of its bucket, wallet and key. There is no wallet and no
 -- key without a bucket, and no key without a wallet.
 local function read_call(bucket_key, wallet_key, key_key)
-  local bytes = redis.call('MGET', bucket_key, wallet_key, key_key)
+  local bytes = redis_call('MGET', bucket_key, wallet_key, key_key)
   local bucket = parse_bucket(call.bucket, bytes[1])
   if not bucket then return nil, nil, nil end
   local w = parse_wallet(call.wallet, bytes[2], bucket.epoch)
@@ -211,7 +212,7 @@ local function read_call(bucket_key, wallet_key, key_key)
 end
 
 local function write_call(wallet_key, w, key_key, k, window)
-  redis.call('MSET', wallet_key, wallet_record(w), key_key, key_record(w.epoch, k, window))
+  redis_call('MSET', wallet_key, wallet_record(w), key_key, key_record(w.epoch, k, window))
 end
 
 -- True if `month` is the one before `later`.
@@ -258,7 +259,7 @@ local function parse_hold(bytes)
   local hold, _ = call.hold, nil
   _, hold.epoch, hold.paid, hold.free, hold.month, hold.stream, hold.checkpoint, hold.admitted,
     hold.deadline = unpack_record(HOLD_NUMBERS, bytes)
-  hold.text = string.sub(bytes, HOLD_BYTES + 1)
+  hold.text = string_sub(bytes, HOLD_BYTES + 1)
   return hold
 end
 

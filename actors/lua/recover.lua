@@ -9,7 +9,7 @@
 local epoch = unpack_record('<d', ARGV[1])
 local bucket = read_bucket(KEYS[1])
 if bucket and bucket.epoch >= epoch then return { 'newer' } end
-redis.call('DEL', KEYS[2], KEYS[3])
+redis_call('DEL', KEYS[2], KEYS[3])
 -- Start the count of documents above that of any older epoch, even one that Redis lost: a process
 -- that compares it with its last value must find a change.
 write_bucket(KEYS[1], { epoch = epoch, evictions = 0, documents = epoch * 4294967296 })

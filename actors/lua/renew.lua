@@ -8,19 +8,19 @@
 
 local given, lease_ms = unpack_record('<dd', ARGV[1])
 local bucket = read_bucket(KEYS[1])
-local had_lease = redis.call('HEXISTS', KEYS[2], ARGV[2])
+local had_lease = redis_call('HEXISTS', KEYS[2], ARGV[2])
 if had_lease == 1 then
-  redis.call('HSET', KEYS[2], ARGV[2], whole(now_ms(given) + lease_ms))
+  redis_call('HSET', KEYS[2], ARGV[2], whole(now_ms(given) + lease_ms))
 end
 local reply = { had_lease, bucket and bucket.documents or 0 }
 for i = 3, #ARGV, 2 do
-  local bytes = redis.call('HGET', KEYS[3], ARGV[i])
+  local bytes = redis_call('HGET', KEYS[3], ARGV[i])
   local hold = bytes and parse_hold(bytes)
   if hold and bucket and hold.epoch == bucket.epoch then
     local checkpoint = min(amount(unpack_record('<d', ARGV[i + 1])), hold.paid + hold.free)
     if checkpoint > hold.checkpoint then
       hold.checkpoint = checkpoint
-      redis.call('HSET', KEYS[3], ARGV[i], hold_record(hold))
+      redis_call('HSET', KEYS[3], ARGV[i], hold_record(hold))
     end
   else
     reply[#reply + 1] = ARGV[i]

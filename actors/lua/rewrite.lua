@@ -5,7 +5,7 @@
 -- Reply { 'ok' }
 
 local bucket = read_bucket(KEYS[1])
-if not bucket or redis.call('EXISTS', KEYS[2]) == 0 then return { 'ok' } end
+if not bucket or redis_call('EXISTS', KEYS[2]) == 0 then return { 'ok' } end
 if ARGV[1] == 'wallet' then
   local w = read_wallet(KEYS[2], bucket.epoch)
   if w then write_wallet(KEYS[2], w) end

@@ -9,13 +9,13 @@
 --       { 'unresolved' } no such hold: it expired, or its wallet was rebuilt; use settle_late
 
 local cost, keep_ms = unpack_record('<dd', ARGV[1])
-local bytes = redis.call('HGET', KEYS[4], ARGV[2])
+local bytes = redis_call('HGET', KEYS[4], ARGV[2])
 if not bytes then return answer_again(KEYS[6]) or { 'unresolved' } end
 local hold = parse_hold(bytes)
 local bucket, w, k = read_call(KEYS[1], KEYS[2], KEYS[3])
 -- A hold of an older epoch is invalid: the current wallet never gave its money up.
 if not w or hold.epoch ~= bucket.epoch then
-  if bucket and hold.epoch ~= bucket.epoch then redis.call('HDEL', KEYS[4], ARGV[2]) end
+  if bucket and hold.epoch ~= bucket.epoch then redis_call('HDEL', KEYS[4], ARGV[2]) end
   return { 'unresolved' }
 end
 

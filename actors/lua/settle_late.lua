@@ -24,9 +24,9 @@ local w = read_wallet(KEYS[2], bucket.epoch)
 -- invalid like its hold.
 local charged, charged_free, total, total_free, month = 0, 0, 0, 0, month_of(admitted)
 local was_swept = false
-local stored = redis.call('GET', KEYS[4])
-if stored and string.sub(stored, 1, 1) == 'X' then
-  local swept = { unpack_record('<dddddd', string.sub(stored, 2)) }
+local stored = redis_call('GET', KEYS[4])
+if stored and string_sub(stored, 1, 1) == 'X' then
+  local swept = { unpack_record('<dddddd', string_sub(stored, 2)) }
   if swept[6] == bucket.epoch then
     was_swept = true
     charged, charged_free, total, total_free, month =

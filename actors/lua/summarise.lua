@@ -9,7 +9,7 @@ local given, rows_max = unpack_record('<dd', ARGV[1])
 local bucket = read_bucket(KEYS[1])
 if not bucket then return { 0 } end
 local minute, written = floor(now_ms(given) / 60000), 0
-local counts = redis.call('HGETALL', KEYS[2])
+local counts = redis_call('HGETALL', KEYS[2])
 -- What was refused without a script has no rows of its own.
 local unscripted, parts = {}, {}
 for i = 1, #counts, 2 do
@@ -22,7 +22,7 @@ for i = 1, #counts, 2 do
 end
 -- A release that does not know them can have deleted the count that they belong to.
 for of in pairs(parts) do
-  if redis.call('HEXISTS', KEYS[2], of) == 0 then
+  if redis_call('HEXISTS', KEYS[2], of) == 0 then
     table.insert(counts, of)
     table.insert(counts, '0')
   end
@@ -33,7 +33,7 @@ for i = 1, #counts, 2 do
     local more = max(0, tonumber(counts[i + 1]) - rows_max) + (unscripted[counts[i]] or 0)
     local metadata = counts[i] .. '|metadata'
     if more > 0 then
-      local text = { account, key, redis.call('HGET', KEYS[2], metadata) or '' }
+      local text = { account, key, redis_call('HGET', KEYS[2], metadata) or '' }
       local fault = append(KEYS[3], bucket.epoch, nil, {
         type = SUMMARY, at = tonumber(of) * 60000, text = table.concat(text, '\t'),
         outcome = whole(more),
@@ -41,8 +41,8 @@ for i = 1, #counts, 2 do
       if fault then return fault end
       written = written + 1
     end
-    redis.call('HDEL', KEYS[2], counts[i], metadata)
-    for _, part in ipairs(parts[counts[i]] or {}) do redis.call('HDEL', KEYS[2], part) end
+    redis_call('HDEL', KEYS[2], counts[i], metadata)
+    for _, part in ipairs(parts[counts[i]] or {}) do redis_call('HDEL', KEYS[2], part) end
   end
 end
 return { written }

@@ -6,15 +6,15 @@
 -- Reply { 'ok' }  { 'alive' } its owner is alive  { 'gone' } nothing to resolve
 
 local given, keep_ms = unpack_record('<dd', ARGV[1])
-local bytes = redis.call('HGET', KEYS[4], ARGV[2])
+local bytes = redis_call('HGET', KEYS[4], ARGV[2])
 if not bytes then return { 'gone' } end
 local hold = parse_hold(bytes)
 local ends = hold.deadline > 0 and hold.deadline
-  or tonumber(redis.call('HGET', KEYS[7], ARGV[3]) or 0)
+  or tonumber(redis_call('HGET', KEYS[7], ARGV[3]) or 0)
 if ends > now_ms(given) then return { 'alive' } end
 local bucket, w, k = read_call(KEYS[1], KEYS[2], KEYS[3])
 if not w or hold.epoch ~= bucket.epoch then
-  redis.call('HDEL', KEYS[4], ARGV[2])
+  redis_call('HDEL', KEYS[4], ARGV[2])
   return { 'gone' }
 end
 

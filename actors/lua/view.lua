@@ -11,6 +11,6 @@ if not read_wallet(KEYS[2], bucket.epoch) then return { 'hydrate' } end
 local given = unpack_record('<d', ARGV[1])
 local now = now_ms(given)
 return {
-  'ok', pack('<dd', now, month_of(now)), redis.call('GET', KEYS[2]),
-  redis.call('GET', KEYS[3]) or '', redis.call('GET', KEYS[4]) or '',
+  'ok', pack('<dd', now, month_of(now)), redis_call('GET', KEYS[2]),
+  redis_call('GET', KEYS[3]) or '', redis_call('GET', KEYS[4]) or '',
 }

@@ -67,7 +67,7 @@ local function resolve(keys, w, k, hold, cost, type, request, outcome)
   e.text, e.request, e.outcome = hold.text, request, outcome
   local fault = append(keys[5], w.epoch, w, e)
   if fault then return nil, fault end
-  redis.call('HDEL', keys[4], request)
+  redis_call('HDEL', keys[4], request)
   repay(keys[5], w, hold.admitted, hold.text, request)
   drop_lapsed(keys[5], w, hold, hold.free - charged_free)
   return charged, charged_free
@@ -76,15 +76,15 @@ end
 -- Writes the records of a hold that was resolved, and the reply that is kept for a repeat (see
 -- `remember`).
 local function write_ended(keys, w, k, reply, keep_ms)
-  redis.call('MSET', keys[2], wallet_record(w), keys[3], key_record(w.epoch, k), keys[6], reply)
-  redis.call('PEXPIRE', keys[6], whole(keep_ms))
+  redis_call('MSET', keys[2], wallet_record(w), keys[3], key_record(w.epoch, k), keys[6], reply)
+  redis_call('PEXPIRE', keys[6], whole(keep_ms))
 end
 
 -- Stores the reply to a request, for a client library that sends its script again. The first letter
 -- says what it is for: 'D' a settled call, 'X' a swept hold, 'R' a refusal, 'S' an admission that
 -- was short.
 local function remember(op, answer, ms)
-  redis.call('SET', op, 'D' .. answer, 'PX', ms)
+  redis_call('SET', op, 'D' .. answer, 'PX', ms)
 end
 
 -- The reply to a settlement: charged, free, left, owned. The last two are below 0 if there is no
@@ -96,15 +96,15 @@ end
 
 -- The reply to a repeated settlement: the stored one of the first, or nil.
 local function answer_again(op)
-  local stored = redis.call('GET', op)
-  if stored and string.sub(stored, 1, 1) == 'D' then return string.sub(stored, 2) end
+  local stored = redis_call('GET', op)
+  if stored and string_sub(stored, 1, 1) == 'D' then return string_sub(stored, 2) end
   return nil
 end
 
 -- True if the stored reply of a request says that its hold was settled or swept.
 local function has_ended(op)
-  local stored = redis.call('GET', op)
-  local letter = stored and string.sub(stored, 1, 1)
+  local stored = redis_call('GET', op)
+  local letter = stored and string_sub(stored, 1, 1)
   return letter == 'D' or letter == 'X'
 end
 

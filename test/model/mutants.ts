@@ -124,29 +124,29 @@ const OPERATIONS: readonly Mutant[] = [
 const HOLDS: readonly Mutant[] = [
   {
     breaks: "a hold is resolved at most once",
-    good: "redis.call('HDEL', keys[4], request)",
-    bad: "redis.call('HLEN', keys[4])",
+    good: "redis_call('HDEL', keys[4], request)",
+    bad: "redis_call('HLEN', keys[4])",
   },
   {
     breaks: "an admission sent again takes no second hold",
-    good: "redis.call('HSETNX', holds, request, hold_record(hold)) == 0",
-    bad: "redis.call('HSET', holds, request, hold_record(hold)) == 2",
+    good: "redis_call('HSETNX', holds, request, hold_record(hold)) == 0",
+    bad: "redis_call('HSET', holds, request, hold_record(hold)) == 2",
   },
   {
     breaks: "a tentative admission sent again knows its hold",
-    good: " and redis.call('HEXISTS', holds, request) == 0",
+    good: " and redis_call('HEXISTS', holds, request) == 0",
     bad: "",
     runs: 192,
   },
   {
     breaks: "a settlement sent again is given its stored answer",
-    good: "string.sub(stored, 1, 1) == 'D'",
-    bad: "string.sub(stored, 1, 1) == '-'",
+    good: "string_sub(stored, 1, 1) == 'D'",
+    bad: "string_sub(stored, 1, 1) == '-'",
   },
   {
     breaks: "a refusal sent again is given its stored answer",
-    good: "string.sub(before, 1, 1) == 'R'",
-    bad: "string.sub(before, 1, 1) == '-'",
+    good: "string_sub(before, 1, 1) == 'R'",
+    bad: "string_sub(before, 1, 1) == '-'",
   },
   {
     breaks: "no charge is above its hold",
@@ -184,12 +184,12 @@ const LEASES: readonly Mutant[] = [
   },
   {
     breaks: "the first admission in a bucket brings the lease of its process",
-    good: "redis.call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))",
-    bad: "redis.call('HLEN', KEYS[5])",
+    good: "redis_call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))",
+    bad: "redis_call('HLEN', KEYS[5])",
   },
   {
     breaks: "a lease stays as long as its process has holds",
-    good: " or redis.call('EXISTS', KEYS[2]) == 1",
+    good: " or redis_call('EXISTS', KEYS[2]) == 1",
     bad: "",
   },
   {

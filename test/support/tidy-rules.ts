@@ -52,7 +52,7 @@ const DEAD_SCRIPT = [
   /^[\w.]+ (?:=|\+=) .*;$/,
   /^\}\)?;?$/,
 ];
-const DEAD_LUA = [/^local \w+\s*=/, /^(?:return )?redis\.call\(/, /^if .* then$/, /^end$/];
+const DEAD_LUA = [/^local \w+\s*=/, /^(?:return )?redis[._]call\(/, /^if .* then$/, /^end$/];
 
 /** Code that is commented out. */
 export const commentedOutCode: Rule = (file) => {
