@@ -206,7 +206,8 @@ const openAccount: Command = {
       if (person === null) return noPerson(email);
       const now = new Date(administration.now());
       const line = { actor: OPERATOR, action: "account_opened", about: name };
-      const owner = { personId: person.id, email, name, most: Number.POSITIVE_INFINITY };
+      const terms = { name, most: Number.POSITIVE_INFINITY, origin: null };
+      const owner = { personId: person.id, email, ...terms };
       const account = await openApplicationAccount(database, owner, {
         ...{ random, now },
         also: (tx, number) => recordActivity(tx, number, line, now),

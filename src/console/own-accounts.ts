@@ -45,12 +45,14 @@ const openAccount = personEndpoint({
     },
   ],
   async run(context: PersonContext<OwnAccountsDeps>, fields: { readonly name: string }) {
-    const { deps, person } = context;
+    const { deps, person, request, clientIp } = context;
     const { database, random } = deps.identity.services;
     const name = fields.name.trim();
+    const { headers } = request;
+    const origin = deps.identity.allowanceOrigin(person.email, { headers, clientIp });
     const account = await openApplicationAccount(
       database,
-      { ...person, name, most: APPLICATION_ACCOUNTS_MAX },
+      { ...person, name, origin, most: APPLICATION_ACCOUNTS_MAX },
       {
         random,
         now: new Date(deps.clock.now()),

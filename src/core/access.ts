@@ -24,6 +24,8 @@ export interface AccessDocument {
   readonly ownCap: NanoUsd | null;
   /** The last month with a granted allowance, as 202611; 0 if there is none. */
   readonly allowanceMonth: number;
+  /** False for an account whose person has the allowance of another one (D-389). */
+  readonly hasAllowance: boolean;
   /** The automatic top-up while it is enabled; null where there is none. */
   readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
   /** Only keys that are not revoked. */
@@ -41,6 +43,8 @@ export interface StoredDocument {
   /** Only for an application account. */
   readonly plan?: PlanName;
   readonly allowance_month?: number;
+  /** Only where the plan's allowance is never granted. */
+  readonly no_allowance?: true;
   /** Only while an automatic top-up is enabled. */
   readonly auto_top_up?: { readonly amount: string; readonly threshold: string };
   readonly keys: readonly {
@@ -66,6 +70,7 @@ export function parseDocument(json: string): AccessDocument {
     },
     ownCap: stored.own_cap === null ? null : nano(stored.own_cap),
     allowanceMonth: stored.allowance_month ?? 0,
+    hasAllowance: stored.no_allowance !== true,
     autoTopUp:
       stored.auto_top_up === undefined
         ? null
@@ -99,8 +104,9 @@ function capped(netPaid: string): NanoUsd {
 
 /** True if the Free plan still owes the account the allowance of this UTC month (SPEC 8.6). */
 export function lacksAllowance(document: AccessDocument, nowMs: number): boolean {
-  const { state, tierInputs, allowanceMonth } = document;
-  return tierInputs.plan === "free" && state === "active" && allowanceMonth < monthOf(nowMs);
+  const { state, tierInputs, allowanceMonth, hasAllowance } = document;
+  if (!hasAllowance || tierInputs.plan !== "free" || state !== "active") return false;
+  return allowanceMonth < monthOf(nowMs);
 }
 
 /** A list of addresses and CIDR blocks. Throws a RangeError that names the first invalid entry. */

@@ -19,6 +19,7 @@ import { SsoLinks } from "../store/sso-links.ts";
 import type { AttemptLimitsDeps } from "./attempt-limits.ts";
 import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
 import { DEVICE_HEADER, IP_HEADER } from "./auth-terms.ts";
+import { deviceOf } from "./device-cookie.ts";
 import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
 import { Passkeys } from "./passkeys.ts";
@@ -179,6 +180,18 @@ export class Identity implements People, AttemptLimitsDeps {
     return wish.email;
   }
 
+  /** By what is known again whoever opens an account whose plan has an allowance (D-389). */
+  allowanceOrigin(
+    email: string,
+    { headers, clientIp: ip }: { readonly headers: Headers; readonly clientIp: string },
+  ): Pick<SignUpOrigin, "marks" | "isDisposable"> {
+    const { id: device } = deviceOf(headers, this.origin, this.services.random);
+    return {
+      marks: this.#marks("allowance", { email, ip, device }),
+      isDisposable: isDisposable(email),
+    };
+  }
+
   async membership(personId: string, accountId: string): Promise<Membership | null> {
     return await this.store.membership(personId, accountId);
   }
@@ -208,19 +221,30 @@ export class Identity implements People, AttemptLimitsDeps {
     device: string | null,
     info: ClientInfo | null,
   ): SignUpOrigin {
+    const marks = this.#marks("grant", { email, ip, device });
+    const { country = null, ipHash = null } = info ?? {};
+    const actor = { name: email, personId: null, country, ipHash };
+    return { marks, isDisposable: isDisposable(email), actor };
+  }
+
+  #marks(
+    purpose: "grant" | "allowance",
+    {
+      email,
+      ip,
+      device,
+    }: { readonly email: string; readonly ip: string | null; readonly device: string | null },
+  ): GrantMark[] {
     const { secrets, countsNetworks } = this.config;
     const network = ip === null || !countsNetworks ? null : signUpNetworkOf(ip);
     const marked = { inbox: inboxOf(email), network, device };
-    const marks = Object.entries(marked).flatMap(([kind, text]): GrantMark[] =>
+    return Object.entries(marked).flatMap(([kind, text]): GrantMark[] =>
       text === null
         ? []
         : secrets.map((secret) => ({
             kind: kind as GrantMark["kind"],
-            hash: keyedHash(secret, `grant ${kind}`, text),
+            hash: keyedHash(secret, `${purpose} ${kind}`, text),
           })),
     );
-    const { country = null, ipHash = null } = info ?? {};
-    const actor = { name: email, personId: null, country, ipHash };
-    return { marks, isDisposable: isDisposable(email), actor };
   }
 }

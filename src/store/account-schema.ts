@@ -29,7 +29,10 @@ export const accounts = pgTable(
     name: text("name"),
     /** The domain that the footer of its mail names (SPEC 4.6). */
     mailDomain: text("mail_domain"),
-    /** What became of free credit by sign-up; null for an account that an operator made. */
+    /**
+     * What became of free credit by sign-up; null for an account that an operator made. Of an
+     * application account, why its plan has no allowance; null if it has one.
+     */
     signUpGrant: text("sign_up_grant", {
       enum: ["granted", "used_elsewhere", "disposable_inbox"],
     }),

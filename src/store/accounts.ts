@@ -37,7 +37,7 @@ export interface AccountRow extends AccountRef {
   readonly name: string | null;
   /** The domain that the footer of its mail names. */
   readonly mailDomain: string | null;
-  /** Null for an account that an operator made. */
+  /** Null for an account that an operator made, and for one whose plan has its allowance. */
   readonly signUpGrant: SignUpGrant | null;
   readonly state: AccountState;
   readonly stateReason: string | null;

@@ -36,6 +36,8 @@ async function insertAllowance(
     .where(eq(accounts.id, accountId))
     .for("update");
   if (account?.plan !== "free" || account.state !== "active") return;
+  // Its person has the allowance of another account (D-389).
+  if (account.signUpGrant !== null) return;
   const month = monthOf(nowMs);
   const granted = await tx
     .select({ number: operations.number })

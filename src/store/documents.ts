@@ -146,6 +146,7 @@ function documentOf(
     first_payment_ms: paid?.first ? new Date(paid.first).getTime() : null,
     own_cap: account.ownCap === null ? null : account.ownCap.toString(),
     ...(account.plan !== null && { plan: account.plan, allowance_month: allowanceMonth }),
+    ...(account.plan !== null && account.signUpGrant !== null && { no_allowance: true }),
     ...(autoTopUp !== undefined && {
       auto_top_up: {
         amount: autoTopUp.amount.toString(),

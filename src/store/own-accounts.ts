@@ -7,6 +7,7 @@ import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import { insertAccount } from "./new-account.ts";
 import { memberships, people } from "./people-schema.ts";
+import { type SignUpOrigin, takeGrant } from "./sign-up.ts";
 
 interface NewOwnAccount {
   readonly personId: string;
@@ -14,6 +15,11 @@ interface NewOwnAccount {
   readonly name: string;
   /** How many accounts for applications a person may own. */
   readonly most: number;
+  /**
+   * Whoever opened an account from here before has the allowance of that one alone. Null where an
+   * operator opens it.
+   */
+  readonly origin: Pick<SignUpOrigin, "marks" | "isDisposable"> | null;
 }
 
 interface Terms {
@@ -25,7 +31,7 @@ interface Terms {
 /** Opens an account for applications, owned by the person; null if they own enough of them. */
 export async function openApplicationAccount(
   { db }: Database,
-  { personId, email, name, most }: NewOwnAccount,
+  { personId, email, name, most, origin }: NewOwnAccount,
   { random, now, also }: Terms,
 ): Promise<AccountRow | null> {
   return await db.transaction(async (tx) => {
@@ -44,6 +50,10 @@ export async function openApplicationAccount(
     if (owned.length >= most) return null;
     const row = await insertAccount(tx, { surface: "application", email, name }, { random, now });
     const { number: account } = row;
+    const grant = origin === null ? "granted" : await takeGrant(tx, account, origin, now);
+    if (grant !== "granted") {
+      await tx.update(accounts).set({ signUpGrant: grant }).where(eq(accounts.number, account));
+    }
     await tx
       .insert(memberships)
       .values({ account, person: personId, role: "owner", joinedAt: now });

@@ -11,7 +11,7 @@ import { bookFreeCredit, insertAccount } from "./new-account.ts";
 import type { Transaction } from "./operations.ts";
 import { memberships, people, signUpGrants } from "./people-schema.ts";
 
-/** One thing that gets free credit once, as a keyed hash. */
+/** One thing that gets free credit once, or the allowance of one account, as a keyed hash. */
 export interface GrantMark {
   readonly kind: "inbox" | "network" | "device";
   readonly hash: string;
@@ -52,11 +52,12 @@ export async function openFirstAccount(
     const [person] = await tx.select().from(people).where(eq(people.id, personId)).for("update");
     if (person === undefined || person.openedAt !== null || !person.emailVerified) return null;
     const { email } = person;
-    const { marks, isDisposable, actor } = origin(email);
+    const from = origin(email);
+    const { actor } = from;
     const owner = person.name === "" ? email.slice(0, email.indexOf("@")) : person.name;
     const name = `${owner}'s account`;
     const row = await insertAccount(tx, { surface: "gateway", email, name }, { random, now });
-    const grant = isDisposable ? "disposable_inbox" : await takeGrant(tx, row.number, marks, now);
+    const grant = await takeGrant(tx, row.number, from, now);
     if (grant === "granted") await bookFreeCredit(tx, row.number, { now });
     await tx.update(accounts).set({ signUpGrant: grant }).where(eq(accounts.number, row.number));
     await tx.insert(memberships).values({
@@ -71,13 +72,17 @@ export async function openFirstAccount(
   });
 }
 
-/** Takes all marks or none. Another transaction with one of them waits for this one. */
-async function takeGrant(
+/**
+ * Whether what is free is granted to an account. Takes all marks or none; another transaction with
+ * one of them waits for this one.
+ */
+export async function takeGrant(
   tx: Transaction,
   account: number,
-  marks: readonly GrantMark[],
+  { marks, isDisposable }: Pick<SignUpOrigin, "marks" | "isDisposable">,
   now: Date,
 ): Promise<SignUpGrant> {
+  if (isDisposable) return "disposable_inbox";
   // In one order everywhere, so that two sign-ups cannot wait for each other.
   const rows = [...marks]
     .sort((a, b) => (`${a.kind}${a.hash}` < `${b.kind}${b.hash}` ? -1 : 1))

@@ -235,5 +235,6 @@ describe("lacksAllowance()", () => {
     expect(lacksAllowance(documentOf(), NOW)).toBe(false);
     expect(lacks({ state: "suspended" })).toBe(false);
     expect(lacks({ state: "closed" })).toBe(false);
+    expect(lacks({ no_allowance: true })).toBe(false);
   });
 });

@@ -1,6 +1,9 @@
 // What strangers try: foreign pages, stolen and planted cookies, guesses, and free credit twice.
 
 import { describe, expect, test } from "bun:test";
+import { lacksAllowance, parseDocument } from "../../src/core/access.ts";
+import { usd } from "../../src/core/money.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { shared } from "../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
 
@@ -227,5 +230,39 @@ describe("free credit", () => {
     expect(await grantsOf("sixth@example.com")).toEqual(["used_elsewhere"]);
     await lab.person("seventh@mailinator.com");
     expect(await grantsOf("seventh@mailinator.com")).toEqual(["disposable_inbox"]);
+  });
+
+  test("of the Free plan goes to an inbox once, whoever owns its account by now", async () => {
+    const allowances = async (visitor: Visitor): Promise<number> => {
+      const body = { surface: "application", name: "My app" };
+      const opened = await visitor.post("/console/api/accounts", body);
+      expect(opened.status).toBe(200);
+      const { id } = opened.body;
+      const { database } = lab.stores;
+      const repository = new WalletRepository(database);
+      const nowMs = Date.now();
+      const stored = await repository.readDocument(id);
+      const isDue = lacksAllowance(parseDocument(stored?.document ?? ""), nowMs);
+      await repository.grantAllowance(id, nowMs, usd("1"));
+      const [row] = await database.sql`
+        SELECT count(*)::int AS allowances FROM operations o
+        JOIN accounts a ON a.number = o.account WHERE a.id = ${id}`;
+      expect(row?.allowances).toBe(isDue ? 1 : 0);
+      return Number(row?.allowances);
+    };
+    const ada = await lab.person("allowed+1@example.net");
+    expect(await allowances(ada)).toBe(1);
+    expect(await allowances(await lab.person("allowed+2@example.net"))).toBe(0);
+    expect(await allowances(await lab.person("thrown@mailinator.com"))).toBe(0);
+    const { database } = lab.stores;
+    // As if another owner had been invited, and she had left.
+    await database.sql`
+      DELETE FROM memberships m USING accounts a, people p
+      WHERE a.number = m.account AND p.id = m.person AND a.surface = 'application'
+        AND p.email = 'allowed+1@example.net'`;
+    expect(await allowances(ada)).toBe(0);
+    const [last] = (await ada.get("/console/api/me")).body.accounts.slice(-1);
+    const { body } = await ada.get(`/console/api/accounts/${last.id}/overview`);
+    expect(body.free_credit).toBe("used_elsewhere");
   });
 });
