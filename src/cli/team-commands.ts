@@ -45,6 +45,7 @@ function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
       recordActivity(tx, number, { actor: OPERATOR, action, about }, new Date(now()));
     const by = {
       name: `The operator of ${service}`,
+      personId: null,
       role: "owner",
       noted,
       alsoNoted: noted,

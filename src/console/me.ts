@@ -6,6 +6,7 @@ import { ApiError } from "../core/errors.ts";
 import { type PersonContext, personEndpoint, requireProof } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import type { SignedIn } from "../http/people.ts";
+import { atLeast } from "../identity/answer-time.ts";
 import { countAttempt } from "../identity/attempt-limits.ts";
 import type { IdentityDeps } from "../identity/auth-endpoints.ts";
 import { emailOf } from "../identity/email-field.ts";
@@ -140,9 +141,8 @@ const askForEmail = personEndpoint({
     const { identity } = deps;
     const email = emailOf(fields.email);
     await countAttempt(identity, "sign_up", { clientIp, email });
-    const { proof } = await identity.mails.watch(() =>
-      identity.askForEmailChange(person.personId, email),
-    );
+    const asked = identity.mails.watch(() => identity.askForEmailChange(person.personId, email));
+    const { proof } = await atLeast(deps, asked);
     return { ok: true, ...(identity.showsMails && proof !== null && { development: proof }) };
   },
 });

@@ -204,6 +204,7 @@ function byPerson(context: Context): TeamActor {
   const { person, role } = context;
   return {
     name: person.email,
+    personId: person.personId,
     role,
     noted: (action, about) => noted(context, action, about),
     alsoNoted: (action, about) => alsoNoted(context, action, about),

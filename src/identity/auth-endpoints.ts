@@ -14,6 +14,7 @@ import {
 } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { Type } from "../http/schema.ts";
+import { atLeast } from "./answer-time.ts";
 import { countAttempt } from "./attempt-limits.ts";
 import { AUTH_PATHS, type AuthPath } from "./auth-paths.ts";
 import { AUTH_PATH, DEVICE_HEADER, IP_HEADER } from "./auth-terms.ts";
@@ -29,8 +30,6 @@ export interface IdentityDeps extends ConsoleFrameDeps {
 type Fields = Readonly<Record<string, unknown>>;
 
 const BODY_BYTES_MAX = 8 * 1_024;
-/** Longer than a password hash and a write take, so that their time is not seen. */
-const ANSWER_MS_MIN = 400;
 
 const showSso = visitorEndpoint({
   id: "showSso",
@@ -148,12 +147,4 @@ function refusalOf(ourCode: ConsoleErrorCode | null, theirMessage: unknown): Res
   const code = ourCode ?? "not_possible";
   const message = String(theirMessage ?? "This is not possible");
   return Response.json({ error: { code, message } }, { status: CONSOLE_ERRORS[code].status });
-}
-
-async function atLeast<T>({ clock }: IdentityDeps, work: Promise<T>): Promise<T> {
-  const time = Promise.withResolvers<void>();
-  clock.after(ANSWER_MS_MIN, time.resolve);
-  const [done] = await Promise.allSettled([work, time.promise]);
-  if (done.status === "rejected") throw done.reason;
-  return done.value;
 }

@@ -1,7 +1,8 @@
 // better-auth as we use it: passwords and one-time codes, a second factor, sessions in Postgres.
 // Everything it could do besides is off, and auth-endpoints.ts says which of its paths are open.
 
-import { betterAuth } from "better-auth";
+import { betterAuth, type GenericEndpointContext } from "better-auth";
+import { APIError } from "better-auth/api";
 import { emailOTP } from "better-auth/plugins/email-otp";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { hashToken, keyedHash } from "../core/console-tokens.ts";
@@ -60,6 +61,8 @@ const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
 
 /** Where better-auth makes the session of whoever has just changed the password. */
 const PASSWORD_PATH = "/change-password";
+/** Where it makes that of whoever gave it. */
+const SIGN_IN_PATH = "/sign-in/email";
 
 interface Addressee {
   readonly email: string;
@@ -71,7 +74,7 @@ interface Addressee {
  * for one (D-260).
  */
 const SECOND_FACTOR_PATHS: ReadonlySet<string> = new Set([
-  "/sign-in/email",
+  SIGN_IN_PATH,
   "/sign-in/email-otp",
   LINK_PATH,
   SSO_PATH,
@@ -121,10 +124,18 @@ export function createAuth(deps: AuthDeps) {
       session: {
         create: {
           before: async (session, context) => {
-            if (context?.path === PASSWORD_PATH) await deps.people.endProofs(session.userId);
+            if (context?.path === PASSWORD_PATH) {
+              await deps.people.endProofs(session.userId);
+              // better-auth ended them before it stored the password: again, for one in between.
+              await context.context.internalAdapter.deleteUserSessions(session.userId);
+            }
             const more = await deps.onSession(session.userId, context?.headers ?? null);
             const sso = await ssoOf(deps.sso, session, context);
             return { data: { ...session, ...more, ...sso } };
+          },
+          after: async (session, context) => {
+            if (context?.path === SIGN_IN_PATH)
+              await requirePresentPassword(deps, session, context);
           },
         },
       },
@@ -172,6 +183,25 @@ const SESSION = {
     ssoFactor: { type: "boolean", required: false, input: false, defaultValue: false },
   },
 } as const;
+
+/**
+ * Ends a session whose password was changed while it was compared: the change ended only the
+ * sessions that were there. @throws APIError
+ */
+async function requirePresentPassword(
+  { people }: AuthDeps,
+  { userId, token }: { readonly userId: string; readonly token: string },
+  { body, context }: GenericEndpointContext,
+): Promise<void> {
+  const { password } = body as { readonly password: string };
+  const hash = await people.passwordHash(userId);
+  if (hash !== null && (await context.password.verify({ hash, password }))) return;
+  await context.internalAdapter.deleteSession(token);
+  throw new APIError("UNAUTHORIZED", {
+    code: "INVALID_EMAIL_OR_PASSWORD",
+    message: "Invalid email or password",
+  });
+}
 
 function passwords({ mails, people, passwords: password }: AuthDeps) {
   return {

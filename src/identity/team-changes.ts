@@ -22,6 +22,8 @@ const INVITATION_MS = 7 * 24 * 60 * 60 * 1_000;
 export interface TeamActor {
   /** As the invited read it. */
   readonly name: string;
+  /** Null for the operator, who is no member. */
+  readonly personId: string | null;
   /** What they may do; the operator may do what an owner may. */
   readonly role: Role;
   /** Writes the line about the change, in its transaction. @throws ConsoleError to undo it */
@@ -49,7 +51,7 @@ export async function inviteToAccount(
   const now = new Date(clock());
   const id = newId("invitation", random);
   const invitation = {
-    ...{ id, email, role, token, invitedBy: by.name },
+    ...{ id, email, role, token, invitedBy: by.name, personId: by.personId },
     expiresAt: new Date(now.getTime() + INVITATION_MS),
   };
   const noted = by.noted("person_invited", `${email} as ${role}`);
@@ -100,7 +102,7 @@ export async function changeTeam(
   { database, now }: Pick<TeamDeps, "database" | "now">,
   account: AccountRow,
   { personId, role, isOwn }: MemberWish,
-  by: Omit<TeamActor, "name">,
+  by: Omit<TeamActor, "name" | "personId">,
 ): Promise<void> {
   const action = role !== null ? "role_changed" : isOwn ? "person_left" : "person_removed";
   const wish = { personId, role, by: isOwn ? null : by.role, now: new Date(now()) };

@@ -28,6 +28,8 @@ export interface InvitationRow {
 
 export interface NewInvitation extends InvitationRow {
   readonly token: string;
+  /** Whoever sends it, whose address at that moment is `invitedBy`; null for the operator. */
+  readonly personId: string | null;
 }
 
 type Account = Pick<AccountRow, "number">;
@@ -148,7 +150,7 @@ async function countOwners(tx: Transaction, account: number): Promise<number> {
 export async function addInvitation(
   { db }: Database,
   { number }: Account,
-  { token, ...invitation }: NewInvitation,
+  { token, personId, ...invitation }: NewInvitation,
   { now, also }: { readonly now: Date; readonly also: AlsoInTransaction },
 ): Promise<"added" | "member"> {
   return await db.transaction(async (tx) => {
@@ -165,10 +167,21 @@ export async function addInvitation(
       .set({ endedAt: now })
       .where(and(eq(invitations.account, number), ofInbox, isOpen()));
     const tokenHash = hashToken(token);
-    await tx.insert(invitations).values({ ...invitation, account: number, tokenHash });
+    const invitedBy = (personId && (await addressIn(tx, personId))) ?? invitation.invitedBy;
+    await tx.insert(invitations).values({ ...invitation, invitedBy, account: number, tokenHash });
     await also(tx, number);
     return "added";
   });
+}
+
+/** A person's address, which stays the same until the transaction ends. */
+async function addressIn(tx: Transaction, personId: string): Promise<string | null> {
+  const [person] = await tx
+    .select({ email: people.email })
+    .from(people)
+    .where(eq(people.id, personId))
+    .for("share");
+  return person?.email ?? null;
 }
 
 /** Ends an invitation. False if the account has no such one that is open. */

@@ -106,6 +106,8 @@ export const verifications = pgTable(
   (table) => [
     index("verifications_identifier").on(table.identifier),
     index("verifications_expires_at").on(table.expiresAt),
+    // By the person whose id it is; other values are long, and of these a hash is enough.
+    index("verifications_value").using("hash", table.value),
   ],
 );
 

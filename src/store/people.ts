@@ -6,7 +6,14 @@ import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
 import type { Transaction } from "./operations.ts";
-import { invitations, memberships, people, sessions, verifications } from "./people-schema.ts";
+import {
+  invitations,
+  memberships,
+  people,
+  personCredentials,
+  sessions,
+  verifications,
+} from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
 
 export interface PersonRow {
@@ -103,6 +110,19 @@ export class PeopleStore {
       .from(memberships)
       .where(and(eq(memberships.person, personId), eq(memberships.account, account)));
     return row?.role ?? null;
+  }
+
+  /**
+   * The hash of a person's password, once no change of it is being stored; null if there is none.
+   */
+  async passwordHash(personId: string): Promise<string | null> {
+    const { userId, providerId, password } = personCredentials;
+    const [row] = await this.database.db
+      .select({ password })
+      .from(personCredentials)
+      .where(and(eq(userId, personId), eq(providerId, "credential")))
+      .for("share");
+    return row?.password ?? null;
   }
 
   /**

@@ -67,6 +67,67 @@ test("a sign-in that waits for a code ends with the password that began it", asy
   expect(await other.isSignedIn()).toBe(false);
 });
 
+describe("a sign-in that was under way while the password was changed", () => {
+  const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
+
+  test("is refused when the old password was read before", async () => {
+    const read = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    let isHeld = false;
+    const slow = await PeopleLab.start({
+      config: {
+        passwords: {
+          hash: (password) => Promise.resolve(`hash of ${password}`),
+          async verify({ hash, password }) {
+            if (isHeld) {
+              isHeld = false;
+              read.resolve();
+              await goOn.promise;
+            }
+            return hash === `hash of ${password}`;
+          },
+        },
+      },
+    });
+    await using _ = slow;
+    const email = "under-way@example.com";
+    const person = await slow.person(email);
+    const thief = slow.visitor();
+    isHeld = true;
+    const answer = thief.signIn(email);
+    await read.promise;
+    expect((await person.auth("/change-password", passwords)).status).toBe(200);
+    goOn.resolve();
+    const { status, body } = await answer;
+    expect([status, body.error?.code]).toEqual([401, "invalid_email_or_password"]);
+    expect(await thief.isSignedIn()).toBe(false);
+    expect(await person.isSignedIn()).toBe(true);
+  });
+
+  test("has no session when it ended while the change was being stored", async () => {
+    const email = "between@example.com";
+    const person = await lab.person(email);
+    const thief = lab.visitor();
+    const answer = await sql.begin(async (tx) => {
+      const [locked] = await tx`
+        SELECT pg_backend_pid() AS pid FROM person_credentials c
+        JOIN people p ON p.id = c.person WHERE p.email = ${email} FOR SHARE OF c`;
+      const changed = person.auth("/change-password", passwords);
+      await eventually("the change waits for the password's row", async () => {
+        const [row] = await sql`
+          SELECT count(*)::int AS waiting FROM pg_stat_activity
+          WHERE ${Number(locked?.pid)} = ANY (pg_blocking_pids(pid))`;
+        return row?.waiting > 0;
+      });
+      expect((await thief.signIn(email)).status).toBe(200);
+      return { changed };
+    });
+    expect((await answer.changed).status).toBe(200);
+    expect(await thief.isSignedIn()).toBe(false);
+    expect(await person.isSignedIn()).toBe(true);
+  });
+});
+
 test("a device is no longer trusted once the second factor is another one", async () => {
   const email = "trusting@example.com";
   const person = await lab.person(email);
@@ -140,4 +201,37 @@ describe("a role that was lost while a change waited for the account", () => {
       expect(row).toEqual({ role: "viewer", keys: 0, open: 0 });
     });
   }
+});
+
+test("an invitation sent while its sender's address changes ends with the sender", async () => {
+  const owner = await lab.person("stays@example.com");
+  const account = await owner.firstAccount();
+  const path = (rest: string) => `/console/api/accounts/${account}/${rest}`;
+  const email = "leaves@example.com";
+  const invited = await owner.post(path("invitations"), { email, role: "admin" });
+  const second = await lab.person(email);
+  await second.post("/console/api/invitations/accept", { token: tokenOf(invited) });
+  const own = (await second.get("/console/api/me")).body.person.id;
+  const asked = await second.post("/console/api/me/email", { email: "leaves-as@example.com" });
+  const sending = await sql.begin(async (tx) => {
+    const [locked] = await tx`
+      SELECT pg_backend_pid() AS pid FROM accounts WHERE id = ${account} FOR UPDATE`;
+    const sent = second.post(path("invitations"), { email: "late@example.com", role: "viewer" });
+    await eventually("the invitation waits for the account", async () => {
+      const [row] = await sql`
+        SELECT count(*)::int AS waiting FROM pg_stat_activity
+        WHERE ${Number(locked?.pid)} = ANY (pg_blocking_pids(pid))`;
+      return row?.waiting > 0;
+    });
+    const confirmed = { token: tokenOf(asked) };
+    expect((await second.post("/console/api/me/email/confirm", confirmed)).status).toBe(200);
+    return { sent };
+  });
+  const late = await sending.sent;
+  expect(late.status).toBe(200);
+  expect((await owner.post(path(`members/${own}/remove`))).status).toBe(200);
+  const guest = await lab.person("late@example.com");
+  const accepted = { token: tokenOf(late) };
+  const { status } = await guest.post("/console/api/invitations/accept", accepted);
+  expect(status).toBe(400);
 });
