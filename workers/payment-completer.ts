@@ -9,6 +9,7 @@ import { processEvent } from "../src/payments/provider-event.ts";
 import { type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
 import type { AutoTopUps } from "../src/store/auto-top-ups.ts";
 import type { PaymentQueue } from "../src/store/payment-queue.ts";
+import type { TopUp } from "../src/store/top-ups.ts";
 
 const AT_ONCE = 200;
 /** The last events of a list may become visible late, so each run looks further back. */
@@ -24,7 +25,10 @@ export interface CompleterDeps {
   readonly log: Pick<Log, "warn">;
 }
 
-/** Processes events that were received, and makes attempts and renewals that are due. */
+/**
+ * Processes events that were received, makes attempts and renewals that are due, and ends the pages
+ * of accounts that are closed.
+ */
 export async function completePayments({ payments, graceMs, log }: CompleterDeps): Promise<void> {
   const { events, topUps, provider, now } = payments;
   const before = new Date(now() - graceMs);
@@ -34,7 +38,16 @@ export async function completePayments({ payments, graceMs, log }: CompleterDeps
   for (const topUp of await topUps.dueAttempts(provider.name, new Date(now()), AT_ONCE)) {
     await tried(log, { topUpId: topUp.id }, () => attempt(payments, topUp));
   }
+  // Nobody is to pay for an account that is closed: its credit could only be refunded.
+  for (const topUp of await topUps.pagesOfClosed(provider.name, AT_ONCE)) {
+    await tried(log, { topUpId: topUp.id }, () => endPage(payments, topUp));
+  }
   await renewPlans(payments);
+}
+
+async function endPage(payments: PaymentDeps, topUp: TopUp): Promise<void> {
+  if (topUp.checkout !== null) await payments.provider.endCheckout(topUp.checkout);
+  await readTopUp(payments, topUp);
 }
 
 /**

@@ -137,6 +137,10 @@ export const METRICS = {
     ...{ type: "counter", of: "both", labels: ["kind", "result"] },
     help: "Top-ups that ended, by kind and result",
   },
+  farebox_topups_to_refund_total: {
+    ...{ type: "counter", of: "both", labels: ["reason"] },
+    help: "Top-ups that an operator should refund: for a plan too late, or a closed account",
+  },
   farebox_payment_events_total: {
     ...{ type: "counter", of: "api", labels: ["type", "result"] },
     help: "Events that the payment provider sent, by type and what became of them",

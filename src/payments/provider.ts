@@ -133,6 +133,8 @@ export interface PaymentProvider {
   /** Makes the page; asked again for the same top-up, it answers the same one. */
   createCheckout(terms: CheckoutTerms): Promise<CheckoutPage>;
   readCheckout(checkout: string): Promise<ProviderCheckout>;
+  /** Ends a page, so that nobody pays there; one that was paid or has ended stays as it is. */
+  endCheckout(checkout: string): Promise<void>;
   /**
    * Charges a saved card. A card that is declined is a payment that failed, not an error. Null
    * when no payment can be made, because the tax on it cannot be told.

@@ -8,7 +8,7 @@ import type { TopUpTerms } from "../core/top-up-terms.ts";
 import type { AccountRef, AlsoInTransaction } from "../store/accounts.ts";
 import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
 import type { SavedCards } from "../store/saved-cards.ts";
-import { type AppliedReading, applyReading } from "../store/top-up-reading.ts";
+import { type AppliedReading, applyReading, type RefundReason } from "../store/top-up-reading.ts";
 import type { TopUp, TopUps } from "../store/top-ups.ts";
 import type { MailTerms } from "./holder-mail.ts";
 import { mailsOfReading } from "./payment-mails.ts";
@@ -31,8 +31,8 @@ export interface PaymentDeps {
   readonly also?: AlsoInTransaction | undefined;
   /** What mails to holders say of the service. */
   readonly mails: MailTerms;
-  /** Called when a top-up has ended. */
-  readonly onEnded: (topUp: TopUp) => void;
+  /** Called when a top-up has ended; `toRefund` says why an operator should refund it. */
+  readonly onEnded: (topUp: TopUp, toRefund: RefundReason | null) => void;
 }
 
 export interface Cause {
@@ -100,18 +100,20 @@ async function look(
 
 /** Reports what the reading has ended or paused, and gives Redis what was booked. */
 async function follow(deps: PaymentDeps, applied: AppliedReading): Promise<void> {
-  const { before, after, paused, plan } = applied;
+  const { before, after, paused, toRefund } = applied;
   const { log, onEnded } = deps;
   const { id, accountId, bucket, status, failure } = after;
   if (before.status !== status) {
-    onEnded(after);
+    onEnded(after, toRefund);
     log.info({ topUpId: id, accountId, status, failure }, "A top-up has ended");
   }
   if (paused !== null) {
     log.warn({ accountId, topUpId: id, paused }, "An automatic top-up was paused");
   }
-  if (plan === "late") {
+  if (toRefund === "plan_late") {
     log.warn({ accountId, topUpId: id }, "A plan was paid for too late: refund it");
+  } else if (toRefund === "account_closed") {
+    log.warn({ accountId, topUpId: id }, "A closed account was paid for: refund it");
   }
   await updateWallet(deps, { id: accountId, bucket });
 }

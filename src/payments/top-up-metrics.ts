@@ -2,10 +2,19 @@
 
 import type { Registry } from "prom-client";
 import { counter } from "../http/metrics.ts";
+import type { RefundReason } from "../store/top-up-reading.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
+
+const REASONS: readonly RefundReason[] = ["plan_late", "account_closed"];
 
 /** What a process calls for each top-up that has ended. */
 export function topUpCounter(registry: Registry): PaymentDeps["onEnded"] {
   const topUps = counter(registry, "farebox_topups_total");
-  return ({ kind, status }) => topUps.inc({ kind, result: status });
+  const refunds = counter(registry, "farebox_topups_to_refund_total");
+  // An alert sees the first one only if the series was there before.
+  for (const reason of REASONS) refunds.inc({ reason }, 0);
+  return ({ kind, status }, toRefund) => {
+    topUps.inc({ kind, result: status });
+    if (toRefund !== null) refunds.inc({ reason: toRefund });
+  };
 }

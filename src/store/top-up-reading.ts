@@ -65,7 +65,12 @@ export interface AppliedReading {
   readonly paused: PauseReason | null;
   /** What became of the plan that it pays for; null if nothing did. */
   readonly plan: PlanOutcome | null;
+  /** Why an operator should refund a payment that this reading booked; null if nothing is wrong. */
+  readonly toRefund: RefundReason | null;
 }
+
+/** Money came for a plan that it can pay for no more, or for an account that spends nothing. */
+export type RefundReason = "plan_late" | "account_closed";
 
 /** What a reading leads to, decided by the caller. */
 export interface ReadingRules {
@@ -117,7 +122,10 @@ export async function applyReading(
     const plan = await followPlanPayment(tx, parts, now);
     const after = await readTopUpIn(tx, topUp.number);
     if (after === null) throw new Error(`The top-up ${topUp.id} is gone`);
-    const applied = { before: topUp, after, payment, paused: isPaused ? pause : null, plan };
+    const isForClosed = isFirst && before.account.state === "closed";
+    const toRefund = plan === "late" ? "plan_late" : isForClosed ? "account_closed" : null;
+    const paused = isPaused ? pause : null;
+    const applied = { before: topUp, after, payment, paused, plan, toRefund } as const;
     await addHolderMails(tx, before.account, mailsOf(applied), now);
     return applied;
   });

@@ -1,7 +1,7 @@
 // Top-ups: what a payment provider was asked to charge. The row, with the amount that will be
 // credited, is written before the provider is asked.
 
-import { and, asc, desc, eq, gt, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { Surface } from "../core/keys.ts";
 import { add, type NanoUsd, nano } from "../core/money.ts";
@@ -160,6 +160,21 @@ export class TopUps {
       after = last.number;
       yield* page;
     }
+  }
+
+  /** Pages that can still be paid, of accounts that are closed. */
+  async pagesOfClosed(provider: string, max: number): Promise<TopUp[]> {
+    const rows = await select(this.deps.database.db)
+      .where(
+        and(
+          eq(topUps.provider, provider),
+          eq(topUps.status, "open"),
+          isNotNull(topUps.checkout),
+          eq(accounts.state, "closed"),
+        ),
+      )
+      .limit(max);
+    return rows.map(topUpOf);
   }
 
   /** Open top-ups by saved card whose next attempt is due. */

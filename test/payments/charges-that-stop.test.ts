@@ -10,6 +10,7 @@ import { removeOwnCard } from "../../src/payments/cards.ts";
 import { attempt } from "../../src/payments/charge.ts";
 import { orderPlan } from "../../src/payments/plans.ts";
 import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import { type PaymentDeps, readTopUp } from "../../src/payments/read-top-up.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
 import type { TestAccount } from "../support/accounts.ts";
@@ -267,6 +268,57 @@ test("a page can be made by a server whose clock is ahead of the provider's", as
   const ahead = { ...lab.payments, now: () => lab.payments.now() + 60_000 };
   const page = await startCheckout(ahead, account.row, { amount: usd("20"), savesCard: false });
   expect(page.url).not.toBeNull();
+});
+
+test("a page that nobody has paid ends with its account", async () => {
+  const account = await lab.account();
+  const order = { amount: usd("20"), savesCard: false };
+  const page = await startCheckout(lab.payments, account.row, order);
+  await changeAccount(administration(), account.row.id, { kind: "close" });
+  await work(0);
+  expect(await newest(account)).toMatchObject({ status: "expired" });
+  const card = new URLSearchParams({ card: CARDS.ok });
+  expect((await fetch(page.url ?? "", { method: "POST", body: card })).status).not.toBe(200);
+  expect(chargedCents(account)).toBe(0);
+  // A page that was being made meanwhile is found too.
+  await lab.world.database.sql`
+    UPDATE top_ups SET status = 'open', ended_at = NULL WHERE id = ${page.id}`;
+  await work(0);
+  expect(await newest(account)).toMatchObject({ status: "expired" });
+});
+
+test("what a closed account pays after all is told as money to refund, once", async () => {
+  const account = await lab.account();
+  const page = await lab.pay(account, "20", CARDS.ok);
+  await changeAccount(administration(), account.row.id, { kind: "close" });
+  const told: unknown[] = [];
+  const onEnded: PaymentDeps["onEnded"] = ({ id }, toRefund) => told.push([id, toRefund]);
+  const payments = { ...lab.payments, onEnded };
+  await readTopUp(payments, page);
+  await readTopUp(payments, page);
+  expect(told).toEqual([[page.id, "account_closed"]]);
+  const other = await lab.account();
+  const paid = await lab.pay(other, "20", CARDS.ok);
+  await readTopUp(payments, paid);
+  expect(told.slice(1)).toEqual([[paid.id, null]]);
+  await lab.settle();
+});
+
+test("a price that is paid too late for its plan is told as money to refund", async () => {
+  const account = await lab.account({ surface: "application" });
+  await lab.pay(account, "20");
+  await lab.settle();
+  charging.how = "unanswered";
+  const order = orderPlan(lab.payments, account.row, { plan: "pro", cardId: null });
+  await expect(order).rejects.toThrow("did not answer");
+  charging.how = "made";
+  await changeAccount(administration(), account.row.id, { kind: "close" });
+  const told: unknown[] = [];
+  const onEnded: PaymentDeps["onEnded"] = (_, toRefund) => told.push(toRefund);
+  const charge = await newest(account);
+  await readTopUp({ ...lab.payments, onEnded }, charge);
+  expect(told).toEqual(["plan_late"]);
+  await lab.settle();
 });
 
 test("a price that was never asked for is not charged once its account is closed", async () => {

@@ -28,9 +28,12 @@ test("a scrape has the disputes, the debts and the events of its own moment", as
   await lab.delivered();
   expect(await scrape("farebox_payment_events_waiting")).toBeGreaterThan(0);
   await lab.settle();
-  metrics.onEnded(await lab.topUp(id));
+  metrics.onEnded(await lab.topUp(id), null);
   expect(await scrape("farebox_payment_events_waiting")).toBe(0);
   expect(await scrape("farebox_topups_total")).toBe(1);
+  expect(await scrape("farebox_topups_to_refund_total")).toBe(0);
+  metrics.onEnded(await lab.topUp(id), "plan_late");
+  expect(await scrape("farebox_topups_to_refund_total")).toBe(1);
   await account.actor.applyOperations();
   const call = await hold(account, usd("12.5"), { freeEligible: false });
   await call.settle(usd("12.5"), DONE);

@@ -66,6 +66,7 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
         tax: ofCents(session.total_details?.amount_tax ?? 0),
       };
     },
+    endCheckout: (checkout) => endCheckout(stripe, checkout),
     chargeCard: (terms) => chargeCard(stripe, terms, options),
     readPayment: (intent) => readPayment(stripe, intent),
     findPayment: async ({ id, createdAt }, customer) => {
@@ -90,6 +91,14 @@ async function createCustomer(
   const about = { metadata: { [METADATA.account]: id }, ...(email !== null && { email }) };
   // Without a key of ours: Stripe would answer a customer that was deleted meanwhile.
   return (await answered(stripe.customers.create(about))).id;
+}
+
+async function endCheckout(stripe: Stripe, checkout: string): Promise<void> {
+  try {
+    await answered(stripe.checkout.sessions.expire(checkout));
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+  }
 }
 
 /** A card that belongs to no customer any more is removed: it may have been asked for twice. */

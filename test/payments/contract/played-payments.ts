@@ -118,6 +118,8 @@ async function playReadings(lab: PaymentLab): Promise<void> {
   });
   await lab.settle();
   await readTopUp(payments, back);
+  await payments.provider.endCheckout(back.checkout ?? "");
+  await payments.provider.endCheckout(back.checkout ?? "");
   await payments.provider.readPayment("pi_that_does_not_exist");
   const customer = await payments.cards.customer(account.row.number, payments.provider.name);
   await payments.provider.findPayment(back, customer ?? "");
