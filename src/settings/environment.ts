@@ -90,9 +90,15 @@ export function secretOf(
   const path = env[file];
   if (!path) return { source: name, text: env[name] || null };
   if (env[name]) throw new RangeError(`${name} and ${file} are both set; set one of them`);
+  const text = textOf(file, path).replace(/\r?\n$/, "");
+  if (text.trim() === "") throw new RangeError(`${file} names '${path}', which is empty`);
+  return { source: file, text };
+}
+
+function textOf(variable: string, path: string): string {
   try {
-    return { source: file, text: readFileSync(path, "utf8").replace(/\r?\n$/, "") };
+    return readFileSync(path, "utf8");
   } catch {
-    throw new RangeError(`${file} names '${path}', which cannot be read`);
+    throw new RangeError(`${variable} names '${path}', which cannot be read`);
   }
 }

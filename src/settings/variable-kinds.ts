@@ -92,6 +92,10 @@ export const addresses: Kind<readonly string[]> = {
   parse(text) {
     const entries = text.split(",").map((entry) => entry.trim());
     const given = entries.filter((entry) => entry !== "");
+    // Without an entry a list means the opposite of what it is set for: all addresses.
+    if (given.length === 0 && text !== "") {
+      throw new RangeError("must hold at least one address or CIDR block");
+    }
     try {
       allowlist(given);
     } catch (error) {

@@ -144,6 +144,27 @@ test("a secret can be in a file, whose last line break does not count", () => {
   ]);
 });
 
+test("an empty file of a secret is refused, and is no secret without characters", () => {
+  using folder = launcherHome();
+  const file = join(folder.path, "empty");
+  for (const text of ["", "\n", " \n\n"]) {
+    writeFileSync(file, text);
+    for (const name of ["STRIPE_SECRET_KEY", "OPERATOR_OIDC_CLIENT_SECRET"]) {
+      expect(problems(() => serverOf({ [`${name}_FILE`]: file }))).toEqual([
+        `${name}_FILE names '${file}', which is empty`,
+      ]);
+    }
+  }
+});
+
+test("addresses that name none do not stand for all addresses", () => {
+  for (const text of [",", " ", " , "]) {
+    expect(problems(() => serverOf({ OPERATOR_ALLOWED_IPS: text }))).toEqual([
+      `OPERATOR_ALLOWED_IPS must hold at least one address or CIDR block, but is '${text}'`,
+    ]);
+  }
+});
+
 test("what is no secret has no variant with a file", () => {
   expect(serverOf({ PORT_FILE: "/none" }).port).toBe(8080);
 });
