@@ -107,11 +107,15 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
   const readNow = () => pendingWork.nowMs();
-  const retention: RetentionDeps = {
+  // What is deleted for good is not deleted because one clock jumped ahead.
+  const readEarliest = async () => {
+    const nowMs = Math.min(now(), await readNow());
+    return () => nowMs;
+  };
+  const retention: Omit<RetentionDeps, "now"> = {
     upkeep,
     rejected: new RejectedEntries(database),
     redis: scripts.redis,
-    now,
     keepMonths: config.logKeepMonths,
     flush: () => flushOnce({ config, log, accounts, database }),
   };
@@ -128,7 +132,10 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
       everyMs: 30_000,
       run: () => revokePlaygroundKeys({ database, accounts, now: readNow, log }),
     },
-    "ip-hash-expiry": { everyMs: 3_600_000, run: () => expireIpHashes({ upkeep, now }) },
+    "ip-hash-expiry": {
+      everyMs: 3_600_000,
+      run: async () => expireIpHashes({ upkeep, now: await readEarliest() }),
+    },
     "mail-repeats-expiry": {
       everyMs: 3_600_000,
       run: () => expireIdempotencyKeys(new IdempotencyKeys(database)),
@@ -143,7 +150,7 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
     "log-retention": {
       everyMs: 3_600_000,
       run: async () => {
-        const months = await keepLogMonths(retention);
+        const months = await keepLogMonths({ ...retention, now: await readEarliest() });
         if (months.length > 0) log.info({ months }, "Months of the request log were dropped");
       },
     },

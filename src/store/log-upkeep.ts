@@ -5,7 +5,8 @@ import type { Database } from "./database.ts";
 import { codeOf } from "./sql-errors.ts";
 
 const PAGES_PER_CHUNK = 256;
-const IP_HASH_JOB = "ip-hash-expiry";
+/** Its cursor goes back when a log row is written late (rejection-retry.ts). */
+export const IP_HASH_JOB = "ip-hash-expiry";
 /** While the drop waits for readers of the log, the flush waits as well, so this is short. */
 const LOCK_WAIT_MS = 2_000;
 const IS_LOCKED = "55P03";
@@ -62,9 +63,10 @@ export class LogUpkeep {
   }
 
   /**
-   * Clears the IP hashes of all rows older than `before` and destroys the secrets of months that
-   * have no hashes left. Uses short statements, which hold no lock for long. Postgres stores up to
-   * which time this is done, so that a finished month is not read again.
+   * Clears the IP hashes of all rows older than `before`, of calls and of what people did, and
+   * destroys the secrets of months that have no hashes left. Uses short statements, which hold no
+   * lock for long. Postgres stores up to which time this is done, so that a finished month is not
+   * read again.
    */
   async clearIpHashes(before: Date): Promise<number> {
     const { sql } = this.database;
@@ -76,11 +78,17 @@ export class LogUpkeep {
       if (rows > 0 && endMs <= before.getTime()) await sql`VACUUM ${sql(name)}`;
       cleared += rows;
     }
+    const people = await sql`
+      UPDATE activity SET ip_hash = NULL
+      WHERE ip_hash IS NOT NULL AND at < ${before.toISOString()}`;
+    cleared += people.count;
     await sql`DELETE FROM ip_hash_secrets WHERE month < ${monthText(before.getTime())}`;
     await sql`
       INSERT INTO upkeep_cursors AS c (job, done_until)
       VALUES (${IP_HASH_JOB}, least(${before.toISOString()}, now()))
-      ON CONFLICT (job) DO UPDATE SET done_until = greatest(c.done_until, excluded.done_until)`;
+      ON CONFLICT (job) DO UPDATE SET done_until = greatest(c.done_until, excluded.done_until)
+        -- It goes back for a row that is written late, maybe to a month that was passed by here.
+        WHERE c.done_until > to_timestamp(${doneUntilMs / 1_000}::float8) - interval '1 second'`;
     return cleared;
   }
 

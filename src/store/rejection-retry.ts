@@ -11,6 +11,7 @@ import {
   JournalContradiction,
   type LedgerTail,
 } from "./ledger-chain.ts";
+import { IP_HASH_JOB } from "./log-upkeep.ts";
 import type { JournalItem, PreparedEntry } from "./prepared-entry.ts";
 import type { OpenRejection, RejectedEntries } from "./rejected-entries.ts";
 
@@ -162,4 +163,10 @@ async function storeResult(
       account = ${prepared.entry?.account ?? null}, seq = ${prepared.entry?.seq ?? null},
       resolved_at = CASE WHEN ${reason === null} THEN now() END
     WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}`;
+  const at = reason === null ? prepared.log?.at : null;
+  if (at == null) return;
+  // The hashes of its month may be cleared already: the job looks at that month again.
+  await tx`
+    UPDATE upkeep_cursors SET done_until = least(done_until, ${String(at)}::text::timestamptz)
+    WHERE job = ${IP_HASH_JOB}`;
 }

@@ -62,6 +62,26 @@ test("IP hashes go when they are 90 days old, in every month, and nothing else d
   expect(await expireIpHashes({ upkeep: fresh, now: () => nowMs + 2 * DAY_MS })).toBe(0);
 }, 30_000);
 
+test("IP hashes of what people did go when they are 90 days old, too", async () => {
+  const { sql } = database;
+  const [account] = await sql`
+    INSERT INTO accounts (id, surface, bucket) VALUES ('acct_hashes', 'gateway', 1)
+    RETURNING number`;
+  const nowMs = Date.UTC(2026, 9, 20, 12);
+  for (const ms of [nowMs - 90 * DAY_MS - 1, nowMs - 90 * DAY_MS]) {
+    await sql`
+      INSERT INTO activity (account, at, actor, action, about, country, ip_hash)
+      VALUES (${account?.number}, ${new Date(ms).toISOString()}, 'ada@example.com', 'key_created',
+        'production', 'DE', '0011223344556677')`;
+  }
+  await expireIpHashes({ upkeep: new LogUpkeep(database), now: () => nowMs });
+  const rows = await sql`SELECT country, ip_hash FROM activity ORDER BY at`;
+  expect(rows.map((row) => [row.country, row.ip_hash])).toEqual([
+    ["DE", null],
+    ["DE", "0011223344556677"],
+  ]);
+});
+
 test("a month without hashes is vacuumed, so that its space can be used again", async () => {
   await database.sql`SELECT ensure_request_log_partition('2026-03-01')`;
   await database.sql`

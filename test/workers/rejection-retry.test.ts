@@ -5,7 +5,10 @@ import { beforeEach, expect, test } from "bun:test";
 import { journalCommands } from "../../src/cli/journal-commands.ts";
 import type { Stores } from "../../src/cli/stores.ts";
 import { metadataText } from "../../src/core/journal.ts";
+import { DAY_MS } from "../../src/core/limits.ts";
 import { nano, usd } from "../../src/core/money.ts";
+import { LogUpkeep } from "../../src/store/log-upkeep.ts";
+import { expireIpHashes } from "../../workers/ip-hash-expiry.ts";
 import {
   type LabAccount,
   METADATA,
@@ -136,4 +139,22 @@ test.each([
   const values = new Map([["reason", "it cannot be written"]]);
   const input = { positionals, values, json: false, nowMs: 0 };
   expect(() => journalCommands[1]?.prepare(input)).toThrow(message);
+});
+
+test("a log row that is written after its hashes were cleared keeps none", async () => {
+  const account = await nextAccount();
+  const undo = await refuseRows("request_log", "model = 'odd'");
+  const metadata = metadataText({ ...METADATA, model: "odd" });
+  const atMs = Date.now() - 200 * DAY_MS;
+  await account.call(CENT, { atMs, metadata });
+  await lab.flush();
+  const upkeep = new LogUpkeep(lab.database);
+  await expireIpHashes({ upkeep, now: Date.now });
+  await undo();
+  expect(await run("retry")).toMatchObject({ failed: false });
+  await expireIpHashes({ upkeep, now: Date.now });
+  const [row] = await lab.database.sql`
+    SELECT country, ip_hash FROM request_log WHERE model = 'odd'
+    ORDER BY at LIMIT 1`;
+  expect(row).toEqual({ country: "DE", ip_hash: null });
 });

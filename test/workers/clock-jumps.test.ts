@@ -1,0 +1,38 @@
+// Jobs that delete for good, when the clock of Redis is months ahead for a moment.
+
+import { expect, test } from "bun:test";
+import { DAY_MS } from "../../src/core/limits.ts";
+import { monthText } from "../../src/core/months.ts";
+import type { ServerConfig } from "../../src/settings/config.ts";
+import { LogUpkeep } from "../../src/store/log-upkeep.ts";
+import { queueJobs } from "../../workers/jobs.ts";
+import { random } from "../support/random.ts";
+import { shared } from "../support/shared.ts";
+import { silent } from "../support/silent-log.ts";
+import { openWorld } from "../support/world.ts";
+
+const world = await shared(openWorld());
+
+test("no month of the log and no secret of IP hashes goes before its time", async () => {
+  const { accounts, database } = world;
+  const { sql } = database;
+  const nowMs = Date.now();
+  const month = monthText(nowMs);
+  const secret = Buffer.from(random(32)).toString("hex");
+  await new LogUpkeep(database).ensurePartitions(new Date(nowMs), 0);
+  await sql`INSERT INTO ip_hash_secrets (month, secret) VALUES (${month}, ${secret})
+    ON CONFLICT DO NOTHING`;
+  const jobs = queueJobs({
+    ...{ accounts, database, log: silent, now: Date.now, sleep: Bun.sleep },
+    config: { logKeepMonths: 2, journalKeepMs: 60_000 } as ServerConfig,
+    after: () => () => {},
+  });
+  for (const name of ["log-retention", "ip-hash-expiry"] as const) {
+    accounts.clock.observe(nowMs + 400 * DAY_MS);
+    await jobs[name].run();
+  }
+  const [row] = await sql`
+    SELECT to_regclass(${`request_log_${month.replace("-", "")}`}) IS NOT NULL AS log,
+      EXISTS (SELECT FROM ip_hash_secrets WHERE month = ${month}) AS secret`;
+  expect(row).toEqual({ log: true, secret: true });
+});
