@@ -1,5 +1,5 @@
-// The request log of one account as CSV (SPEC 2.8), read with a cursor so that only one page of it
-// is in memory.
+// The request log of one account as CSV (SPEC 2.8). Each page is a statement of its own: whoever
+// reads slowly, or not on, keeps neither memory nor a connection (D-391).
 
 import { type CsvCell, csvLine } from "../core/csv.ts";
 import { fromUuid } from "../core/ids.ts";
@@ -92,10 +92,14 @@ export const OPERATOR_HEADINGS: readonly string[] = OPERATOR_COLUMNS.map((one) =
 
 const ROWS_PER_PAGE = 1_000;
 
+/** A page of the rows behind a place, which is that of the last row of the page before. */
 const exportOf = (columns: readonly ExportColumn[]) => `
-  SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")}
+  SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")},
+    l.at::text AS place_at, l.request::text AS place_request
   FROM request_log l LEFT JOIN keys k ON k.number = l.key
-  WHERE ${LOG_CONDITIONS} ORDER BY l.at, l.request`;
+  WHERE ${LOG_CONDITIONS} AND ($11::text IS NULL OR (l.at >= $11::text::timestamptz
+    AND (l.at, l.request) > ($11::text::timestamptz, $12::text::uuid)))
+  ORDER BY l.at, l.request LIMIT ${ROWS_PER_PAGE}`;
 
 /** For operators: the header, then the rows from `from` until before `to`, ordered by time. */
 export function exportLog(database: Database, range: LogRange): AsyncGenerator<LogPage> {
@@ -120,11 +124,15 @@ async function* pagesOf(
 ): AsyncGenerator<LogPage> {
   yield { csv: csvLine(columns.map(({ heading }) => heading)), rows: 0 };
   const statement = exportOf(columns);
-  const pages = sql.unsafe(statement, logParameters(account, filter)).cursor(ROWS_PER_PAGE);
-  for await (const page of pages) {
-    if (page.length === 0) continue;
+  const conditions = logParameters(account, filter);
+  for (let place: readonly (string | null)[] = [null, null]; ; ) {
+    const page = await sql.unsafe(statement, [...conditions, ...place]);
+    const last = page.at(-1);
+    if (last === undefined) return;
     const lines = page.map((row) => csvLine(cellsOf(row, columns)));
     yield { csv: lines.join(""), rows: page.length };
+    if (page.length < ROWS_PER_PAGE) return;
+    place = [String(last.place_at), String(last.place_request)];
   }
 }
 

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csvLine } from "../../src/core/csv.ts";
 import { metadataText } from "../../src/core/journal.ts";
-import { exportLog, OPERATOR_HEADINGS } from "../../src/store/log-export.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { exportCalls, exportLog, OPERATOR_HEADINGS } from "../../src/store/log-export.ts";
+import { ALL_CALLS } from "../../src/store/log-filter.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { cliProcessOf, jsonOf, startCli } from "../support/run-cli.ts";
 import { atEnd, shared } from "../support/shared.ts";
@@ -109,6 +111,32 @@ test("only that account's rows of that time, in order, over many pages", async (
     "2026-02-01T00:29:59.000Z",
   ]);
 });
+
+test("an export that nobody reads on keeps no connection of the pool", async () => {
+  const account = await openAccount(world);
+  const { number } = account.row;
+  await world.database.sql`SELECT ensure_request_log_partition('2026-03-01')`;
+  // Many calls of one moment, so that a page ends among them.
+  await world.database.sql`
+    INSERT INTO request_log SELECT '2026-03-01T00:00Z'::timestamptz, ${number},
+      (SELECT min(number) FROM keys WHERE account = ${number}), gen_random_uuid(), 1, 1, NULL,
+      1, 0, 1, 1, 200, '/v1/me', 'account', NULL, NULL, NULL, NULL
+    FROM generate_series(1, 2500) n`;
+  const database = openDatabase(world.databaseUrl, { connectionsMax: 1 });
+  await using _ = { [Symbol.asyncDispose]: () => database.close() };
+  const pages = exportCalls(database, number, ALL_CALLS);
+  const header = await pages.next();
+  const first = await pages.next();
+  expect([header.value?.rows, first.value?.rows]).toEqual([0, 1_000]);
+  await database.ping();
+  const seen = new Set(linesIn(first.value?.csv ?? ""));
+  for await (const { csv } of pages) for (const line of linesIn(csv)) seen.add(line);
+  expect(seen.size).toBe(2_500);
+});
+
+function linesIn(csv: string): string[] {
+  return csv.slice(0, -2).split("\r\n");
+}
 
 test("the command writes what was called a moment ago, to stdout or into a file", async () => {
   const account = await openAccount(world, { paid: "5" });
