@@ -19,6 +19,7 @@ import {
   type KeyRow,
   type NewAccount,
   type NewKey,
+  TooManyKeys,
 } from "../store/accounts.ts";
 import { BalanceTooLarge } from "../store/balance-limit.ts";
 import { grantFreeCredit } from "../store/new-account.ts";
@@ -242,6 +243,7 @@ export async function explained<T>(
     return await change;
   } catch (error) {
     if (error instanceof AccountClosed) throw closed(account);
+    if (error instanceof TooManyKeys) throw new AdministrationError("wrong_state", error.message);
     if (error instanceof BalanceTooLarge) throw new AdministrationError("too_large", error.message);
     if (error instanceof ReferenceReused) {
       throw new AdministrationError("reference_reused", error.message);

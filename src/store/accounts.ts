@@ -122,6 +122,14 @@ export class AccountClosed extends Error {
   override readonly name = "AccountClosed";
 }
 
+/** The account has as many keys as it may have at once. */
+export class TooManyKeys extends Error {
+  override readonly name = "TooManyKeys";
+}
+
+/** All of them are in the access document, which every process reads with each change of it. */
+export const KEYS_MAX = 1_000;
+
 export interface AccountsDeps {
   readonly database: Database;
   readonly random: RandomBytes;
@@ -203,13 +211,15 @@ export class Accounts {
 
   /**
    * Creates a key. The secret is returned once and stored nowhere.
-   * @throws AccountClosed
+   * @throws AccountClosed, TooManyKeys
    */
   async createKey(account: AccountRow, key: NewKey, also?: AlsoInTransaction): Promise<IssuedKey> {
     const id = newId("key", this.deps.random);
     const secret = newKey(account.surface, this.deps.random);
     await this.deps.database.db.transaction(async (tx) => {
       refuseClosed(await lockAccount(tx, account.number));
+      // Those of the playground are few, and end by themselves.
+      if (key.session === undefined) await refuseTooManyKeys(tx, account.number);
       await raiseVersion(tx, account.number);
       await tx.insert(keys).values({
         ...key,
@@ -279,6 +289,13 @@ export class Accounts {
       return booked;
     });
   }
+}
+
+/** @throws TooManyKeys */
+async function refuseTooManyKeys(tx: Transaction, account: number): Promise<void> {
+  const isLive = and(eq(keys.account, account), isNull(keys.revokedAt), isNull(keys.expiresAt));
+  if ((await tx.$count(keys, isLive)) < KEYS_MAX) return;
+  throw new TooManyKeys(`The account has ${KEYS_MAX} keys, as many as it may have: revoke one`);
 }
 
 /** True if any payment of the account has an open dispute. */

@@ -47,6 +47,23 @@ describe("the list of keys", () => {
 });
 
 describe("a new key", () => {
+  test("is refused beyond a thousand, at once too; revoked ones make room", async () => {
+    const account = await world.account();
+    const { number } = account.row;
+    await world.api.parts.stores.database.sql`
+      INSERT INTO keys (id, account, digest, name, scopes, ip_allowlist, last_four)
+      SELECT 'key_many' || n, ${number}, 'many' || n, 'many', '{models}', '{}', 'many'
+      FROM generate_series(1, 998) n`;
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => world.post("admin", keysOf(account), BODY)),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.body).toMatchObject({ error: { code: "wrong_state" } });
+    await world.post("admin", `${keysOf(account)}/key_many1/revoke`, {});
+    expect((await world.post("admin", keysOf(account), BODY)).status).toBe(200);
+  });
+
   test("works at once, within its scopes, addresses and budget", async () => {
     const account = await world.account({ paid: "5" });
     const fields = {
