@@ -181,7 +181,13 @@ export const language: Kind<string> = {
   rule: "must be a BCP 47 language tag, such as de or pt-BR",
   read: (text) => {
     if (!LANGUAGE.test(text)) return undefined;
-    return Intl.getCanonicalLocales(text)[0];
+    try {
+      return Intl.getCanonicalLocales(text)[0];
+    } catch (error) {
+      // A variant that stands twice.
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
   },
 };
 

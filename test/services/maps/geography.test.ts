@@ -61,7 +61,8 @@ test("values are taken as they are written, or not at all", () => {
   expect(country.read("de")).toBe("DE");
   expect(country.read("D1")).toBeUndefined();
   expect(language.read("PT-br")).toBe("pt-BR");
-  for (const wrong of ["", "d", "de_DE", "english-language", "de-x-private", "de--at"]) {
+  const twice = "de-posix-POSIX";
+  for (const wrong of ["", "d", "de_DE", "english-language", "de-x-private", "de--at", twice]) {
     expect(language.read(wrong)).toBeUndefined();
   }
   expect(text(3).read("🗺️a")).toBe("🗺️a");
