@@ -1,7 +1,7 @@
 // Counts attempts in fixed windows, such as signing in from one address. The counts are shared by
 // all processes.
 
-import { lt, sql } from "drizzle-orm";
+import { gt, lt, or, sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { attempts } from "./people-schema.ts";
 
@@ -33,14 +33,16 @@ export class Attempts {
     const endsAt = new Date(nowMs + windowMs);
     const { db } = this.database;
     const isOver = lt(attempts.endsAt, now);
+    // Nor does a window count that began by a clock far ahead: it would last for as long.
+    const isNew = or(isOver, gt(attempts.endsAt, new Date(nowMs + 2 * windowMs)));
     const [row] = await db
       .insert(attempts)
       .values({ key, count: 1, endsAt })
       .onConflictDoUpdate({
         target: attempts.key,
         set: {
-          count: sql`CASE WHEN ${isOver} THEN 1 ELSE ${attempts.count} + 1 END`,
-          endsAt: sql`CASE WHEN ${isOver} THEN excluded.ends_at ELSE ${attempts.endsAt} END`,
+          count: sql`CASE WHEN ${isNew} THEN 1 ELSE ${attempts.count} + 1 END`,
+          endsAt: sql`CASE WHEN ${isNew} THEN excluded.ends_at ELSE ${attempts.endsAt} END`,
         },
       })
       .returning();

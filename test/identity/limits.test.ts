@@ -1,6 +1,8 @@
 // Limits of attempts: they hold whichever way a guess takes, and lock nobody else out.
 
 import { expect, test } from "bun:test";
+import { DAY_MS } from "../../src/core/limits.ts";
+import { Attempts } from "../../src/store/attempts.ts";
 import { shared } from "../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
 
@@ -33,6 +35,18 @@ test("wrong codes of a stranger do not keep the owner of the inbox out", async (
   const sent = await owner.auth("/email-otp/send-verification-otp", { email });
   const { code: otp } = sent.body.development;
   expect((await owner.auth("/sign-in/email-otp", { email, otp })).status).toBe(200);
+});
+
+test("a clock that was a year ahead for a moment locks nobody out for a year", async () => {
+  const attempts = new Attempts(lab.stores.database);
+  const entry = { key: "jumped", limit: 2, windowMs: 60_000 };
+  const nowMs = Date.now();
+  const count = (ms: number) => attempts.count([entry], ms);
+  for (let attempt = 0; attempt < 3; attempt += 1) await count(nowMs + 365 * DAY_MS);
+  expect([await count(nowMs), await count(nowMs)]).toEqual([0, 0]);
+  // Clocks of two processes that differ by a little share their windows.
+  expect(await count(nowMs + 30_000)).toBeGreaterThan(0);
+  expect(await count(nowMs - 30_000)).toBeGreaterThan(0);
 });
 
 test("an invitation that cannot be mailed is refused, and the one before works", async () => {
