@@ -1,7 +1,7 @@
 // The trail of the operators: who did what, when and why. Each line has an id that the page gave,
 // so that a request which is sent twice is done once.
 
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, lt, ne } from "drizzle-orm";
 import { accounts } from "./account-schema.ts";
 import { type Actor, recordActivity } from "./activity.ts";
 import type { Database } from "./database.ts";
@@ -86,7 +86,10 @@ export async function recordAction(
   return await db.transaction((tx) => recordActionIn(tx, action, doing, outcome));
 }
 
-/** Notes how something ended that was begun. */
+/**
+ * Notes how something ended that was begun. What was done stays so: a repeat at the same time may
+ * fail, and whoever read that would order it once more.
+ */
 export async function endAction(
   { db }: Database,
   id: string,
@@ -96,7 +99,7 @@ export async function endAction(
   await db
     .update(operatorActions)
     .set({ outcome, detail: detail?.slice(0, DETAIL_LENGTH_MAX) ?? null })
-    .where(eq(operatorActions.id, id));
+    .where(and(eq(operatorActions.id, id), ne(operatorActions.outcome, "done")));
 }
 
 export interface TrailQuestion {

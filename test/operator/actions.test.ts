@@ -5,6 +5,7 @@ import type { BillingReply } from "../../src/console/billing-schema.ts";
 import type { ActivityReply } from "../../src/console/team-schema.ts";
 import type { OperatorAccountReply } from "../../src/operator/accounts-schema.ts";
 import type { ActionReply, TrailReply } from "../../src/operator/action-schema.ts";
+import { endAction, findAction, recordAction } from "../../src/store/operator-actions.ts";
 import { ConsoleWorld } from "../support/console-world.ts";
 import { shared } from "../support/shared.ts";
 
@@ -41,6 +42,17 @@ async function stateOf(id: string): Promise<string> {
 async function trailOf(id: string): Promise<TrailReply["entries"]> {
   return (await operators.get<TrailReply>("operator", `/trail?account=${id}`)).body.entries;
 }
+
+test("what was done is not told as failed by a repeat at the same time that failed", async () => {
+  const { database } = operators.api.parts.stores;
+  const id = nextId();
+  const about = { action: "refund", account: null, subject: null, about: "$5 refunded" };
+  const actor = { name: "operator@example.com", personId: "person_x", country: null, ipHash: null };
+  await recordAction(database, { ...about, id, reason }, { actor, now: new Date() }, "begun");
+  await endAction(database, id, "done", null);
+  await endAction(database, id, "failed", "The provider is asked for the same already");
+  expect(await findAction(database, id)).toMatchObject({ outcome: "done", detail: null });
+});
 
 describe("a credit", () => {
   test("is booked once, however often and however much at once it is sent", async () => {
