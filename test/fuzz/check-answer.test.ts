@@ -95,6 +95,12 @@ describe("what is right passes", () => {
     }
   });
 
+  test("what the server refuses by itself because it is no HTTP", () => {
+    const bare = { headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, null])) };
+    expect(check({ ...bare, isHttp: false, status: 505, body: "" }).requestId).toBeNull();
+    expect(() => check({ ...bare, isHttp: true, status: 505, body: "" })).toThrow("explains");
+  });
+
   test("a stream that broke off has no cost", () => {
     const body = `data: ${JSON.stringify(CHUNK)}\n\n`;
     expect(check({ ...CHAT, headers: STREAM, body }).cost).toBeNull();

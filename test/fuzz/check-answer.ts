@@ -8,7 +8,7 @@ import type { DocumentedEndpoint } from "../../src/http/endpoint-errors.ts";
 import { PROGRAM } from "../../src/routes.ts";
 import { endpointOf, misfit, undocumented } from "../support/contract.ts";
 import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
-import type { RawAnswer } from "./raw-client.ts";
+import { isNoHttp, type RawAnswer } from "./raw-client.ts";
 
 /** What the caller knows about the money after a request. */
 export interface Outcome {
@@ -39,8 +39,6 @@ const UNROUTED: ReadonlySet<string> = new Set([
   "method_not_allowed",
   "invalid_parameter",
 ]);
-/** What the server refuses by itself: what is no HTTP. */
-const NO_HTTP: ReadonlySet<number> = new Set([400, 413, 431]);
 
 /** Throws an Error that says what is wrong with the answer. */
 export function checkAnswer(
@@ -50,6 +48,7 @@ export function checkAnswer(
 ): Outcome {
   const { status, headers, body } = answer;
   const requestId = headers.get("x-request-id");
+  if (isNoHttp(request, answer)) return { status, requestId, cost: usd("0") };
   if (status === 500) throw new Error("A fault of ours");
   if (status > 500 && !(mayFail && GATEWAY_FAILURES.has(status))) {
     throw new Error("Nothing explains a failure");
@@ -80,14 +79,13 @@ export function checkAnswer(
   return status === 200 ? outcome : { ...outcome, cost: null };
 }
 
-/** Health, documentation, webhooks, and what the server refuses by itself. */
+/** Health, documentation and webhooks. */
 function checkPlain(
   endpoint: DocumentedEndpoint | null,
-  { isHttp, target }: FuzzRequest,
+  { target }: FuzzRequest,
   { status, headers, body }: RawAnswer,
 ): Outcome {
   const outcome = { status, requestId: null, cost: usd("0") };
-  if (!isHttp && NO_HTTP.has(status) && body.length === 0) return outcome;
   if (status >= 400) {
     const path = pathOf(target);
     if (!OF_THE_PROGRAM.has(path)) throw new Error("An error has no request id");

@@ -10,15 +10,13 @@ import { misfit } from "../support/contract.ts";
 import { MARK } from "./console-lab.ts";
 import { type AnyEndpoint, CONSOLE_FUZZED, type ConsoleRequest } from "./console-maker.ts";
 import { pathOf } from "./fuzz-request.ts";
-import type { RawAnswer } from "./raw-client.ts";
+import { isNoHttp, type RawAnswer } from "./raw-client.ts";
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
   [CONSOLE_ERRORS, ADMINISTRATION_ERRORS, ERRORS].flatMap((rows) =>
     Object.entries(rows).map(([code, { status }]) => [code, status] as const),
   ),
 );
-/** What the server refuses by itself: what is no HTTP. */
-const NO_HTTP: ReadonlySet<number> = new Set([400, 413, 431]);
 /** These answer as the API does, whose errors have a type. */
 const THROUGH_API: ReadonlySet<string> = new Set(["callFromPlayground", "estimateFromPlayground"]);
 /** Words for what is no field. */
@@ -27,9 +25,9 @@ const WHOLE = ["The body", "The query", "A field's name", "The path", "The heade
 /** Throws an Error that says what is wrong with the answer. Answers its status. */
 export function checkConsole(request: ConsoleRequest, answer: RawAnswer): number {
   const { status, headers, body } = answer;
+  if (isNoHttp(request, answer)) return status;
   if (status === 500) throw new Error("A fault of ours");
   if (status > 500) throw new Error("Nothing explains a failure");
-  if (!request.isHttp && NO_HTTP.has(status) && body.length === 0) return status;
   const text = body.toString();
   if (request.who !== "operator" && text.includes(MARK)) {
     throw new Error("The answer shows something of another organisation");

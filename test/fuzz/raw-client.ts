@@ -11,6 +11,18 @@ export interface RawAnswer {
   readonly isWhole: boolean;
 }
 
+/** What Bun's server refuses by itself, without a body; 505 for what follows a short length. */
+const NO_HTTP: ReadonlySet<number> = new Set([400, 413, 431, 505]);
+
+/** True if the server refused bytes that are no HTTP. */
+export function isNoHttp(
+  { isHttp }: { readonly isHttp: boolean },
+  { status, headers, body }: RawAnswer,
+): boolean {
+  const isOurs = headers.has("x-request-id") || body.length > 0;
+  return !isHttp && !isOurs && NO_HTTP.has(status);
+}
+
 export interface SendOptions {
   readonly port: number;
   /** An answer to this method has no body. */
