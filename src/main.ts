@@ -45,13 +45,16 @@ async function main(): Promise<void> {
   const config = loadServerConfig(METRICS_PORT);
   const log = createLog("api", config.logLevel);
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
-  const stop = await start(config, log);
+  let stop: (() => Promise<void>) | null = null;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => {
+      // It takes no calls before it has started.
+      if (stop === null) process.exit(0);
       log.info({ signal }, "Draining: open calls end, no new ones are taken");
       void stop().then(() => process.exit(0));
     });
   }
+  stop = await start(config, log);
 }
 
 /** Starts everything. Returns a function that stops it, once the open calls have ended. */
