@@ -84,16 +84,11 @@ export class RejectedEntries {
     const { bucket, epoch, entry } = place;
     const name = `Entry ${epoch}-${entry} of bucket ${bucket}`;
     await this.database.sql.begin(async (tx) => {
-      const [cursor] = await tx`
-        SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
-      const [row] = await tx`
-        SELECT ledger_written OR (account IS NOT NULL AND seq IS NULL) AS moves_nothing
-        FROM rejected_entries WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}
-          AND resolved_at IS NULL AND set_aside_at IS NULL FOR UPDATE`;
-      if (row === undefined) {
+      const locked = await lockRejection(tx, place);
+      if (locked === null) {
         throw new AdministrationError("not_found", `${name} is not among the rejected ones`);
       }
-      if (!row.moves_nothing && Number(cursor?.epoch) === epoch) {
+      if (!locked.movesNothing && locked.epoch === epoch) {
         const message = `${name} may be in a balance, and can only be written (--retry)`;
         throw new AdministrationError("wrong_state", message);
       }
@@ -102,6 +97,37 @@ export class RejectedEntries {
         WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}`;
     });
   }
+}
+
+/** An open rejection whose row is locked. */
+export interface LockedRejection {
+  readonly ledgerWritten: boolean;
+  /** True if no money is missing: its ledger row is written, or it has none. */
+  readonly movesNothing: boolean;
+  /** The epoch of its bucket that is in force. */
+  readonly epoch: number;
+}
+
+/**
+ * Locks a rejection, and its bucket's cursor, under which alone the sums of the log change: the
+ * cursor first, as the flush does. Null if it is written or set aside already.
+ */
+export async function lockRejection(
+  tx: TransactionSql,
+  { bucket, epoch, entry }: EntryPlace,
+): Promise<LockedRejection | null> {
+  const [cursor] = await tx`SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
+  const [row] = await tx`
+    SELECT ledger_written, ledger_written OR (account IS NOT NULL AND seq IS NULL) AS moves_nothing
+    FROM rejected_entries
+    WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}
+      AND resolved_at IS NULL AND set_aside_at IS NULL FOR UPDATE`;
+  if (row === undefined) return null;
+  return {
+    ledgerWritten: Boolean(row.ledger_written),
+    movesNothing: Boolean(row.moves_nothing),
+    epoch: Number(cursor?.epoch),
+  };
 }
 
 /** Stores rejected entries with their content. Call it in the transaction that moves the cursor. */

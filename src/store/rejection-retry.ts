@@ -13,7 +13,7 @@ import {
 } from "./ledger-chain.ts";
 import { IP_HASH_JOB } from "./log-upkeep.ts";
 import type { JournalItem, PreparedEntry } from "./prepared-entry.ts";
-import type { OpenRejection, RejectedEntries } from "./rejected-entries.ts";
+import { lockRejection, type OpenRejection, type RejectedEntries } from "./rejected-entries.ts";
 
 export interface RetryDeps {
   readonly database: Database;
@@ -66,24 +66,6 @@ async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<stri
     await storeResult(tx, rejection, result);
     return reason;
   });
-}
-
-/**
- * Locks a rejection, and its bucket's cursor, under which alone the sums of the log change: the
- * cursor first, as the flush does. Returns whether its ledger row is written, and the bucket's
- * epoch; null if it is written or set aside already.
- */
-async function lockRejection(
-  tx: TransactionSql,
-  { bucket, epoch, entry }: OpenRejection,
-): Promise<{ readonly ledgerWritten: boolean; readonly epoch: number } | null> {
-  const [cursor] = await tx`SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
-  const [row] = await tx`
-    SELECT ledger_written FROM rejected_entries
-    WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}
-      AND resolved_at IS NULL AND set_aside_at IS NULL FOR UPDATE`;
-  if (row === undefined) return null;
-  return { ledgerWritten: Boolean(row.ledger_written), epoch: Number(cursor?.epoch) };
 }
 
 /** Why the entry contradicts the ledger; null if it fits. */
