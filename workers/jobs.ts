@@ -107,7 +107,7 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
   const readNow = () => pendingWork.nowMs();
-  // What is deleted for good is not deleted because one clock jumped ahead.
+  // A clock that jumped ahead must not delete what cannot be restored.
   const readEarliest = async () => {
     const nowMs = Math.min(now(), await readNow());
     return () => nowMs;

@@ -186,7 +186,7 @@ local function window_of(k, window)
   return k.bytes and parse_window(window, k.bytes, SPENDING_BYTES) or new_window()
 end
 
--- `window` is nil if nobody has changed it since the key was read.
+-- `window` is nil if it is unchanged since the key was read.
 local function key_record(epoch, k, window)
   if not window and k.bytes then
     return pack(SPENDING, in_force, epoch, k.month, k.spent, k.held, k.previous_spent,

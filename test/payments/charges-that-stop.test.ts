@@ -270,7 +270,7 @@ test("a page can be made by a server whose clock is ahead of the provider's", as
   expect(page.url).not.toBeNull();
 });
 
-test("a page that nobody has paid ends with its account", async () => {
+test("an unpaid page ends with its account", async () => {
   const account = await lab.account();
   const order = { amount: usd("20"), savesCard: false };
   const page = await startCheckout(lab.payments, account.row, order);

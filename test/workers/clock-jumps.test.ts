@@ -1,4 +1,4 @@
-// Jobs that delete for good, when the clock of Redis is months ahead for a moment.
+// Jobs that delete what cannot be restored, when Redis's clock is months ahead for a moment.
 
 import { expect, test } from "bun:test";
 import { DAY_MS } from "../../src/core/limits.ts";
