@@ -132,6 +132,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const reply = await this.#run(tried);
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") await this.#refresh();
+      else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
     }
     throw unavailable(new Error(`${request.requestId}: the account changes all the time`));
@@ -162,7 +163,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   closed(hold: OpenHold): void {
     if (hold.terms.ref.owner !== this.deps.leases.owner) return;
     this.openCalls -= 1;
-    this.deps.leases.closed(this.bucket, hold.id);
+    this.deps.leases.ended(this.bucket, hold.id);
   }
 
   onSettled({ ownedPaid }: Pick<Settlement, "ownedPaid">): void {
@@ -219,7 +220,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #answer(
-    reply: Exclude<AdmitReply, { verdict: "hydrate" } | { verdict: "stale" }>,
+    reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "late" }>,
     { request, access, key, tier, limits, cap, ref, metadata, text, refusal }: Attempt,
   ): Admission {
     if (reply.verdict === "short") return { verdict: "short", funds: reply };

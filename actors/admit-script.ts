@@ -20,14 +20,14 @@ import {
 import { inSeconds, limitKeys } from "./window.ts";
 
 /**
- * A copy of an admission that comes after its call has ended comes at least this much after it was
- * sent. Nobody settles or releases a hold without Redis's reply in less than the second that
- * `releaseWhenBack` waits, and the estimate of Redis's clock may be wrong by the other half.
+ * How long after it was sent Redis still takes an admission. Its process has given it up by then.
+ * What a call leaves in Redis when it ends stays for longer (process-leases.ts), so a copy of its
+ * admission finds that, or comes too late.
  */
-const LATE_COPY_MS = 500;
+export const ADMISSION_VALID_MS = 7_500;
 
 export interface AdmitArgs extends Timed, OfAccount {
-  /** Redis's time as this process estimates it. It spares the script computing the month. */
+  /** Redis's time as this process estimates it: when this is sent. */
   readonly aboutMs: number;
   readonly version: number;
   readonly keyId: string;
@@ -66,6 +66,7 @@ export type AdmitReply =
     }
   | { readonly verdict: "hydrate" }
   | { readonly verdict: "stale" }
+  | { readonly verdict: "late"; readonly nowMs: number }
   | { readonly verdict: "short"; readonly spendable: NanoUsd }
   | {
       readonly verdict: "refused";
@@ -107,7 +108,8 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
 };
 
 function packNumbers(a: AdmitArgs): Buffer {
-  const month = monthAround(a.nowMs || a.aboutMs);
+  const sentMs = a.nowMs || a.aboutMs;
+  const month = monthAround(sentMs);
   return pack(
     a.nowMs,
     month.month,
@@ -128,7 +130,8 @@ function packNumbers(a: AdmitArgs): Buffer {
     ATTEMPTS[a.attempt],
     REFUSED_ROWS_PER_MINUTE,
     a.elapsedMs,
-    a.aboutMs + LATE_COPY_MS,
+    sentMs,
+    ADMISSION_VALID_MS,
   );
 }
 
@@ -173,6 +176,7 @@ function parseAdmit(raw: RawReply): AdmitReply {
   const [, first] = raw as readonly RawReply[];
   if (verdict === "hydrate" || verdict === "stale") return { verdict };
   const numbers = unpack(bytesOf(first));
+  if (verdict === "late") return { verdict, nowMs: numbers[0] ?? 0 };
   if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };
   if (verdict === null || !isErrorCode(verdict)) {
     throw new Error(`The admit script answered '${verdict}'`);

@@ -2,12 +2,21 @@
 
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { Limit, Settlement } from "./account.ts";
-import { type AccountKeys, type BucketKeys, holdsKey, keyStateKey, opKey } from "./keys.ts";
+import {
+  type AccountKeys,
+  type BucketKeys,
+  holdsKey,
+  keyStateKey,
+  MAIL_OWNER,
+  opKey,
+} from "./keys.ts";
 import extendLua from "./lua/extend.lua" with { type: "text" };
+import forgetEndedLua from "./lua/forget_ended.lua" with { type: "text" };
 import forgetOwnerLua from "./lua/forget_owner.lua" with { type: "text" };
 import renewLua from "./lua/renew.lua" with { type: "text" };
 import settleLua from "./lua/settle.lua" with { type: "text" };
 import settleLateLua from "./lua/settle_late.lua" with { type: "text" };
+import settleOwnerlessLua from "./lua/settle_ownerless.lua" with { type: "text" };
 import sweepLua from "./lua/sweep.lua" with { type: "text" };
 import viewLua from "./lua/view.lua" with { type: "text" };
 import { type KeyState, parseKeyState, parseWallet, type Wallet } from "./records.ts";
@@ -21,15 +30,16 @@ import {
   unpack,
   verdictOf,
 } from "./script.ts";
+import type { Argument } from "./script-client.ts";
 import { limitKeys } from "./window.ts";
 
 /**
- * How long the reply of a settled call is kept for a client library that sends the script twice.
+ * How long the reply of a settlement that any process may repeat is kept.
  */
 const REPEAT_MS = 300_000;
 /**
- * How long the reply of an expired call is kept for an owner that returns. Longer than any call may
- * run.
+ * How long the reply of a call is kept for an owner that returns after its lease has ended. Longer
+ * than any call may run.
  */
 const LATE_MS = 3_600_000;
 
@@ -44,17 +54,15 @@ export interface HoldRef extends OfAccount {
 function holdKeys(hold: {
   readonly keys: AccountKeys;
   readonly keyId: string;
-  readonly requestId: string;
   readonly owner: string;
 }): readonly string[] {
-  const { keys, keyId, requestId, owner } = hold;
+  const { keys, keyId, owner } = hold;
   return [
     keys.bucket,
     keys.wallet,
     keyStateKey(keys.number, keyId),
     holdsKey(keys.number, owner),
     keys.events,
-    opKey(keys.number, requestId),
   ];
 }
 
@@ -84,20 +92,39 @@ export interface SettleOpenArgs extends SettleArgs {
   readonly unused: readonly (Pick<Limit, "name" | "kind"> & { readonly count: number })[];
 }
 
-/** Returns null if the hold no longer exists: then use `settleLate`. */
-export const settle: Script<SettleOpenArgs, SettleReply> = {
+/** Settles a hold of this process. */
+const settleOwned: Script<SettleOpenArgs, SettleReply> = {
   name: "settle",
   lua: settleLua,
   flags: ["allow-oom"],
   keys: (a) => [...holdKeys(a), ...limitKeys(a, a.unused)],
-  args: (a) => [
-    pack(toDouble(a.cost), REPEAT_MS),
-    a.requestId,
-    a.outcome,
-    ...a.unused.flatMap(({ kind, count }) => [kind, count]),
-  ],
+  args: (a) => [pack(toDouble(a.cost)), ...settleTexts(a)],
   reply: parseSettlement,
 };
+
+/** Settles a hold that belongs to no process. */
+const settleOwnerless: Script<SettleOpenArgs, SettleReply> = {
+  name: "settle_ownerless",
+  lua: settleOwnerlessLua,
+  flags: ["allow-oom"],
+  keys: (a) => [...holdKeys(a), opKey(a.keys.number, a.requestId), ...limitKeys(a, a.unused)],
+  args: (a) => [pack(toDouble(a.cost), REPEAT_MS), ...settleTexts(a)],
+  reply: parseSettlement,
+};
+
+export const SETTLE_SCRIPTS = [settleOwned, settleOwnerless] as const;
+
+/**
+ * The script that settles a hold of this owner. It returns null if the hold no longer exists: then
+ * use `settleLate`.
+ */
+export function settleOf(owner: string): Script<SettleOpenArgs, SettleReply> {
+  return owner === MAIL_OWNER ? settleOwnerless : settleOwned;
+}
+
+function settleTexts({ requestId, outcome, unused }: SettleOpenArgs): readonly Argument[] {
+  return [requestId, outcome, ...unused.flatMap(({ kind, count }) => [kind, count])];
+}
 
 export interface SettleLateArgs extends Timed, SettleArgs {
   readonly admittedAtMs: number;
@@ -143,7 +170,7 @@ export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
   name: "sweep",
   lua: sweepLua,
   flags: ["allow-oom"],
-  keys: (a) => [...holdKeys(a), a.keys.leases],
+  keys: (a) => [...holdKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases],
   args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
 };
@@ -152,6 +179,31 @@ export interface OwnerRef extends Timed {
   readonly keys: BucketKeys;
   readonly owner: string;
 }
+
+export interface EndedCalls {
+  readonly keys: BucketKeys;
+  readonly owner: string;
+  /** At most `ENDED_AT_ONCE`. */
+  readonly requestIds: readonly string[];
+  /** True keeps the replies for an owner that returns. */
+  readonly ownerMayReturn: boolean;
+}
+
+/** More arguments would be too many for Lua, and would block Redis for too long. */
+export const ENDED_AT_ONCE = 500;
+
+/** Removes the replies that settled calls left in the place of their holds. Open holds stay. */
+export const forgetEnded: Script<EndedCalls, void> = {
+  name: "forget_ended",
+  lua: forgetEndedLua,
+  flags: ["allow-oom"],
+  keys: ({ keys: { number }, owner, requestIds, ownerMayReturn }) => [
+    holdsKey(number, owner),
+    ...(ownerMayReturn ? requestIds.map((id) => opKey(number, id)) : []),
+  ],
+  args: ({ requestIds }) => [pack(LATE_MS), ...requestIds],
+  reply: () => {},
+};
 
 /** Removes the lease of a process that is gone and has no hold left. */
 export const forgetOwner: Script<OwnerRef, "ok" | "kept"> = {

@@ -7,6 +7,7 @@ import inspectLua from "./lua/inspect.lua" with { type: "text" };
 import {
   type BucketRecord,
   type HoldRecord,
+  isEnded,
   type KeyState,
   parseBucket,
   parseHold,
@@ -165,7 +166,8 @@ export async function findOverdueLease(
 ): Promise<OverdueLease | null> {
   for (const [owner, ms] of Object.entries(await redis.hgetall(bucketKeys(bucket).leases))) {
     if (Number(ms) >= overdueMs) continue;
-    const holds = await redis.hlen(holdsKey(bucket, owner));
+    const records = await redis.hvalsBuffer(holdsKey(bucket, owner));
+    const holds = records.filter((bytes) => !isEnded(bytes)).length;
     // Read again: the process may have come back meanwhile.
     const leaseMs = await redis.hget(bucketKeys(bucket).leases, owner);
     if (leaseMs !== null && Number(leaseMs) < overdueMs) {

@@ -16,8 +16,8 @@ import {
   type HoldRef,
   type SettleLateArgs,
   type SettleOpenArgs,
-  settle,
   settleLate,
+  settleOf,
 } from "./call-scripts.ts";
 import type { ScriptTime } from "./script.ts";
 import type { ScriptRunner } from "./script-runner.ts";
@@ -194,7 +194,7 @@ export async function settleOnce(
   terms: Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget">,
 ): Promise<Settlement> {
   const { scripts } = account;
-  const settled = await scripts.run(settle, call);
+  const settled = await scripts.run(settleOf(call.owner), call);
   if (settled !== null) {
     account.onSettled(settled);
     return settled;
@@ -223,7 +223,7 @@ export async function releaseWhenBack(
     await Bun.sleep(RETRY_MS);
     try {
       const call = { ...ref, cost: ZERO, outcome: ABANDONED, unused };
-      if ((await account.scripts.run(settle, call)) !== null) return;
+      if ((await account.scripts.run(settleOf(ref.owner), call)) !== null) return;
     } catch (error) {
       account.onSettleRetry(ref.requestId, error);
     }

@@ -6,16 +6,21 @@ import type { ApiError } from "../src/core/errors.ts";
 import { LEASE_MS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import { ZERO } from "../src/core/money.ts";
-import { renew, settle } from "./call-scripts.ts";
+import { ENDED_AT_ONCE, forgetEnded, renew, settleOf } from "./call-scripts.ts";
 import { accountKeys, type BucketKeys, bucketKeys, holdsKey } from "./keys.ts";
 import { ABANDONED, type OpenHold } from "./open-hold.ts";
-import { parseHold } from "./records.ts";
+import { isEnded, parseHold } from "./records.ts";
 import { leaseLost } from "./refusal.ts";
 import type { ScriptTime } from "./script.ts";
 import type { ScriptRunner } from "./script-runner.ts";
 
 /** After this many rounds of renewal, the holds in Redis are compared with the open calls. */
 const ROUNDS_A_COMPARISON = 12;
+/**
+ * For this many rounds, 15 s or more, Redis keeps the reply of a settled call: twice as long as it
+ * takes an admission, so that a late copy of the call's admission finds that the call has ended.
+ */
+const ROUNDS_KEPT = 4;
 
 /** The account of an open hold, reduced to what a renewal needs. */
 export interface LeasedAccount {
@@ -30,6 +35,8 @@ interface Bucket {
   readonly keys: BucketKeys;
   /** By request; null while the admission is in progress. */
   readonly open: Map<string, { readonly hold: OpenHold; readonly account: LeasedAccount } | null>;
+  /** Calls that were settled in this round, and in those before it, the oldest first. */
+  readonly ended: string[][];
   /** The count of document changes when the open calls were last checked. */
   documents: number | null;
   rounds: number;
@@ -76,7 +83,8 @@ export class ProcessLeases {
   opening(bucket: number, requestId: string): void {
     let entry = this.#buckets.get(bucket);
     if (entry === undefined) {
-      entry = { keys: bucketKeys(bucket), open: new Map(), documents: null, rounds: 0 };
+      const keys = bucketKeys(bucket);
+      entry = { keys, open: new Map(), ended: [[]], documents: null, rounds: 0 };
       this.#buckets.set(bucket, entry);
     }
     entry.open.set(requestId, null);
@@ -86,8 +94,19 @@ export class ProcessLeases {
     this.#buckets.get(bucket)?.open.set(hold.id, { hold, account });
   }
 
+  /** An admission took no hold, or its hold is not for this process any more. */
   closed(bucket: number, requestId: string): void {
     this.#buckets.get(bucket)?.open.delete(requestId);
+  }
+
+  /**
+   * A call ended: Redis keeps the reply of its settlement until this process has it removed. If the
+   * settlement was given up instead, its hold stays for the next comparison.
+   */
+  ended(bucket: number, requestId: string): void {
+    const entry = this.#buckets.get(bucket);
+    entry?.open.delete(requestId);
+    entry?.ended.at(-1)?.push(requestId);
   }
 
   /** Interrupts every open call. Only streams listen: other calls end by themselves. */
@@ -113,13 +132,16 @@ export class ProcessLeases {
   async #renew(number: number, bucket: Bucket): Promise<void> {
     bucket.rounds += 1;
     const isTimeToCompare = bucket.rounds % ROUNDS_A_COMPARISON === 0;
-    if (bucket.open.size === 0) {
-      // The lease ends without help; the next admission begins a new one.
-      if (isTimeToCompare && (await this.#compare(bucket)) && bucket.open.size === 0) {
-        this.#buckets.delete(number);
-      }
-      return;
-    }
+    // Without open calls the lease ends without help; the next admission begins a new one.
+    const hadLease = bucket.open.size === 0 || (await this.#renewLease(bucket));
+    await this.#forgetEnded(bucket);
+    if (!isTimeToCompare && hadLease) return;
+    const knowsAll = await this.#compare(bucket);
+    if (isTimeToCompare && knowsAll && isIdle(bucket)) this.#buckets.delete(number);
+  }
+
+  /** False if Redis had no lease of this process, and so may have resolved its holds. */
+  async #renewLease(bucket: Bucket): Promise<boolean> {
     const { scripts, scriptTime, owner } = this.deps;
     const reply = await scripts.run(renew, {
       nowMs: scriptTime(),
@@ -133,7 +155,7 @@ export class ProcessLeases {
     });
     for (const id of reply.lost) bucket.open.get(id)?.hold.abort(leaseLost());
     if (bucket.documents !== reply.documents) await this.#checkAccess(bucket, reply.documents);
-    if (isTimeToCompare || !reply.hadLease) await this.#compare(bucket);
+    return reply.hadLease;
   }
 
   /** Aborts the open calls of keys or accounts that must no longer be served. */
@@ -154,6 +176,20 @@ export class ProcessLeases {
     bucket.documents = documents;
   }
 
+  /** Removes what Redis keeps of calls that ended some rounds ago. */
+  async #forgetEnded({ keys, ended }: Bucket): Promise<void> {
+    ended.push([]);
+    const { scripts, owner } = this.deps;
+    while (ended.length > ROUNDS_KEPT) {
+      const oldest = ended.shift() ?? [];
+      for (let start = 0; start < oldest.length; start += ENDED_AT_ONCE) {
+        const requestIds = oldest.slice(start, start + ENDED_AT_ONCE);
+        // Those that Redis was not told about are found by the next comparison.
+        await scripts.run(forgetEnded, { keys, owner, requestIds, ownerMayReturn: false });
+      }
+    }
+  }
+
   /**
    * Compares the holds in Redis with the open calls, and releases unknown ones. True if there were
    * none.
@@ -166,7 +202,10 @@ export class ProcessLeases {
     for (const [id, call] of before) {
       if (call !== null && !known.has(id) && bucket.open.has(id)) call.hold.abort(leaseLost());
     }
-    const strangers = inRedis.filter((id) => !before.has(id) && !bucket.open.has(id));
+    const ended = new Set(bucket.ended.flat());
+    const strangers = inRedis.filter(
+      (id) => !before.has(id) && !bucket.open.has(id) && !ended.has(id),
+    );
     await Promise.all(strangers.map((id) => this.#release(bucket, id)));
     return strangers.length === 0;
   }
@@ -180,9 +219,10 @@ export class ProcessLeases {
     const { number } = bucket.keys;
     const bytes = await scripts.redis.hgetBuffer(holdsKey(number, owner), requestId);
     if (bytes === null) return;
+    if (isEnded(bytes)) return this.ended(number, requestId);
     const hold = parseHold(bytes);
     log.warn({ requestId, accountId: hold.account }, "A hold that no call knows was released");
-    await scripts.run(settle, {
+    await scripts.run(settleOf(owner), {
       account: hold.account,
       keys: accountKeys(hold.account, number),
       keyId: hold.key,
@@ -193,6 +233,11 @@ export class ProcessLeases {
       unused: [],
     });
   }
+}
+
+/** True if nothing of this process is in Redis's bucket, neither holds nor what ended. */
+function isIdle({ open, ended }: Bucket): boolean {
+  return open.size === 0 && ended.every((requests) => requests.length === 0);
 }
 
 /**

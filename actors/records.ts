@@ -1,5 +1,5 @@
-// The packed records of Redis: little-endian doubles, then text. Only this file and lua/records.lua
-// know their layout; test/actors/records.test.ts checks that the two agree.
+// The packed records of Redis: little-endian doubles, then text. Only this file, lua/records.lua
+// and lua/window.lua know their layout; test/actors/records.test.ts checks that they agree.
 
 import type { JournalEntry, JournalType, OperationKind } from "../src/core/journal.ts";
 import { OPERATION_KINDS } from "../src/core/journal.ts";
@@ -97,6 +97,7 @@ const KEY_FIELDS = 10;
 const WINDOW_FIELDS = 3;
 const DAY_FIELDS = 2;
 const HOLD_FIELDS = 9;
+const ENDED_EPOCH = 0;
 const ENTRY_FIELDS = 14;
 const OPERATION_AT = 10;
 export const WINDOW_SLOTS = 61;
@@ -195,6 +196,14 @@ export function parseHold(bytes: Buffer): HoldRecord {
     key,
     metadata,
   };
+}
+
+/**
+ * True for the reply of a settled call, which takes the place of its hold until the process has
+ * had it for some time.
+ */
+export function isEnded(bytes: Buffer): boolean {
+  return bytes.length >= HOLD_FIELDS * BYTES && bytes.readDoubleLE(BYTES) === ENDED_EPOCH;
 }
 
 /** The types of journal entries. Their index is stored in records: add new ones only at the end. */

@@ -7,7 +7,16 @@
 // every script replies `recover`.
 
 import { admit } from "./admit-script.ts";
-import { extend, forgetOwner, renew, settle, settleLate, sweep, view } from "./call-scripts.ts";
+import {
+  extend,
+  forgetEnded,
+  forgetOwner,
+  renew,
+  SETTLE_SCRIPTS,
+  settleLate,
+  sweep,
+  view,
+} from "./call-scripts.ts";
 import type { RedisServer, ScriptDefinition } from "./script.ts";
 import { SHARED_LUA } from "./shared-lua.ts";
 import {
@@ -22,7 +31,8 @@ import {
 import { count } from "./window.ts";
 
 const SCRIPTS: readonly ScriptDefinition[] = [
-  ...[admit, settle, settleLate, sweep, renew, extend, forgetOwner, view],
+  ...[admit, ...SETTLE_SCRIPTS, settleLate, sweep, renew, extend],
+  ...[forgetEnded, forgetOwner, view],
   ...[applyOperation, configure, hydrate, evict, expireFree, summarise, countRefused, count],
 ];
 

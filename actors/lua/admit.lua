@@ -6,13 +6,14 @@
 --         limit, cap, key budget or -1, lease_ms, deadline_ms of a hold without a process or 0,
 --         refusal precedes the window (0/1), attempt (0 only, 1 tentative, 2 second, 3 open to
 --         accounts that owe), refused requests a minute that get rows of their own, latency of a
---         refusal, ms, from when on this is a late copy of what was sent, ms; then a refusal code
---         or ''
+--         refusal, ms, when this was sent, ms, how long it is valid, ms; then a refusal code or ''
 --       2 request  3 account, key and metadata between tabs  4 owner
 --       5.. of each limit: kind, limit, weight, code (see limits.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms
 --       { 'recover' } the bucket is not set up; { 'hydrate' } Redis has no such wallet
 --       { 'stale' } the access document has another version: read it, and try again
+--       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
+--         was changed
 --       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1) } refused; no money was changed
@@ -20,7 +21,7 @@
 
 local given, month, month_start, month_end, version, limit, bound, eligible, stream, stream_limit,
   call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max,
-  latency_ms, late_from, after = unpack_record('<dddddddddddddddddddd', ARGV[1])
+  latency_ms, sent, valid_ms, after = unpack_record('<ddddddddddddddddddddd', ARGV[1])
 local request, text, refusal = ARGV[2], ARGV[3], string_sub(ARGV[1], after)
 local wallet_key, key_key, holds, op = KEYS[2], KEYS[3], KEYS[4], KEYS[7]
 
@@ -29,8 +30,9 @@ if not bucket then return { 'recover' } end
 if not w then return { 'hydrate' } end
 if w.version ~= version then return { 'stale' } end
 local now = now_ms(given)
--- Asked only of what comes late, so that it costs no other admission a command (D-343).
-if now >= late_from and has_ended(op) then return redis.error_reply('ENDED ' .. request) end
+-- A copy that comes so late could find nothing of its call any more, and would hold again (D-343).
+if now - sent > valid_ms or sent - now > valid_ms then return { 'late', pack('<d', now) } end
+if deadline_ms > 0 and has_ended(op) then return redis.error_reply('ENDED ' .. request) end
 if now < month_start or now >= month_end then month = month_of(now) end
 roll(w, month)
 -- If the clock jumped back by months, count in the last month seen.
@@ -130,6 +132,7 @@ hold.deadline, hold.text = deadline_ms > 0 and now + deadline_ms or 0, text
 -- An admission that was sent before finds its hold.
 if redis_call('HSETNX', holds, request, hold_record(hold)) == 0 then
   hold = parse_hold(redis_call('HGET', holds, request))
+  if reply_in(hold) then return redis.error_reply('ENDED ' .. request) end
   local most, remaining, resets = closest_window(window, limit, limits, now)
   return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted)
 end

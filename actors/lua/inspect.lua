@@ -16,7 +16,7 @@ for i = first, #KEYS do
   for at = 1, #records, 2 do
     local readable = #records[at + 1] >= HOLD_BYTES
     local text = readable and string_sub(records[at + 1], HOLD_BYTES + 1) or ''
-    if not readable or account_of(text) == ARGV[2] then
+    if not readable or (account_of(text) == ARGV[2] and not is_ended(records[at + 1])) then
       holds[#holds + 1] = ARGV[4 + i - first]
       holds[#holds + 1] = records[at]
       holds[#holds + 1] = records[at + 1]

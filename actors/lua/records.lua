@@ -1,5 +1,5 @@
--- The packed records of a bucket; loaded after the prelude. Only this file and actors/records.ts
--- know the layout of a record.
+-- The packed records of a bucket; loaded after window.lua. Only these two files and
+-- actors/records.ts know the layout of a record.
 
 -- The layouts that this release reads (actors/layouts.ts), and the one that it writes. That is the
 -- layout in force in the bucket. Without a bucket it is the lowest, because every process that may
@@ -21,7 +21,6 @@ end
 local BUCKET = '<dddd'
 local WALLET = '<dddddddddddddddddddd'
 local SPENDING_NUMBERS, SPENDING, SPENDING_BYTES = '<ddddddd', '<dddddddc0', 56
-local WINDOW_NUMBERS, WINDOW, WINDOW_BYTES = '<ddd', '<dddc0', 24
 local KEY_STATE = '<ddddddddddc0'
 local HOLD_NUMBERS, HOLD, HOLD_BYTES = '<ddddddddd', '<dddddddddc0', 72
 local ENTRY = '<dddddddddddddd'
@@ -84,82 +83,6 @@ end
 
 local function write_wallet(key, w)
   redis_call('SET', key, wallet_record(w))
-end
-
--- A request window: 61 slots of one second. The oldest slot counts fully, so no span of 60 s can
--- exceed the limit.
-local SLOTS = 61
-
-local function empty_slots()
-  return string.rep('\0', 2 * SLOTS)
-end
-
--- Fills `window` with the record in `bytes` after the first `skipped` of them.
-local function parse_window(window, bytes, skipped)
-  window.last, window.first, window.total = unpack_record(WINDOW_NUMBERS, bytes, skipped + 1)
-  window.slots = string_sub(bytes, skipped + WINDOW_BYTES + 1)
-  return window
-end
-
-local function window_record(window)
-  return pack(WINDOW, window.last, window.first, window.total, window.slots)
-end
-
-local function new_window()
-  return { last = 0, first = 0, total = 0, slots = empty_slots() }
-end
-
-local function count_at(window, second)
-  local at = second % SLOTS * 2
-  local low, high = string_byte(window.slots, at + 1, at + 2)
-  return low + high * 256
-end
-
-local function set_count(window, second, count)
-  local at = second % SLOTS * 2
-  local slots = window.slots
-  window.slots = string_sub(slots, 1, at) .. pack('<H', count) .. string_sub(slots, at + 3)
-end
-
--- Moves the window to `now` and drops what is older than its slots. If the clock is a little
--- behind, the last second seen counts. If it jumped back further than the window is long,
--- everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in that
--- case: the window must then be written even if it refuses the request.
-local function open_window(window, now)
-  local second, last = floor(now / 1000), window.last
-  local jumped_back = second < last - SLOTS
-  if jumped_back then
-    window.slots, window.first = empty_slots(), second
-    if window.total > 0 then set_count(window, second, window.total) end
-  elseif second < last then
-    second = last
-  elseif second - last >= SLOTS then
-    window.slots, window.total, window.first = empty_slots(), 0, second
-  else
-    for passed = last + 1, second do
-      local count = count_at(window, passed)
-      if count > 0 then
-        window.total = window.total - count
-        set_count(window, passed, 0)
-      end
-    end
-    local first = max(window.first, second - SLOTS + 1)
-    while first < second and count_at(window, first) == 0 do first = first + 1 end
-    window.first = first
-  end
-  window.last = second
-  return jumped_back
-end
-
-local function count_in_window(window, weight)
-  window.total = window.total + weight
-  set_count(window, window.last, count_at(window, window.last) + weight)
-end
-
--- Time until the oldest counted request leaves the window. At most 60 s, because older client
--- libraries do not wait longer.
-local function reset_ms(window, now)
-  return min(60000, max((window.first + SLOTS) * 1000 - now, 1))
 end
 
 -- Fills `k` with what a key spends. Spending of an older epoch is invalid, because the current
@@ -261,6 +184,31 @@ local function parse_hold(bytes)
     hold.deadline = unpack_record(HOLD_NUMBERS, bytes)
   hold.text = string_sub(bytes, HOLD_BYTES + 1)
   return hold
+end
+
+-- A call that its process settled: the reply to the settlement, after the numbers of a hold of
+-- epoch 0. No epoch is 0, so the release before this one sees a hold that is invalid.
+local ENDED_EPOCH = 0
+local ended_layout, ended_numbers
+
+local function ended_record(reply)
+  if ended_layout ~= in_force then
+    ended_layout = in_force
+    ended_numbers = pack(HOLD_NUMBERS, in_force, ENDED_EPOCH, 0, 0, 0, 0, 0, 0, 0)
+  end
+  return ended_numbers .. reply
+end
+
+-- The reply to the settlement of a call that has ended; nil for an open hold.
+local function reply_in(hold)
+  return hold.epoch == ENDED_EPOCH and hold.text or nil
+end
+
+-- The last byte of an epoch, which has a part of its exponent, is 0 only for 0.
+local EPOCH_END = 16
+
+local function is_ended(bytes)
+  return #bytes >= HOLD_BYTES and string_byte(bytes, EPOCH_END) == 0
 end
 
 -- The id of the next entry of an epoch. Kept for the epoch that came last.

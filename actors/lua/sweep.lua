@@ -20,6 +20,7 @@ end
 
 local charged, charged_free = resolve(KEYS, w, k, hold, hold.checkpoint, EXPIRED, ARGV[2], ARGV[4])
 if not charged then return charged_free end
-write_ended(KEYS, w, k, 'X' .. pack('<dddddd', charged, charged_free, hold.paid + hold.free,
-  hold.free, hold.month, bucket.epoch), keep_ms)
+local swept = pack('<dddddd', charged, charged_free, hold.paid + hold.free, hold.free, hold.month,
+  bucket.epoch)
+write_resolved(KEYS, w, k, ARGV[2], 'X' .. swept, keep_ms)
 return { 'ok' }

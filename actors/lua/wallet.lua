@@ -44,10 +44,19 @@ local function drop_lapsed(events, w, call, returned_free)
   })
 end
 
+-- The wallet and the key of a hold that is to be settled; nil if it is invalid: a hold of an older
+-- epoch is one, because the current wallet never gave its money up. `keys` as in `resolve`.
+local function of_hold(keys, hold, request)
+  local bucket, w, k = read_call(keys[1], keys[2], keys[3])
+  if w and hold.epoch == bucket.epoch then return w, k end
+  if bucket and hold.epoch ~= bucket.epoch then redis_call('HDEL', keys[4], request) end
+  return nil
+end
+
 -- Ends a hold: charges min(cost, hold), free credit first, and gives back the rest. `keys` are
--- those of settle and sweep: 2 wallet  3 key  4 holds  5 events  6 op. Returns what was charged,
--- and how much of that was free credit; the caller then writes the records by `write_ended`. If
--- the journal does not take the entry, nothing changes, and it returns nil and the fault.
+-- those of settle and sweep: 2 wallet  3 key  4 holds  5 events. Returns what was charged, and how
+-- much of that was free credit; the caller then removes the hold and writes the records. If the
+-- journal does not take the entry, nothing changes, and it returns nil and the fault.
 local function resolve(keys, w, k, hold, cost, type, request, outcome)
   local total = hold.paid + hold.free
   local charged = min(cost, total)
@@ -67,15 +76,15 @@ local function resolve(keys, w, k, hold, cost, type, request, outcome)
   e.text, e.request, e.outcome = hold.text, request, outcome
   local fault = append(keys[5], w.epoch, w, e)
   if fault then return nil, fault end
-  redis_call('HDEL', keys[4], request)
   repay(keys[5], w, hold.admitted, hold.text, request)
   drop_lapsed(keys[5], w, hold, hold.free - charged_free)
   return charged, charged_free
 end
 
--- Writes the records of a hold that was resolved, and the reply that is kept for a repeat (see
--- `remember`).
-local function write_ended(keys, w, k, reply, keep_ms)
+-- Removes a hold that was resolved, writes the records, and keeps the reply for a repeat for some
+-- time (see `remember`). `keys` has 6 op.
+local function write_resolved(keys, w, k, request, reply, keep_ms)
+  redis_call('HDEL', keys[4], request)
   redis_call('MSET', keys[2], wallet_record(w), keys[3], key_record(w.epoch, k), keys[6], reply)
   redis_call('PEXPIRE', keys[6], whole(keep_ms))
 end

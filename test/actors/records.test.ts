@@ -1,10 +1,11 @@
-// The layout of packed records is known twice: to lua/records.lua, which writes them, and to
+// The layout of packed records is known twice: to the Lua files, which write them, and to
 // records.ts, which reads them. Random values hold one against the other.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { LAYOUT_MAX, LAYOUT_MIN } from "../../actors/layouts.ts";
 import {
+  isEnded,
   parseBucket,
   parseEntry,
   parseHold,
@@ -150,7 +151,9 @@ test("a hold is read as it was written, in whatever language its metadata is", a
       const lua = `${named(fields)}
         r.text = ARGV[2]
         redis.call('SET', KEYS[1], hold_record(r))
-        local again = parse_hold(redis.call('GET', KEYS[1]))
+        local bytes = redis.call('GET', KEYS[1])
+        if is_ended(bytes) ~= (r.epoch == 0) then error('taken for an ended call, or not') end
+        local again = parse_hold(bytes)
         for field, value in pairs(r) do
           if again[field] ~= value then error(field .. ' was read as another value') end
         end`;
@@ -164,6 +167,22 @@ test("a hold is read as it was written, in whatever language its metadata is", a
     }),
     { numRuns: 60 },
   );
+});
+
+test("the reply that takes a hold's place is read as written, and is no hold", async () => {
+  const reply = pack(1_500_000_000, 0, -1, AMOUNT_MAX);
+  const lua = `redis.call('SET', KEYS[1], ended_record(ARGV[1]))
+    local bytes = redis.call('GET', KEYS[1])
+    if reply_in(parse_hold(bytes)) ~= ARGV[1] then error('another reply') end
+    if not is_ended(bytes) then error('an open hold') end
+    local open = { epoch = 1, paid = 1, free = 0, month = 0, stream = 0, checkpoint = 0,
+      admitted = 0, deadline = 0, text = '' }
+    if is_ended(hold_record(open)) then error('an ended call') end
+    if reply_in(parse_hold(hold_record(open))) then error('a reply') end`;
+  const bytes = await written(lua, reply);
+  expect(isEnded(bytes)).toBe(true);
+  // What the release before this one makes of it: a hold of no epoch and of no account.
+  expect(parseHold(bytes)).toMatchObject({ epoch: 0, paid: 0n, free: 0n, key: "" });
 });
 
 test("a bucket's record is read as it was written", async () => {

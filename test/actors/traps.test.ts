@@ -2,6 +2,8 @@
 // takes no entry, a value that Postgres refuses, a server that is another one after a reconnect.
 
 import { expect, test } from "bun:test";
+import { ADMISSION_VALID_MS } from "../../actors/admit-script.ts";
+import { settleDetached } from "../../actors/detached-hold.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { tapScripts } from "../support/actor-process.ts";
@@ -113,27 +115,55 @@ test("while the stream takes no entry no money moves, and all goes on after", as
   await expectSound(world, account);
 });
 
-test("a copy of an admission that comes after its call has ended takes nothing", async () => {
-  let behindMs = 0;
-  await using world = await openWorld({ now: () => Date.now() - behindMs });
-  const copies: (() => Promise<unknown>)[] = [];
+for (const isDetached of [false, true]) {
+  const what = isDetached ? "a message" : "a call";
+  test(`a copy of an admission that comes after ${what} has ended takes nothing`, async () => {
+    await using world = await openWorld();
+    const sent = sendsOf(world);
+    const account = await openAccount(world, { paid: "10" });
+    await verdict(account, usd("1"));
+    const open = await hold(account, usd("4"), { isDetached });
+    const copy = sent.at(-1);
+    await (isDetached
+      ? settleDetached(account.actor, open.detached, { cost: usd("2"), outcome: DONE })
+      : open.settle(usd("2"), DONE));
+    const before = await walletOf(account);
+    await expect(copy?.()).rejects.toThrow("ENDED");
+    expect(await walletOf(account)).toEqual(before);
+    expect((await balances(account)).held).toBe(NONE);
+    await expectSound(world, account);
+  });
+}
+
+for (const [wrongMs, clock] of [
+  [-ADMISSION_VALID_MS - 1_000, "behind"],
+  [ADMISSION_VALID_MS + 1_000, "ahead"],
+] as const) {
+  test(`an admission by a clock that is far ${clock} is taken as soon as it is right`, async () => {
+    let offsetMs = 0;
+    await using world = await openWorld({ now: () => Date.now() + offsetMs });
+    const sent = sendsOf(world);
+    const account = await openAccount(world, { paid: "10" });
+    await verdict(account, usd("1"));
+    offsetMs = wrongMs;
+    const from = sent.length;
+    const open = await hold(account, usd("4"));
+    expect(sent.length - from).toBe(2);
+    // The first of both is what a copy is that comes when nothing is known of its call any more.
+    expect(await sent[from]?.()).toMatchObject([Buffer.from("late"), expect.anything()]);
+    await open.release(DONE);
+    await expectSound(world, account);
+  });
+}
+
+function sendsOf(world: World): (() => Promise<unknown>)[] {
+  const sent: (() => Promise<unknown>)[] = [];
   tapScripts(world.redis, (send) => {
-    copies.push(send);
+    sent.push(send);
     return send();
   });
-  const account = await openAccount(world, { paid: "10" });
-  // The account's document is read. What is sent next comes late by this process's clock.
-  await verdict(account, usd("1"));
-  behindMs = 10_000;
-  const open = await hold(account, usd("4"), { stream: true });
-  const copy = copies.at(-1);
-  await open.settle(usd("2"), DONE);
-  const before = await walletOf(account);
-  await expect(copy?.()).rejects.toThrow("ENDED");
-  expect(await walletOf(account)).toEqual(before);
-  expect((await balances(account)).held).toBe(NONE);
-  await expectSound(world, account);
-});
+  return sent;
+}
 
 async function setLastId(redis: RedisClient, stream: string, id: string): Promise<void> {
   // Redis lets a stream's last id be lowered as far as its entries allow.

@@ -2,9 +2,16 @@
 // after each command they must agree in everything.
 
 import type { AccountActor } from "../../actors/account-actor.ts";
-import { forgetOwner, sweep } from "../../actors/call-scripts.ts";
+import { forgetEnded, forgetOwner, sweep } from "../../actors/call-scripts.ts";
 import { DETACHED_LEASE_MS, renewDetached, settleDetached } from "../../actors/detached-hold.ts";
-import { bucketKeys, keyStateKey, limitKey, MAIL_OWNER, opKey } from "../../actors/keys.ts";
+import {
+  bucketKeys,
+  holdsKey,
+  keyStateKey,
+  limitKey,
+  MAIL_OWNER,
+  opKey,
+} from "../../actors/keys.ts";
 import type { OpenHold } from "../../actors/open-hold.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";
@@ -292,6 +299,10 @@ export class Lane {
     const keys = bucketKeys(this.account.bucket);
     for (const owner of await this.deps.redis.hkeys(keys.leases)) {
       if (!this.#owners.has(owner)) continue;
+      // Open holds are named too, and must stay.
+      const requestIds = await this.deps.redis.hkeys(holdsKey(keys.number, owner));
+      const ended = { keys, owner, requestIds, ownerMayReturn: true };
+      if (requestIds.length > 0) await this.#runner.run(forgetEnded, ended);
       await this.#runner.run(forgetOwner, { nowMs: this.nowMs, keys, owner });
     }
   }

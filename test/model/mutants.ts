@@ -124,8 +124,18 @@ const OPERATIONS: readonly Mutant[] = [
 const HOLDS: readonly Mutant[] = [
   {
     breaks: "a hold is resolved at most once",
-    good: "redis_call('HDEL', keys[4], request)",
-    bad: "redis_call('HLEN', keys[4])",
+    good: "  redis_call('HDEL', keys[4], request)\n",
+    bad: "  redis_call('HLEN', keys[4])\n",
+  },
+  {
+    breaks: "a settlement sent again gets the first one's reply",
+    good: "redis_call('HSET', KEYS[4], ARGV[2], ended_record(answer))",
+    bad: "redis_call('HDEL', KEYS[4], ARGV[2])",
+  },
+  {
+    breaks: "what is removed of calls that ended is no open hold",
+    good: "if bytes and is_ended(bytes) then",
+    bad: "if bytes then",
   },
   {
     breaks: "an admission sent again takes no second hold",

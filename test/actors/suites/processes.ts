@@ -13,6 +13,7 @@ import {
   TestClock,
   tapScripts,
 } from "../../support/actor-process.ts";
+import { eventually } from "../../support/eventually.ts";
 import { expectSound, logOf } from "../../support/ledger-checks.ts";
 import { suiteWorld } from "../../support/suite-world.ts";
 import { balances, DONE, hold, openAccount, usd, walletOf } from "../../support/world.ts";
@@ -112,7 +113,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await open1.release(DONE);
     });
 
-    test("an admission that was sent again too late is released within a minute", async () => {
+    test("an admission that is sent again when its call has ended takes nothing", async () => {
       await using other = await second();
       const mine = await account();
       const sent: (() => Promise<unknown>)[] = [];
@@ -124,14 +125,54 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       const admission = sent.at(-1);
       await open1.settle(usd("1"), DONE);
       // A reconnected client sends what it had no answer to; its call is over by now.
-      await admission?.();
-      expect((await balances(mine)).held).toBe(usd("4"));
+      await expect(admission?.()).rejects.toThrow("ENDED");
       const kept = await hold(of(other, mine), usd("2"));
-      for (let round = 0; round < ROUNDS_A_MINUTE; round++) await other.accounts.renewLeases();
       expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: usd("2") });
       expect((await walletOf(mine)).calls).toBe(1);
       await kept.release(DONE);
       await expectSound(world, mine);
+    });
+
+    test("replies of settled calls are removed after some rounds, open holds stay", async () => {
+      await using other = await second();
+      const mine = await account();
+      const open1 = await hold(of(other, mine), usd("4"));
+      const ended = await hold(of(other, mine), usd("1"));
+      await ended.settle(usd("1"), DONE);
+      const left = () => world.redis.hkeys(holdsKey(mine.row.bucket, other.accounts.leases.owner));
+      const rounds: number[] = [];
+      for (let round = 0; round < ROUNDS_A_MINUTE; round++) {
+        rounds.push((await left()).length);
+        await other.accounts.renewLeases();
+      }
+      expect(rounds.slice(0, 6)).toEqual([2, 2, 2, 2, 1, 1]);
+      expect(await left()).toEqual([open1.id]);
+      expect(await balances(mine)).toEqual({ paid: usd("5"), free: NONE, held: usd("4") });
+      await open1.release(DONE);
+      await expectSound(world, mine);
+    });
+
+    test("a settlement whose reply is lost is logged once, even after its lease", async () => {
+      await using other = await second();
+      const mine = await account();
+      let losesReply = false;
+      tapScripts(other.redis, async (send) => {
+        const reply = await send();
+        if (!losesReply) return reply;
+        losesReply = false;
+        throw new Error("Connection is closed.");
+      });
+      const open1 = await hold(of(other, mine), usd("4"));
+      losesReply = true;
+      await open1.settle(usd("1"), DONE);
+      clock.ms += LEASE_MS;
+      expect((await sweep()).expired).toBe(0);
+      const owned = holdsKey(mine.row.bucket, other.accounts.leases.owner);
+      expect(await world.redis.exists(owned)).toBe(0);
+      await eventually("it was sent again", async () => other.accounts.openCalls === 0);
+      expect(await balances(mine)).toEqual({ paid: usd("9"), free: NONE, held: NONE });
+      await expectSound(world, mine);
+      expect((await logOf(world, mine)).map(({ cost }) => cost)).toEqual([usd("1")]);
     });
 
     test("a call whose settlement was given up pays its last checkpoint", async () => {

@@ -1,0 +1,80 @@
+-- Request windows: how many requests came in the last 60 s. Loaded after the prelude.
+
+-- The numbers of a record, the whole record, and where its slots begin.
+local WINDOW_NUMBERS, WINDOW, WINDOW_BYTES = '<ddd', '<dddc0', 24
+
+-- A request window: 61 slots of one second. The oldest slot counts fully, so no span of 60 s can
+-- exceed the limit.
+local SLOTS = 61
+
+local function empty_slots()
+  return string.rep('\0', 2 * SLOTS)
+end
+
+-- Fills `window` with the record in `bytes` after the first `skipped` of them.
+local function parse_window(window, bytes, skipped)
+  window.last, window.first, window.total = unpack_record(WINDOW_NUMBERS, bytes, skipped + 1)
+  window.slots = string_sub(bytes, skipped + WINDOW_BYTES + 1)
+  return window
+end
+
+local function window_record(window)
+  return pack(WINDOW, window.last, window.first, window.total, window.slots)
+end
+
+local function new_window()
+  return { last = 0, first = 0, total = 0, slots = empty_slots() }
+end
+
+local function count_at(window, second)
+  local at = second % SLOTS * 2
+  local low, high = string_byte(window.slots, at + 1, at + 2)
+  return low + high * 256
+end
+
+local function set_count(window, second, count)
+  local at = second % SLOTS * 2
+  local slots = window.slots
+  window.slots = string_sub(slots, 1, at) .. pack('<H', count) .. string_sub(slots, at + 3)
+end
+
+-- Moves the window to `now` and drops what is older than its slots. If the clock is a little
+-- behind, the last second seen counts. If it jumped back further than the window is long,
+-- everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in that
+-- case: the window must then be written even if it refuses the request.
+local function open_window(window, now)
+  local second, last = floor(now / 1000), window.last
+  local jumped_back = second < last - SLOTS
+  if jumped_back then
+    window.slots, window.first = empty_slots(), second
+    if window.total > 0 then set_count(window, second, window.total) end
+  elseif second < last then
+    second = last
+  elseif second - last >= SLOTS then
+    window.slots, window.total, window.first = empty_slots(), 0, second
+  else
+    for passed = last + 1, second do
+      local count = count_at(window, passed)
+      if count > 0 then
+        window.total = window.total - count
+        set_count(window, passed, 0)
+      end
+    end
+    local first = max(window.first, second - SLOTS + 1)
+    while first < second and count_at(window, first) == 0 do first = first + 1 end
+    window.first = first
+  end
+  window.last = second
+  return jumped_back
+end
+
+local function count_in_window(window, weight)
+  window.total = window.total + weight
+  set_count(window, window.last, count_at(window, window.last) + weight)
+end
+
+-- Time until the oldest counted request leaves the window. At most 60 s, because older client
+-- libraries do not wait longer.
+local function reset_ms(window, now)
+  return min(60000, max((window.first + SLOTS) * 1000 - now, 1))
+end
