@@ -75,9 +75,13 @@ export function isZero(usd: string): boolean {
   return nanoOf(usd) === 0n;
 }
 
-/** What somebody typed as an amount: "25", "$25.50", "1,000"; null if it is none. */
+/** Thousands may be apart by commas. Any other comma could be meant to come before the cents. */
+const TYPED = /^(\d{1,9}|[1-9]\d{0,2}(,\d{3}){1,2})(\.\d{0,9})?$|^\.\d{1,9}$/;
+
+/** An amount as people type it: "25", "$25.50", "1,000"; null if it is none. */
 export function typedUsd(text: string): string | null {
-  const plain = text.trim().replace(/^\$/, "").replaceAll(",", "").trim();
-  if (!/^\d{1,9}(\.\d{0,9})?$|^\.\d{1,9}$/.test(plain)) return null;
+  const typed = text.trim().replace(/^\$/, "").trim();
+  if (!TYPED.test(typed)) return null;
+  const plain = typed.replaceAll(",", "");
   return usdOf(nanoOf(plain.startsWith(".") ? `0${plain}` : plain));
 }

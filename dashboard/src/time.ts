@@ -96,10 +96,15 @@ export function zoneOffsetMs(atMs: number, zone: string): number {
   return wall - Math.floor(atMs / 1_000) * 1_000;
 }
 
-/** The time at which a zone's clock shows this wall time, given as if it were UTC. */
+/**
+ * The time at which a zone's clock shows this wall time, given as if it were UTC; the later one of
+ * two. A wall time that the clock skips counts by the clock before the change. Postgres does the
+ * same (D-415).
+ */
 export function fromWall(wallMs: number, zone: string): number {
-  const guess = wallMs - zoneOffsetMs(wallMs, zone);
-  return wallMs - zoneOffsetMs(guess, zone);
+  const before = wallMs - zoneOffsetMs(wallMs - DAY_MS, zone);
+  const after = wallMs - zoneOffsetMs(wallMs + DAY_MS, zone);
+  return after + zoneOffsetMs(after, zone) === wallMs ? after : before;
 }
 
 /** Midnight of a zone, `daysBack` days before the day of `nowMs`. */

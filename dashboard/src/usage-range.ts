@@ -54,19 +54,3 @@ export function customRange(from: string, to: string): Range | null {
   const step = STEPS.find(([lengthMs]) => end - begin <= lengthMs)?.[1] ?? "1mo";
   return { from: isoOf(begin), to: isoOf(end), step };
 }
-
-/** The begins of all steps of a range, also of those in which nothing happened. */
-export function stepsOf({ from, to, step }: Range, zone: string): number[] {
-  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
-  const steps: number[] = [];
-  for (let at = fromMs; at < toMs; at = nextStep(at, step, zone)) steps.push(at);
-  return steps;
-}
-
-function nextStep(at: number, step: Step, zone: string): number {
-  if (step === "15m") return Math.floor(at / QUARTER_MS) * QUARTER_MS + QUARTER_MS;
-  // Zones are whole quarters of an hour from UTC, so an hour of a zone may begin at a quarter.
-  if (step === "1h") return at + HOUR_MS;
-  if (step === "1d") return midnight(at, zone, -1);
-  return monthBegin(at, zone, -1);
-}

@@ -5,7 +5,6 @@ import type { UsageReply } from "../../src/console/usage-schema.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
 import { nameOf, t } from "./texts.ts";
 import { duration } from "./time.ts";
-import { stepsOf } from "./usage-range.ts";
 
 export const METRICS = ["cost", "calls", "tokens", "errors", "p95"] as const;
 export type Metric = (typeof METRICS)[number];
@@ -69,10 +68,10 @@ export function textOf(figures: Figures, metric: Metric): string {
 
 /** Groups in a fixed order with fixed colours; the smallest are put together if there are many. */
 export function usageView(reply: UsageReply, metric: Metric, group: Group): UsageView {
-  const times = stepsOf(reply, reply.zone);
+  const times = reply.begins.map((at) => Date.parse(at));
   const place = new Map(times.map((at, index) => [at, index]));
   const sorted = group === "service" || group === "status" ? reply.groups : bySize(reply, metric);
-  const shown = withOthers(sorted, metric);
+  const shown = withOthers(sorted);
   const groups = shown.map((one, index): ShownGroup => {
     const values: (number | null)[] = times.map(() => (metric === "p95" ? null : 0));
     const texts: string[] = times.map(() =>
@@ -117,9 +116,8 @@ function bySize({ groups }: UsageReply, metric: Metric) {
 
 export const OTHERS = "others";
 
-function withOthers(groups: UsageReply["groups"], metric: Metric): UsageReply["groups"] {
-  // A p95 of several groups cannot be computed from theirs.
-  if (groups.length <= COLOURS_MAX || metric === "p95") return groups.slice(0, COLOURS_MAX);
+function withOthers(groups: UsageReply["groups"]): UsageReply["groups"] {
+  if (groups.length <= COLOURS_MAX) return groups;
   const rest = groups.slice(COLOURS_MAX - 1);
   const at = [...new Set(rest.flatMap(({ steps }) => steps.map((step) => step.at)))].sort();
   const steps = at.map((time) => {
@@ -144,6 +142,7 @@ function summed(figures: readonly Figures[]): Figures {
     free_usd: sumUsd(figures.map((one) => one.free_usd)),
     prompt_tokens: sum((one) => one.prompt_tokens),
     completion_tokens: sum((one) => one.completion_tokens),
+    // It does not follow from those of the groups.
     p95_ms: null,
   };
 }

@@ -19,9 +19,9 @@ import {
   type KeyRow,
   type NewAccount,
   type NewKey,
-  TooManyKeys,
 } from "../store/accounts.ts";
 import { BalanceTooLarge } from "../store/balance-limit.ts";
+import { TooManyKeys } from "../store/key-limits.ts";
 import { grantFreeCredit } from "../store/new-account.ts";
 import { ReferenceReused } from "../store/operations.ts";
 import type { Payments } from "../store/payments.ts";

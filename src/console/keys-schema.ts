@@ -6,18 +6,24 @@ import { list, reply, time, usd } from "./fields.ts";
 
 const IP_ENTRIES_MAX = 100;
 
-export const Key = Type.Object({
+/** What Postgres has of a key: a change is answered with it though Redis does not answer. */
+const TERMS = {
   id: text(),
   name: text(),
   last_four: text(),
   scopes: list(text()),
   ip_allowlist: list(text()),
   monthly_limit_usd: nullable(usd("The key's own budget for a UTC month")),
-  month_spent_usd: usd("Charged to this key in this UTC month"),
   created_at: time("When"),
   last_used_at: nullable(time("When")),
   revoked_at: nullable(time("When")),
+};
+
+const Key = Type.Object({
+  ...TERMS,
+  month_spent_usd: usd("Charged to this key in this UTC month"),
 });
+const KeyTerms = Type.Object(TERMS);
 
 export const Keys = reply({
   prefix: text({ description: "What keys of this account begin with" }),
@@ -48,7 +54,7 @@ const Applied = Type.Boolean({
 
 export const CreatedKey = reply({
   key: text({ description: "The key itself: shown here and never again" }),
-  created: Key,
+  created: KeyTerms,
   applied: Applied,
 });
 export type CreatedKeyReply = Checked<typeof CreatedKey>;
@@ -59,8 +65,20 @@ export const KeyName = Type.Object(
 );
 
 /** A key after a change of it. */
-export const ChangedKey = reply({ key: Key, applied: Applied });
+export const ChangedKey = reply({ key: KeyTerms, applied: Applied });
 export type ChangedKeyReply = Checked<typeof ChangedKey>;
+
+const TERMS_EXAMPLE: ChangedKeyReply["key"] = {
+  id: "key_7n42DGM5Tflk9n8mt7Fhc7",
+  name: "production",
+  last_four: "k9Qz",
+  scopes: ["models", "search"],
+  ip_allowlist: ["203.0.113.0/24"],
+  monthly_limit_usd: "50",
+  created_at: "2026-11-02T09:12:00.000Z",
+  last_used_at: "2026-11-22T14:03:20.000Z",
+  revoked_at: null,
+};
 
 export const KEYS_EXAMPLE: KeysReply = {
   prefix: "svc_live_",
@@ -70,29 +88,16 @@ export const KEYS_EXAMPLE: KeysReply = {
     { scope: "maps", title: "Maps", in_tier: true },
     { scope: "mail", title: "Mail", in_tier: false },
   ],
-  keys: [
-    {
-      id: "key_7n42DGM5Tflk9n8mt7Fhc7",
-      name: "production",
-      last_four: "k9Qz",
-      scopes: ["models", "search"],
-      ip_allowlist: ["203.0.113.0/24"],
-      monthly_limit_usd: "50",
-      month_spent_usd: "12.40031",
-      created_at: "2026-11-02T09:12:00.000Z",
-      last_used_at: "2026-11-22T14:03:20.000Z",
-      revoked_at: null,
-    },
-  ],
+  keys: [{ ...TERMS_EXAMPLE, month_spent_usd: "12.40031" }],
 };
 
 export const CREATED_KEY_EXAMPLE: CreatedKeyReply = {
   key: "svc_live_7n42DGM5Tflk9n8mt7Fhc77n42DGM5Tflk9n8mt7Fhc7",
-  created: KEYS_EXAMPLE.keys[0] as CreatedKeyReply["created"],
+  created: TERMS_EXAMPLE,
   applied: true,
 };
 
 export const CHANGED_KEY_EXAMPLE: ChangedKeyReply = {
-  key: { ...CREATED_KEY_EXAMPLE.created, revoked_at: "2026-11-22T14:05:00.000Z" },
+  key: { ...TERMS_EXAMPLE, revoked_at: "2026-11-22T14:05:00.000Z" },
   applied: true,
 };

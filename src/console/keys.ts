@@ -1,10 +1,6 @@
 // Keys of an account: GET and POST …/keys, POST …/keys/{key}/revoke and …/keys/{key}/rename
 
-import {
-  type AccountSummary,
-  type ReadableAccounts,
-  readAccountSummary,
-} from "../accounts/account-summary.ts";
+import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
 import {
   type AdministrationDeps,
   createKey,
@@ -67,7 +63,8 @@ export async function keysReply(
   account: AccountRow,
 ): Promise<KeysReply> {
   const keys = await deps.administration.accounts.listKeys(account);
-  const summary = await readKeys(deps, account, keys);
+  const ids = keys.map(({ id }) => id);
+  const summary = await readAccountSummary(deps.wallets, account, ids);
   return {
     prefix: KEY_PREFIXES[account.surface],
     scopes: scopesOfSurface(account.surface).map((scope) => ({
@@ -75,7 +72,10 @@ export async function keysReply(
       title: titleOf(account.surface, scope),
       in_tier: summary.tier.services.includes(scope),
     })),
-    keys: keys.map((key) => keyJson(key, summary)),
+    keys: keys.map((key) => ({
+      ...termsJson(key),
+      month_spent_usd: toDecimal(summary.keys.get(key.id)?.spent ?? ZERO),
+    })),
   };
 }
 
@@ -169,24 +169,11 @@ function titleOf(surface: Surface, scope: Scope): string {
   return service === undefined ? scope : SERVICES[service].title;
 }
 
-async function readKeys(
-  { wallets }: Pick<KeysDeps, "wallets">,
-  account: AccountRow,
-  keys: readonly KeyRow[],
-) {
-  return await readAccountSummary(
-    wallets,
-    account,
-    keys.map(({ id }) => id),
-  );
+async function oneKey({ administration }: KeysDeps, account: AccountRow, id: string) {
+  return termsJson(await findOwnKey(administration, account, id));
 }
 
-async function oneKey(deps: KeysDeps, account: AccountRow, id: string) {
-  const key = await findOwnKey(deps.administration, account, id);
-  return keyJson(key, await readKeys(deps, account, [key]));
-}
-
-function keyJson(key: KeyRow, { keys }: AccountSummary): KeysReply["keys"][number] {
+function termsJson(key: KeyRow): ChangedKeyReply["key"] {
   const { monthlyLimit, createdAt, lastUsedAt, revokedAt } = key;
   return {
     id: key.id,
@@ -195,7 +182,6 @@ function keyJson(key: KeyRow, { keys }: AccountSummary): KeysReply["keys"][numbe
     scopes: key.scopes,
     ip_allowlist: key.ipAllowlist,
     monthly_limit_usd: monthlyLimit === null ? null : toDecimal(monthlyLimit),
-    month_spent_usd: toDecimal(keys.get(key.id)?.spent ?? ZERO),
     created_at: createdAt.toISOString(),
     last_used_at: lastUsedAt?.toISOString() ?? null,
     revoked_at: revokedAt?.toISOString() ?? null,

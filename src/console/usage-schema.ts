@@ -56,6 +56,7 @@ export const Usage = reply({
   to: time("The end"),
   step: oneOf(USAGE_STEPS),
   zone: text(),
+  begins: list(time("The begin of a step; of all of them, in order")),
   p95_error_percent: Type.Number({ description: "By how much a p95 may be off" }),
   groups: list(
     Type.Object({
@@ -93,6 +94,10 @@ export const USAGE_EXAMPLE: UsageReply = {
   to: "2026-11-22T15:00:00.000Z",
   step: "1h",
   zone: "UTC",
+  begins: Array.from(
+    { length: 15 },
+    (_, hour) => `2026-11-22T${String(hour).padStart(2, "0")}:00:00.000Z`,
+  ),
   p95_error_percent: 10,
   groups: [
     {

@@ -106,6 +106,7 @@ export async function usageReply(
   return {
     as_of,
     ...{ from: timeText(fromMs), to: timeText(toMs), step: input.step, zone },
+    begins: borders.slice(0, -1).map(timeText),
     p95_error_percent: BAND_ERROR_PERCENT,
     groups: [...groups].map(([group, own]) => ({
       ...nameOf(input.group, group, keys),

@@ -11,6 +11,7 @@ import { secretId } from "../core/secrets.ts";
 import { accounts, keys, payments } from "./account-schema.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
+import { refuseTooManyKeys } from "./key-limits.ts";
 import { bookFreeCredit, insertAccount } from "./new-account.ts";
 import {
   bookOperation,
@@ -122,14 +123,6 @@ export class AccountClosed extends Error {
   override readonly name = "AccountClosed";
 }
 
-/** The account has as many keys as it may have at once. */
-export class TooManyKeys extends Error {
-  override readonly name = "TooManyKeys";
-}
-
-/** All of them are in the access document, which every process reads with each change of it. */
-export const KEYS_MAX = 1_000;
-
 export interface AccountsDeps {
   readonly database: Database;
   readonly random: RandomBytes;
@@ -219,7 +212,7 @@ export class Accounts {
     await this.deps.database.db.transaction(async (tx) => {
       refuseClosed(await lockAccount(tx, account.number));
       // Those of the playground are few, and end by themselves.
-      if (key.session === undefined) await refuseTooManyKeys(tx, account.number);
+      if (key.session === undefined) await refuseTooManyKeys(tx, account.number, key);
       await raiseVersion(tx, account.number);
       await tx.insert(keys).values({
         ...key,
@@ -289,13 +282,6 @@ export class Accounts {
       return booked;
     });
   }
-}
-
-/** @throws TooManyKeys */
-async function refuseTooManyKeys(tx: Transaction, account: number): Promise<void> {
-  const isLive = and(eq(keys.account, account), isNull(keys.revokedAt), isNull(keys.expiresAt));
-  if ((await tx.$count(keys, isLive)) < KEYS_MAX) return;
-  throw new TooManyKeys(`The account has ${KEYS_MAX} keys, as many as it may have: revoke one`);
 }
 
 /** True if any payment of the account has an open dispute. */

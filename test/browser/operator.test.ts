@@ -217,4 +217,13 @@ describe.skipIf(!canRun)("an operator", () => {
     }
     expect(ops.complaints.splice(0)).toEqual([]);
   });
+
+  test("whose session ends while a page is open is led to sign-in", async () => {
+    await open(ops, `/${account}`);
+    await ops.page.getByRole("heading", { name: "Change this account" }).waitFor();
+    const { sql } = running.product.operator.database;
+    await sql`DELETE FROM sessions`;
+    await ops.page.waitForURL(/sign-in\?next=%2Foperator%2Facct_/);
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
 });

@@ -30,6 +30,37 @@ async function fillPassword(visitor: Visitor, password: string, page = "sign-in"
   await visitor.button("Sign in").click();
 }
 
+test.skipIf(!canRun)(
+  "an invitation waits for a sign-in, and no server is sent its token",
+  async () => {
+    await ada.go(`${account}/team`);
+    await ada.page.getByLabel(/^E-mail/).fill("bob@example.com");
+    await ada.button("Invite").click();
+    const mailed = ada.page.getByRole("link", { name: "the link" });
+    const link = new URL((await mailed.getAttribute("href")) ?? "");
+    const token = link.hash.replace("#token=", "");
+    await stage.person("bob@example.com");
+    await using bob = await stage.visitor();
+    const asked: string[] = [];
+    bob.page.on("request", (request) => asked.push(request.url()));
+    await bob.page.goto(link.href);
+    await bob.button("Sign in").click();
+    await bob.page.waitForURL(/sign-in/);
+    // As a browser does that is started anew.
+    await bob.page.reload();
+    await bob.field(/^E-mail/).fill("bob@example.com");
+    await bob.page.locator("input[name=password]").fill(PASSWORD);
+    await bob.button("Sign in").click();
+    await bob.button("Accept the invitation").click();
+    await bob.page.waitForURL(new RegExp(`${account}/overview`));
+    expect(token.length).toBeGreaterThan(20);
+    // Playwright's addresses have what is behind the "#", which browsers keep to themselves.
+    const sent = asked.map((url) => url.replace(/#.*/, ""));
+    expect(sent.filter((url) => url.includes(token))).toEqual([]);
+    expect(bob.complaints).toEqual([]);
+  },
+);
+
 describe.skipIf(!canRun)("somebody gets in by", () => {
   test("a mailed code, also with an inbox that is new here", async () => {
     for (const email of [EMAIL, "new@example.com"]) {

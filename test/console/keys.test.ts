@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChangedKeyReply, CreatedKeyReply, KeysReply } from "../../src/console/keys-schema.ts";
 import { chatBody, errorOf } from "../support/api-world.ts";
-import { ConsoleWorld } from "../support/console-world.ts";
+import { ConsoleWorld, servicesOf } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
 
@@ -64,6 +64,23 @@ describe("a new key", () => {
     expect((await world.post("admin", keysOf(account), BODY)).status).toBe(200);
   });
 
+  test("is refused if the keys of an account would have more than 5,000 addresses", async () => {
+    const account = await world.account();
+    const { number } = account.row;
+    await world.api.parts.stores.database.sql`
+      INSERT INTO keys (id, account, digest, name, scopes, ip_allowlist, last_four)
+      SELECT 'key_listed' || n, ${number}, 'listed' || n, 'listed', '{models}',
+        array_fill('10.0.0.1'::text, ARRAY[100]), 'many'
+      FROM generate_series(1, 50) n`;
+    const listed = { ...BODY, ip_allowlist: ["10.0.0.2"] };
+    const refused = await world.post("admin", keysOf(account), listed);
+    expect(refused).toMatchObject({ status: 409, code: "wrong_state" });
+    expect(refused.message).toContain("5000 addresses");
+    expect((await world.post("admin", keysOf(account), BODY)).status).toBe(200);
+    await world.post("admin", `${keysOf(account)}/key_listed1/revoke`, {});
+    expect((await world.post("admin", keysOf(account), listed)).status).toBe(200);
+  });
+
   test("works at once, within its scopes, addresses and budget", async () => {
     const account = await world.account({ paid: "5" });
     const fields = {
@@ -81,7 +98,6 @@ describe("a new key", () => {
       last_four: body.key.slice(-4),
       ip_allowlist: ["127.0.0.0/8", "::1"],
       monthly_limit_usd: "0.000000001",
-      month_spent_usd: "0",
     });
     const refused = await world.api.post({ key: body.key }, chatBody());
     expect((await errorOf(refused)).code).toBe("key_budget_exceeded");
@@ -119,6 +135,27 @@ describe("a new key", () => {
     const account = await world.account({ state: "closed" });
     const told = await world.post("owner", keysOf(account), BODY);
     expect(told).toMatchObject({ status: 409, code: "closed" });
+  });
+});
+
+describe("while Redis is away", () => {
+  test("a new key is shown, and a key is revoked and renamed", async () => {
+    const fail = () => Promise.reject(new Error("Redis is away"));
+    const actors = { of: () => ({ configure: fail, applyOperations: fail, use: fail }) };
+    await using alone = await ConsoleWorld.start((stores) => {
+      const { administration } = servicesOf(stores);
+      return { services: { administration: { ...administration, actors }, wallets: actors } };
+    });
+    const account = await alone.account();
+    const made = await alone.post<CreatedKeyReply>("admin", keysOf(account), BODY);
+    expect(made).toMatchObject({ status: 200, body: { applied: false } });
+    expect(made.body.key).toStartWith("svc_live_");
+    const path = `${keysOf(account)}/${made.body.created.id}`;
+    const named = await alone.post<ChangedKeyReply>("admin", `${path}/rename`, { name: "new" });
+    expect(named).toMatchObject({ status: 200, body: { applied: false, key: { name: "new" } } });
+    const gone = await alone.post<ChangedKeyReply>("admin", `${path}/revoke`);
+    expect(gone).toMatchObject({ status: 200, body: { applied: false } });
+    expect(gone.body.key.revoked_at).not.toBeNull();
   });
 });
 

@@ -90,6 +90,7 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
       const { body } = await world.get<UsageReply>("viewer", pathOf(account, `usage?${query}`));
       const all = [body.total, ...[body.groups.map((one) => one.total)].map(summed)];
       const steps = body.groups.flatMap((one) => one.steps);
+      expect(body.begins).toEqual(expect.arrayContaining(steps.map(({ at }) => at)));
       for (const sum of [...all, summed(steps)]) {
         expect(sum).toMatchObject({
           calls: 25,
@@ -108,6 +109,20 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
   }
   const [head = [], ...lines] = await csv(account, "requests.csv");
   expect(sumUsd(lines.map((line) => line[head.indexOf("cost_usd")] ?? ""))).toBe(cost);
+});
+
+test("usage names the begins of all its steps, also where the clock skips midnight", async () => {
+  const account = await world.account();
+  const range = "from=2026-09-04T04:00:00Z&to=2026-09-08T03:00:00Z&zone=America/Santiago";
+  const path = pathOf(account, `usage?${range}&step=1d&group=none`);
+  const { body } = await world.get<UsageReply>("viewer", path);
+  expect(body.begins).toEqual([
+    "2026-09-04T04:00:00.000Z",
+    "2026-09-05T04:00:00.000Z",
+    // From 23:59 the clock goes to 01:00.
+    "2026-09-06T04:00:00.000Z",
+    "2026-09-07T03:00:00.000Z",
+  ]);
 });
 
 type Figures = UsageReply["total"];

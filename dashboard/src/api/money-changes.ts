@@ -1,7 +1,11 @@
 // Changes of keys, limits and money.
 
 import type { StartedTopUpReply } from "../../../src/console/billing-schema.ts";
-import type { CreatedKeyReply, NewKeyBody } from "../../../src/console/keys-schema.ts";
+import type {
+  ChangedKeyReply,
+  CreatedKeyReply,
+  NewKeyBody,
+} from "../../../src/console/keys-schema.ts";
 import { post } from "./client.ts";
 import { ofAccount } from "./queries.ts";
 
@@ -9,8 +13,8 @@ export async function createKey(account: string, key: NewKeyBody): Promise<Creat
   return await post<CreatedKeyReply>(ofAccount(account, "keys"), key);
 }
 
-export async function revokeKey(account: string, key: string): Promise<void> {
-  await post(ofAccount(account, `keys/${encodeURIComponent(key)}/revoke`));
+export async function revokeKey(account: string, key: string): Promise<ChangedKeyReply> {
+  return await post<ChangedKeyReply>(ofAccount(account, `keys/${encodeURIComponent(key)}/revoke`));
 }
 
 /** Null takes the cap away. */

@@ -25,7 +25,8 @@ export function SignInByCode() {
   };
   const use = async () => {
     const { twoFactorRedirect } = await signInByCode(email, code);
-    if (twoFactorRedirect) return await navigate({ to: "/two-factor", search: { next } });
+    if (twoFactorRedirect)
+      return await navigate({ to: "/two-factor", search: { next }, hash: true });
     await enter();
   };
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;

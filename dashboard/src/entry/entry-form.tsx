@@ -55,9 +55,14 @@ export function useField(name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The token of a mailed link: behind the `#`, which no server is sent. */
+/** What is behind the `#`, which no server is sent. On the way to sign-in it stays there. */
+function useHash(): string {
+  return useRouterState({ select: ({ location }) => location.hash });
+}
+
+/** The token of a mailed link. */
 export function useToken(): string {
-  const hash = useRouterState({ select: ({ location }) => location.hash });
+  const hash = useHash();
   return new URLSearchParams(hash).get("token") ?? "";
 }
 
@@ -69,12 +74,14 @@ export function isOperatorPage(address: string): boolean {
 /** Goes on to where somebody wanted to go; only to pages of this dashboard. */
 export function useEnter(): () => Promise<void> {
   const next = useField("next");
+  const hash = useHash();
   const navigate = useNavigate();
   return async () => {
     queryClient.clear();
     if (isOperatorPage(next)) return window.location.assign(next);
     const isOurs = /^\/(?![/\\])[^\s\\]*$/.test(next) && !next.startsWith("/sign-in");
     const path = next.replace(/^\/dashboard(?=\/|$)/, "") || "/";
-    await navigate({ href: isOurs ? `/dashboard${path === "/" ? "" : path}` : "/dashboard" });
+    const page = isOurs ? `/dashboard${path === "/" ? "" : path}` : "/dashboard";
+    await navigate({ href: hash === "" ? page : `${page}#${hash}` });
   };
 }

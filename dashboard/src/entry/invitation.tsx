@@ -32,19 +32,16 @@ export function Invitation() {
 
 function SignInFirst({ token, error }: { readonly token: string; readonly error: Error }) {
   const navigate = useNavigate();
-  const search = { next: `/invitation#token=${encodeURIComponent(token)}` };
+  const hash = new URLSearchParams({ token }).toString();
+  const signIn = () => navigate({ to: "/sign-in", search: { next: "/invitation" }, hash });
   if (!("code" in error) || error.code !== "not_signed_in") return <Failure error={error} />;
   return (
     <EntryCard
       title={t.entry.invitation}
       about={t.entry.signInFirst}
-      foot={
-        <Link to="/sign-up" search={search}>
-          {t.entry.toSignUp}
-        </Link>
-      }
+      foot={<Link to="/sign-up">{t.entry.toSignUp}</Link>}
     >
-      <Button onClick={() => void navigate({ to: "/sign-in", search })}>{t.entry.signIn}</Button>
+      <Button onClick={() => void signIn()}>{t.entry.signIn}</Button>
     </EntryCard>
   );
 }

@@ -20,12 +20,13 @@ export function SignIn() {
   const enter = useEnter();
   const run = async () => {
     const { twoFactorRedirect } = await signIn({ email, password });
-    if (twoFactorRedirect) return await navigate({ to: "/two-factor", search: { next } });
+    if (twoFactorRedirect)
+      return await navigate({ to: "/two-factor", search: { next }, hash: true });
     await enter();
   };
   const foot = (
     <>
-      <Link to="/code" search={{ next, email }}>
+      <Link to="/code" search={{ next, email }} hash={true}>
         {t.entry.byCode}
       </Link>
       <Link to="/forgot">{t.entry.forgot}</Link>

@@ -12,6 +12,7 @@ import { Waiting } from "../parts/loaded.tsx";
 import { Brand } from "../parts/mark.tsx";
 import { PageHead } from "../parts/panel.tsx";
 import { useMe } from "../session.tsx";
+import { useOperatorLoss, useSessionEnd } from "../shell/leave.ts";
 import { PersonMenu } from "../shell/person-menu.tsx";
 import { ot } from "../texts/operator.ts";
 import { Go, useGo } from "./go.tsx";
@@ -34,6 +35,8 @@ const NAVIGATION: readonly {
 
 export function OperatorShell() {
   const { person } = useMe();
+  useSessionEnd();
+  useOperatorLoss();
   if (person.operator_pages === null) {
     return (
       <main className="entry">
@@ -177,7 +180,7 @@ function Navigation({ close }: { readonly close?: () => void }) {
         ))}
       </nav>
       <div className="side-foot">
-        <PersonMenu onSignedOut={() => window.location.assign("/dashboard/sign-in")}>
+        <PersonMenu>
           <Menu.Item component="a" href="/dashboard">
             {ot.nav.toDashboard}
           </Menu.Item>

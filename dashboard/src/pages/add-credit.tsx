@@ -45,7 +45,7 @@ function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">)
   const [text, setText] = useState<string>(first);
   const [way, setWay] = useState(cards[0]?.id ?? PAGE);
   const [saveCard, setSaveCard] = useState(true);
-  const [request] = useState(() => crypto.randomUUID());
+  const [request, setRequest] = useState(() => crypto.randomUUID());
   const usd = typedUsd(text);
   const problem = amountProblem(usd, billing);
   const change = useChange(async () => {
@@ -57,7 +57,12 @@ function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">)
       return;
     }
     const { top_up: charged } = await chargeCard(account, usd, way, request);
-    if (charged.status === "failed") throw new Error(t.billing.declined(charged.failure));
+    if (charged.status === "failed") {
+      // It has ended: the next try, perhaps with another card, is another order.
+      setRequest(crypto.randomUUID());
+      await outdateAccount(account);
+      throw new Error(t.billing.declined(charged.failure));
+    }
     say(charged.status === "succeeded" ? t.billing.credited(moneyText(usd)) : t.billing.underWay);
     await outdateAccount(account);
     close();

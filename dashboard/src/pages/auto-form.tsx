@@ -24,7 +24,9 @@ export function AutoForm({ opened, close, account, billing }: AutoFormProps) {
   const [amount, setAmount] = useState(auto?.amount_usd ?? caps.auto_usd);
   const [below, setBelow] = useState(auto?.threshold_usd ?? THRESHOLD_SUGGESTED);
   const [cap, setCap] = useState(auto?.monthly_cap_usd ?? caps.auto_month_usd);
-  const [card, setCard] = useState(auto?.card ?? cards[0]?.id ?? null);
+  // The card of one that is paused may be gone.
+  const known = cards.find(({ id }) => id === auto?.card) ?? cards[0];
+  const [card, setCard] = useState(known?.id ?? null);
   const [agreed, setAgreed] = useState(false);
   const [amountUsd, belowUsd, capUsd] = [typedUsd(amount), typedUsd(below), typedUsd(cap)];
   const problems = {

@@ -33,8 +33,7 @@ export function AutoTopUp({ account, billing, canPay }: AutoProps) {
       {auto === null ? (
         <div className="stack">
           <p className="small">{t.billing.autoAbout}</p>
-          {cards.length === 0 && <p className="small dim">{t.billing.autoNeedsCard}</p>}
-          {isZero(caps.auto_usd) && <p className="small dim">{t.billing.autoNotInTier}</p>}
+          <Missing billing={billing} />
           {isPossible && (
             <div>
               <Button size="xs" variant="default" onClick={() => change({ add: "auto" })}>
@@ -44,7 +43,7 @@ export function AutoTopUp({ account, billing, canPay }: AutoProps) {
           )}
         </div>
       ) : (
-        <AutoTerms account={account} billing={billing} canPay={canPay} />
+        <AutoTerms account={account} billing={billing} canPay={canPay} isPossible={isPossible} />
       )}
       {isPossible && (
         <AutoForm
@@ -59,7 +58,22 @@ export function AutoTopUp({ account, billing, canPay }: AutoProps) {
   );
 }
 
-function AutoTerms({ account, billing, canPay }: AutoProps) {
+/** What an automatic top-up needs and the account does not have. */
+function Missing({ billing: { cards, caps } }: Pick<AutoProps, "billing">) {
+  return (
+    <>
+      {cards.length === 0 && <p className="small dim">{t.billing.autoNeedsCard}</p>}
+      {isZero(caps.auto_usd) && <p className="small dim">{t.billing.autoNotInTier}</p>}
+    </>
+  );
+}
+
+interface AutoTermsProps extends AutoProps {
+  /** False where it cannot be changed or resumed. */
+  readonly isPossible: boolean;
+}
+
+function AutoTerms({ account, billing, canPay, isPossible }: AutoTermsProps) {
   const { auto, cards } = billing;
   const [, change] = useFields();
   const [isStopping, setStopping] = useState(false);
@@ -78,11 +92,14 @@ function AutoTerms({ account, billing, canPay }: AutoProps) {
           [t.billing.card, card === undefined ? t.states.none : cardName(card)],
         ]}
       />
+      <Missing billing={billing} />
       {canPay && (
         <div className="row">
-          <Button size="xs" variant="default" onClick={() => change({ add: "auto" })}>
-            {auto.state === "paused" ? t.billing.autoResume : t.billing.autoChange}
-          </Button>
+          {isPossible && (
+            <Button size="xs" variant="default" onClick={() => change({ add: "auto" })}>
+              {auto.state === "paused" ? t.billing.autoResume : t.billing.autoChange}
+            </Button>
+          )}
           <Button size="xs" variant="default" onClick={() => setStopping(true)}>
             {t.billing.autoOff}
           </Button>

@@ -4,7 +4,8 @@ import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { revokeKey } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
-import { Ask } from "../parts/ask.tsx";
+import { newKeys } from "../new-keys.ts";
+import { Ask, say } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 
 interface DeleteKeyProps {
@@ -16,7 +17,9 @@ interface DeleteKeyProps {
 export function DeleteKey({ account, keyRow: { id, name }, close }: DeleteKeyProps) {
   const [typed, setTyped] = useState("");
   const run = async () => {
-    await revokeKey(account, id);
+    const { applied } = await revokeKey(account, id);
+    if (newKeys.get(account)?.id === id) newKeys.delete(account);
+    say(applied ? t.work.keys.removed : t.work.keys.removedSoon);
     await outdateAccount(account);
   };
   return (
@@ -26,7 +29,6 @@ export function DeleteKey({ account, keyRow: { id, name }, close }: DeleteKeyPro
       title={t.work.keys.removeTitle(name)}
       action={t.work.keys.remove}
       run={run}
-      done={t.work.keys.removed}
       disabled={typed.trim() !== name.trim()}
     >
       <p className="small">{t.work.keys.removeAbout}</p>

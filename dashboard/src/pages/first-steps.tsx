@@ -88,7 +88,7 @@ export function Snippets({ account, surface, keyText }: SnippetsProps) {
   if (data === undefined) return <Waiting height={90} />;
   const usable = data.models.filter((one) => !one.is_paused);
   const model = usable.find((one) => one.free_credit_eligible) ?? usable[0];
-  const key = keyText ?? newKeys.get(account) ?? null;
+  const key = keyText ?? newKeys.get(account)?.key ?? null;
   const text = snippet(name, {
     baseUrl: installation.base_url,
     key,

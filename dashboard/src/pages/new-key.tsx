@@ -69,13 +69,13 @@ function KeyForm({ account, reply, done, close }: KeyFormProps) {
   const budget = limit.trim() === "" ? null : typedUsd(limit);
   const isWrongLimit = limit.trim() !== "" && budget === null;
   const change = useChange(async () => {
-    const { key } = await createKey(account.id, {
+    const { key, created } = await createKey(account.id, {
       name: name.trim(),
       scopes,
       ip_allowlist: ips.split(/[\s,]+/).filter((one) => one !== ""),
       ...(budget !== null && { monthly_limit_usd: budget }),
     });
-    newKeys.set(account.id, key);
+    newKeys.set(account.id, { id: created.id, key });
     done(key);
     await outdateAccount(account.id);
   });

@@ -3,7 +3,7 @@
 import { Button, Select, Textarea } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type ApiCall, streamChat } from "../api/playground.ts";
 import { modelsQuery, outdateAccount } from "../api/queries.ts";
 import { type Change, Problem, useChange } from "../parts/ask.tsx";
@@ -27,15 +27,20 @@ const TYPING_MS = 400;
 
 interface Chat {
   readonly lines: readonly Line[];
-  /** Sends what was said; throws if it was refused. */
-  readonly send: (said: string, call: ApiCall) => Promise<void>;
+  /**
+   * Sends what was said; throws if it was refused. `onNothing` is called if nothing of an answer
+   * came, so that the conversation is as before.
+   */
+  readonly send: (said: string, call: ApiCall, onNothing: () => void) => Promise<void>;
   readonly stop: () => void;
 }
 
 function useChat(account: string): Chat {
   const [lines, setLines] = useState<readonly Line[]>([]);
   const abort = useRef<AbortController | null>(null);
-  const send = async (said: string, call: ApiCall) => {
+  // An answer that is not seen any more would still be paid for.
+  useEffect(() => () => abort.current?.abort(), []);
+  const send: Chat["send"] = async (said, call, onNothing) => {
     const id = lines.length;
     let answer = "";
     const show = (more: Partial<Line> = {}) => {
@@ -51,10 +56,12 @@ function useChat(account: string): Chat {
     try {
       show(await streamChat(account, call, onText, signal));
     } catch (error) {
-      // What was stopped keeps what has come.
-      if (signal.aborted) return;
-      setLines(lines);
-      throw error;
+      // What has come is charged, so it stays.
+      if (answer === "") {
+        setLines(lines);
+        onNothing();
+      }
+      if (!signal.aborted) throw error;
     } finally {
       await outdateAccount(account);
     }
@@ -87,12 +94,7 @@ export function PlaygroundChat({ account }: { readonly account: Account }) {
     const call = callOf(said);
     if (call === null) return;
     setText("");
-    try {
-      await send(said, call);
-    } catch (error) {
-      setText(said);
-      throw error;
-    }
+    await send(said, call, () => setText(said));
   });
   return (
     <div className="stack">

@@ -132,7 +132,7 @@ function SideBalance({ account }: { readonly account: string }) {
 function OwnMenu({ account }: { readonly account: string }) {
   const navigate = useNavigate();
   return (
-    <PersonMenu onSignedOut={() => navigate({ to: "/sign-in" })}>
+    <PersonMenu>
       <Menu.Item onClick={() => void navigate({ to: "/$account/settings", params: { account } })}>
         {t.nav.you}
       </Menu.Item>

@@ -2,26 +2,18 @@
 
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import type { ReactNode } from "react";
-import { signOut } from "../api/auth.ts";
-import { queryClient } from "../api/queries.ts";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
+import { leave } from "./leave.ts";
 
 interface PersonMenuProps {
   /** Its first items. */
   readonly children: ReactNode;
-  /** Leads to the page for signing in. */
-  readonly onSignedOut: () => unknown;
 }
 
-export function PersonMenu({ children, onSignedOut }: PersonMenuProps) {
+export function PersonMenu({ children }: PersonMenuProps) {
   const { person } = useMe();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const leave = async () => {
-    await signOut();
-    queryClient.clear();
-    await onSignedOut();
-  };
   return (
     <Menu width={220} position="top-start">
       <Menu.Target>

@@ -2,23 +2,34 @@
 
 import { Burger, Drawer } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { Link, Navigate, Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { Suspense, useEffect, useRef } from "react";
 import { Waiting } from "../parts/loaded.tsx";
 import { Brand } from "../parts/mark.tsx";
-import { useAccount } from "../session.tsx";
+import { useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { AccountState } from "./account-state.tsx";
 import { Jump } from "./jump.tsx";
 import { KeyboardList } from "./keyboard-list.tsx";
+import { useAccountLoss, useSessionEnd } from "./leave.ts";
 import { Navigation } from "./navigation.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
+/** The frame, unless the account was lost while its page was open. */
 export function Shell() {
+  const { accounts } = useMe();
+  const { account } = useParams({ strict: false });
+  if (accounts.every(({ id }) => id !== account)) return <Navigate to="/" replace />;
+  return <Frame />;
+}
+
+function Frame() {
   const account = useAccount();
   const [menu, { open, close }] = useDisclosure(false);
   const { shown, hide } = useShortcuts(account.id);
   const main = useTitle();
+  useSessionEnd();
+  useAccountLoss();
   return (
     <div className="frame">
       <a className="skip-link" href="#content">

@@ -124,6 +124,7 @@ export const workTexts = {
     removeAbout: "It stops working at once. Calls that are open end as they would have.",
     removeType: (name: string) => `Type ${name} to confirm`,
     removed: "The key is deleted.",
+    removedSoon: "The key is deleted. Until all servers know, calls with it may still be taken.",
     rotate: "How to replace a key",
     rotateSteps: [
       "Make a new key with the same scopes.",
