@@ -9,6 +9,7 @@ import type { Clock } from "./core/clock.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import type { SecretList } from "./core/secrets.ts";
+import { BodyShares } from "./http/body-shares.ts";
 import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { DashboardFiles } from "./http/dashboard-files.ts";
@@ -164,6 +165,7 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     calls: { accounts, chat, tokens, abandoned, search, maps, clock, log, meter, tracer },
     keys: deps.keys,
     anonymous: deps.anonymous,
+    bodies: new BodyShares(),
     catalogue: deps.catalogue,
     pauses: deps.pauses,
     mail: deps.mail,

@@ -93,10 +93,10 @@ test("beyond so many keys that left streams the oldest is forgotten", async () =
   const streams = new AbandonedStreams(new FakeClock());
   const signal = new AbortController().signal;
   const leaveOften = async (key: string) => {
-    for (let left = 0; left < 21; left += 1) (await streams.turn(key, signal)).abandon();
+    for (let left = 0; left < 21; left += 1) (await streams.turn(key, 60, signal)).abandon();
   };
   const isSlow = async (key: string) => {
-    const turns = [streams.turn(key, signal), streams.turn(key, signal)];
+    const turns = [streams.turn(key, 60, signal), streams.turn(key, 60, signal)];
     const first = await turns[0];
     await Promise.resolve();
     const waits = turns[1] !== undefined && Bun.peek.status(turns[1]) === "pending";
@@ -108,7 +108,7 @@ test("beyond so many keys that left streams the oldest is forgotten", async () =
   await leaveOften("second");
   expect([await isSlow("first"), await isSlow("second")]).toEqual([true, true]);
   for (let key = 0; key < ABANDONING_KEYS_MAX - 1; key += 1) {
-    (await streams.turn(`key_${key}`, signal)).abandon();
+    (await streams.turn(`key_${key}`, 60, signal)).abandon();
   }
   expect([await isSlow("first"), await isSlow("second")]).toEqual([false, true]);
 });

@@ -61,6 +61,8 @@ export interface Outcome {
   readonly requests: number;
   /** Set if another model served the call than the one of its admission. */
   readonly model?: string | undefined;
+  /** The version of that model's prices. */
+  readonly priceVersion?: string | undefined;
   /** The route that served it (SPEC 2.8); omitted if none did. */
   readonly lane?: string | undefined;
   /** What the call cost the operator; omitted if its route has no buying price. */
@@ -160,6 +162,10 @@ export function parseMetadata(text: string): CallMetadata {
 
 /** An outcome as one text, in the same way as `metadataText`. */
 export function outcomeText(o: Outcome): string {
+  const upstreamCost = o.upstreamCost === undefined ? null : toDouble(o.upstreamCost);
+  // What is not known at the end is left out: then the text is as earlier releases write it.
+  const more = [upstreamCost, o.priceVersion ?? null];
+  while (more.at(-1) === null) more.pop();
   return JSON.stringify([
     o.status,
     o.errorCode,
@@ -171,8 +177,7 @@ export function outcomeText(o: Outcome): string {
     o.requests,
     o.model ?? null,
     o.lane ?? null,
-    // The last one is left out if it is not known: then the text is as earlier releases write it.
-    ...(o.upstreamCost === undefined ? [] : [toDouble(o.upstreamCost)]),
+    ...more,
   ]);
 }
 
@@ -190,6 +195,7 @@ export function parseOutcome(text: string): Outcome {
     model,
     lane,
     upstreamCost = null,
+    priceVersion = null,
   ] = JSON.parse(text);
   return {
     ...{ status, errorCode, latencyMs, firstTokenMs },
@@ -197,5 +203,6 @@ export function parseOutcome(text: string): Outcome {
     ...(model !== null && { model }),
     ...(lane !== null && { lane }),
     ...(upstreamCost !== null && { upstreamCost: nanoOf(upstreamCost) }),
+    ...(priceVersion !== null && { priceVersion }),
   };
 }

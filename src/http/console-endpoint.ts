@@ -8,8 +8,9 @@ import { AdministrationError, ApiError, OK, toApiError } from "../core/errors.ts
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { mayAct, type Role } from "../core/roles.ts";
+import type { BodyShares } from "./body-shares.ts";
 import type { ClientInfo } from "./client-info.ts";
-import type { ClientIp } from "./client-ip.ts";
+import { type ClientIp, networkOf } from "./client-ip.ts";
 import type { Endpoint, EndpointInfo } from "./endpoint-info.ts";
 import { explain } from "./explain.ts";
 import type { RawRequest } from "./frame.ts";
@@ -26,6 +27,7 @@ export interface ConsoleFrameDeps {
   /** The configured address of the console; null if it is the host that was asked. */
   readonly consoleUrl: string | null;
   readonly clock: Clock;
+  readonly bodies: Pick<BodyShares, "of">;
   readonly random: RandomBytes;
   readonly log: Log;
   readonly clientIp: ClientIp;
@@ -217,7 +219,7 @@ async function memberOf(
 
 /** What a request carries, checked. */
 export async function readInput<Input>(
-  { deps, request }: VisitorContext<ConsoleFrameDeps>,
+  { deps, request, clientIp }: VisitorContext<ConsoleFrameDeps>,
   { body, query }: ConsoleInput<Input>,
 ): Promise<Input> {
   if (query !== undefined) {
@@ -227,7 +229,8 @@ export async function readInput<Input>(
   }
   // Without a schema there is no input, whatever the type says.
   if (body === undefined) return undefined as Input;
-  const text = await readText(request, { bytesMax: body.bytesMax, clock: deps.clock });
+  const share = deps.bodies.of(networkOf(clientIp));
+  const text = await readText(request, { bytesMax: body.bytesMax, clock: deps.clock, share });
   const value = body.parse(text);
   // JSON has no other way to write it.
   if (text.includes("\\u0000")) refuseNul(value);

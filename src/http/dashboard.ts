@@ -8,7 +8,7 @@ import { pathOf } from "./open-end.ts";
 import { Type } from "./schema.ts";
 
 export interface DashboardDeps {
-  /** The built pages; null if they were never built. */
+  /** The built pages; null if they were never built, or no console is served. */
   readonly dashboard: () => DashboardFiles | null;
   readonly random: RandomBytes;
 }
@@ -50,7 +50,8 @@ function answer({ dashboard, random }: DashboardDeps, request: Request): Respons
   const files = dashboard();
   if (files === null) {
     const text =
-      "The dashboard is not built: run `bun scripts/build-dashboard.ts`, then restart.\n";
+      "No dashboard is served. It needs SESSION_SECRET and CONSOLE_URL, and its pages, which " +
+      "`farebox api` builds in FAREBOX_DATA.\n";
     return new Response(text, { status: 503, headers: TEXT });
   }
   const path = pathOf(request.url);

@@ -151,9 +151,11 @@ async function readInput<Deps extends FrameDeps, Input>(
 ): Promise<Input> {
   // Without a body there is no input, whatever the type says.
   if (body === undefined) return undefined as Input;
-  const { clock } = context.deps.calls;
+  const { deps, call } = context;
+  const share = deps.bodies.of(call.identity.accountId);
+  const rules = { bytesMax: body.bytesMax, clock: deps.calls.clock, share };
   arrival.isReadingBody = true;
-  const text = await readText(arrival.request, { bytesMax: body.bytesMax, clock });
+  const text = await readText(arrival.request, rules);
   arrival.isReadingBody = false;
   const value = body.parse(text);
   if (precheck !== undefined) await precheck(value, context);

@@ -9,6 +9,7 @@ import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import { invalidKey, type KeyDigests, keyDigests, type Surface } from "../core/keys.ts";
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
 import type { SecretList } from "../core/secrets.ts";
+import type { BodyShares } from "./body-shares.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { readKey } from "./read-key.ts";
@@ -41,6 +42,7 @@ export interface FrameDeps {
   readonly pauses: Pauses;
   readonly keys: KeyDirectory;
   readonly anonymous: AnonymousWindow;
+  readonly bodies: Pick<BodyShares, "of">;
   readonly random: RandomBytes;
   readonly keyPeppers: SecretList;
   readonly clientIp: ClientIp;

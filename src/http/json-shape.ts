@@ -1,11 +1,14 @@
-// Measures JSON text before it is parsed: its depth and its number of keys.
+// Measures JSON text before it is parsed: its depth, its number of keys and that of its values.
 
 import { ApiError } from "../core/errors.ts";
 import { JSON_DEPTH_MAX } from "../core/limits.ts";
 
 const KEYS_MAX = 10_000;
+/** All that is done with a body takes time for each value, and meanwhile all others wait. */
+export const VALUES_MAX = 100_000;
 
 const QUOTE = 34;
+const COMMA = 44;
 const COLON = 58;
 const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
@@ -15,11 +18,13 @@ const CLOSE_BRACE = 125;
 
 /**
  * Throws if the text is dangerous to parse or process: `invalid_json` if it nests too deep,
- * `invalid_parameter` if it has too many keys. Does not check that it is JSON.
+ * `invalid_parameter` if it has too many keys or values. Does not check that it is JSON.
  */
 export function checkJsonShape(text: string): void {
   let depth = 0;
   let keys = 0;
+  // The text is one value, and each comma and each opening bracket brings at most one more.
+  let values = 1;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE:
@@ -28,6 +33,7 @@ export function checkJsonShape(text: string): void {
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth++;
+        values++;
         if (depth > JSON_DEPTH_MAX) {
           throw new ApiError("invalid_json", `The body nests deeper than ${JSON_DEPTH_MAX} levels`);
         }
@@ -36,14 +42,20 @@ export function checkJsonShape(text: string): void {
       case CLOSE_BRACKET:
         depth--;
         break;
+      case COMMA:
+        values++;
+        break;
       case COLON:
         keys++;
-        if (keys > KEYS_MAX) {
-          throw new ApiError("invalid_parameter", `The body has more than ${KEYS_MAX} keys`);
-        }
+        if (keys > KEYS_MAX) throw tooMany(KEYS_MAX, "keys");
         break;
     }
+    if (values > VALUES_MAX) throw tooMany(VALUES_MAX, "values");
   }
+}
+
+function tooMany(most: number, what: string): ApiError {
+  return new ApiError("invalid_parameter", `The body has more than ${most} ${what}`);
 }
 
 // Jumps from quote to quote with native code: most of a body is text inside strings.

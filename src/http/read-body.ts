@@ -3,6 +3,7 @@
 
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
+import type { BodyShare } from "./body-shares.ts";
 import { checkJsonShape } from "./json-shape.ts";
 
 /** How long a client may take to send its body. */
@@ -11,21 +12,35 @@ const BODY_MS_MAX = 10_000;
 export interface BodyRules {
   readonly bytesMax: number;
   readonly clock: Clock;
+  /** What the sender may have in memory; without it, only this body is bounded. */
+  readonly share?: BodyShare;
 }
 
 // Can be shared: decoding a whole text at once keeps no state.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The text of a body. Throws `body_too_large` or `invalid_json`. */
+/**
+ * The text of a body. Throws `body_too_large`, `invalid_json`, or `rate_limit_exceeded` if the
+ * sender has too much under way.
+ */
 export async function readText(request: Request, rules: BodyRules): Promise<string> {
+  try {
+    return await readOwn(request, rules);
+  } finally {
+    rules.share?.end();
+  }
+}
+
+async function readOwn(request: Request, rules: BodyRules): Promise<string> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules.bytesMax);
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
     throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
   }
+  if (declared !== null) rules.share?.take(Number(declared));
   const bytes = await inTime(
-    declared === null ? readStream(request, rules.bytesMax) : request.bytes(),
+    declared === null ? readStream(request, rules) : request.bytes(),
     rules.clock,
   );
   return decode(bytes);
@@ -73,13 +88,14 @@ function inTime(reading: Promise<Uint8Array>, clock: Clock): Promise<Uint8Array>
 }
 
 // Reads a body without a declared length piece by piece, to stop at the limit.
-async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
+async function readStream(request: Request, { bytesMax, share }: BodyRules): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of request.body) {
     length += piece.byteLength;
     if (length > bytesMax) throw tooLarge(bytesMax);
+    share?.take(piece.byteLength);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, length);

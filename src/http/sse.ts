@@ -36,6 +36,9 @@ export function dataFrame(json: string): string {
 
 export const DONE_FRAME = dataFrame("[DONE]");
 
+/** A comment, which clients skip. */
+export const KEEP_ALIVE_FRAME = ": thinking\n\n";
+
 /** Streams the frames of a source. `onEnd` is called once, when the stream ended or was cut. */
 export function eventStream(source: FrameSource, facts: ResponseMeta, onEnd: () => void): Response {
   const frames = new ReadableStream<string>(

@@ -233,12 +233,8 @@ function entryOf<Value extends object>(
 const RESULTS = { server: "failed", connection: "unreachable", nobody: "ignored" } as const;
 
 function resultOf(error: unknown): "failed" | "unreachable" | "ignored" {
-  if (error instanceof RouteFailure) {
-    return RESULTS[error.blames];
-  }
-  // Errors of the platform are those of connections. An exception is a time limit: the request may
-  // have been too much for the server in that time.
-  return error instanceof Error && error.name === "TimeoutError" ? "failed" : "unreachable";
+  // Any other error comes from reading the answer: it may be the fault of this one request.
+  return error instanceof RouteFailure ? RESULTS[error.blames] : "failed";
 }
 
 /** The earliest time at which a failed server says that it can serve again. */

@@ -46,8 +46,13 @@ export async function exchange<T>(
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
-    throw new RouteFailure(`The server did not answer (${codeOf(error)})`, "connection");
+    throw connectionFailure(error);
   }
+}
+
+/** What the platform says of a connection that failed, without the address. */
+export function connectionFailure(error: unknown): RouteFailure {
+  return new RouteFailure(`The server did not answer (${codeOf(error)})`, "connection");
 }
 
 /** A status that is no answer. `isHealthy` if it does not mean that the server is unhealthy. */

@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
+import { priceVersionOf } from "../../src/core/price-version.ts";
 import { AUTO_TERMS, type ModelEntry, priceBand } from "../../src/services/chat/catalogue.ts";
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import type { AccountTerms, TestAccount } from "../support/accounts.ts";
@@ -197,6 +198,8 @@ describe("auto", () => {
       expect(entries[0]?.end).toMatchObject({
         status: 200,
         model: "cheap",
+        // What the call costs, and its receipt, are by the prices of the model that answered.
+        priceVersion: priceVersionOf(catalogue.models.get("cheap")?.bands ?? []),
       });
     },
   );

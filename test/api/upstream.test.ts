@@ -20,6 +20,9 @@ const MOODS = [
   "negative-usage",
   "absurd-usage",
   "cached-usage",
+  "usage-in-front",
+  "usage-beside-delta",
+  "usage-then-reset",
   "429",
   "503",
   "bad-json",
@@ -212,6 +215,26 @@ describe("a stream", () => {
     expect(chunks[0].choices[0].logprobs.content).toHaveLength(1);
     expect(chunks.at(-1).usage.completion_tokens_details).toEqual({ reasoning_tokens: 3 });
     expect(all.join()).not.toContain(UPSTREAM_SECRET);
+  });
+
+  for (const model of ["usage-in-front", "usage-beside-delta"]) {
+    test(`costs all of its text where more of it follows the usage: ${model}`, async () => {
+      const account = await api.account({ paid: "1" });
+      const all = await frames(await api.post(account, chatBody({ model, stream: true })));
+      const { usage, svc } = JSON.parse(all.at(-2) ?? "");
+      expect(usage.completion_tokens).toBe(9);
+      expect(usd(`${svc.cost_usd}`)).toBe((await api.view(account)).monthSpent);
+    });
+  }
+
+  test("that breaks off costs what was sent after a usage too", async () => {
+    const account = await api.account({ paid: "1" });
+    const body = chatBody({ model: "usage-then-reset", stream: true });
+    const all = await frames(await api.post(account, body));
+    expect(JSON.parse(all.at(-1) ?? "").error.code).toBe("upstream_unreachable");
+    await until(() => api.openCalls === 0, "the call was settled");
+    const entries = await api.journal(account);
+    expect(entries.at(-1)?.end).toMatchObject({ completionTokens: 9 });
   });
 
   test("carries tool calls", async () => {

@@ -3,6 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { CHAT } from "../../src/core/limits.ts";
+import { BODY_BYTES_AT_ONCE } from "../../src/http/body-shares.ts";
 import { chatBody, until } from "../support/api-world.ts";
 import { eventLoopTurns } from "../support/eventually.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -29,8 +31,8 @@ interface Talk {
 const FLOOD_BYTES = 1_000_000_000;
 const BODY = JSON.stringify(chatBody());
 
-function head(lines: readonly string[], host = "Host: x"): string {
-  const key = `Authorization: Bearer ${account.key}`;
+function head(lines: readonly string[], host = "Host: x", caller = account): string {
+  const key = `Authorization: Bearer ${caller.key}`;
   const all = ["POST /v1/chat/completions HTTP/1.1", host, key, ...lines].filter(
     (line) => line !== "",
   );
@@ -109,6 +111,27 @@ describe("a body that does not come", () => {
       expect(api.openCalls).toBe(0);
     });
   }
+});
+
+test("bodies of one account that do not come keep no other account out, and end", async () => {
+  const bytes = CHAT.bodyBytesMax;
+  const declared = `Content-Length: ${bytes}`;
+  const room = BODY_BYTES_AT_ONCE / bytes;
+  const slow = Array.from({ length: room }, () => talk(head([declared])));
+  await until(() => clock.pending === room, "all bodies were waited for");
+  const one = `${head([`Content-Length: ${BODY.length}`])}${BODY}`;
+  const more = await talk(one, { untilClosed: true });
+  expect([more.status, JSON.parse(more.body).error.code]).toEqual([429, "rate_limit_exceeded"]);
+  const chunked = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+  const undeclared = `${head(["Transfer-Encoding: chunked"])}${chunked}`;
+  expect((await talk(undeclared, { untilClosed: true })).status).toBe(429);
+  const other = await api.account({ contract: "enterprise", free: "5" });
+  const theirs = head([`Content-Length: ${BODY.length}`], "Host: x", other);
+  expect((await talk(`${theirs}${BODY}`)).status).toBe(200);
+  clock.advance(10_000);
+  expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(Array(room).fill(400));
+  expect((await talk(one)).status).toBe(200);
+  expect((await talk(undeclared)).status).toBe(200);
 });
 
 describe("a request that is not what it seems", () => {

@@ -32,6 +32,8 @@ const COMMON_HEADERS = [
 ] as const;
 /** What belongs to no surface answers without the headers of one. */
 const OF_THE_PROGRAM: ReadonlySet<string> = new Set(PROGRAM.map(({ path }) => path));
+/** The console, which dots in a path may lead to. It has a fuzzer of its own (check-console.ts). */
+const OF_THE_CONSOLE = /^\/console\/api\//i;
 const GATEWAY_FAILURES: ReadonlySet<number> = new Set([502, 503]);
 /** Codes of paths that have no endpoint; a malformed Host comes before them. */
 const UNROUTED: ReadonlySet<string> = new Set([
@@ -55,6 +57,9 @@ export function checkAnswer(
   }
   const path = pathOf(request.target);
   const endpoint = endpointOf(request.method, path);
+  if (endpoint === null && OF_THE_CONSOLE.test(path)) {
+    return { status, requestId: null, cost: usd("0") };
+  }
   // The webhook has a request id, but serves no call of an account.
   const isWebhook = path === "/webhooks/stripe" && request.method === "POST";
   if (requestId === null || isWebhook) {

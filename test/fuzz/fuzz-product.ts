@@ -102,6 +102,9 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
         TRUSTED_PROXIES: "127.0.0.1",
         MAIL_SMTP_URL: `${smtp.url}?tls=none`,
         MAIL_DOMAIN: "mail.fuzz.test",
+        // Without a console no dashboard is served.
+        SESSION_SECRET: "the session secret of the fuzzed product",
+        CONSOLE_URL: "https://console.fuzz.test",
       },
     }),
   );

@@ -118,4 +118,7 @@ test("a field without a name is named as that", () => {
   expect(refuse(() => refuseHalfPairs({ a: { "": "\ud800" } }))).toBe(
     'a."" has half of a surrogate pair',
   );
+  expect(refuse(() => refuseHalfPairs([1, { b: ["x", [null, "\ud800"]] }]))).toBe(
+    "[1].b[1][1] has half of a surrogate pair",
+  );
 });

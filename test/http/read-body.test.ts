@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/core/clock.ts";
 import { ApiError, type ErrorCode } from "../../src/core/errors.ts";
 import { type JsonBody, jsonBody } from "../../src/http/json-body.ts";
+import { VALUES_MAX } from "../../src/http/json-shape.ts";
 import { readText } from "../../src/http/read-body.ts";
 import { Type } from "../../src/http/schema.ts";
 
@@ -141,6 +142,33 @@ describe("the text of a body", () => {
       `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
     expect(await codeOf(() => parseObject(keys(10_000)))).toBe("none");
     expect(await codeOf(() => parseObject(keys(10_001)))).toBe("invalid_parameter");
+  });
+
+  test("takes 100,000 values and refuses more, however they are nested", async () => {
+    const list = (item: string, count: number) => `[${Array(count).fill(item).join()}]`;
+    const value = (array: string) => `{"a":${array}}`;
+    // The object and the list are values themselves.
+    expect(await codeOf(() => parseObject(value(list("1", 99_998))))).toBe("none");
+    expect(await codeOf(() => parseObject(value(list("1", 100_001))))).toBe("invalid_parameter");
+    const deep = "[".repeat(50) + "]".repeat(50);
+    expect(await codeOf(() => parseObject(value(list(deep, 1_900))))).toBe("none");
+    expect(await codeOf(() => parseObject(value(list(deep, 2_100))))).toBe("invalid_parameter");
+    expect(await codeOf(() => parseObject(value(`"${",[".repeat(200_000)}"`)))).toBe("none");
+  });
+
+  test("is searched for half pairs about as fast as it is read, however many values it has", () => {
+    const { parse } = jsonBody(Type.Object({}), { bytesMax: 4 * KIB * KIB });
+    const fastest = (text: string) => {
+      const times = [1, 2, 3].map(() => {
+        const startNs = Bun.nanoseconds();
+        parse(text);
+        return Bun.nanoseconds() - startNs;
+      });
+      return Math.min(...times);
+    };
+    const numbers = `[1${",1".repeat(VALUES_MAX - 10)}]`;
+    const unsearched = fastest(`{"a":${numbers}}`);
+    expect(fastest(`{"x":"\\ud83d\\ude00","a":${numbers}}`)).toBeLessThan(10 * unsearched);
   });
 
   test("does not let __proto__ reach any other object", () => {

@@ -182,6 +182,16 @@ describe("a wrong file is refused by line", () => {
       extra('["best_of"]'),
       "line 11: models[0].extra_parameters[0] 'best_of' could cost more than is reserved",
     ],
+    // The first replaces max_tokens at llama.cpp's server; searches cost extra at their sellers.
+    ...["n_predict", "n_cmpl", "search_parameters", "enable_search"].map(
+      (name) =>
+        [
+          `the extra parameter ${name}`,
+          '"id": "m1",',
+          extra(`["${name}"]`),
+          `line 11: models[0].extra_parameters[0] '${name}' could cost more than is reserved`,
+        ] as const,
+    ),
     [
       "an extra parameter that is no name",
       '"id": "m1",',

@@ -139,7 +139,8 @@ export function upstreamCall(
   parts: Partial<UpstreamCall> = {},
 ): UpstreamCall {
   return {
-    ...{ provider, model, request: REQUEST, showsReasoning: false, signal: idle() },
+    ...{ provider, model, publicId: "public-model" },
+    ...{ request: REQUEST, showsReasoning: false, signal: idle() },
     fetch: (url, init) => fetch(url, init),
     ...parts,
   };

@@ -175,6 +175,18 @@ function withUsage(usage: unknown): Mood {
   return (answer) => speak(answer, WORDS, { usage });
 }
 
+/** A stream that says its usage too early: all of its text comes after it. */
+function usageBefore(choices: object[], end = (answer: Answer) => answer.delta({}, "stop")): Mood {
+  return async (answer) => {
+    answer.event(chunk(choices, { usage: { ...USAGE, completion_tokens: 0 } }));
+    await pause(10);
+    for (const content of WORDS) answer.delta({ content });
+    await pause(10);
+    end(answer);
+    answer.end();
+  };
+}
+
 function begin(answer: Answer): void {
   if (answer.isStream) answer.delta({ content: WORDS[0] });
   else answer.part('{"choices":[');
@@ -197,6 +209,9 @@ const MOODS: Readonly<Record<string, Mood>> = {
   "zero-usage": withUsage({ prompt_tokens: 12, completion_tokens: 0, total_tokens: 12 }),
   "over-cached-usage": withUsage({ ...USAGE, prompt_tokens_details: { cached_tokens: 13 } }),
   "cached-usage": withUsage({ ...USAGE, prompt_tokens_details: { cached_tokens: 10 } }),
+  "usage-in-front": usageBefore([]),
+  "usage-beside-delta": usageBefore([{ index: 0, delta: { content: "" } }]),
+  "usage-then-reset": usageBefore([], (answer) => answer.cut()),
   "hang-before-headers": () => {},
   "hang-in-error": (answer) => {
     answer.head(500, { "content-type": "application/json", "content-length": "500" });

@@ -16,7 +16,7 @@ interface Asked {
 
 const works = () => Promise.resolve("served");
 const fails = () => Promise.reject(new RouteFailure("500"));
-const isAway = () => Promise.reject(new Error("ECONNREFUSED"));
+const isAway = () => Promise.reject(new RouteFailure("ECONNREFUSED", "connection"));
 
 function setUp(concurrencyMax = 100) {
   const clock = new FakeClock();

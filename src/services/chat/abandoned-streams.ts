@@ -1,18 +1,24 @@
-// A stream that its caller leaves before the first token is free. A key that does this often can
-// have only one stream at a time without a first token.
+// A stream that its caller leaves before the first token is free. A key that does this often, for
+// the requests that it may send, can have only one stream at a time without a first token.
 
 import { clientLeft } from "../../calls/settling.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** How many streams of a key may be abandoned before their first token per minute (D-175). */
+/** How many streams of a key may be abandoned before their first token per minute (D-175)... */
 const ABANDONED_MAX = 20;
+/** ...for each of so many requests that the key may send per minute, but at least once (D-398). */
+const REQUESTS_EACH = 200;
 const WINDOW_MS = 60_000;
 /** The most keys to remember. Beyond it, the key that abandoned longest ago is forgotten. */
 export const ABANDONING_KEYS_MAX = 10_000;
 
 interface KeyState {
-  /** When the last streams were abandoned, oldest first: at most one more than is allowed. */
+  /** When streams were abandoned, oldest first: at most one more than ABANDONED_MAX. */
   times: number[];
+  /** Abandoned streams since the last of these times: of a fast key one time stands for several. */
+  more: number;
+  /** When the last stream was abandoned. */
+  lastMs: number;
   /** True while a stream has the turn. */
   isBusy: boolean;
   readonly waiting: Set<() => void>;
@@ -37,21 +43,26 @@ export class AbandonedStreams {
   }
 
   /**
-   * Waits for the turn of a key's stream; usually it comes at once. Throws if the signal aborts.
+   * Waits for the turn of a stream of a key that may send so many requests per minute; usually it
+   * comes at once. Throws if the signal aborts.
    */
-  async turn(keyId: string, signal: AbortSignal): Promise<StreamTurn> {
+  async turn(keyId: string, requestsPerMinute: number, signal: AbortSignal): Promise<StreamTurn> {
     const state = this.#keys.get(keyId);
-    const abandon = () => this.#countAbandoned(keyId);
+    const each = Math.max(1, Math.floor(requestsPerMinute / REQUESTS_EACH));
+    const abandon = () => this.#countAbandoned(keyId, each);
     if (state === undefined || !this.#isSlow(state)) return { end: () => {}, abandon };
-    while (state.isBusy) await nextTurn(state, signal);
+    while (state.isBusy && this.#isSlow(state)) await nextTurn(state, signal);
     state.isBusy = true;
     let isOver = false;
     const end = () => {
       if (isOver) return;
       isOver = true;
       state.isBusy = false;
-      const [next] = state.waiting;
-      next?.();
+      // All of them once the key is not slow any more.
+      for (const next of state.waiting) {
+        next();
+        if (this.#isSlow(state)) break;
+      }
     };
     return { end, abandon };
   }
@@ -62,15 +73,27 @@ export class AbandonedStreams {
     return this.#clock.monotonicMs() - oldest < WINDOW_MS;
   }
 
-  #countAbandoned(keyId: string): void {
+  #countAbandoned(keyId: string, each: number): void {
     const nowMs = this.#clock.monotonicMs();
-    const state = this.#keys.get(keyId) ?? { times: [], isBusy: false, waiting: new Set() };
-    state.times = [...state.times, nowMs].slice(-ABANDONED_MAX - 1);
+    const fresh = {
+      times: [],
+      more: 0,
+      lastMs: nowMs,
+      isBusy: false,
+      waiting: new Set<() => void>(),
+    };
+    const state: KeyState = this.#keys.get(keyId) ?? fresh;
+    state.lastMs = nowMs;
+    state.more += 1;
+    if (state.more >= each) {
+      state.more = 0;
+      state.times = [...state.times, nowMs].slice(-ABANDONED_MAX - 1);
+    }
     this.#keys.delete(keyId);
     this.#keys.set(keyId, state);
     // Only keys of the last minute are known, so that memory does not grow.
-    for (const [other, { times, isBusy, waiting }] of this.#keys) {
-      const isRecent = nowMs - (times.at(-1) ?? nowMs) < WINDOW_MS;
+    for (const [other, { lastMs, isBusy, waiting }] of this.#keys) {
+      const isRecent = nowMs - lastMs < WINDOW_MS;
       if (isRecent && this.#keys.size <= ABANDONING_KEYS_MAX) break;
       if (!isBusy && waiting.size === 0) this.#keys.delete(other);
     }
@@ -81,7 +104,11 @@ export class AbandonedStreams {
 async function nextTurn({ waiting }: KeyState, signal: AbortSignal): Promise<void> {
   if (signal.aborted) throw clientLeft();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const leave = () => reject(clientLeft());
+  const leave = () => {
+    // At once: a turn that becomes free before this wakes up must go to another stream.
+    waiting.delete(resolve);
+    reject(clientLeft());
+  };
   signal.addEventListener("abort", leave);
   waiting.add(resolve);
   try {

@@ -207,14 +207,18 @@ export const OWN_PARAMETERS: ReadonlySet<string> = new Set(
 /** Parameters of other products with which a request could cost more than its hold. */
 export const COSTLY_PARAMETERS: ReadonlySet<string> = new Set([
   "best_of",
+  "enable_search",
   "max_length",
   "max_new_tokens",
   "max_output_tokens",
   "models",
+  "n_cmpl",
+  "n_predict",
   "num_predict",
   "num_return_sequences",
   "plugins",
   "prediction",
+  "search_parameters",
   "use_beam_search",
 ]);
 

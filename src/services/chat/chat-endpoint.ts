@@ -11,12 +11,14 @@ import { toChatCall } from "./chat-request.ts";
 export const CHAT_DESCRIPTION = `Compatible with OpenAI's chat completions. With \`stream\` the
 answer is a stream of server-sent events: each has a chunk as its \`data\`, and the last is
 \`[DONE]\`. The frame before it carries \`usage\` and \`svc\`: it is the one with the
-\`finish_reason\`, or with \`stream_options.include_usage\` one more, whose \`choices\` are empty. A
+\`finish_reason\`, or with \`stream_options.include_usage\` one more, whose \`choices\` are empty.
+While a model thinks, and hides what it thinks, its stream has a comment about every 15 seconds. A
 stream that breaks off ends with an event that carries an \`error\`, and without \`[DONE]\`; what
 was streamed is charged. A stream whose text costs all that was held for it ends with the
 \`finish_reason\` \`length\`. A caller who leaves a stream before its first token pays nothing, but
-a key that does so more than 20 times a minute gets its streams one at a time. A reply that is not
-streamed is charged also if its caller has left: as the model reports it, or by its prompt.`;
+a key that does so more than 20 times a minute (with many requests a minute, for more than a tenth
+of them) gets its streams one at a time. A reply that is not streamed is charged also if its caller
+has left: as the model reports it, or by its prompt.`;
 
 /** SPEC 4.2. */
 export const chat = endpoint({

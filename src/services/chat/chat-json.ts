@@ -7,7 +7,13 @@ import { sameId } from "../../core/ids.ts";
 import type { Surface } from "../../core/keys.ts";
 import { toDecimal } from "../../core/money.ts";
 import { errorBody } from "../../http/respond.ts";
-import { DONE_FRAME, dataFrame, type FrameSource, type FrameTaker } from "../../http/sse.ts";
+import {
+  DONE_FRAME,
+  dataFrame,
+  type FrameSource,
+  type FrameTaker,
+  KEEP_ALIVE_FRAME,
+} from "../../http/sse.ts";
 import type { Completion } from "./chat.ts";
 import type { ChatStream, StreamEvent, StreamTaker } from "./chat-stream.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
@@ -104,6 +110,8 @@ export class ChatFrames implements FrameSource, StreamTaker {
           this.#head = chunkHead(this.#meta, event.fingerprint);
         }
         return this.#chunks(event.deltas);
+      case "thinking":
+        return KEEP_ALIVE_FRAME;
       case "error":
         return dataFrame(errorBody(event.error, this.#meta.surface));
       case "end":

@@ -14,10 +14,10 @@ import type { ChatCallDeps } from "./chat-admission.ts";
 import { type ServedBy, servedOutcome } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
-import { NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
+import { KEEP_ALIVE_MS, NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
 import { StreamLimit } from "./stream-limit.ts";
-import { StreamUsage } from "./stream-usage.ts";
-import { textOf } from "./token-meter.ts";
+import { NO_USAGE, StreamUsage } from "./stream-usage.ts";
+import { textOf, usageAfter } from "./token-meter.ts";
 
 export type StreamEvent =
   | {
@@ -32,6 +32,7 @@ export type StreamEvent =
       /** True if the stream was ended because it had used up its hold. */
       readonly isCut: boolean;
     }
+  | { readonly kind: "thinking" }
   /** The stream broke off. The part that was sent is charged. */
   | { readonly kind: "error"; readonly error: ApiError };
 
@@ -51,8 +52,6 @@ interface StreamResult {
   readonly usage: ChatUsage;
   readonly settlement: Settlement;
 }
-
-const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
 /** Receives events. Each `pull` leads to exactly one of these calls, possibly before it returns. */
 export interface StreamTaker {
@@ -136,9 +135,9 @@ export class ChatStream implements BatchTaker {
       this.#conclude(this.#afterInterruption());
       return;
     }
-    this.#usage.reported = batch.usage ?? this.#usage.reported;
+    this.#usage.reported = usageAfter(this.#usage.reported, batch);
     if (batch.deltas.length > 0) this.#deliver(batch);
-    else batches.pull(this);
+    else if (batch.usage !== null || !this.#keepAlive()) batches.pull(this);
   }
 
   onEnd(): void {
@@ -154,6 +153,16 @@ export class ChatStream implements BatchTaker {
   /** The client is gone: aborts the upstream request and settles the call. */
   cancel(): void {
     this.#parts.interruption.clientGone();
+  }
+
+  /** Tells the client now and then that the model thinks. False if it is not time for that. */
+  #keepAlive(): boolean {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (nowMs - this.#deliveredMs < KEEP_ALIVE_MS) return false;
+    this.#waitsFor = "client";
+    this.#deliveredMs = nowMs;
+    this.#taker?.onEvent({ kind: "thinking" });
+    return true;
   }
 
   #deliver(batch: ChatBatch): void {

@@ -12,7 +12,7 @@ import type { ModelEntry } from "./catalogue.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
-import { firstAnswer, type ModelAnswer, servedOutcome } from "./model-fallback.ts";
+import { firstAnswer, type ModelAnswer, servedOutcome, standInOf } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
 import type { ChatUsage, ServedReply } from "./providers/provider.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
@@ -70,7 +70,7 @@ async function chargePrompt(
   const { hold, model, chat } = request;
   const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
   const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
-  const outcome = { ...endOf(deps, call), ...usage, model: model.id };
+  const outcome = { ...endOf(deps, call), ...usage, ...standInOf(model) };
   await settle(deps, { hold, cost: exactCost(model.bands, usage), outcome });
   throw clientLeft();
 }
@@ -98,7 +98,7 @@ export async function openChatStream(
     const { signal } = interruption;
     const { accountId: account, keyId } = call.identity;
     const { request } = chat;
-    turn = await deps.abandoned.turn(keyId, signal);
+    turn = await deps.abandoned.turn(keyId, call.rate?.limit ?? 0, signal);
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
       deps.chat.stream(one, requestFor(one), { account, signal }),
     );

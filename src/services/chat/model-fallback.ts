@@ -4,6 +4,7 @@
 import type { Outcome } from "../../../actors/account.ts";
 import { beginWaiting, type Call, endWaiting } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
+import { priceVersionOf } from "../../core/price-version.ts";
 import { type TokenUsage, upstreamCost } from "../../core/pricing.ts";
 import type { Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
@@ -61,14 +62,23 @@ export interface ServedBy extends Omit<ModelAnswer<unknown>, "result"> {
   readonly route: ServedRoute;
 }
 
-/** For the log: the model, if another one was asked first; the route, and what it costs there. */
+/**
+ * For the log: the model and its prices, if another one was asked first; the route, and what it
+ * costs there.
+ */
 export function servedOutcome(
   { model, tried, route }: ServedBy,
   usage: TokenUsage | null,
-): Pick<Outcome, "model" | "lane" | "upstreamCost"> {
+): Pick<Outcome, "model" | "priceVersion" | "lane" | "upstreamCost"> {
+  const standIn = tried.length > 1 ? standInOf(model) : undefined;
   return {
-    model: tried.length > 1 ? model.id : undefined,
+    ...standIn,
     lane: route.lane,
     upstreamCost: usage === null ? undefined : upstreamCost(route.buying, usage),
   };
+}
+
+/** For the log: a model that stands in for the one that the hold was taken for. */
+export function standInOf(model: ModelEntry): Pick<Outcome, "model" | "priceVersion"> {
+  return { model: model.id, priceVersion: priceVersionOf(model.bands) };
 }

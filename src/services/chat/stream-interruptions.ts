@@ -4,6 +4,9 @@ import type { InterruptionReason } from "../../calls/interruption.ts";
 import { ApiError } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 
+/** While a model thinks, its client gets something this often, so that nothing cuts it off. */
+export const KEEP_ALIVE_MS = 15_000;
+
 /** The upstream sent nothing for 90 seconds (SPEC 4.2). */
 export const SILENT_UPSTREAM: InterruptionReason = reason(
   "stream_idle",

@@ -10,12 +10,14 @@ export interface StreamUsageParts {
   readonly request: ChatRequest;
 }
 
+export const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+
 export class StreamUsage {
   readonly #parts: StreamUsageParts;
   #promptTokens: Promise<number> | null = null;
   /** Counts what was sent to the client. */
   readonly meter: TokenMeter;
-  /** The last usage that the upstream reported; null if it reported none. */
+  /** What the upstream reported last; null if it did not, or if more of the reply followed. */
   reported: ChatUsage | null = null;
 
   constructor(parts: StreamUsageParts) {

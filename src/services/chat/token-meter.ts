@@ -2,7 +2,13 @@
 // pieces, never chunk by chunk.
 
 import type { TokenUsage } from "../../core/pricing.ts";
-import type { ChatDelta, ChatReply, ChatRequest } from "./providers/provider.ts";
+import type {
+  ChatBatch,
+  ChatDelta,
+  ChatReply,
+  ChatRequest,
+  ChatUsage,
+} from "./providers/provider.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
 /** A delta with at most this many characters is one piece; a longer one has more. */
@@ -102,6 +108,21 @@ export class TokenMeter {
 /** About how many tokens a text has that came in one delta. */
 export function piecesOf({ length }: string): number {
   return length > PIECE_LENGTH_MAX ? length / PIECE_LENGTH : Math.min(1, length);
+}
+
+/** True if a delta has a part of the reply. */
+export function hasOutput({ delta }: ChatDelta): boolean {
+  const { content, refusal, tool_calls, reasoning_content } = delta;
+  return Boolean(content || refusal || tool_calls || reasoning_content);
+}
+
+/** The usage that counts after a batch: one that more of the reply follows is out of date. */
+export function usageAfter(
+  before: ChatUsage | null,
+  { usage, deltas }: ChatBatch,
+): ChatUsage | null {
+  if (usage !== null || before === null) return usage;
+  return deltas.some(hasOutput) ? null : before;
 }
 
 /** The text of a delta that costs output tokens. */

@@ -61,7 +61,10 @@ describe("a stream", () => {
       }
       write({ content: "42" }, "stop");
     });
-    expect((await readAll(reply)).text).toBe("42");
+    const { text, batches } = await readAll(reply);
+    expect(text).toBe("42");
+    // Whoever reads learns that the server is alive, and nothing else.
+    expect(batches[0]).toEqual({ deltas: [], usage: null, fingerprint: null });
   });
 
   test("is not cut off because the reader takes its time", async () => {
@@ -81,6 +84,42 @@ describe("a stream", () => {
     }
     expect(texts).toEqual(["a", "b", "c", undefined]);
   });
+});
+
+describe("the end of a reply", () => {
+  test("is no finish_reason that is empty: what breaks off then is not complete", async () => {
+    const text = deltaEvent({ content: "a" }, "") + deltaEvent({ content: "b" }, "");
+    const error = await rejection(readAll(streamFrom(async () => new Response(text))));
+    expect(error).toBeInstanceOf(RouteFailure);
+    const whole = text + deltaEvent({}, "stop");
+    const { deltas } = await readAll(streamFrom(async () => new Response(whole)));
+    expect(deltas.map(({ finish_reason }) => finish_reason)).toEqual([null, null, "stop"]);
+  });
+
+  test("is waited for no longer because the server sends chunks without content", async () => {
+    const fetchEndless = async (_url: string, { signal }: RequestInit) => {
+      const start = async (stream: ReadableStreamDefaultController) => {
+        signal?.addEventListener("abort", () => stream.error(signal.reason));
+        const send = (event: string) => stream.enqueue(new TextEncoder().encode(event));
+        send(deltaEvent({ content: "a" }, "stop"));
+        while (!signal?.aborted) {
+          await eventLoopTurns(1);
+          if (!signal?.aborted) send(deltaEvent({}));
+        }
+      };
+      return new Response(new ReadableStream({ start: (stream) => void start(stream) }));
+    };
+    expect((await readAll(streamFrom(fetchEndless, { usageTimeoutMs: 60 }))).text).toBe("a");
+  });
+});
+
+test("a stream whose connection breaks blames the connection, without its address", async () => {
+  const start = (stream: ReadableStreamDefaultController) =>
+    stream.error(Object.assign(new Error("http://secret.test broke"), { code: "ECONNRESET" }));
+  const broken = streamFrom(async () => new Response(new ReadableStream({ start })));
+  const error = await rejection(readAll(broken));
+  expect(error).toMatchObject({ name: "RouteFailure", blames: "connection" });
+  expect(String(error)).not.toContain("secret.test");
 });
 
 describe("one read of a stream", () => {

@@ -185,7 +185,7 @@ async function newRequest(upstream: FakeUpstream, mood: string) {
 }
 
 describe("a message of the upstream's", () => {
-  const said = async (message: string) => {
+  const said = async (message: string, model = "m") => {
     const refusing = Bun.serve({
       port: 0,
       fetch: () => Response.json({ error: { message } }, { status: 400 }),
@@ -195,8 +195,8 @@ describe("a message of the upstream's", () => {
       const routes = routesOver(
         providerAt(`http://localhost:${port}/v1`, { name: "fictional-ai", apiKey: KEY }),
       );
-      const error = await rejection(ask(routes, modelOf(["fictional-ai", "m"]), { stream: false }));
-      return (error as Error).message;
+      const asked = ask(routes, modelOf(["fictional-ai", model]), { stream: false });
+      return ((await rejection(asked)) as Error).message;
     } finally {
       await refusing.stop(true);
     }
@@ -205,6 +205,12 @@ describe("a message of the upstream's", () => {
   test("is passed on where it explains the request", async () => {
     const text = await said("key_name must be\na string, see tools.0.function.parameters");
     expect(text).toEndWith(": key_name must be a string, see tools.0.function.parameters");
+  });
+
+  test("is left out where it says what the model is called there", async () => {
+    const message = "temperature does not support 0.2 with Maker/Deep-9B";
+    expect(await said(message, "maker/deep-9b")).toBe("The model did not accept this request");
+    expect(await said("public-model takes no tools", "public-model")).toContain("takes no tools");
   });
 
   for (const message of [
@@ -353,6 +359,15 @@ describe("a provider", () => {
       }
       expect((await ask(routes, routes.model("ok"), { stream: false })).text).toBe(TEXT);
     }
+  });
+
+  test("is not given up for others by what one account makes it send", async () => {
+    const routes = routesTo([first]);
+    for (let count = 0; count < 6; count += 1) {
+      const asked = { stream: true, account: ACCOUNT };
+      await rejection(ask(routes, routes.model("oversize-event"), asked));
+    }
+    expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
   });
 
   test("is given up after breaking five streams in the middle", async () => {

@@ -38,3 +38,23 @@ for (const name of ["reasoning_content", "reasoning"]) {
     expect(deltas).toEqual([{ index: 0, delta: { reasoning_content: "hm" }, finish_reason: null }]);
   });
 }
+
+for (const from of [
+  { content: "", reasoning_content: "hm" },
+  { content: "42", reasoning: "hm" },
+  { content: [{ type: "thinking", thinking: "hm" }] },
+]) {
+  test(`hidden reasoning hides the logprobs of a whole ${JSON.stringify(from)}`, () => {
+    const parts = { logprobs: true, reasoning: false };
+    const choices = [{ message: from, finish_reason: "stop", logprobs: LOGPROBS }];
+    expect(readChoices(choices, parts)?.[0]).not.toHaveProperty("logprobs");
+  });
+
+  test(`hidden reasoning hides the logprobs of a delta ${JSON.stringify(from)}`, () => {
+    const choices = [{ index: 0, delta: from, logprobs: LOGPROBS }];
+    const read = (reasoning: boolean) =>
+      readDeltas(choices, new ToolCallIndexes(), { logprobs: true, reasoning });
+    expect(read(false).filter(({ logprobs }) => logprobs !== undefined)).toEqual([]);
+    expect(read(true)[0]).toMatchObject({ logprobs: LOGPROBS });
+  });
+}

@@ -10,6 +10,7 @@ import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
 import { withAcceptedExtras } from "../chat-extras.ts";
+import { usageAfter } from "../token-meter.ts";
 import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import type { Guide } from "./guide.ts";
 import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
@@ -115,9 +116,9 @@ function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[]
 function requestOf(
   model: ModelEntry,
   request: ChatRequest,
-): Pick<UpstreamCall, "request" | "showsReasoning"> {
+): Pick<UpstreamCall, "publicId" | "request" | "showsReasoning"> {
   const showsReasoning = model.showsReasoning ?? false;
-  return { request: withAcceptedExtras([model], request), showsReasoning };
+  return { publicId: model.id, request: withAcceptedExtras([model], request), showsReasoning };
 }
 
 function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): UpstreamCall {
@@ -137,7 +138,7 @@ async function withFirst(rest: Batches): Promise<Omit<Started, keyof ServedRoute
   for (;;) {
     const { done, value } = await rest.next();
     if (done) throw new RouteFailure("The stream ended before its first chunk");
-    usage = value.usage ?? usage;
+    usage = usageAfter(usage, value);
     if (value.deltas.length > 0) return { first: { ...value, usage }, rest };
   }
 }

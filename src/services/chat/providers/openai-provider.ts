@@ -5,6 +5,7 @@ import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
+  connectionFailure,
   exchange,
   type Fetch,
   isObject,
@@ -31,6 +32,8 @@ export interface UpstreamCall {
   readonly provider: ProviderEntry;
   /** The name of the model on that server. */
   readonly model: string;
+  /** The id by which callers know it. */
+  readonly publicId: string;
   readonly request: ChatRequest;
   /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
@@ -134,14 +137,16 @@ class UpstreamStream extends Batches {
     const { isDone, failure } = this.#reply;
     if (isDone) this.#onBodyEnd();
     else if (failure !== null) this.#onFailure(failure);
-    else body.read().then(this.#onRead, this.#onFailure);
+    else body.read().then(this.#onRead, this.#onReadFailure);
   }
 
   readonly #onRead = ({ done, value }: Awaited<ReturnType<BodyReader["read"]>>): void => {
     const wasFinished = this.#reply.isFinished;
     const batch = done ? null : this.#reply.read(value);
     if (batch !== null) this.#timeout.isWaiting = false;
-    if (!done && this.#reply.hasContent) this.#timeout.onData();
+    // After the end of the reply, a server could go on to send empty chunks without end.
+    const isAlive = wasFinished ? (batch?.deltas.length ?? 0) > 0 : this.#reply.hasContent;
+    if (!done && isAlive) this.#timeout.onData();
     if (!wasFinished && this.#reply.isFinished) this.#timeout.onReplyEnd();
     if (batch !== null) this.#taker?.onBatch(batch);
     else if (done) this.#onBodyEnd();
@@ -158,6 +163,11 @@ class UpstreamStream extends Batches {
       this.#onFailure(new RouteFailure("The stream ended before the reply did"));
     }
   }
+
+  readonly #onReadFailure = (error: unknown): void => {
+    const { signal } = this.#timeout;
+    this.#onFailure(signal.aborted ? signal.reason : connectionFailure(error));
+  };
 
   readonly #onFailure = (error: unknown): void => {
     this.#end();
@@ -208,14 +218,14 @@ function send<T>(
   const url = `${provider.baseUrl}/chat/completions`;
   const body = bodyOf(call, stream);
   return exchange({ fetch, url, method: "POST", headers, body, signal }, (response) =>
-    response.status === OK ? read(response) : refuse(response, provider),
+    response.status === OK ? read(response) : refuse(response, call),
   );
 }
 
 /** Throws what a status other than 200 means. */
-async function refuse(response: Response, provider: ProviderEntry): Promise<never> {
+async function refuse(response: Response, call: UpstreamCall): Promise<never> {
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
-  if (CALLER_FAULTS.has(response.status)) throw callerFault(text, provider);
+  if (CALLER_FAULTS.has(response.status)) throw callerFault(text, call);
   throw statusFailure(response, {
     isHealthy: response.status === FORBIDDEN,
     detail: codeOf(jsonOrNull(text)),
@@ -236,18 +246,21 @@ function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): st
 }
 
 /** The upstream's message about an invalid request, unless it reveals which upstream it is. */
-function callerFault(text: string, provider: ProviderEntry): ApiError {
+function callerFault(text: string, call: UpstreamCall): ApiError {
   const original = readErrorMessage(jsonOrNull(text)) ?? "";
   const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
-  const detail = message === "" || revealsUpstream(message, provider) ? "" : `: ${message}`;
+  const detail = message === "" || revealsUpstream(message, call) ? "" : `: ${message}`;
   return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
 }
 
-function revealsUpstream(message: string, { apiKey, baseUrl, name }: ProviderEntry): boolean {
+function revealsUpstream(message: string, { provider, model, publicId }: UpstreamCall): boolean {
+  const { apiKey, baseUrl, name } = provider;
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : baseUrl;
   // Parts of the host reveal it too, such as "openai" of api.openai.com.
   const labels = host.split(".").slice(0, -1);
   const secrets = [apiKey ?? "", name, host, ...labels.filter((label) => label.length > 3)];
+  // A short name may be part of any word.
+  if (model.length > 3 && !publicId.includes(model)) secrets.push(model);
   const lower = message.toLowerCase();
   return (
     REVEALING.test(message) ||

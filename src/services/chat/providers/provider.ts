@@ -96,7 +96,10 @@ export interface ChatDelta {
   readonly logprobs?: Logprobs;
 }
 
-/** The content of one read from the upstream: deltas in order, and the usage if it was sent. */
+/**
+ * The content of one read from the upstream: deltas in order, and the usage if it was sent. Empty
+ * if there was only hidden reasoning: the upstream is alive.
+ */
 export interface ChatBatch {
   readonly deltas: readonly ChatDelta[];
   readonly usage: ChatUsage | null;

@@ -2,10 +2,12 @@
 
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { isObject, parseJson, tooLarge } from "../../../upstream/upstream-http.ts";
+import { hasOutput } from "../token-meter.ts";
 import type { ChatBatch, ChatDelta } from "./provider.ts";
 import { SseReader } from "./sse-reader.ts";
 import {
   codeOf,
+  isThinking,
   type ReplyParts,
   readDeltas,
   readErrorMessage,
@@ -39,6 +41,8 @@ export class StreamedReply {
   readonly #bytesMax: number;
   #bytesRead = 0;
   #hasText = false;
+  /** True if the last read had a chunk of nothing but hidden reasoning. */
+  #isThinking = false;
   /** The error in the bytes after the last batch; null if there is none. */
   failure: unknown = null;
   /** True if the last read had a part of the reply, hidden reasoning included. */
@@ -53,10 +57,14 @@ export class StreamedReply {
     this.#bytesMax = bytesMax;
   }
 
-  /** The batch in these bytes; null if there is none. An error after it goes to `failure`. */
+  /**
+   * The batch in these bytes; null if there is none. It is empty if there is only hidden reasoning.
+   * An error after it goes to `failure`.
+   */
   read(bytes: Uint8Array): ChatBatch | null {
     const batch: OpenBatch = { deltas: [], usage: null, fingerprint: null };
     this.hasContent = false;
+    this.#isThinking = false;
     this.#bytesRead += bytes.byteLength;
     try {
       if (this.#bytesRead > this.#bytesMax) throw tooLarge();
@@ -69,7 +77,7 @@ export class StreamedReply {
     } catch (error) {
       this.failure = error;
     }
-    return batch.deltas.length > 0 || batch.usage !== null ? batch : null;
+    return batch.deltas.length > 0 || batch.usage !== null || this.#isThinking ? batch : null;
   }
 
   #take(chunk: unknown, batch: OpenBatch): void {
@@ -79,11 +87,15 @@ export class StreamedReply {
     }
     const { choices } = chunk;
     this.hasContent ||= Array.isArray(choices) && choices.length > 0;
-    for (const delta of readDeltas(choices, this.#toolCalls, this.#parts)) {
+    const deltas = readDeltas(choices, this.#toolCalls, this.#parts);
+    if (deltas.length === 0) this.#isThinking ||= isThinking(choices, this.#parts);
+    for (const delta of deltas) {
       batch.deltas.push(delta);
-      const { content, refusal, tool_calls, reasoning_content } = delta.delta;
-      this.#hasText ||= Boolean(content || refusal || tool_calls || reasoning_content);
       this.isFinished ||= delta.finish_reason !== null;
+      if (!hasOutput(delta)) continue;
+      this.#hasText = true;
+      // A usage before this output is out of date.
+      batch.usage = null;
     }
     batch.fingerprint = readFingerprint(chunk.system_fingerprint) ?? batch.fingerprint;
     if (chunk.usage) batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;

@@ -72,21 +72,25 @@ export function readChoices(value: unknown, parts: ReplyParts): ChatChoice[] | n
     const content = readContent(message);
     const refusal = readRefusal(message);
     const reasoning = readReasoning(message);
-    const isHidden = reasoning !== "" && !parts.reasoning;
-    const logprobs = parts.logprobs && !isHidden ? readLogprobs(choice.logprobs) : null;
+    const isReadable = parts.logprobs && !hasHidden(message, parts);
+    const logprobs = isReadable ? readLogprobs(choice.logprobs) : null;
     // A reply with a finish_reason may be empty: all of it may have been hidden reasoning.
-    const isFinished = typeof choice.finish_reason === "string";
+    const finish = readFinish(choice);
     const isWithoutContent = content === null && refusal === null && toolCalls === null;
-    if (isWithoutContent && !isFinished) return null;
+    if (isWithoutContent && finish === null) return null;
     const copy: Mutable<ChatChoice["message"]> = { role: "assistant", content };
     if (parts.reasoning && reasoning !== "") copy.reasoning_content = reasoning;
     if (refusal !== null) copy.refusal = refusal;
     if (toolCalls !== null) copy.tool_calls = toolCalls;
-    const end = textOr(choice.finish_reason, "stop");
-    const one = { index: choices.length, message: copy, finish_reason: end };
+    const one = { index: choices.length, message: copy, finish_reason: finish ?? "stop" };
     choices.push(logprobs === null ? one : { ...one, logprobs });
   }
   return choices;
+}
+
+/** Some servers send an empty reason in every chunk before the last. */
+function readFinish({ finish_reason }: Json): string | null {
+  return textOr(finish_reason, "") || null;
 }
 
 /** The text of a message or delta. Parts of other types are skipped: they are hidden reasoning. */
@@ -109,12 +113,21 @@ function readParts(parts: readonly unknown[], type: "text" | "refusal"): string 
   return text;
 }
 
-/**
- * The reasoning of a message or delta, by either of the two names that servers use. If it is
- * hidden, its logprobs must be hidden too, because they contain its tokens.
- */
+/** The reasoning of a message or delta, by either of the two names that servers use. */
 function readReasoning({ reasoning_content, reasoning }: Json): string {
   return textOr(reasoning_content, "") || textOr(reasoning, "");
+}
+
+/**
+ * True if a message or delta has reasoning that is hidden. Its logprobs must be hidden too, because
+ * they contain its tokens.
+ */
+function hasHidden(from: unknown, { reasoning }: ReplyParts): boolean {
+  if (reasoning || !isObject(from)) return false;
+  const { content } = from;
+  const isShown = (part: unknown) =>
+    isObject(part) && (part.type === "text" || part.type === "refusal");
+  return readReasoning(from) !== "" || (Array.isArray(content) && !content.every(isShown));
 }
 
 function readToolCalls(value: unknown): ToolCall[] | null {
@@ -140,14 +153,21 @@ export function readDeltas(value: unknown, calls: ToolCallIndexes, parts: ReplyP
   for (const choice of value) {
     if (!isObject(choice) || (choice.index ?? 0) !== 0) continue;
     const delta = isObject(choice.delta) ? readDelta(choice.delta, calls, parts) : {};
-    const finish = typeof choice.finish_reason === "string" ? choice.finish_reason : null;
+    const finish = readFinish(choice);
     if (finish === null && isEmpty(delta)) continue;
     const isText = ["content", "refusal", "reasoning_content"].some((name) => name in delta);
-    const logprobs = parts.logprobs && isText ? readLogprobs(choice.logprobs) : null;
+    const isReadable = parts.logprobs && isText && !hasHidden(choice.delta, parts);
+    const logprobs = isReadable ? readLogprobs(choice.logprobs) : null;
     const one = { index: 0, delta, finish_reason: finish };
     deltas.push(logprobs === null ? one : { ...one, logprobs });
   }
   return deltas;
+}
+
+/** True if a chunk has reasoning that is hidden. */
+export function isThinking(choices: unknown, parts: ReplyParts): boolean {
+  if (!Array.isArray(choices)) return false;
+  return choices.some((choice) => isObject(choice) && hasHidden(choice.delta, parts));
 }
 
 function isEmpty(delta: Json): boolean {

@@ -1,0 +1,58 @@
+// How much of bodies that are still being read one sender may have in memory. A body is read before
+// the account is asked, and may take seconds: without a bound, the slow bodies of one account could
+// take all memory of the process.
+
+import { ApiError } from "../core/errors.ts";
+
+/** Sixteen of the largest bodies, or thousands of usual ones. */
+export const BODY_BYTES_AT_ONCE = 64 * 1024 * 1024;
+
+const MEBIBYTE = 1024 * 1024;
+
+export class BodyShares {
+  /** Bytes by sender. A sender without an open body has no entry. */
+  readonly #taken = new Map<string, number>();
+
+  /** The share of a request of this sender, an account or an address. */
+  of(sender: string): BodyShare {
+    return new BodyShare(this.#taken, sender);
+  }
+}
+
+/** What one request takes of its sender's share while its body is read. */
+export class BodyShare {
+  readonly #taken: Map<string, number>;
+  readonly #sender: string;
+  #own = 0;
+  #isOpen = true;
+
+  /** `taken` has the bytes of all requests, by sender. */
+  constructor(taken: Map<string, number>, sender: string) {
+    this.#taken = taken;
+    this.#sender = sender;
+  }
+
+  /** Throws `rate_limit_exceeded` if the sender has no room for so many bytes. */
+  take(bytes: number): void {
+    const taken = (this.#taken.get(this.#sender) ?? 0) + bytes;
+    if (!this.#isOpen || taken > BODY_BYTES_AT_ONCE) throw tooMuch();
+    this.#own += bytes;
+    this.#taken.set(this.#sender, taken);
+  }
+
+  /** Gives all of it back. What still arrives of the body is refused. */
+  end(): void {
+    this.#isOpen = false;
+    if (this.#own === 0) return;
+    const left = (this.#taken.get(this.#sender) ?? 0) - this.#own;
+    this.#own = 0;
+    if (left > 0) this.#taken.set(this.#sender, left);
+    else this.#taken.delete(this.#sender);
+  }
+}
+
+function tooMuch(): ApiError {
+  const most = BODY_BYTES_AT_ONCE / MEBIBYTE;
+  const message = `More than ${most} MB of bodies are on their way: wait until some have arrived`;
+  return new ApiError("rate_limit_exceeded", message, { retryAfterSeconds: 1 });
+}
