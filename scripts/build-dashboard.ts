@@ -1,6 +1,6 @@
 // Builds the dashboard's pages with Bun's bundler into the data folder, where the servers find
-// them: files named by their hash, with compressed copies, and the HTML page. Run by `npm start`
-// and `npm test`; nothing is done if the pages are up to date.
+// them: files named by their hash, with compressed copies, and the HTML page. Run by `npm start`,
+// `npm test` and `farebox api`; nothing is done if the pages are up to date.
 
 import { createHash } from "node:crypto";
 import {
@@ -142,6 +142,8 @@ function compress(folder: string): void {
 
 if (import.meta.main) {
   const directory = loadDataDirectory();
-  await buildDashboard(directory);
-  console.log(join(directory, DASHBOARD_FOLDER));
+  if (!isDashboardBuilt(directory)) {
+    console.log(`Building the dashboard in ${join(directory, DASHBOARD_FOLDER)}.`);
+    await buildDashboard(directory);
+  }
 }

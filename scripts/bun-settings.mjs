@@ -8,3 +8,6 @@ export const BUN_SETTINGS = Object.freeze({
   // then ask for it again: a tenth of the CPU of a call (D-335).
   MIMALLOC_PURGE_HOLES: "0",
 });
+
+/** Without it Bun takes settings from a `.env` of the folder it is started in, whosever it is. */
+export const NO_ENV_FILE = "--no-env-file";

@@ -4,7 +4,7 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { BUN_SETTINGS } from "./bun-settings.mjs";
+import { BUN_SETTINGS, NO_ENV_FILE } from "./bun-settings.mjs";
 import {
   dataFolder,
   environment,
@@ -15,7 +15,7 @@ import {
   secrets,
 } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
-import { exitCodeOf } from "./processes.mjs";
+import { exitCodeOf, run } from "./processes.mjs";
 import { namesProvider } from "./sandbox.mjs";
 
 /**
@@ -39,6 +39,9 @@ async function main() {
   await ensurePackages({ dev: false, progress: (line) => console.error(line) });
   const bun = ensureBun();
   const args = process.argv.slice(2);
+  const { SESSION_SECRET, SESSION_SECRET_FILE } = process.env;
+  const servesConsole = Boolean(SESSION_SECRET || SESSION_SECRET_FILE);
+  if (args.join(" ") === "api" && servesConsole) await buildDashboard(bun);
   const child = spawnProgram(bun, args);
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
     process.on(signal, () => child.kill(signal));
@@ -47,12 +50,23 @@ async function main() {
 }
 
 /**
+ * Builds the pages of the dashboard where they are missing or stale. An API serves without them.
+ * @param {string} bun
+ */
+async function buildDashboard(bun) {
+  // The output of the API is its log, and nothing else.
+  const stdio = /** @type {import("node:child_process").StdioOptions} */ (["ignore", 2, 2]);
+  const script = join(PROJECT, "scripts/build-dashboard.ts");
+  const code = await run([bun, NO_ENV_FILE, script], { cwd: callerFolder(), stdio });
+  if (code !== 0) console.error("The dashboard could not be built: /dashboard answers 503.");
+}
+
+/**
  * @param {string} bun
  * @param {string[]} args
  */
 function spawnProgram(bun, [name = "", ...rest]) {
-  // npm changes to the project's folder, but file names are relative to the caller's folder.
-  const cwd = process.env.INIT_CWD || process.cwd();
+  const cwd = callerFolder();
   if (name === "start") {
     const script = join(PROJECT, "scripts/start.mjs");
     return spawn(process.execPath, [script, ...rest], { cwd: PROJECT, stdio: "inherit" });
@@ -61,13 +75,19 @@ function spawnProgram(bun, [name = "", ...rest]) {
   if (file === undefined || rest.includes("--help")) {
     const args = name === "" ? [] : file === undefined ? [name, ...rest] : ["--help"];
     const script = join(PROJECT, "src/cli/main.ts");
-    return spawn(bun, [script, ...args], { cwd, env: environmentOf(args), stdio: "inherit" });
+    const env = environmentOf(args);
+    return spawn(bun, [NO_ENV_FILE, script, ...args], { cwd, env, stdio: "inherit" });
   }
   if (rest.length > 0) {
     throw new Error(`'farebox ${name}' takes no arguments: its settings are environment variables`);
   }
   const env = { ...BUN_SETTINGS, ...process.env };
-  return spawn(bun, [join(PROJECT, file)], { cwd, env, stdio: "inherit" });
+  return spawn(bun, [NO_ENV_FILE, join(PROJECT, file)], { cwd, env, stdio: "inherit" });
+}
+
+/** npm changes to the project's folder, but file names are relative to the caller's folder. */
+function callerFolder() {
+  return process.env.INIT_CWD || process.cwd();
 }
 
 /**

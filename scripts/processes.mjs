@@ -155,7 +155,8 @@ export async function stopLeftover(record, signal) {
 /**
  * Runs a command to its end with its output on this console.
  * @param {string[]} command
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv,
+ *   stdio?: import("node:child_process").StdioOptions }} [options]
  * @returns {Promise<number>} its exit code; 127 when it does not exist
  */
 export function run([program = "", ...args], options = {}) {

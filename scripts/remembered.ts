@@ -6,6 +6,7 @@ import { REFUSED_KEYS_MAX } from "../actors/refusal-brake.ts";
 import { OUT_BYTES_KEPT } from "../actors/resp-connection.ts";
 import { BUCKETS } from "../src/core/limits.ts";
 import { PRICES_KNOWN_MAX } from "../src/core/price-version.ts";
+import { BODY_BYTES_AT_ONCE } from "../src/http/body-shares.ts";
 import { ADDRESSES_REMEMBERED_MAX } from "../src/http/client-info.ts";
 import { ABANDONING_KEYS_MAX } from "../src/services/chat/abandoned-streams.ts";
 import { LOCAL_SERVERS, MODELS_MAX } from "../src/services/chat/providers/local-models.ts";
@@ -81,7 +82,7 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     holders: ["actors/process-leases.ts #buckets"],
-    what: "buckets with open calls",
+    what: "buckets with open calls, and the calls of the last 20 s",
     most: number(BUCKETS),
   },
   {
@@ -211,6 +212,12 @@ export const REMEMBERED: readonly Remembered[] = [
     holders: ["src/store/mail-queue.ts #listeners"],
     what: "mail calls that wait for their message",
     most: "the open calls",
+  },
+  {
+    holders: ["src/http/body-shares.ts #taken"],
+    what: "bytes of bodies that are being read, by account",
+    most: "accounts with open requests",
+    beyond: `an account with more than ${BODY_BYTES_AT_ONCE / 1024 ** 2} MB on their way gets 429`,
   },
   {
     holders: ["src/http/client-info.ts remembered"],

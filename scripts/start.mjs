@@ -2,7 +2,7 @@
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { BUN_SETTINGS } from "./bun-settings.mjs";
+import { BUN_SETTINGS, NO_ENV_FILE } from "./bun-settings.mjs";
 import { consoleSettings } from "./console.mjs";
 import {
   dataFolder,
@@ -22,11 +22,12 @@ import {
 import { keepLogsSmall } from "./logs.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { chooseMetricsPorts, choosePort } from "./ports.mjs";
-import { exitCodeOf, lastWords, launch, sleep, stopLeftover } from "./processes.mjs";
+import { exitCodeOf, lastWords, launch, stopLeftover } from "./processes.mjs";
+import { untilReady } from "./ready.mjs";
 import { planSandbox } from "./sandbox.mjs";
 import { startStores } from "./services.mjs";
 import { aborted, supervise } from "./supervisor.mjs";
-import { shown, USAGE, welcome } from "./welcome.mjs";
+import { shown, USAGE, welcome, welcomeStores } from "./welcome.mjs";
 
 /**
  * @typedef {import("./processes.mjs").Child} Child
@@ -36,11 +37,14 @@ import { shown, USAGE, welcome } from "./welcome.mjs";
  * @typedef {{ account: string, key: string, sign_in_link: string | null }} Demo
  */
 
-const READY_MS = 60_000;
 const DRAIN_MS = 30_000;
 
 const home = homeFolder();
-const showLogs = process.argv.includes("--logs") || process.env.FAREBOX_LOGS === "1";
+const args = process.argv.slice(2);
+const unknown = args.find((arg) => !["--logs", "--stores", "--help"].includes(arg));
+/** Whether only the stores run, for commands that no process may be beside. */
+const storesOnly = args.includes("--stores");
+const showLogs = args.includes("--logs") || process.env.FAREBOX_LOGS === "1";
 
 /** What to stop, in groups: the group that was started last is stopped first. */
 const groups = /** @type {Pick<Child, "stop">[][]} */ ([]);
@@ -57,8 +61,11 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
   process.on(signal, () => void finish(0, "Stopping."));
 }
 
-if (process.argv.includes("--help")) {
+if (args.includes("--help")) {
   console.log(USAGE);
+} else if (unknown !== undefined) {
+  console.error(`Unknown argument '${unknown}'\n\n${USAGE}`);
+  process.exitCode = 2;
 } else {
   main().catch((error) => finish(1, `\n${error instanceof Error ? error.message : error}`));
 }
@@ -68,6 +75,7 @@ async function main() {
   const owner = lockHome(home);
   if (owner !== null) return refuseSecond(owner);
   locked = true;
+  if (existsSync(join(PROJECT, ".env"))) say(".env is not read: set its variables yourself.");
   keepLogsSmall(join(home, "logs"), say);
   await stopOldServers();
   await ensurePackages({ dev: false, progress: say });
@@ -100,13 +108,28 @@ async function main() {
     REDIS_URL: stores.redisUrl,
     DATABASE_URL: stores.databaseUrl,
   };
+  if (storesOnly) {
+    if (!take(startServers({ bun, env, metricsPorts, sandbox }, supervised))) return;
+    runs({ baseUrl, stores, kept, sandbox });
+    return welcomeStores(home);
+  }
   say("Preparing the database and the demonstration account.");
   const [demo] = await Promise.all([setUp(bun, env, baseUrl), buildData(bun, env)]);
   if (stopping) return;
   const servers = startServers({ bun, env, metricsPorts, sandbox }, supervised);
   if (!take(servers)) return;
-  await untilReady(baseUrl);
+  await untilReady(baseUrl, { home, isStopping: () => stopping });
   if (stopping) return;
+  runs({ baseUrl, stores, kept, sandbox });
+  welcome({ baseUrl, home, showLogs, demo, sandbox: sandbox?.url ?? null });
+}
+
+/**
+ * From now on what dies is started again, and commands find the stores.
+ * @param {{ baseUrl: string, stores: import("./services.mjs").Stores,
+ *   kept: import("./home.mjs").Secrets, sandbox: Sandbox | null }} running
+ */
+function runs({ baseUrl, stores, kept, sandbox }) {
   ready = true;
   writeRuntime(home, {
     base_url: baseUrl,
@@ -115,7 +138,6 @@ async function main() {
     secrets_fingerprint: fingerprint(kept),
     payments: sandbox?.env ?? {},
   });
-  welcome({ baseUrl, home, showLogs, demo, sandbox: sandbox?.url ?? null });
 }
 
 /** @param {{ pid: number }} owner */
@@ -145,7 +167,7 @@ async function setUp(bun, env, baseUrl) {
   const output = join(home, "setup.out");
   const child = launch({
     name: "Setup",
-    command: [bun, "scripts/setup.ts"],
+    command: [bun, NO_ENV_FILE, "scripts/setup.ts"],
     cwd: PROJECT,
     env: { ...env, FAREBOX_DEMO_FILE, FAREBOX_BASE_URL: baseUrl },
     logFile: output,
@@ -166,7 +188,7 @@ async function setUp(bun, env, baseUrl) {
  * @param {NodeJS.ProcessEnv} env
  */
 async function buildData(bun, env) {
-  const command = [bun, "scripts/build-data.ts"];
+  const command = [bun, NO_ENV_FILE, "scripts/build-data.ts"];
   const child = launch({ name: "Data", command, cwd: PROJECT, env, logFile: null });
   groups.push([child]);
   const { code } = await child.exited;
@@ -188,7 +210,7 @@ function startServers({ bun, env, metricsPorts, sandbox }, stores) {
    */
   const start = (name, script, own) => {
     const log = showLogs ? null : logFile(home, name.toLowerCase());
-    const command = [bun, script];
+    const command = [bun, NO_ENV_FILE, script];
     const child = launch({
       ...{ name, command, cwd: PROJECT, logFile: log },
       env: { ...env, ...own },
@@ -199,10 +221,12 @@ function startServers({ bun, env, metricsPorts, sandbox }, stores) {
     return child;
   };
   /** @type {[name: string, script: string, own: NodeJS.ProcessEnv][]} */
-  const servers = [
-    ["API", "src/main.ts", { METRICS_PORT: metricsPorts.api }],
-    ["Worker", "workers/main.ts", { METRICS_PORT: metricsPorts.worker }],
-  ];
+  const servers = storesOnly
+    ? []
+    : [
+        ["API", "src/main.ts", { METRICS_PORT: metricsPorts.api }],
+        ["Worker", "workers/main.ts", { METRICS_PORT: metricsPorts.worker }],
+      ];
   if (sandbox !== null) servers.push(["Sandbox", "scripts/sandbox.ts", sandbox.own]);
   return servers.map(([name, script, own]) =>
     keepRunning({
@@ -245,23 +269,6 @@ function take(started) {
   groups.push(started);
   if (stopping) void stopGroups();
   return !stopping;
-}
-
-/** @param {string} baseUrl */
-async function untilReady(baseUrl) {
-  let said = "";
-  for (const endMs = Date.now() + READY_MS; Date.now() < endMs; await sleep(50)) {
-    if (stopping) return;
-    const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
-      () => null,
-    );
-    if (answer?.status === 200) return;
-    said = (await answer?.text().catch(() => "")) ?? said;
-  }
-  throw new Error(
-    `${baseUrl}/readyz did not become ready within ${READY_MS / 1000} seconds. ${said}\n\n` +
-      lastWords(join(home, "logs", "api.log")),
-  );
 }
 
 /**

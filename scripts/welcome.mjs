@@ -3,9 +3,10 @@
 import { join, relative } from "node:path";
 
 /** What `npm start -- --help` prints. */
-export const USAGE = `Usage: npm start [-- --logs]
+export const USAGE = `Usage: npm start [-- --logs | --stores]
 
 Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the logs here.
+--stores starts only the stores, for commands that must run alone, such as farebox restore.
 
   PORT           the port of the API; 8080, or the next free one
   METRICS_PORT   the port of the API's metrics; the worker has the next one
@@ -56,6 +57,18 @@ const messages = [{ role: "user", content: "What is a hold?" }];
 const reply = await client.chat.completions.create({ model: "farebox-guide", messages });
 console.log(reply.choices[0].message.content, reply.svc);
 ${topUp}`);
+}
+
+/**
+ * Prints that only the stores run.
+ * @param {string} home
+ */
+export function welcomeStores(home) {
+  console.log(`
+Only the stores of ${shown(home)} run: no call is served, and commands work. Ctrl-C stops them.
+
+npm run -s farebox -- restore FOLDER --dry-run
+`);
 }
 
 /**

@@ -11,7 +11,6 @@ import { openConsole } from "./console/open-console.ts";
 import type { Clock } from "./core/clock.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
-import { StartError } from "./core/start-error.ts";
 import { openDashboard } from "./http/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
 import { serveMetrics } from "./http/metrics-server.ts";
@@ -20,8 +19,8 @@ import { LISTEN_OPTIONS } from "./http/server.ts";
 import { openOperators } from "./operator/open-operators.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
 import { topUpCounter } from "./payments/top-up-metrics.ts";
-import { loadServerConfig, type ServerConfig } from "./settings/config.ts";
-import { createLog } from "./settings/create-log.ts";
+import type { ServerConfig } from "./settings/config.ts";
+import { runProcess } from "./settings/run-process.ts";
 import { type ApiStores, openApiStores } from "./start/api-stores.ts";
 import { openProviders, type Providers } from "./start/providers.ts";
 import { checkWrites } from "./store/redis-check.ts";
@@ -40,22 +39,6 @@ const clock: Clock = {
 };
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-
-async function main(): Promise<void> {
-  const config = loadServerConfig(METRICS_PORT);
-  const log = createLog("api", config.logLevel);
-  process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
-  let stop: (() => Promise<void>) | null = null;
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => {
-      // It takes no calls before it has started.
-      if (stop === null) process.exit(0);
-      log.info({ signal }, "Draining: open calls end, no new ones are taken");
-      void stop().then(() => process.exit(0));
-    });
-  }
-  stop = await start(config, log);
-}
 
 /** Starts everything. Returns a function that stops it, once the open calls have ended. */
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
@@ -93,7 +76,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     meter: metrics.meter,
     trustedProxies: config.trustedProxies,
     keyPeppers: config.secrets.KEY_PEPPER,
-    dashboard: openDashboard(config.dataDirectory),
+    // Without the console the pages would have nothing to talk to.
+    dashboard: config.console === null ? () => null : openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,
   });
   providers.warmUp();
@@ -161,11 +145,4 @@ async function settleOpenCalls(accounts: AccountActors, log: Log): Promise<void>
   if (calls > 0) log.error({ calls }, "Calls were left to the sweep: Redis did not settle them");
 }
 
-try {
-  await main();
-} catch (error) {
-  if (error instanceof StartError) process.stderr.write(`${error.message}\n`);
-  // Print the error like the log: the runtime's own output could contain the address of a store.
-  else createLog("api", "info").error({ err: error }, "The API could not start");
-  process.exit(1);
-}
+await runProcess({ name: "api", metricsPort: METRICS_PORT, start });

@@ -33,6 +33,16 @@ test("every alert has its section in the runbook, and every section its alert", 
   expect([...named].sort()).toEqual(sections.sort());
 });
 
+test("a job of which no process is left has an alert", () => {
+  const scraped = Bun.YAML.parse(read("deploy/prometheus/prometheus.yml")) as {
+    readonly scrape_configs: readonly { readonly job_name: string }[];
+  };
+  const absent = scraped.scrape_configs.filter(({ job_name }) => {
+    return !rules.some(({ expr }) => expr === `absent(up{job="${job_name}"} == 1)`);
+  });
+  expect(absent).toEqual([]);
+});
+
 test("containers and units set only variables that Farebox reads", () => {
   const known = new Set([
     ...Object.keys(STORE_VARIABLES),

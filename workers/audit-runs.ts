@@ -4,6 +4,7 @@ import type { RedisClient } from "../actors/script.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
 import { audit, type JournalConflict } from "../src/accounts/audit.ts";
 import { auditJson } from "../src/accounts/audit-json.ts";
+import { messageOf } from "../src/core/error-message.ts";
 import type { Log } from "../src/core/log.ts";
 import { AuditRepository } from "../src/store/audit.ts";
 import { AuditRuns, type ClaimedAudit } from "../src/store/audit-runs.ts";
@@ -72,7 +73,7 @@ async function runOne(deps: AuditRunDeps, { number, account }: ClaimedAudit): Pr
     log.info({ audit: number, accounts: report.accounts }, "An audit has ended");
   } catch (error) {
     log.warn({ audit: number, err: error }, "An audit could not be finished");
-    const failure = error instanceof Error ? error.message : String(error);
+    const failure = error instanceof Error ? messageOf(error) : String(error);
     await runs.end(number, { failure }, new Date(now()));
   }
 }

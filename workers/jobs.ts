@@ -12,10 +12,12 @@ import { IdempotencyKeys } from "../src/store/idempotency-keys.ts";
 import { Ledger } from "../src/store/ledger.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { PendingWork } from "../src/store/pending-work.ts";
+import { PeopleStore } from "../src/store/people.ts";
 import { RejectedEntries } from "../src/store/rejected-entries.ts";
 import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
 import { auditJob } from "./audit-runs.ts";
 import { completeChanges } from "./completer.ts";
+import { deleteEndedSessions } from "./ended-sessions.ts";
 import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { JournalLag } from "./journal-lag.ts";
@@ -135,6 +137,13 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
     "ip-hash-expiry": {
       everyMs: 3_600_000,
       run: async () => expireIpHashes({ upkeep, now: await readEarliest() }),
+    },
+    "ended-sessions": {
+      everyMs: 3_600_000,
+      run: async () => {
+        const people = new PeopleStore(database);
+        await deleteEndedSessions({ people, now: await readEarliest() });
+      },
     },
     "mail-repeats-expiry": {
       everyMs: 3_600_000,

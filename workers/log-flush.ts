@@ -3,6 +3,7 @@
 import { type JournalPage, readJournal, trimJournal } from "../actors/journal.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
 import type { JournalConflict } from "../src/accounts/audit.ts";
+import { messageOf } from "../src/core/error-message.ts";
 import type { Log } from "../src/core/log.ts";
 import { JournalGap } from "../src/store/journal-cursors.ts";
 import type {
@@ -121,7 +122,8 @@ export async function flushForAudit(
   const conflicts = new Map<number, JournalConflict>();
   const addReason = (fields: object, message: string) => {
     if (!("bucket" in fields) || typeof fields.bucket !== "number") return;
-    const cause = "err" in fields && fields.err instanceof Error ? `: ${fields.err.message}` : "";
+    const cause =
+      "err" in fields && fields.err instanceof Error ? `: ${messageOf(fields.err)}` : "";
     conflicts.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
   };
   await flushJournal({

@@ -7,12 +7,12 @@ import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
-import { StartError } from "../src/core/start-error.ts";
 import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
-import { loadServerConfig, type ServerConfig } from "../src/settings/config.ts";
-import { createLog } from "../src/settings/create-log.ts";
+import type { ServerConfig } from "../src/settings/config.ts";
+import { runProcess } from "../src/settings/run-process.ts";
 import { checkUpgraded } from "../src/store/first-layout.ts";
+import { checkMigrated } from "../src/store/migrate.ts";
 import { openChecked } from "../src/store/pooler-check.ts";
 import { QUEUE_STREAMS } from "../src/store/queue-streams.ts";
 import { openRedis } from "../src/store/redis.ts";
@@ -34,21 +34,12 @@ const CLOSE_MS_MAX = 10_000;
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
-async function main(): Promise<void> {
-  const config = loadServerConfig(METRICS_PORT);
-  const log = createLog("worker", config.logLevel);
-  process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
-  const stop = await start(config, log);
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void stop().then(() => process.exit(0)));
-  }
-}
-
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = await openChecked(config);
+  await checkMigrated(database);
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   const paymentQueue =
@@ -142,11 +133,4 @@ function after(delayMs: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-try {
-  await main();
-} catch (error) {
-  if (error instanceof StartError) process.stderr.write(`${error.message}\n`);
-  // Log the error in the log's own format: the runtime's output may contain the address of a store.
-  else createLog("worker", "info").error({ err: error }, "The worker could not start");
-  process.exit(1);
-}
+await runProcess({ name: "worker", metricsPort: METRICS_PORT, start });

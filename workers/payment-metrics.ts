@@ -13,6 +13,8 @@ import type { ProviderEvents } from "../src/store/provider-events.ts";
 export interface PaymentMetricsDeps {
   readonly registry: Registry;
   readonly events: Pick<ProviderEvents, "backlog">;
+  /** The payment provider that is configured. */
+  readonly provider: string;
   readonly openDisputes: () => Promise<number>;
   readonly owed: () => Promise<NanoUsd>;
   readonly now: () => number;
@@ -25,13 +27,15 @@ export interface PaymentMetrics {
 }
 
 export function paymentMetrics(deps: PaymentMetricsDeps): PaymentMetrics {
-  const { registry, events, now, log } = deps;
+  const { registry, events, provider, now, log } = deps;
   const processed = counter(registry, "farebox_payment_events_processed_total");
   const measured = (name: MetricName<"gauge">, read: () => Promise<number>) =>
     gauge(registry, name, { read, log });
-  measured("farebox_payment_events_waiting", async () => (await events.backlog()).waiting);
+  measured("farebox_payment_events_waiting", async () => {
+    return (await events.backlog(provider)).waiting;
+  });
   measured("farebox_payment_event_lag_seconds", async () => {
-    const { oldest } = await events.backlog();
+    const { oldest } = await events.backlog(provider);
     return oldest === null ? 0 : Math.max(0, now() - oldest.getTime()) / 1_000;
   });
   measured("farebox_disputes_open", deps.openDisputes);

@@ -55,7 +55,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
     return { jobs: {}, stop: () => Promise.resolve() };
   const events = new ProviderEvents(database);
   const metrics = paymentMetrics({
-    ...{ registry, events, now, log },
+    ...{ registry, events, provider: config.payments.name, now, log },
     openDisputes: () => countOpenDisputes(database),
     owed: () => sumOwed(database),
   });

@@ -1,9 +1,9 @@
 // Resolves holds without a live owner, and summarises refused requests of past minutes.
 
-import { forgetOwner, sweep } from "../actors/call-scripts.ts";
+import { ENDED_AT_ONCE, forgetEnded, forgetOwner, sweep } from "../actors/call-scripts.ts";
 import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
 import { accountKeys, type BucketKeys, bucketKeys, holdsKey, MAIL_OWNER } from "../actors/keys.ts";
-import { type HoldRecord, parseHold } from "../actors/records.ts";
+import { type HoldRecord, isEnded, parseHold } from "../actors/records.ts";
 import { timeOf } from "../actors/redis-clock.ts";
 import type { ScriptTime } from "../actors/script.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
@@ -84,12 +84,30 @@ async function sweepOwner(run: BucketSweep, owner: string, isDue: IsDue): Promis
   do {
     const [next, flat] = await redis.hscanBuffer(name, cursor, "COUNT", HOLDS_A_PAGE);
     cursor = String(next);
+    const found = holdsOf(flat);
+    await removeEnded(run, owner, found);
     const verdicts = await Promise.all(
-      holdsOf(flat).map((hold) => sweepOne(run, { owner, ...hold }, isDue)),
+      found
+        .filter(({ bytes }) => !isEnded(bytes))
+        .map((hold) => sweepOne(run, { owner, ...hold }, isDue)),
     );
     settled += verdicts.filter(Boolean).length;
   } while (cursor !== "0");
   return settled;
+}
+
+/** Removes what calls that were settled have left. */
+async function removeEnded(
+  { scripts, keys }: BucketSweep,
+  owner: string,
+  found: readonly FoundHold[],
+): Promise<void> {
+  const ended = found.filter(({ bytes }) => isEnded(bytes)).map(({ requestId }) => requestId);
+  // Redis may send more at once than it was asked for.
+  for (let start = 0; start < ended.length; start += ENDED_AT_ONCE) {
+    const requestIds = ended.slice(start, start + ENDED_AT_ONCE);
+    await scripts.run(forgetEnded, { keys, owner, requestIds, ownerMayReturn: true });
+  }
 }
 
 type IsDue = (hold: HoldRecord) => boolean;

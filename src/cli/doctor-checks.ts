@@ -56,6 +56,7 @@ export const CHECKS: readonly Check[] = [
   ["models", checkModels],
   ["mail", checkMail],
   ["payments", checkPayments],
+  ["dashboard", checkDashboard],
   ["single sign-on", checkSso],
 ];
 
@@ -195,6 +196,11 @@ async function checkPayments({ stores, config, now }: CheckContext): Promise<Fin
   const events = provider.listEvents(new Date(now()));
   for await (const _ of events) break;
   return [ok(`${provider.name} answers`)];
+}
+
+async function checkDashboard({ config }: CheckContext): Promise<Finding[]> {
+  if (config.console !== null) return [ok(`people and operators open ${config.console.origin}`)];
+  return [warning("None is served, nor a console for operators (SESSION_SECRET, CONSOLE_URL)")];
 }
 
 async function checkSso({ config, now }: CheckContext): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { CHECKS, type CheckContext, type Finding, problem } from "./doctor-checks.ts";
 import { table } from "./print.ts";
+import { redisAway } from "./redis-away.ts";
 import { serverSettings } from "./server-settings.ts";
 import type { Stores } from "./stores.ts";
 
@@ -39,10 +40,8 @@ async function examine(stores: Stores): Promise<Report[]> {
 }
 
 function reasonOf(error: unknown): string {
-  // The client's own words are about its retries.
-  if (error instanceof Error && error.name === "MaxRetriesPerRequestError") {
-    return "It cannot be reached: check its address, user and password, and firewalls";
-  }
+  const away = redisAway(error);
+  if (away !== null) return away;
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

@@ -39,6 +39,8 @@ const invite: Command = {
     const email = emailArgumentOf(input);
     return async (stores) => {
       const { database, random } = stores;
+      // Without an address for the link, nobody becomes an operator.
+      originOf(stores);
       const now = new Date(input.nowMs);
       const wish = { email, name: "", isOperator: true, opensAccount: false };
       const personId = await ensurePerson(database, wish, { random, now });

@@ -88,6 +88,8 @@ async function run(stores: Stores, folder: string | null): Promise<Answer> {
   }
   const source = folder === null ? null : await openSource(stores, folder);
   const losses = await lossesOf(stores, source);
+  // Said before it acts: no later run can tell what is lost, and this one may be ended.
+  stores.warn(`${FIRST}\n\n${headOf(source)}\n\n${textOf(losses)}\n`);
   try {
     await restorePostgres(database, {
       rows: source?.rows ?? null,
@@ -105,15 +107,16 @@ async function run(stores: Stores, folder: string | null): Promise<Answer> {
     const all = [...(await secretProblems(stores)), ...problems];
     return doneAnswer({ source, losses, reread, problems: all, accounts: report.accounts });
   } catch (error) {
-    // No later run can tell what is lost.
-    stores.warn(`${headOf(source)}\n\n${textOf(losses)}\n\n${UNFINISHED}`);
+    stores.warn(UNFINISHED);
     throw error;
   }
 }
 
+const FIRST = "If this command ends before it says that it is done, keep this:";
+
 const UNFINISHED =
-  "Keep this list. The rows are put back and Redis is empty, but payments were not read again " +
-  "and audited: run farebox restore --yes without a folder before you start a process.";
+  "Keep the list above. The rows are put back and Redis is empty, but payments were not read " +
+  "again and audited: run farebox restore --yes without a folder before you start a process.";
 
 /** A backup has the fingerprints of its time: with other secrets no process would start. */
 async function secretProblems(stores: Stores): Promise<string[]> {

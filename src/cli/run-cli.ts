@@ -6,8 +6,10 @@ import type { RandomBytes } from "../core/ids.ts";
 import { StartError } from "../core/start-error.ts";
 import { loadConsoleOrigin, loadStoreConfig } from "../settings/config.ts";
 import type { Environment } from "../settings/environment.ts";
+import { checkMigrated } from "../store/migrate.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Invocation, parseCommandLine } from "./commands.ts";
+import { redisAway } from "./redis-away.ts";
 import { OutputClosed } from "./sink.ts";
 import { openStores } from "./stores.ts";
 
@@ -25,6 +27,8 @@ export interface CliContext {
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
+/** Postgres's codes of an unknown table and an unknown column. */
+const UNKNOWN_NAMES = ["42P01", "42703"];
 
 /** Runs the command in these arguments and returns the exit code. Never throws. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
@@ -56,6 +60,10 @@ async function withStores(
   try {
     if (comparesSecrets) await stores.compareSecrets();
     return await run(stores);
+  } catch (error) {
+    // Postgres does not know a table or column: most often `farebox migrate` was not run yet.
+    if (UNKNOWN_NAMES.includes(codeOf(rootOf(error)) ?? "")) await checkMigrated(stores.database);
+    throw error;
   } finally {
     await stores.close();
   }
@@ -74,19 +82,25 @@ function explain(error: unknown): { code: string; message: string } {
   const isRefusal = error instanceof AdministrationError || error instanceof ConsoleError;
   if (isRefusal) return { code: error.code, message: error.message };
   const root = rootOf(error);
+  const away = redisAway(root);
+  if (away !== null) return { code: "redis_away", message: `${away} (farebox doctor says more)` };
   const reason = root instanceof Error ? root.message : String(root);
   if (error instanceof ApiError) {
     const message = root === error ? reason : `${error.message} (${reason})`;
     return { code: error.code, message };
   }
   // System errors have a code: a store that cannot be reached, a file that cannot be written.
-  if (root instanceof Error && "code" in root && typeof root.code === "string") {
-    return {
-      code: root.code,
-      message: reason.includes(root.code) ? reason : `${root.code}: ${reason}`,
-    };
+  const systemCode = codeOf(root);
+  if (systemCode !== null) {
+    const message = reason.includes(systemCode) ? reason : `${systemCode}: ${reason}`;
+    return { code: systemCode, message };
   }
   return { code: "failed", message: root instanceof Error ? (root.stack ?? reason) : reason };
+}
+
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
 }
 
 function rootOf(error: unknown): unknown {

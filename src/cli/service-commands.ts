@@ -1,8 +1,12 @@
 import { SERVICE_NAMES } from "../core/services.ts";
+import { Configurations } from "../store/configurations.ts";
 import { isPauseTarget, Pauses } from "../store/pauses.ts";
 import { type Command, UsageError } from "./command.ts";
+import { openCatalogue, serverSettings } from "./server-settings.ts";
+import type { Stores } from "./stores.ts";
 import { nameAmong } from "./values.ts";
 
+const MODEL = "model:";
 const TARGETS = `${SERVICE_NAMES.join("|")}|model:ID`;
 
 function pauseCommand(verb: "pause" | "resume", summary: string): Command {
@@ -14,7 +18,7 @@ function pauseCommand(verb: "pause" | "resume", summary: string): Command {
     prepare({ positionals }) {
       const word = positionals[0] ?? "";
       // Names of services ignore case, but ids of models do not.
-      const target = nameAmong(SERVICE_NAMES, word) ?? word.replace(/^model:/i, "model:");
+      const target = nameAmong(SERVICE_NAMES, word) ?? word.replace(/^model:/i, MODEL);
       if (!isPauseTarget(target)) {
         throw new UsageError(`The target must be one of ${TARGETS}, but is '${word}'`);
       }
@@ -22,6 +26,9 @@ function pauseCommand(verb: "pause" | "resume", summary: string): Command {
         const log = { warn: (_: object, message: string) => warn(message) };
         const changed = await new Pauses({ database, log })[verb](target);
         const paused = verb === "pause";
+        if (paused && (await isUnknownModel(target, database))) {
+          warn(`No model is called ${target.slice(MODEL.length)} now: is that its whole name?`);
+        }
         const before = changed ? "" : " already";
         return {
           json: { id: target, paused, changed },
@@ -30,6 +37,20 @@ function pauseCommand(verb: "pause" | "resume", summary: string): Command {
       };
     },
   };
+}
+
+/** What is not offered can be paused, since it may come back; but a typo would pause nothing. */
+async function isUnknownModel(target: string, database: Stores["database"]): Promise<boolean> {
+  if (!target.startsWith(MODEL)) return false;
+  try {
+    const applied = new Configurations(database);
+    const parts = { applied, probe: fetch, warn: () => {} };
+    using source = await openCatalogue(serverSettings(), parts);
+    return !source.current().models.has(target.slice(MODEL.length));
+  } catch {
+    // Only the servers' settings can tell, and the pause itself needs none of them.
+    return false;
+  }
 }
 
 export const serviceCommands: readonly Command[] = [

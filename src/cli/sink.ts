@@ -38,14 +38,24 @@ async function fileSink(file: string): Promise<Sink> {
   };
 }
 
+/**
+ * Writes to stdout. @throws OutputClosed, or why it cannot be written, such as a disk that is full
+ */
+export function writeOut(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error == null) return resolve();
+      reject("code" in error && error.code === "EPIPE" ? new OutputClosed() : error);
+    });
+  });
+}
+
+// `writeOut` reports the error; without this listener the process would crash.
+process.stdout.on("error", () => {});
+
 function standardOutput(): Sink {
-  // `write` reports the error; without this listener the process would crash.
-  process.stdout.on("error", () => {});
   return {
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        process.stdout.write(text, (error) => (error ? reject(new OutputClosed()) : resolve()));
-      }),
+    write: writeOut,
     finish: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

@@ -273,11 +273,21 @@ const replay = operatorEndpoint({
     const about = `event ${id} of ${provider} processed again`;
     const deed = { action: "replay_event", account: null, subject: id, about };
     return actOutside(context, deed, input, async () => {
+      requireProvider(context, provider);
       if (await replayEvent(context.deps.reading.database, { provider, id })) return null;
       throw new AdministrationError("not_found", `There is no event ${id} of ${provider}`);
     });
   },
 });
+
+/** An event of another provider would wait: no worker reads the object that it names. */
+function requireProvider({ deps: { cashier } }: Context, provider: string): void {
+  if (cashier?.provider.name === provider) return;
+  throw new AdministrationError(
+    "wrong_state",
+    `Events of ${provider} cannot be processed: it is not the payment provider that is configured`,
+  );
+}
 
 function timeOrNull(time: Date | null): string | null {
   return time === null ? null : timeText(time);

@@ -12,7 +12,6 @@ import type { Checked } from "../http/schema.ts";
 import { listDisputes } from "../store/operator-money.ts";
 import { countMails } from "../store/operator-queues.ts";
 import { isPauseTarget } from "../store/pauses.ts";
-import { ProviderEvents } from "../store/provider-events.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
 import { actOutside } from "./act.ts";
 import { ACTION_EXAMPLE, Action, ASK_EXAMPLE } from "./action-schema.ts";
@@ -27,6 +26,8 @@ import {
   type PausesReply,
 } from "./running-schema.ts";
 
+/** Without a payment provider no event waits for anything. */
+const NO_EVENTS = { waiting: 0, oldest: null } as const;
 const DISPUTES_COUNTED_MAX = 1_000;
 
 const health = operatorEndpoint({
@@ -41,6 +42,7 @@ const health = operatorEndpoint({
 
 async function healthReply({
   reading,
+  cashier,
   process: { id: processId, openCalls },
   upstreams,
   clock,
@@ -50,7 +52,7 @@ async function healthReply({
     journalLagNow(journal),
     new RejectedEntries(database).countOpen(),
     countMails(database),
-    new ProviderEvents(database).backlog(),
+    cashier === null ? NO_EVENTS : cashier.events.backlog(cashier.provider.name),
     listDisputes(database, { openOnly: true, before: null, count: DISPUTES_COUNTED_MAX }),
     runningProcesses(journal.redis),
   ]);

@@ -1,5 +1,6 @@
 // Processes one event of the inbox.
 
+import { messageOf } from "../core/error-message.ts";
 import type { EventRef, ProviderEvent } from "../store/provider-events.ts";
 import { removeCard, removeCustomer } from "./cards.ts";
 import type { EventSubject } from "./provider.ts";
@@ -19,7 +20,7 @@ export async function processEvent(deps: PaymentDeps, ref: EventRef): Promise<vo
   try {
     await processSubject(deps, event, await deps.provider.subjectOf(event));
   } catch (error) {
-    await deps.events.failed(ref, error instanceof Error ? error.message : String(error));
+    await deps.events.failed(ref, error instanceof Error ? messageOf(error) : String(error));
     throw error;
   }
 }

@@ -16,6 +16,7 @@ import { checkUpgraded } from "../store/first-layout.ts";
 import { IpHashSecrets } from "../store/ip-hash-secrets.ts";
 import { KeyDirectory } from "../store/key-directory.ts";
 import { openMailStores } from "../store/mail-stores.ts";
+import { checkMigrated } from "../store/migrate.ts";
 import { Pauses } from "../store/pauses.ts";
 import { openChecked } from "../store/pooler-check.ts";
 import { openRedis } from "../store/redis.ts";
@@ -44,6 +45,7 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = await openChecked(config, { timeoutMs: POSTGRES_ANSWER_MS });
+  await checkMigrated(database);
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   if (config.console !== null) await adoptSessionSecret(database, config.console.secrets);

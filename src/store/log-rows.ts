@@ -53,7 +53,7 @@ export const LOG_COLUMNS = {
   lane: { kind: "text", late: "set", repeats: true },
   held: { kind: "amount" },
   free_cost: { kind: "amount", late: "add" },
-  price_version: { kind: "text", repeats: true },
+  price_version: { kind: "text", late: "set", repeats: true },
   refused_by: { kind: "text", repeats: true },
   /** What the call cost the operator: account holders never see it. */
   upstream_cost: { kind: "amount", late: "set", isOperators: true },
@@ -192,7 +192,7 @@ export function logRowOf(
     lane: end.lane ?? null,
     held: isRefusal(entry) || entry.held === null ? null : entry.held,
     free_cost: -entry.freeDelta,
-    price_version: metadata.priceVersion ?? null,
+    price_version: end.priceVersion ?? metadata.priceVersion ?? null,
     refused_by: end.refusedBy ?? null,
     upstream_cost: end.upstreamCost ?? null,
   });

@@ -2,6 +2,7 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate as runMigrations } from "drizzle-orm/postgres-js/migrator";
 import postgres from "postgres";
+import { StartError } from "../core/start-error.ts";
 import type { Database } from "./database.ts";
 
 const MIGRATIONS = `${import.meta.dir}/../../migrations`;
@@ -19,18 +20,41 @@ export async function migrate(databaseUrl: string): Promise<void> {
   }
 }
 
-/** How many migrations of this release the database lacks, and how many it has of a newer one. */
+/** The schema is not that of this release yet; the message is for the operator. */
+export class MigrationsMissing extends StartError {
+  override readonly name = "MigrationsMissing";
+
+  constructor(missing: number) {
+    super(
+      "Postgres does not have the schema of this release yet: run `farebox migrate` " +
+        `(docs/upgrading.md). Migrations that are missing: ${missing}.`,
+    );
+  }
+}
+
+/** @throws MigrationsMissing; a schema of a newer release is fine */
+export async function checkMigrated(database: Pick<Database, "sql">): Promise<void> {
+  const { missing } = await compareMigrations(database);
+  if (missing > 0) throw new MigrationsMissing(missing);
+}
+
+/**
+ * How many migrations of this release the database lacks, and how many it has of a newer one.
+ * Compared by time, as `migrate` decides what to run: a file that was edited since is not missing.
+ */
 export async function compareMigrations({
   sql,
 }: Pick<Database, "sql">): Promise<{ readonly missing: number; readonly newer: number }> {
-  const shipped = readMigrationFiles({ migrationsFolder: MIGRATIONS });
+  const shipped = readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(
+    ({ folderMillis }) => folderMillis,
+  );
   const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`;
   if (table?.name == null) return { missing: shipped.length, newer: 0 };
-  const rows = await sql<{ hash: string }[]>`SELECT hash FROM drizzle.__drizzle_migrations`;
-  const applied = new Set(rows.map(({ hash }) => hash));
-  const known = new Set(shipped.map(({ hash }) => hash));
+  const rows = await sql`SELECT created_at FROM drizzle.__drizzle_migrations`;
+  const applied = rows.map((row) => Number(row.created_at));
+  const [lastShipped, lastApplied] = [Math.max(0, ...shipped), Math.max(0, ...applied)];
   return {
-    missing: shipped.filter(({ hash }) => !applied.has(hash)).length,
-    newer: rows.filter(({ hash }) => !known.has(hash)).length,
+    missing: shipped.filter((time) => time > lastApplied).length,
+    newer: applied.filter((time) => time > lastShipped).length,
   };
 }

@@ -1,6 +1,6 @@
 // People, their sessions, and the accounts they belong to, as the console reads them.
 
-import { and, asc, desc, eq, gt, isNull, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, lt, ne } from "drizzle-orm";
 import type { Role } from "../core/roles.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
@@ -97,6 +97,15 @@ export class PeopleStore {
     await this.database.db
       .delete(sessions)
       .where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
+  }
+
+  /** Deletes the sessions that ended before this time. Returns how many. */
+  async deleteEndedSessions(before: Date): Promise<number> {
+    const ended = await this.database.db
+      .delete(sessions)
+      .where(lt(sessions.expiresAt, before))
+      .returning({ id: sessions.id });
+    return ended.length;
   }
 
   async rename(personId: string, name: string): Promise<void> {

@@ -95,15 +95,20 @@ export class ProviderEvents {
       .onConflictDoUpdate({ target: providerCursors.provider, set: { listedUntil } });
   }
 
-  /** How many events wait, and since when the oldest does. */
-  async backlog(): Promise<{ readonly waiting: number; readonly oldest: Date | null }> {
+  /**
+   * How many events of a provider wait, and since when the oldest does. Those of another one wait
+   * for an installation that has it.
+   */
+  async backlog(
+    provider: string,
+  ): Promise<{ readonly waiting: number; readonly oldest: Date | null }> {
     const [row] = await this.database.db
       .select({
         waiting: sql<number>`count(*)::int`,
         oldest: sql<string | null>`min(${providerEvents.receivedAt})`,
       })
       .from(providerEvents)
-      .where(eq(providerEvents.status, "received"));
+      .where(and(eq(providerEvents.provider, provider), eq(providerEvents.status, "received")));
     const oldest = row?.oldest ?? null;
     return { waiting: row?.waiting ?? 0, oldest: oldest === null ? null : new Date(oldest) };
   }

@@ -54,9 +54,9 @@ const SENTINEL = /^(rediss?)\+sentinel:\/\/(?:([^@/]*)@)?([^/?]+)\/([^/?]+)(?:\/
 export function parseRedisUrl(url: string): RedisServer | RedisCluster | RedisSentinels {
   if (/^rediss?\+sentinel:/.test(url)) return parseSentinels(url);
   if (url.includes(",") || /^rediss?\+cluster:/.test(url)) return parseCluster(url);
-  if (!url.startsWith("rediss:")) return { kind: "server", url, tls: undefined };
   const server = parseUrl(url);
   const { tls } = accessOf(server);
+  if (tls === undefined) return { kind: "server", url, tls };
   server.searchParams.delete("ca");
   return { kind: "server", url: server.href, tls };
 }

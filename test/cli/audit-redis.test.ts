@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { holdsKey, keyStateKey } from "../../actors/keys.ts";
+import { isEnded } from "../../actors/records.ts";
 import { monthBefore, monthOf } from "../../src/core/months.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import {
@@ -42,7 +43,9 @@ function key(field: keyof typeof KEY, by: number): Damage {
 /** The account's one open hold: its hash and its request. */
 async function holdOf({ row }: TestAccount) {
   const holds = holdsKey(row.bucket, world.accounts.leases.owner);
-  const [request] = await world.redis.hkeys(holds);
+  const requests = await world.redis.hkeys(holds);
+  const records = await Promise.all(requests.map((id) => world.redis.hgetBuffer(holds, id)));
+  const request = requests.find((_, at) => !isEnded(records[at] ?? Buffer.alloc(0)));
   if (request === undefined) throw new Error("There is no open hold");
   return { holds, request };
 }

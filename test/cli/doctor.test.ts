@@ -4,8 +4,11 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../scripts/processes.mjs";
+import { openDatabase } from "../../src/store/database.ts";
+import { compareMigrations } from "../../src/store/migrate.ts";
 import { OidcIssuer } from "../support/oidc-issuer.ts";
-import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
+import { createTestDatabase } from "../support/services.ts";
 import { shared, sharedFolder } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
 
@@ -113,4 +116,29 @@ test("a schema of an earlier release and other secrets are problems", async () =
     await sql`DELETE FROM secrets`;
   }
   expect(jsonOf(await cliProcessOf(world)("doctor", "--json"))).toMatchObject({ ok: true });
+});
+
+test("a command before `farebox migrate` says to run it", async () => {
+  await using empty = await createTestDatabase();
+  const other = openDatabase(empty.url);
+  await other.sql.unsafe("DROP SCHEMA public, drizzle CASCADE; CREATE SCHEMA public");
+  await other.close();
+  const cli = await cliOf(world, { DATABASE_URL: empty.url });
+  for (const command of [["account", "find"], ["audit"], ["backup", "check"], ["event", "list"]]) {
+    const { code, err } = await cli(...command);
+    expect([command, code, err]).toEqual([command, 1, expect.stringContaining("farebox migrate")]);
+  }
+});
+
+test("a migration whose file was edited since it ran is not missing", async () => {
+  const { sql } = world.database;
+  const [last] = await sql`SELECT id, hash FROM drizzle.__drizzle_migrations ORDER BY id DESC`;
+  const id = Number(last?.id);
+  await sql`UPDATE drizzle.__drizzle_migrations SET hash = 'of another text' WHERE id = ${id}`;
+  try {
+    expect(await compareMigrations({ sql })).toEqual({ missing: 0, newer: 0 });
+  } finally {
+    const hash = String(last?.hash);
+    await sql`UPDATE drizzle.__drizzle_migrations SET hash = ${hash} WHERE id = ${id}`;
+  }
 });

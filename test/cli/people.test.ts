@@ -38,6 +38,8 @@ test("person link is for people who exist, and needs the address of the dashboar
   expect((await cli("person", "link", "nobody")).err).toContain("no email address");
   const lost = await cliOf(world);
   expect((await lost("person", "link", "root@example.com")).err).toContain("CONSOLE_URL");
+  expect((await lost("operator", "invite", "later@example.com")).err).toContain("CONSOLE_URL");
+  expect(await new PeopleStore(world.database).findByEmail("later@example.com")).toBeNull();
 });
 
 test("person email gives a new address and tells both, unless somebody has it", async () => {
@@ -77,6 +79,18 @@ test("model list has each model with its prices, and says which is paused", asyn
   expect((await cli("service", "pause", "model:farebox-guide")).code).toBe(0);
   expect(await list()).toMatchObject({ models: [{ id: "farebox-guide", is_paused: true }] });
   expect((await cli("service", "resume", "model:farebox-guide")).code).toBe(0);
+});
+
+test("a pause of a model that nobody offers is stored, and said to be one", async () => {
+  const process = cliProcessOf(world);
+  const paused = await process("service", "pause", "model:farebox-guid");
+  expect(paused).toMatchObject({ code: 0, out: "model:farebox-guid is paused.\n" });
+  expect(paused.err).toContain("No model is called farebox-guid now");
+  const known = await process("service", "pause", "model:farebox-guide");
+  expect([known.code, known.err]).toEqual([0, ""]);
+  for (const name of ["farebox-guid", "farebox-guide"]) {
+    expect((await process("service", "resume", `model:${name}`)).err).toBe("");
+  }
 });
 
 test("grant free gives free credit once, to an account that had none", async () => {

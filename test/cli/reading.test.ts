@@ -1,7 +1,9 @@
 // The command line reads what the pages read.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { cliOf, jsonOf } from "../support/run-cli.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { cliOf, environmentOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
@@ -55,4 +57,37 @@ test("the margin of a month, for people, as CSV and as JSON", async () => {
   expect(shown.out).toMatch(/models +m +\d+ +\$0\.\d+ +\$0\.12 +\$0\.18 +60\.00%/);
   const wrong = await cli("report", "margin", "--month", "2026-13");
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("--month must be a month")]);
+});
+
+test.skipIf(!existsSync("/dev/full"))(
+  "output that a full disk does not take is no success",
+  async () => {
+    const { id } = (await openAccount(world, { paid: "20" })).row;
+    const month = ["--from", "2026-11-01", "--to", "2026-12-01"];
+    for (const command of [
+      ["account", "show", id],
+      ["log", "export", id, ...month],
+    ]) {
+      const child = Bun.spawn([process.execPath, "src/cli/main.ts", ...command], {
+        cwd: join(import.meta.dir, "../.."),
+        env: { PATH: process.env.PATH ?? "", ...(await environmentOf(world)) },
+        stdio: ["ignore", Bun.file("/dev/full"), "pipe"],
+      });
+      const [code, err] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+      expect([command, code, err]).toEqual([command, 1, expect.stringContaining("ENOSPC")]);
+    }
+  },
+);
+
+test("a reader that wants no more ends a command in order", async () => {
+  const { id } = (await openAccount(world, { paid: "20" })).row;
+  const child = Bun.spawn(
+    ["sh", "-c", '"$0" src/cli/main.ts account show "$1" | true', process.execPath, id],
+    {
+      cwd: join(import.meta.dir, "../.."),
+      env: { PATH: process.env.PATH ?? "", ...(await environmentOf(world)) },
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
+  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""]);
 });

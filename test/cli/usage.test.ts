@@ -164,6 +164,13 @@ test("a setting that is missing, and a store that is away, are told and exit 1",
   const { code, err } = await away("account", "show", ID);
   expect([code, err]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
   expect(err).not.toContain("    at ");
+  const withoutRedis = await cliOf(world, { REDIS_URL: "redis://127.0.0.1:1" });
+  const audited = await withoutRedis("audit");
+  expect([audited.code, audited.err]).toEqual([
+    1,
+    "Redis cannot be reached: check its address, user and password, and firewalls " +
+      "(farebox doctor says more)\n",
+  ]);
 });
 
 test("service pause and resume are seen at once and may be said twice", async () => {

@@ -117,8 +117,8 @@ describe("files", () => {
   });
 });
 
-test("without a build the address says how to make one", async () => {
+test("without a build or a console the address says what it needs", async () => {
   const response = await appAlone({ dashboard: () => null }).get("/dashboard");
   expect(response.status).toBe(503);
-  expect(await response.text()).toContain("bun scripts/build-dashboard.ts");
+  expect(await response.text()).toContain("SESSION_SECRET and CONSOLE_URL");
 });

@@ -63,6 +63,8 @@ test("stores that go away are logged without their passwords", async () => {
     expectNone(text, [redis.url, database.url]);
     expect(text).toContain("ECONNREFUSED");
     expect(text).toContain("A request failed");
+    // Drizzle's errors list the values of the statement, such as addresses of people.
+    expect(text).not.toContain("params: ");
   }
 }, 60_000);
 

@@ -3,6 +3,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { BillingReply, StartedTopUpReply } from "../../src/console/billing-schema.ts";
 import type { ActionReply } from "../../src/operator/action-schema.ts";
+import type { EventsReply } from "../../src/operator/queues-schema.ts";
+import type { HealthReply } from "../../src/operator/running-schema.ts";
+import { processEvent } from "../../src/payments/provider-event.ts";
 import { openBillingLab } from "../support/billing-lab.ts";
 import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
@@ -64,4 +67,25 @@ test("a refund that the provider refuses is recorded as failed", async () => {
   const told = await operators.post("operator", `${path}/refund`, more);
   expect([told.status, told.code]).toEqual([409, "wrong_state"]);
   expect(told.message).toContain("The payment provider does not refund");
+});
+
+test("an event that was processed is taken up again, and an unknown one is not", async () => {
+  const { account, path } = await toppedUp();
+  const all = await operators.get<EventsReply>("operator", "/events?status=processed");
+  const event = all.body.events[0]?.id ?? "";
+  const replay = { id: "op_replay_1", reason: "Asked for", provider: "sandbox", event };
+  await operators.post<ActionReply>("operator", "/events/replay", replay);
+  // Events that came with the payment may still be processed meanwhile; this one waits.
+  await eventually("it waits, and the health page counts all that do", async () => {
+    const { body } = await operators.get<EventsReply>("operator", "/events?status=received");
+    const health = await operators.get<HealthReply>("operator", "/health");
+    const waiting = body.events.map(({ id }) => id);
+    return waiting.includes(event) && health.body.events.waiting === waiting.length;
+  });
+  const other = { ...replay, id: "op_replay_2", event: "no" };
+  const missing = await operators.post("operator", "/events/replay", other);
+  expect([missing.status, missing.code]).toEqual([404, "not_found"]);
+  await processEvent(lab.cashier, { provider: "sandbox", id: event });
+  const { body } = await operators.get<BillingReply>("operator", `${path}/billing`);
+  expect([body.payments.length, await lab.paid(account)]).toEqual([1, 20_000_000_000n]);
 });

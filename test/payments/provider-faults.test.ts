@@ -90,12 +90,12 @@ test("events wait while the provider is away, and are processed when it is back"
   await lab.delivered();
   await completePayments({ payments: lab.payments, graceMs: -60_000, log: silent });
   expect(await lab.credited(account)).toBe(usd("0"));
-  expect((await lab.payments.events.backlog()).waiting).toBeGreaterThan(0);
+  expect((await lab.payments.events.backlog("sandbox")).waiting).toBeGreaterThan(0);
   lab.inbox.splice(0);
   lab.aheadMs += 600_000;
   await complete();
   expect(await lab.credited(account)).toBe(usd("20"));
-  expect((await lab.payments.events.backlog()).waiting).toBe(0);
+  expect((await lab.payments.events.backlog("sandbox")).waiting).toBe(0);
 });
 
 test("ten minutes without a provider lose nothing and double nothing", async () => {

@@ -21,3 +21,17 @@ test("an error that stands for several says why each of the first five happened"
   expect(logged(seven)).toHaveProperty("errors.length", 5);
   expect(logged("new Error('alone')")).not.toHaveProperty("errors");
 });
+
+test("of a statement that failed, the values are in no log", () => {
+  const values = "['ada@example.org', 'a-token']";
+  const cause = "new RangeError('the connection is gone')";
+  const error = `new (require("drizzle-orm").DrizzleQueryError)(
+    "insert into people values ($1, $2)", ${values}, ${cause})`;
+  const line = logged(error);
+  expect(JSON.stringify(line)).not.toMatch(/ada@example|a-token|params/);
+  expect(line).toMatchObject({
+    message: "the connection is gone, in the statement: insert into people values ($1, $2)",
+    stack: expect.stringMatching(/insert into people values \(\$1, \$2\)\n +at /),
+    cause: { message: "the connection is gone" },
+  });
+});

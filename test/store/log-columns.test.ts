@@ -46,6 +46,22 @@ test("a call is exported with its route, its hold and what free credit paid of i
   );
 });
 
+test("a call that another model served has that model and its prices", async () => {
+  await using lab = await openJournalLab();
+  const account = await lab.account(5);
+  const standIn = { outcome: outcomeText({ ...OUTCOME, model: "n", priceVersion: "p2" }) };
+  await account.call(usd("0.01"), standIn);
+  const request = "req_0000000000000000000007";
+  await account.call(usd("0.01"), { type: "expired", request });
+  await lab.flush();
+  await account.call(usd("0.01"), { type: "late", request, ...standIn });
+  await lab.flush();
+  expect(await account.log()).toMatchObject([
+    { model: "n", price_version: "p2" },
+    { model: "n", price_version: "p2" },
+  ]);
+});
+
 test("a call that settles after its hold expired corrects its row, once", async () => {
   await using lab = await openJournalLab();
   const account = await lab.account(5);

@@ -29,6 +29,9 @@ test("an outcome without a cost has the text that earlier releases write and rea
   expect(parseOutcome(before)).toEqual(OUTCOME);
   expect(costing("0.004")).toBe('[200,null,12,null,3,0,4,1,null,"main",4000000]');
   expect(parseOutcome(costing("0.004"))).toEqual({ ...OUTCOME, upstreamCost: usd("0.004") });
+  const standIn = { ...OUTCOME, model: "n", priceVersion: "p2" };
+  expect(outcomeText(standIn)).toBe('[200,null,12,null,3,0,4,1,"n","main",null,"p2"]');
+  expect(parseOutcome(outcomeText(standIn))).toEqual(standIn);
   expect(() => parseOutcome('[200,null,12,null,3,0,4,1,null,"main",0.5]')).toThrow(RangeError);
 });
 

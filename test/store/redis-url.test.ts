@@ -43,6 +43,8 @@ test.each([
   ["redis://one,rediss://two", "all rediss:"],
   ["redis://a:b@one,redis://a:c@two", "same user and password"],
   ["redis://one,nothing", "cannot be read"],
+  ["redis://me:secret@one:port", "cannot be read"],
+  ["redis://one?ca=/some/file.pem", "must begin with rediss:"],
   ["redis+sentinel://one", "redis+sentinel://host:26379,host:26379/master"],
   ["rediss://one?ca=/no/such/file.pem", "'/no/such/file.pem', which cannot be read"],
   ["redis+cluster://one?ca=/no/such/file.pem", "must begin with rediss:"],

@@ -9,7 +9,8 @@ import { PROJECT } from "../../scripts/home.mjs";
 import { sharedFolder } from "../support/shared.ts";
 import { applyStep, readSteps, type Step } from "../support/walkthrough.ts";
 
-const COPIED = ["src", "actors", "migrations", "workers", "test", "scripts", "bench", "docs"];
+const SOURCES = ["src", "actors", "migrations", "workers", "dashboard"];
+const COPIED = [...SOURCES, "test", "scripts", "bench", "docs"];
 const ROOT_FILES = ["README.md", "package.json", "tsconfig.json", "biome.json", "bunfig.toml"];
 /** What belongs to the service alone. */
 const OWN = ["src/services/echo/", "test/services/echo/"];

@@ -1,0 +1,71 @@
+// What the API and the worker share as processes: settings and log, how a signal ends them, and how
+// an error does.
+
+import type { Log } from "../core/log.ts";
+import { StartError } from "../core/start-error.ts";
+import { loadServerConfig, type ServerConfig } from "./config.ts";
+import { createLog } from "./create-log.ts";
+
+export interface Program {
+  readonly name: "api" | "worker";
+  /** The port of its metrics, unless an operator names one. */
+  readonly metricsPort: number;
+  /** Starts everything; returns a function that stops it. */
+  readonly start: (config: ServerConfig, log: Log) => Promise<() => Promise<void>>;
+}
+
+/** Runs a program until SIGTERM or SIGINT. Never rejects: an error ends the process with 1. */
+export async function runProcess(program: Program): Promise<void> {
+  const { name, metricsPort, start } = program;
+  try {
+    const config = loadServerConfig(metricsPort);
+    const log = createLog(name, config.logLevel);
+    logLostErrors(log);
+    const signals = endOnSignals(log);
+    signals.started(await start(config, log));
+  } catch (error) {
+    if (error instanceof StartError) process.stderr.write(`${error.message}\n`);
+    // Log the error in the log's own format: the runtime's output may contain a store's address.
+    else createLog(name, "info").error({ err: error }, `The ${WORDS[name]} could not start`);
+    process.exit(1);
+  }
+}
+
+const WORDS = { api: "API", worker: "worker" } as const;
+
+function logLostErrors(log: Log): void {
+  process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
+  process.on("uncaughtException", (error) => {
+    // The runtime would print the error with all that it carries, such as a statement's values.
+    log.error({ err: error }, "An error was not caught: the process ends");
+    process.exit(1);
+  });
+}
+
+/** Ends the process on a signal: at once while it starts, after that in order, and only once. */
+function endOnSignals(log: Log) {
+  let stop: (() => Promise<void>) | null = null;
+  let isStopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => {
+      // While it starts it has taken no calls, and what its jobs left others continue. Handled here
+      // and not by default, because as the first process of a container it has no default.
+      if (stop === null) process.exit(0);
+      if (isStopping) return;
+      isStopping = true;
+      log.info({ signal }, "Stopping: what is open ends, and nothing new is taken");
+      stop().then(
+        () => process.exit(0),
+        (error) => {
+          log.error({ err: error }, "The process did not end in order");
+          process.exit(1);
+        },
+      );
+    });
+  }
+  return {
+    started: (end: () => Promise<void>) => {
+      stop = end;
+    },
+  };
+}

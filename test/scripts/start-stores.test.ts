@@ -1,0 +1,49 @@
+// `npm start -- --stores`: the way to a restore where no stores but its own are there.
+
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
+import { launcherHome, launchFarebox } from "../support/launcher.ts";
+
+const PROJECT = join(import.meta.dir, "../..");
+
+async function farebox(home: string, ...args: readonly string[]) {
+  const child = Bun.spawn(["node", join(PROJECT, "scripts/farebox.mjs"), ...args], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", FAREBOX_HOME: home },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [code, out, err] = await Promise.all([
+    ...[child.exited, new Response(child.stdout).text()],
+    new Response(child.stderr).text(),
+  ]);
+  return { code, out, err };
+}
+
+test("a backup of npm start is put back while its stores run alone", async () => {
+  using home = launcherHome();
+  {
+    await using running = launchFarebox(home.path);
+    await eventually("it runs", () => running.output().includes("Farebox is running"), 60_000);
+    expect(await farebox(home.path, "backup", "copy")).toMatchObject({ code: 0 });
+    const later = await farebox(home.path, "account", "create", "--email", "ada@example.org");
+    expect(later).toMatchObject({ code: 0 });
+    const refused = await farebox(home.path, "restore", "copy", "--yes");
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("Stop them")]);
+  }
+  await using stores = launchFarebox(home.path, { args: ["--stores"] });
+  await eventually("they run", () => stores.output().includes("Only the stores"), 60_000);
+  const restored = await farebox(home.path, "restore", "copy", "--yes");
+  expect([restored.code, restored.out]).toEqual([0, expect.stringContaining("ada@example.org")]);
+  const found = await farebox(home.path, "account", "find", "ada");
+  expect(found).toMatchObject({ code: 0, out: "There is nothing.\n" });
+}, 180_000);
+
+test("an argument that npm start does not know is named, and nothing starts", async () => {
+  using home = launcherHome();
+  await using refused = launchFarebox(home.path, { args: ["--store"] });
+  expect(await refused.exited).toBe(2);
+  expect(refused.output()).toStartWith("Unknown argument '--store'");
+  expect(existsSync(join(home.path, "lock.json"))).toBe(false);
+});
