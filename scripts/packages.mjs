@@ -1,4 +1,4 @@
-// Installs the packages with `npm ci`; Bun is one of them.
+// Installs the packages with `npm ci`, changed by patches/; Bun is one of them.
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -6,13 +6,21 @@ import { PROJECT, readJson } from "./home.mjs";
 import { run } from "./processes.mjs";
 
 /**
- * Runs `npm ci` if a package of the lockfile is missing or has another version.
+ * Runs `npm ci` if a package of the lockfile is missing or has another version. Applies patches
+ * that came since then.
  * @param {{ dev: boolean, progress: (line: string) => void }} options
  */
 export async function ensurePackages({ dev, progress }) {
   const missing = missingPackages(dev);
-  if (missing.length === 0) return;
-  progress(`Installing packages with npm (${missing.length} are missing); this takes a minute.`);
+  if (missing.length > 0) await install({ dev, progress, missing: missing.length });
+  // Not imported above, because it needs a package itself.
+  const { patchPackages } = await import("./patch-packages.mjs");
+  patchPackages();
+}
+
+/** @param {{ dev: boolean, progress: (line: string) => void, missing: number }} options */
+async function install({ dev, progress, missing }) {
+  progress(`Installing packages with npm (${missing} are missing); this takes a minute.`);
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ["npm"];
   const include = dev ? ["--include=dev"] : [];
   const command = [...npm, "ci", "--no-audit", "--no-fund", ...include];

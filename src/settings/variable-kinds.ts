@@ -134,14 +134,22 @@ export const webAddress: Kind<URL> = {
 };
 
 /** One server of Postgres or several, which a URL proper cannot name. */
-const POSTGRES_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?,]*)(?:,[^/?]*)?/;
+const POSTGRES_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?,]*)(,[^/?]*)?/;
 
 export const postgresAddress: Kind<string> = {
   parse(text) {
-    if (POSTGRES_HOSTS.test(text) && URL.canParse(text.replace(POSTGRES_HOSTS, "$1"))) {
-      return decodable(text);
+    const hosts = POSTGRES_HOSTS.exec(text);
+    const url = hosts && URL.parse(text.replace(POSTGRES_HOSTS, "$1"));
+    if (!url) {
+      throw new RangeError("must be an address such as postgres://user:password@host:5432/farebox");
     }
-    throw new RangeError("must be an address such as postgres://user:password@host:5432/farebox");
+    const wanted = url.searchParams.get("target_session_attrs");
+    if (hosts[2] !== undefined && wanted !== "read-write" && wanted !== "primary") {
+      throw new RangeError(
+        "names several servers, so it must have target_session_attrs=read-write",
+      );
+    }
+    return decodable(text);
   },
 };
 

@@ -1,5 +1,6 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
+import { StartError } from "../core/start-error.ts";
 
 export interface Database {
   readonly db: PostgresJsDatabase;
@@ -42,8 +43,15 @@ export class PostgresTimeout extends Error {
 const CONNECT_SECONDS = 5;
 const END = { timeout: 5 } as const;
 
-/** Opens a pool. Nothing connects before the first statement. */
+/**
+ * Opens a pool. Nothing connects before the first statement. If the URL names several servers, each
+ * connection is to one that takes writes.
+ * @throws StartError if the driver lacks our patch (D-418)
+ */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  if (!("changedBy" in postgres)) {
+    throw new StartError("A package lacks its patch: run `node scripts/patch-packages.mjs`");
+  }
   const { timeoutMs, directUrl = null } = options;
   const isPooled = directUrl !== null;
   const common = { connect_timeout: CONNECT_SECONDS, onnotice: () => {} };

@@ -6,9 +6,9 @@ import { Redis } from "ioredis";
 import { RespClient, type RespClientOptions } from "../../actors/resp-client.ts";
 import { CommandTimeout, ConnectionLost } from "../../actors/resp-connection.ts";
 import { eventually } from "../support/eventually.ts";
-import { RedisProxy } from "../support/redis-proxy.ts";
 import { startPrivateRedis } from "../support/services.ts";
 import { atEnd, shared, sharedFolder } from "../support/shared.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
 
 const folder = sharedFolder("resp");
 const socketPath = join(folder, "redis.sock");
@@ -67,7 +67,7 @@ test("works in the database that the URL names, through a socket file as well", 
 });
 
 test("rejects what was on its way when the connection broke, and never runs it twice", async () => {
-  await using proxy = new RedisProxy(redis.port);
+  await using proxy = new TcpProxy(redis.port);
   const client = open(proxy.urlOf(redis.url));
   await client.command("DEL", "runs");
   proxy.hangUpAtNextReply();
@@ -88,7 +88,7 @@ test("rejects what was on its way when the connection broke, and never runs it t
 });
 
 test("says of a command that was never sent that it cannot have run", async () => {
-  await using proxy = new RedisProxy(redis.port);
+  await using proxy = new TcpProxy(redis.port);
   const url = proxy.urlOf(redis.url);
   await proxy[Symbol.asyncDispose]();
   const error = await failureOf(open(url).command("PING"));
@@ -97,7 +97,7 @@ test("says of a command that was never sent that it cannot have run", async () =
 });
 
 test("lets what waited for the connection follow what onConnect asks on it", async () => {
-  await using proxy = new RedisProxy(redis.port);
+  await using proxy = new TcpProxy(redis.port);
   const ids: string[] = [];
   const client = open(proxy.urlOf(redis.url), {
     onConnect: async (command) => {
@@ -116,7 +116,7 @@ test("lets what waited for the connection follow what onConnect asks on it", asy
 });
 
 test("gives a connection up on which nothing comes any more, and makes another", async () => {
-  await using proxy = new RedisProxy(redis.port);
+  await using proxy = new TcpProxy(redis.port);
   const client = open(proxy.urlOf(redis.url), { commandTimeoutMs: 80 });
   await client.command("PING");
   proxy.swallow();
@@ -188,7 +188,7 @@ test.skipIf(Bun.which("openssl") === null)(
     );
     expect(made.status).toBe(0);
     const tls = { key: readFileSync(String(key)), cert: readFileSync(String(cert)) };
-    await using proxy = new RedisProxy(redis.port, tls);
+    await using proxy = new TcpProxy(redis.port, tls);
     const url = proxy.urlOf(redis.url).replace("redis:", "rediss:");
     const trusting = open(url, { tls: { ca: tls.cert } });
     expect(String(await trusting.command("ECHO", "sealed"))).toBe("sealed");

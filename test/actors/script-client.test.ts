@@ -4,9 +4,9 @@ import { Redis } from "ioredis";
 import { RespClient } from "../../actors/resp-client.ts";
 import { IoredisScriptClient, type Reply, type ScriptClient } from "../../actors/script-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { RedisProxy } from "../support/redis-proxy.ts";
 import { startPrivateRedis } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
 
 interface Opened {
   readonly client: ScriptClient;
@@ -118,7 +118,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
 
     test("reads replies that arrive cut at any byte", async () => {
       const expected = [1, -7, "text", null, [2, []], "FINE"];
-      await using proxy = new RedisProxy(redis.port);
+      await using proxy = new TcpProxy(redis.port);
       const slow = open(proxy.urlOf(redis.url));
       await slow.client.fcall("kinds", [], []);
       try {

@@ -31,7 +31,7 @@ function problems(load: () => unknown): string[] {
 test.each([
   ["REDIS_URL", "redis://:100%sure@127.0.0.1"],
   ["QUEUE_REDIS_URL", "rediss+sentinel://u:%ff@127.0.0.1/main"],
-  ["DATABASE_URL", "postgres://u:100%sure@127.0.0.1,127.0.0.2/x"],
+  ["DATABASE_URL", "postgres://u:100%sure@127.0.0.1,127.0.0.2/x?target_session_attrs=primary"],
   ["MAIL_SMTP_URL", "smtp://u:100%sure@127.0.0.1"],
 ])("%s with a bare percent sign is refused without its password", (name, value) => {
   const found = problems(() => serverOf({ MAIL_DOMAIN: "mail.test", [name]: value }));
@@ -106,8 +106,19 @@ test.each([
   expect(problem).not.toContain(value);
 });
 
+test.each(["", "?target_session_attrs=any", "?target_session_attrs=standby"])(
+  "a DATABASE_URL of several servers must name those that take writes, so '%s' is refused",
+  (end) => {
+    const url = `postgres://user:secret@ONE:5432,TWO:5432/farebox${end}`;
+    expect(problems(() => serverOf({ DATABASE_URL: url }))).toEqual([
+      "DATABASE_URL names several servers, so it must have target_session_attrs=read-write",
+    ]);
+  },
+);
+
 test.each([
   "postgres:///farebox?host=/run/postgresql",
+  "postgres://ONE,TWO/farebox?target_session_attrs=primary",
   "postgresql://user:a,b%2F@ONE:5432,TWO:5432/farebox?target_session_attrs=read-write",
 ])("DATABASE_URL may be %s", (url) => {
   expect(serverOf({ DATABASE_URL: url }).databaseUrl).toBe(url);

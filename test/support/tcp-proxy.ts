@@ -1,4 +1,4 @@
-// A proxy in front of a Redis server that can split its replies or close connections.
+// A proxy in front of a server that can split its replies or close connections.
 
 import type { Socket, TCPSocketListener, TLSOptions } from "bun";
 
@@ -11,18 +11,19 @@ interface Link {
 }
 
 /** Starts a proxy on a free port; with a certificate it speaks TLS to the client. */
-export class RedisProxy implements AsyncDisposable {
+export class TcpProxy implements AsyncDisposable {
   readonly #listener: TCPSocketListener<undefined>;
-  readonly #redisPort: number;
+  readonly #serverPort: number;
   readonly #links = new WeakMap<Socket<undefined>, Link>();
+  readonly #clients = new Set<Socket<undefined>>();
   #cut: { readonly bytes: number; readonly times: "once" | "everywhere" } | null = null;
   #hangsUp = false;
   #swallows = false;
   /** The number of connections accepted so far. */
   connections = 0;
 
-  constructor(redisPort: number, tls?: TLSOptions) {
-    this.#redisPort = redisPort;
+  constructor(serverPort: number, tls?: TLSOptions) {
+    this.#serverPort = serverPort;
     this.#listener = Bun.listen<undefined>({
       hostname: "127.0.0.1",
       port: 0,
@@ -35,6 +36,7 @@ export class RedisProxy implements AsyncDisposable {
           link.asking = link.asking.then(async () => handOn(await link.server, [bytes]));
         },
         close: async (client) => {
+          this.#clients.delete(client);
           (await this.#links.get(client)?.server)?.terminate();
         },
         error: () => {},
@@ -57,6 +59,11 @@ export class RedisProxy implements AsyncDisposable {
     this.#hangsUp = true;
   }
 
+  /** Closes all connections of clients. */
+  hangUp(): void {
+    for (const client of this.#clients) client.terminate();
+  }
+
   /** Stops forwarding what the client sends. */
   swallow(): void {
     this.#swallows = true;
@@ -75,10 +82,11 @@ export class RedisProxy implements AsyncDisposable {
 
   #open(client: Socket<undefined>): void {
     this.connections += 1;
+    this.#clients.add(client);
     client.setNoDelay(true);
     const server = Bun.connect<undefined>({
       hostname: "127.0.0.1",
-      port: this.#redisPort,
+      port: this.#serverPort,
       socket: {
         data: (_, bytes) => {
           if (this.#hangsUp) return client.terminate();

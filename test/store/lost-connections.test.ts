@@ -1,0 +1,138 @@
+// What becomes of statements whose connection to Postgres is lost, and which of several servers
+// connections go to. The driver is changed for this (D-418).
+
+import { expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { isUnavailable } from "../../src/store/sql-errors.ts";
+import { eventually } from "../support/eventually.ts";
+import { startPrivatePostgres } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { REPLICATING, startStandby } from "../support/standby.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+
+const primary = await shared(startPrivatePostgres({ settings: REPLICATING, durable: false }));
+const operator = await shared(open(primary.url));
+
+function open(url: string, connectionsMax = 1) {
+  const database = openDatabase(url, { connectionsMax });
+  return { ...database, [Symbol.asyncDispose]: () => database.close() };
+}
+
+/** The same database at several addresses, those of its own first. */
+function severalHosts(url: string, ...more: readonly string[]): string {
+  const { host } = new URL(url);
+  return url.replace(host, [host, ...more].join());
+}
+
+async function errorOf(work: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("This should have failed");
+}
+
+test("no statement of a transaction is sent on the connection that replaced its own", async () => {
+  await operator.sql`CREATE TABLE written (number int)`;
+  await using database = open(primary.url);
+  const { promise: isReopened, resolve: reopened } = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<unknown>();
+  const transaction = errorOf(
+    database.sql.begin(async (tx) => {
+      const [own] = await tx`SELECT pg_backend_pid() AS pid`;
+      await operator.sql`SELECT pg_terminate_backend(${own?.pid})`;
+      await isReopened;
+      lost.resolve(await errorOf(tx`INSERT INTO written VALUES (1)`));
+    }),
+  );
+  expect(isUnavailable(await transaction)).toBeTrue();
+  await database.sql.begin(async (other) => {
+    await other`INSERT INTO written VALUES (2)`;
+    reopened();
+    expect(isUnavailable(await lost.promise)).toBeTrue();
+  });
+  expect([...(await operator.sql`SELECT number FROM written`)]).toEqual([{ number: 2 }]);
+});
+
+test("a pool goes on after transactions that lose their connections", async () => {
+  await using database = open(primary.url, 2);
+  for (let round = 0; round < 20; round += 1) {
+    const failed = Array.from({ length: 2 }, () => {
+      return errorOf(database.sql.begin((tx) => tx`SELECT pg_terminate_backend(pg_backend_pid())`));
+    });
+    await Promise.all(failed);
+    const [row] = await database.sql`SELECT ${round}::int AS round`;
+    expect(row?.round).toBe(round);
+  }
+});
+
+test("the first statement on a connection that breaks gets no other's answer", async () => {
+  await using proxy = new TcpProxy(primary.port);
+  const url = proxy.urlOf(primary.url);
+  await using database = open(severalHosts(url, new URL(url).host));
+  const first = errorOf(database.sql`SELECT pg_sleep(60), 'first' AS name`);
+  await eventually("it runs", async () => {
+    const rows = await operator.sql`
+      SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(60)%'
+        AND pid <> pg_backend_pid()`;
+    return rows.length > 0;
+  });
+  proxy.hangUp();
+  expect(isUnavailable(await first)).toBeTrue();
+  const [row] = await database.sql`SELECT 'second' AS name`;
+  expect(row?.name).toBe("second");
+});
+
+test.each([
+  ["one server", []],
+  ["two servers", ["127.0.0.1:1"]],
+])("a statement fails at once where %s take nobody", async (_, more) => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("It does not listen");
+  const url = severalHosts(`postgres://farebox@127.0.0.1:${address.port}/farebox`, ...more);
+  try {
+    await using database = open(url);
+    expect(isUnavailable(await errorOf(database.sql`SELECT 1`))).toBeTrue();
+    expect(connections).toBe(1);
+  } finally {
+    server.close();
+  }
+});
+
+test("of several servers every connection is to the one that takes writes", async () => {
+  await using standby = await startStandby(primary);
+  const { host } = new URL(primary.url);
+  const other = new URL(standby.url.replace(`${host},`, "")).host;
+  for (const hosts of [`${host},${other}`, `${other},${host}`]) {
+    for (const attributes of ["read-write", "primary"]) {
+      const url = standby.url.replace(`${host},${other}`, hosts).replace("read-write", attributes);
+      await using database = open(url, 3);
+      for (let round = 0; round < 3; round += 1) {
+        const pids = await Promise.all(Array.from({ length: 3 }, () => askPrimary(database)));
+        // The next connections begin with the other server.
+        for (const pid of pids) await operator.sql`SELECT pg_terminate_backend(${pid})`;
+      }
+    }
+  }
+}, 30_000);
+
+/** Which process of Postgres answers; again if the connection was lost. */
+async function askPrimary(database: Database): Promise<number> {
+  try {
+    const [row] = await database.sql`
+      SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid, pg_sleep(0.02)`;
+    expect(row?.standby).toBeFalse();
+    return Number(row?.pid);
+  } catch (error) {
+    if (isUnavailable(error)) return await askPrimary(database);
+    throw error;
+  }
+}
