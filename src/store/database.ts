@@ -42,6 +42,11 @@ export class PostgresTimeout extends Error {
 
 const CONNECT_SECONDS = 5;
 const END = { timeout: 5 } as const;
+/**
+ * The driver waits longer before each new attempt to connect, by default up to 20 seconds, and so
+ * long Postgres would seem to be away although it is back.
+ */
+const RECONNECT_SECONDS_MAX = 0.5;
 
 /**
  * Opens a pool. Nothing connects before the first statement. If the URL names several servers, each
@@ -54,7 +59,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   }
   const { timeoutMs, directUrl = null } = options;
   const isPooled = directUrl !== null;
-  const common = { connect_timeout: CONNECT_SECONDS, onnotice: () => {} };
+  const common = { connect_timeout: CONNECT_SECONDS, backoff, onnotice: () => {} };
   const settings = {
     ...common,
     max: options.connectionsMax ?? 8,
@@ -92,6 +97,10 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       await Promise.all([sql.end(END), transactions?.end(END), direct?.end(END)]);
     },
   };
+}
+
+function backoff(attempt: number): number {
+  return Math.min(2 ** attempt / 100, RECONNECT_SECONDS_MAX);
 }
 
 type Driver = postgres.Sql<{ bigint: bigint }>;

@@ -9,7 +9,7 @@ import { migrate } from "../../src/store/migrate.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Product, startProduct } from "../support/product.ts";
-import { must, notGivenBack, proveBooks } from "../support/product-checks.ts";
+import { must, mustRun, notGivenBack, proveBooks } from "../support/product-checks.ts";
 import { callOnce, Load, MODELS, type Told } from "../support/product-load.ts";
 import { startPrivatePostgres } from "../support/services.ts";
 import { REPLICATING, startStandby } from "../support/standby.ts";
@@ -60,7 +60,8 @@ async function failToFollower({ times, random, say }: ChaosOptions): Promise<voi
 }
 
 /** Waits until the workers have moved what Redis has now; callers go on meanwhile. */
-async function ledgerFollows({ operator }: Product): Promise<void> {
+async function ledgerFollows(product: Product): Promise<void> {
+  const { operator } = product;
   const ledger = new Ledger(operator.database);
   const written = new Map<number, number>();
   for (const { bucket, epoch, entry } of await ledger.cursors()) {
@@ -70,6 +71,7 @@ async function ledgerFollows({ operator }: Product): Promise<void> {
   await eventually(
     "the ledger has what Redis had at the promotion",
     async () => {
+      mustRun(product);
       const cursors = await ledger.cursors();
       return cursors.every(({ bucket, entry }) => entry >= (written.get(bucket) ?? 0));
     },
@@ -111,6 +113,7 @@ async function failToLaggard({ times, random, say }: ChaosOptions): Promise<void
   await primary.kill9();
   await standby.promote();
   await load.servedMore(20, WITHIN_MS);
+  mustRun(product);
   await proveItWaits(shop, lost);
   // It gets the number of the credit by hand that was lost.
   await shop.pay(rich, "10");

@@ -85,6 +85,24 @@ test("the first statement on a connection that breaks gets no other's answer", a
   expect(row?.name).toBe("second");
 });
 
+test("Postgres is used soon after it is back, however often it was tried meanwhile", async () => {
+  await using own = await startPrivatePostgres({ durable: false });
+  await using database = open(own.url, 8);
+  await database.sql`SELECT 1`;
+  await own.kill9();
+  for (let round = 0; round < 5; round += 1) {
+    const tries = Array.from({ length: 8 }, () => errorOf(database.sql`SELECT 1`));
+    for (const error of await Promise.all(tries)) expect(isUnavailable(error)).toBeTrue();
+  }
+  await own.start();
+  await eventually("it answers", async () => {
+    return await database.sql`SELECT 1`.then(
+      () => true,
+      () => false,
+    );
+  });
+}, 30_000);
+
 test.each([
   ["one server", []],
   ["two servers", ["127.0.0.1:1"]],

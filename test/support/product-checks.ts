@@ -1,5 +1,6 @@
 // After the faults: what the books must say, whatever died.
 
+import { lastWords } from "../../scripts/processes.mjs";
 import { describe as describeDifference } from "../../src/core/audit-finding.ts";
 import { toUuid } from "../../src/core/ids.ts";
 import { LEASE_MS } from "../../src/core/limits.ts";
@@ -47,6 +48,13 @@ export interface Proof {
 export interface Expected {
   /** 2 where a hold may have been swept and its call settled later; 1 unless given. */
   readonly chargesMax?: number;
+}
+
+/** Fails if a process of the product has ended; its last lines say why. */
+export function mustRun({ programs }: Product): void {
+  for (const { isRunning, options } of programs) {
+    must(isRunning, () => `${options.name} has ended:\n${lastWords(options.logFile)}`);
+  }
 }
 
 /** Ends everything, and proves the books against what the callers were told. */
