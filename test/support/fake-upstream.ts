@@ -44,6 +44,8 @@ export interface FakeUpstream extends AsyncDisposable {
 export const UPSTREAM_SECRET = "org-4f2a secret-zone.example";
 
 const WORDS = ["Fares", " are", " paid", " before", " the", " ride", " begins", "."];
+/** Within this time a client has read what it was sent: a reset throws away what it has not. */
+const READ_MS = 100;
 const USAGE = { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 };
 
 /** Writes one answer. */
@@ -225,13 +227,13 @@ const MOODS: Readonly<Record<string, Mood>> = {
   "reset-before-headers": (answer) => answer.cut(),
   "reset-mid-stream": async (answer) => {
     begin(answer);
-    await pause(10);
+    await pause(READ_MS);
     answer.cut();
   },
   "reset-after-finish": async (answer) => {
     answer.delta({ content: WORDS[0] });
     answer.delta({}, "stop");
-    await pause(10);
+    await pause(READ_MS);
     answer.cut();
   },
   "end-mid-stream": (answer) => {
