@@ -42,11 +42,25 @@ export async function exchange<T>(
   const init: BunFetchRequestInit = { method, headers, body, signal, redirect: "manual" };
   if (serverName !== undefined) init.tls = { servername: serverName };
   try {
-    return await read(await fetch(url, init));
+    return await read(await send(fetch, url, init));
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
     throw connectionFailure(error);
+  }
+}
+
+/**
+ * Sends a request again, once, if its connection was closed before any answer: a server closes a
+ * connection that was idle for some seconds, also while the next request is on its way. The
+ * platform does not try again, and cannot tell such a connection from a new one.
+ */
+async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (init.signal?.aborted || codeOf(error) !== "ECONNRESET") throw error;
+    return await fetch(url, init);
   }
 }
 

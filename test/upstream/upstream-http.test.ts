@@ -1,6 +1,7 @@
 // One request to an upstream: what comes of it, and who is to blame where nothing does.
 
 import { expect, test } from "bun:test";
+import { createServer } from "node:net";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { TimeLimit } from "../../src/upstream/time-limit.ts";
 import {
@@ -51,6 +52,48 @@ async function failureOf(sent: Promise<unknown>): Promise<RouteFailure> {
 test("a request and its reply arrive as they are", async () => {
   expect(await send("/reply", { method: "POST", body: "asked" })).toBe("said");
   expect(seen.at(-1)).toBe("POST /reply asked");
+});
+
+/** Answers so many requests of each connection, and closes it at the next one. */
+async function startClosing(answersMax: number) {
+  let requests = 0;
+  const closing = createServer((socket) => {
+    let answers = 0;
+    socket.on("data", () => {
+      requests += 1;
+      answers += 1;
+      if (answers > answersMax) socket.end();
+      else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsaid");
+    });
+  });
+  await new Promise<void>((resolve) => closing.listen(0, "127.0.0.1", resolve));
+  const address = closing.address();
+  if (address === null || typeof address === "string") throw new Error("It does not listen");
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    get requests() {
+      return requests;
+    },
+    [Symbol.dispose]: () => void closing.close(),
+  };
+}
+
+test("a request on a connection that the server just closed is sent on another", async () => {
+  using closing = await startClosing(1);
+  for (let count = 1; count <= 3; count += 1) {
+    expect(await send(closing.url, { method: "POST", body: "asked" })).toBe("said");
+  }
+  expect(closing.requests).toBe(5);
+});
+
+test("a server that closes every connection gets a request twice", async () => {
+  using closing = await startClosing(0);
+  const failure = await failureOf(send(closing.url, { method: "POST", body: "asked" }));
+  expect(failure).toMatchObject({
+    message: "The server did not answer (ECONNRESET)",
+    blames: "connection",
+  });
+  expect(closing.requests).toBe(2);
 });
 
 test.each([
