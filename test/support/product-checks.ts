@@ -50,19 +50,20 @@ export interface Expected {
   readonly chargesMax?: number;
 }
 
-/** Fails if a process of the product has ended; its last lines say why. */
+/** Fails if a process of the product has ended by itself; its last lines say why. */
 export function mustRun({ programs }: Product): void {
-  for (const { isRunning, options } of programs) {
-    must(isRunning, () => `${options.name} has ended:\n${lastWords(options.logFile)}`);
+  for (const { hasDied, options } of programs) {
+    must(!hasDied, () => `${options.name} has ended:\n${lastWords(options.logFile)}`);
   }
 }
 
-/** Ends everything, and proves the books against what the callers were told. */
+/** Proves that no process has died, and the books against what the callers were told. */
 export async function proveBooks(
   product: Product,
   told: readonly Told[],
   { chargesMax = 1 }: Expected = {},
 ): Promise<Proof> {
+  mustRun(product);
   await untilCallsEnd(product);
   const swept = await sweepDead(product);
   const report = await product.audit();

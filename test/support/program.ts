@@ -33,6 +33,8 @@ export interface LogLine {
 
 export class Program {
   #child: Child | null = null;
+  /** True once the present run was told to end. */
+  #isEnding = false;
   #logStart = 0;
   /** Where its present run serves its metrics. */
   #servedPort: number | null = null;
@@ -41,6 +43,11 @@ export class Program {
 
   get isRunning(): boolean {
     return this.#child !== null && this.#child.exit() === null;
+  }
+
+  /** True if it ended by itself. */
+  get hasDied(): boolean {
+    return this.#child !== null && !this.isRunning && !this.#isEnding;
   }
 
   get pid(): number {
@@ -66,6 +73,7 @@ export class Program {
       logFile,
     });
     this.#child = child;
+    this.#isEnding = false;
     for (const endMs = performance.now() + READY_MS; performance.now() < endMs; ) {
       this.#servedPort = this.#metricsPort();
       if (this.#servedPort !== null) return;
@@ -78,11 +86,13 @@ export class Program {
 
   /** Ends it as a crash would. */
   async kill9(): Promise<void> {
+    this.#isEnding = true;
     await this.#running().kill9();
   }
 
   /** SIGTERM, and the wait for its end; by force after the time. */
   async stop(timeoutMs?: number): Promise<void> {
+    this.#isEnding = true;
     if (this.isRunning) await this.#running().stop(timeoutMs);
   }
 
