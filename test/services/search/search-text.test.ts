@@ -1,7 +1,12 @@
 // What strangers write, made fit to be shown.
 
 import { describe, expect, test } from "bun:test";
-import { cleanResult, pageUrl } from "../../../src/services/search/providers/clean-result.ts";
+import fc from "fast-check";
+import {
+  cleanResult,
+  pageAt,
+  pageUrl,
+} from "../../../src/services/search/providers/clean-result.ts";
 import { pageTextOf } from "../../../src/services/search/providers/page-text.ts";
 import { plainText, textOfHtml } from "../../../src/services/search/providers/plain-text.ts";
 import { isPublic } from "../../../src/services/search/providers/public-fetch.ts";
@@ -71,6 +76,50 @@ describe("pageUrl()", () => {
     ]) {
       expect(pageUrl(bad)).toBeNull();
     }
+  });
+
+  test("a URL that is not parsed is what parsing would make of it", () => {
+    const part = (...texts: readonly string[]) => fc.constantFrom(...texts);
+    const scheme = part("http://", "https://", "HTTPS://", "ftp://");
+    const names = part(
+      "a-b.example",
+      "xn--bcher-kva.example",
+      "xn--a.example",
+      "A.example",
+      "a..b",
+    );
+    const addresses = part("1.2.3.4", "0x7f.1", "a.0x7f", "[::1]", "a", "", "user@a.example");
+    const plain = part("/", "/x", "/x.html", "?", "&=+~!$(*),;:@");
+    const odd = part(
+      ":443",
+      "//",
+      "/.",
+      "/..",
+      "%2e",
+      "é",
+      "'",
+      '"',
+      "<",
+      "|",
+      "^",
+      "\\",
+      "\t",
+      "#",
+    );
+    const path = fc.oneof(plain, odd, fc.string({ unit: "grapheme", maxLength: 3 }));
+    const rest = fc.array(path, { maxLength: 5 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(scheme, fc.oneof(names, addresses), rest, (...texts) => {
+        const url = texts.join("");
+        const parsed = pageUrl(url);
+        const page = pageAt(url);
+        expect(page && [page.href, page.hostname]).toEqual(
+          parsed && [parsed.href, parsed.hostname],
+        );
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(pageAt("https://www.a.example/x.html?q=1")).not.toBeInstanceOf(URL);
   });
 
   test("a result without a title is called by its host", () => {

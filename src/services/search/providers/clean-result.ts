@@ -12,19 +12,38 @@ const URL_LENGTH_MAX = 2_048;
 
 /** The result with checked fields; null if a caller should not open its URL. */
 export function cleanResult(found: FoundResult, nowMs: number): SearchResult | null {
-  const url = pageUrl(found.url);
-  if (url === null) return null;
-  const source = sourceOf(url);
+  const page = pageAt(found.url);
+  if (page === null) return null;
+  const source = sourceOf(page);
   const { score } = found;
   return {
     title: textOfHtml(found.title, TITLE_CHARACTERS_MAX) || source,
-    url: url.href,
+    url: page.href,
     snippet: textOfHtml(found.snippet, SNIPPET_CHARACTERS_MAX),
     date: dayOf(found.date, nowMs),
     lastUpdated: dayOf(found.lastUpdated, nowMs),
     source,
     score: typeof score === "number" && Number.isFinite(score) ? score : null,
   };
+}
+
+type Page = Pick<URL, "href" | "hostname">;
+
+/**
+ * A URL that parsing would not change: a name in small letters that is no address, no port, and a
+ * path and query of characters that need no escape.
+ */
+const NORMAL = new RegExp(
+  String.raw`^https?://((?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,})/` +
+    String.raw`[\w~!$&()*+,;=:@/.-]*(?:\?[\w~!$&()*+,;=:@/?.-]*)?$`,
+);
+
+/** As `pageUrl`, without parsing most URLs: that took half of the time of a result. */
+export function pageAt(value: unknown): Page | null {
+  if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
+  // A segment that begins with a dot may lead to another path.
+  const hostname = value.includes("/.") ? undefined : NORMAL.exec(value)?.[1];
+  return hostname === undefined ? pageUrl(value) : { href: value, hostname };
 }
 
 /** An http or https URL without credentials and of acceptable length, or null. */
@@ -38,7 +57,7 @@ export function pageUrl(value: unknown): URL | null {
 }
 
 /** The host of a page, without "www.". */
-export function sourceOf({ hostname }: URL): string {
+export function sourceOf({ hostname }: Pick<URL, "hostname">): string {
   return hostname.startsWith("www.") ? hostname.slice(4) : hostname;
 }
 

@@ -27,11 +27,11 @@ export function freshSince(freshness: Freshness, nowMs: number): Date {
 export function dayOf(value: unknown, nowMs: number): string | null {
   if (typeof value !== "string" || value.length > DATE_LENGTH_MAX) return null;
   const text = value.trim();
-  const [, count, unit = ""] = AGO.exec(text) ?? [];
+  const iso = ISO.exec(text)?.[1];
+  const [, count, unit = ""] = (iso === undefined && AGO.exec(text)) || [];
   if (count !== undefined) {
     return dayAt(nowMs - Number(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 0) * DAY_MS);
   }
-  const iso = ISO.exec(text)?.[1];
   // Without a zone, take the day as written, in whatever zone this machine is.
   const timeMs = Date.parse(iso ?? `${text} UTC`);
   const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;
