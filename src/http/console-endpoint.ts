@@ -4,7 +4,7 @@
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../core/clock.ts";
 import { ConsoleError } from "../core/console-errors.ts";
-import { AdministrationError, ApiError, OK, toApiError } from "../core/errors.ts";
+import { AdministrationError, ApiError, OK } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { mayAct, type Role } from "../core/roles.ts";
@@ -13,6 +13,7 @@ import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import type { Endpoint, EndpointInfo } from "./endpoint-info.ts";
 import { explain } from "./explain.ts";
+import { failureOf } from "./failure.ts";
 import type { RawRequest } from "./frame.ts";
 import type { JsonBody } from "./json-body.ts";
 import { isOwnOrigin } from "./own-origin.ts";
@@ -260,7 +261,7 @@ function withHeaders(result: ConsoleAnswer, requestId: string): Response {
 
 function refusal({ log }: ConsoleFrameDeps, thrown: unknown, requestId: string): Response {
   const isKnown = thrown instanceof ConsoleError || thrown instanceof AdministrationError;
-  const error = isKnown ? thrown : toApiError(thrown);
+  const error = isKnown ? thrown : failureOf(thrown);
   if (error.cause !== undefined) {
     log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
   }

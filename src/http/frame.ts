@@ -4,7 +4,7 @@
 import type { KeyIdentity, RateLimits } from "../../actors/account.ts";
 import type { Call, CallDeps } from "../calls/call.ts";
 import type { Pauses } from "../calls/pauses.ts";
-import { ApiError, toApiError } from "../core/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import { invalidKey, type KeyDigests, keyDigests, type Surface } from "../core/keys.ts";
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
@@ -12,6 +12,7 @@ import type { SecretList } from "../core/secrets.ts";
 import type { BodyShares } from "./body-shares.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
+import { failureOf } from "./failure.ts";
 import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import type { RequestServer } from "./server.ts";
@@ -162,7 +163,7 @@ export async function answerError(
   rate: RateLimits | null,
 ): Promise<Response> {
   const { requestId } = arrival;
-  let error = toApiError(thrown);
+  let error = failureOf(thrown);
   const isKeyless = error.code === "invalid_api_key" || error.code === "missing_api_key";
   if (error.code === "invalid_api_key") forgetKey(deps, arrival);
   if (error.cause !== undefined) {

@@ -24,8 +24,9 @@ export interface Database {
 export interface DatabaseOptions {
   readonly connectionsMax?: number;
   /**
-   * How long a statement may take, and how long `withTimeout` waits: a Postgres that hangs does not
-   * end the statement itself. By default there is no limit, for long jobs.
+   * How long a statement may take, and how long `withTimeout` waits. If Postgres hangs and does not
+   * end a statement itself, its connection is given up a second later. By default there is no
+   * limit, for long jobs.
    */
   readonly timeoutMs?: number;
   /**
@@ -38,9 +39,12 @@ export interface DatabaseOptions {
 /** Postgres did not answer in time: it hangs or is overloaded. */
 export class PostgresTimeout extends Error {
   override readonly name = "PostgresTimeout";
+  /** Like an error of a connection: a retry can succeed. */
+  readonly code = "CONNECTION_TIMEOUT";
 }
 
 const CONNECT_SECONDS = 5;
+const SILENCE_SECONDS = 1;
 const END = { timeout: 5 } as const;
 /**
  * The driver waits longer before each new attempt to connect, by default up to 20 seconds, and so
@@ -64,6 +68,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     ...common,
     max: options.connectionsMax ?? 8,
     types: { bigint: postgres.BigInt },
+    // Later than Postgres itself ends a statement: a server that says nothing until then hangs.
+    ...(timeoutMs !== undefined && { silence_timeout: timeoutMs / 1_000 + SILENCE_SECONDS }),
     // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
     // settings that belong to a session.
     ...(isPooled && { prepare: false }),

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "../../src/store/database.ts";
 import { isUnavailable } from "../../src/store/sql-errors.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPrivatePostgres } from "../support/services.ts";
@@ -14,8 +14,8 @@ import { TcpProxy } from "../support/tcp-proxy.ts";
 const primary = await shared(startPrivatePostgres({ settings: REPLICATING, durable: false }));
 const operator = await shared(open(primary.url));
 
-function open(url: string, connectionsMax = 1) {
-  const database = openDatabase(url, { connectionsMax });
+function open(url: string, options: DatabaseOptions = { connectionsMax: 1 }) {
+  const database = openDatabase(url, options);
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
@@ -57,7 +57,7 @@ test("no statement of a transaction is sent on the connection that replaced its 
 });
 
 test("a pool goes on after transactions that lose their connections", async () => {
-  await using database = open(primary.url, 2);
+  await using database = open(primary.url, { connectionsMax: 2 });
   for (let round = 0; round < 20; round += 1) {
     const failed = Array.from({ length: 2 }, () => {
       return errorOf(database.sql.begin((tx) => tx`SELECT pg_terminate_backend(pg_backend_pid())`));
@@ -87,7 +87,7 @@ test("the first statement on a connection that breaks gets no other's answer", a
 
 test("Postgres is used soon after it is back, however often it was tried meanwhile", async () => {
   await using own = await startPrivatePostgres({ durable: false });
-  await using database = open(own.url, 8);
+  await using database = open(own.url, { connectionsMax: 8 });
   await database.sql`SELECT 1`;
   await own.kill9();
   for (let round = 0; round < 5; round += 1) {
@@ -95,6 +95,24 @@ test("Postgres is used soon after it is back, however often it was tried meanwhi
     for (const error of await Promise.all(tries)) expect(isUnavailable(error)).toBeTrue();
   }
   await own.start();
+  await eventually("it answers", async () => {
+    return await database.sql`SELECT 1`.then(
+      () => true,
+      () => false,
+    );
+  });
+}, 30_000);
+
+test("a statement on a Postgres that hangs fails, and so does a transaction", async () => {
+  await using own = await startPrivatePostgres({ durable: false });
+  await using database = open(own.url, { connectionsMax: 2, timeoutMs: 200 });
+  await Promise.all([1, 2].map(() => database.sql`SELECT pg_sleep(0.1)`));
+  own.hang();
+  const statement = errorOf(database.sql`SELECT 1`);
+  const transaction = errorOf(database.sql.begin((tx) => tx`SELECT 1`));
+  expect(isUnavailable(await statement)).toBeTrue();
+  expect(isUnavailable(await transaction)).toBeTrue();
+  own.resume();
   await eventually("it answers", async () => {
     return await database.sql`SELECT 1`.then(
       () => true,
@@ -132,7 +150,7 @@ test("of several servers every connection is to the one that takes writes", asyn
   for (const hosts of [`${host},${other}`, `${other},${host}`]) {
     for (const attributes of ["read-write", "primary"]) {
       const url = standby.url.replace(`${host},${other}`, hosts).replace("read-write", attributes);
-      await using database = open(url, 3);
+      await using database = open(url, { connectionsMax: 3 });
       for (let round = 0; round < 3; round += 1) {
         const pids = await Promise.all(Array.from({ length: 3 }, () => askPrimary(database)));
         // The next connections begin with the other server.

@@ -33,7 +33,7 @@ export interface LogLine {
 
 export class Program {
   #child: Child | null = null;
-  /** True once the present run was told to end. */
+  /** True once the present run was told to end, or if it was started to end by itself. */
   #isEnding = false;
   #logStart = 0;
   /** Where its present run serves its metrics. */
@@ -45,7 +45,7 @@ export class Program {
     return this.#child !== null && this.#child.exit() === null;
   }
 
-  /** True if it ended by itself. */
+  /** True if it ended by itself, and was not started for that. */
   get hasDied(): boolean {
     return this.#child !== null && !this.isRunning && !this.#isEnding;
   }
@@ -73,7 +73,7 @@ export class Program {
       logFile,
     });
     this.#child = child;
-    this.#isEnding = false;
+    this.#isEnding = more.preload !== undefined;
     for (const endMs = performance.now() + READY_MS; performance.now() < endMs; ) {
       this.#servedPort = this.#metricsPort();
       if (this.#servedPort !== null) return;

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { ApiError } from "../../src/core/errors.ts";
+import { failureOf } from "../../src/http/failure.ts";
+import { accounts } from "../../src/store/account-schema.ts";
+import { openDatabase, PostgresTimeout } from "../../src/store/database.ts";
+
+test("a request that Postgres did not answer is 503, however the error was wrapped", async () => {
+  const database = openDatabase("postgres://nobody@127.0.0.1:1/none");
+  const refused = await database.db
+    .select()
+    .from(accounts)
+    .then(
+      () => null,
+      (error: unknown) => error,
+    );
+  await database.close();
+  const late = new PostgresTimeout("Postgres did not answer within 5 ms");
+  for (const away of [refused, late, new Error("No session", { cause: refused })]) {
+    expect(failureOf(away)).toMatchObject({
+      code: "service_unavailable",
+      message: "A part of the service is away; try again",
+      retryAfterSeconds: 1,
+      cause: away,
+    });
+  }
+});
+
+test("a refused statement is a fault of ours, and our own errors stay what they are", () => {
+  const refused = Object.assign(new Error("no such column"), { code: "42703" });
+  expect(failureOf(refused).code).toBe("internal_error");
+  expect(failureOf(new TypeError("x is not a function")).code).toBe("internal_error");
+  const own = new ApiError("model_not_found", "There is no such model");
+  expect(failureOf(own)).toBe(own);
+});
