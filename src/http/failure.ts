@@ -1,5 +1,6 @@
 import { ApiError, toApiError } from "../core/errors.ts";
-import { isStoreAway } from "../store/sql-errors.ts";
+import { redisFault } from "../store/redis-errors.ts";
+import { isUnavailable } from "../store/sql-errors.ts";
 
 /**
  * The error to send to the caller. A store that is away is not a fault of ours: it may be back at
@@ -11,4 +12,12 @@ export function failureOf(thrown: unknown): ApiError {
     retryAfterSeconds: 1,
     cause: thrown,
   });
+}
+
+/** True for an error that a store did not answer, also if others have wrapped it. */
+function isStoreAway(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (isUnavailable(each) || redisFault(each) !== null) return true;
+  }
+  return false;
 }

@@ -14,14 +14,6 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(codeOf(error));
 }
 
-/** The same of an error that others have wrapped. */
-export function isStoreAway(error: unknown): boolean {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    if (isUnavailable(each)) return true;
-  }
-  return false;
-}
-
 /** True if Postgres answered and refused the statement. */
 export function isRejected(error: unknown): error is Error {
   return error instanceof Error && SQLSTATE.test(codeOf(error)) && !isUnavailable(error);

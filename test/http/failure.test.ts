@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { ConnectionLost } from "../../actors/resp-connection.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import { failureOf } from "../../src/http/failure.ts";
 import { accounts } from "../../src/store/account-schema.ts";
 import { openDatabase, PostgresTimeout } from "../../src/store/database.ts";
+import { openRedis } from "../../src/store/redis.ts";
 
 test("a request that Postgres did not answer is 503, however the error was wrapped", async () => {
   const database = openDatabase("postgres://nobody@127.0.0.1:1/none");
@@ -22,6 +24,23 @@ test("a request that Postgres did not answer is 503, however the error was wrapp
       retryAfterSeconds: 1,
       cause: away,
     });
+  }
+});
+
+test("a request that Redis did not answer is 503", async () => {
+  const client = openRedis("redis://127.0.0.1:1");
+  client.on("error", () => {});
+  const unreachable = await client.get("key").then(
+    () => null,
+    (error: unknown) => error,
+  );
+  client.disconnect();
+  const closed = await client.get("key").then(
+    () => null,
+    (error: unknown) => error,
+  );
+  for (const away of [unreachable, closed, new ConnectionLost("Redis is not reachable", false)]) {
+    expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
   }
 });
 
