@@ -30,6 +30,11 @@ export interface DatabaseOptions {
    */
   readonly timeoutMs?: number;
   /**
+   * Postgres ends a transaction that sends no statement for so long, so that a process that is gone
+   * with its connections open keeps no lock (D-430). By default there is no limit.
+   */
+  readonly abandonedMs?: number;
+  /**
    * The same Postgres without a pooler, if the URL leads to one that gives each transaction another
    * connection: what belongs to a session then has one of its own.
    */
@@ -61,7 +66,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   if (!("changedBy" in postgres)) {
     throw new StartError("A package lacks its patch: run `node scripts/patch-packages.mjs`");
   }
-  const { timeoutMs, directUrl = null } = options;
+  const { timeoutMs, abandonedMs, directUrl = null } = options;
   const isPooled = directUrl !== null;
   const common = { connect_timeout: CONNECT_SECONDS, backoff, onnotice: () => {} };
   const settings = {
@@ -73,7 +78,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
     // settings that belong to a session.
     ...(isPooled && { prepare: false }),
-    ...(timeoutMs !== undefined && !isPooled && { connection: { statement_timeout: timeoutMs } }),
+    ...(!isPooled && { connection: sessionLimits(timeoutMs, abandonedMs) }),
   };
   const sql = postgres(url, { ...settings, ...(isPooled && { max_pipeline: 0 }) });
   const transactions = isPooled ? postgres(url, settings) : null;
@@ -102,6 +107,13 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     close: async () => {
       await Promise.all([sql.end(END), transactions?.end(END), direct?.end(END)]);
     },
+  };
+}
+
+function sessionLimits(timeoutMs: number | undefined, abandonedMs: number | undefined) {
+  return {
+    ...(timeoutMs !== undefined && { statement_timeout: timeoutMs }),
+    ...(abandonedMs !== undefined && { idle_in_transaction_session_timeout: abandonedMs }),
   };
 }
 

@@ -30,16 +30,22 @@ export async function checkDirect(url: string, directUrl: string | null): Promis
 }
 
 /**
+ * A process that serves sends the next statement of a transaction long before this. What it waits
+ * for in between is Redis, which answers or fails within seconds.
+ */
+const ABANDONED_MS = 30_000;
+
+/**
  * The database of a process that serves.
  * @throws UnknownPooler
  */
 export async function openChecked(
   urls: { readonly databaseUrl: string; readonly directDatabaseUrl: string | null },
-  options: Pick<DatabaseOptions, "timeoutMs"> = {},
+  options: Pick<DatabaseOptions, "timeoutMs" | "abandonedMs"> = {},
 ): Promise<Database> {
   const { databaseUrl, directDatabaseUrl: directUrl } = urls;
   await checkDirect(databaseUrl, directUrl);
-  return openDatabase(databaseUrl, { ...options, directUrl });
+  return openDatabase(databaseUrl, { abandonedMs: ABANDONED_MS, ...options, directUrl });
 }
 
 async function isDirect(url: string): Promise<boolean> {
