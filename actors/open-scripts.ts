@@ -1,5 +1,6 @@
 // The client that runs scripts on a single server, at half the CPU cost of ioredis.
 
+import { isReplica } from "../src/core/redis-replica.ts";
 import { RespClient } from "./resp-client.ts";
 import type { OpenScriptClient } from "./script-runner.ts";
 
@@ -18,7 +19,11 @@ export function scriptsOfOneServer(
       ...(tls?.ca !== undefined && { tls: { ca: tls.ca } }),
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      onConnect: async (command) => connected(String(await command("INFO", "replication"))),
+      onConnect: async (command) => {
+        const replication = String(await command("INFO", "replication"));
+        if (isReplica(replication)) throw new Error("Redis is a replica and takes no writes");
+        await connected(replication);
+      },
       onError,
     });
 }

@@ -2,6 +2,7 @@
 // of one turn of the event loop go out in one write.
 
 import type { Socket } from "bun";
+import { isOfReplica } from "../src/core/redis-replica.ts";
 import { ReplyReader } from "./resp-reader.ts";
 import type { Reply } from "./script-client.ts";
 
@@ -76,7 +77,7 @@ export class RespConnection {
     setImmediate(this.#flush);
   }
 
-  /** Handles bytes from the server. Throws a ProtocolError. */
+  /** Handles bytes from the server. Throws a ProtocolError, or what a replica says to a write. */
   receive(bytes: Buffer, tick: number): void {
     this.#heardTick = tick;
     this.#reader.push(bytes);
@@ -135,8 +136,13 @@ export class RespConnection {
     if (pending === undefined) throw new Error("Redis sent a reply that nobody asked for");
     this.#next += 1;
     if (this.#next >= ANSWERED_KEPT || this.#next === this.#pending.length) this.#forgetAnswered();
-    if (reply instanceof Error) pending.reject(reply);
-    else pending.resolve(reply);
+    if (reply instanceof Error) {
+      pending.reject(reply);
+      // Who receives this ends the connection: its address may lead elsewhere by now (D-432).
+      if (isOfReplica(reply)) throw reply;
+    } else {
+      pending.resolve(reply);
+    }
   }
 
   #forgetAnswered(): void {

@@ -1,9 +1,15 @@
 import { Cluster, Redis } from "ioredis";
+import { isOfReplica } from "../core/redis-replica.ts";
 import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
 /** After this time a command fails, although Redis may still have executed it. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const SLOTS_REFRESH_MS = 10_000;
+/**
+ * A connection is replaced if a command waits for so long and nothing at all comes back (D-431).
+ * The queue's commands wait for jobs for up to 10 s.
+ */
+const SILENT_MS = { scripts: 2 * COMMAND_TIMEOUT_MS, queue: 30_000 };
 
 /**
  * Opens a connection for scripts or for the job queue. redis-url.ts describes the URL. Commands of
@@ -13,10 +19,12 @@ const SLOTS_REFRESH_MS = 10_000;
  */
 export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
   // BullMQ waits for jobs in one long command, and requires that commands are retried without end.
+  const socketTimeout = SILENT_MS[use];
   const limits =
     use === "queue"
-      ? { maxRetriesPerRequest: null }
+      ? { socketTimeout, maxRetriesPerRequest: null }
       : {
+          socketTimeout,
           enableAutoPipelining: true,
           commandTimeout: COMMAND_TIMEOUT_MS,
           maxRetriesPerRequest: 1,
@@ -24,6 +32,8 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
   const options = {
     ...limits,
     connectTimeout: 3_000,
+    // The address may lead to another server by now (D-432).
+    reconnectOnError: isOfReplica,
     retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
   };
   const target = parseRedisUrl(url);
@@ -48,7 +58,11 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
 
 function openCluster(
   { seeds, access }: RedisCluster,
-  limits: { readonly maxRetriesPerRequest: number | null; readonly enableAutoPipelining?: boolean },
+  limits: {
+    readonly socketTimeout: number;
+    readonly maxRetriesPerRequest: number | null;
+    readonly enableAutoPipelining?: boolean;
+  },
 ): Cluster {
   return new Cluster(
     seeds.map((seed) => ({ ...seed })),

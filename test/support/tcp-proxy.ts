@@ -13,12 +13,13 @@ interface Link {
 /** Starts a proxy on a free port; with a certificate it speaks TLS to the client. */
 export class TcpProxy implements AsyncDisposable {
   readonly #listener: TCPSocketListener<undefined>;
-  readonly #serverPort: number;
+  #serverPort: number;
   readonly #links = new WeakMap<Socket<undefined>, Link>();
   readonly #clients = new Set<Socket<undefined>>();
   #cut: { readonly bytes: number; readonly times: "once" | "everywhere" } | null = null;
   #hangsUp = false;
   #swallows = false;
+  readonly #frozen = new WeakSet<Socket<undefined>>();
   /** The number of connections accepted so far. */
   connections = 0;
 
@@ -32,7 +33,7 @@ export class TcpProxy implements AsyncDisposable {
         open: (client) => this.#open(client),
         data: (client, bytes) => {
           const link = this.#links.get(client);
-          if (link === undefined || this.#swallows) return;
+          if (link === undefined || this.#swallows || this.#frozen.has(client)) return;
           link.asking = link.asking.then(async () => handOn(await link.server, [bytes]));
         },
         close: async (client) => {
@@ -67,6 +68,16 @@ export class TcpProxy implements AsyncDisposable {
   /** Stops forwarding what the client sends. */
   swallow(): void {
     this.#swallows = true;
+  }
+
+  /** The connections of now stay open and carry nothing any more, as if the server were gone. */
+  freeze(): void {
+    for (const client of this.#clients) this.#frozen.add(client);
+  }
+
+  /** New connections are to another server. */
+  leadTo(serverPort: number): void {
+    this.#serverPort = serverPort;
   }
 
   /** Forwards everything again. */
