@@ -2,6 +2,8 @@
 
 /** The driver's own codes, and classes 08, 53 and 57: connection, resources, operator. */
 const UNAVAILABLE = /^(CONNECTION_|CONNECT_|E[A-Z]+$|08|53|57)/;
+/** State of the transaction, such as read-only; deadlocks; locks that took too long; the disk. */
+const TEMPORARY = /^(25|40|55P03|58)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** SQLSTATE, or the driver's code; "" for an error of any other kind. */
@@ -14,9 +16,11 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(codeOf(error));
 }
 
-/** True if Postgres answered and refused the statement. */
+/** True if Postgres refused the statement for what it is: a retry would fail as well. */
 export function isRejected(error: unknown): error is Error {
-  return error instanceof Error && SQLSTATE.test(codeOf(error)) && !isUnavailable(error);
+  const code = codeOf(error);
+  if (!(error instanceof Error) || !SQLSTATE.test(code)) return false;
+  return !isUnavailable(error) && !TEMPORARY.test(code);
 }
 
 const UNIQUE_VIOLATION = "23505";

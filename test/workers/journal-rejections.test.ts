@@ -5,6 +5,8 @@ import { expect, test } from "bun:test";
 import { streamEntry } from "../../actors/journal.ts";
 import { metadataText, outcomeText } from "../../src/core/journal.ts";
 import { nano, usd } from "../../src/core/money.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { Ledger } from "../../src/store/ledger.ts";
 import { type EntryFields, encodeEntry } from "../support/journal-encoder.ts";
 import { METADATA, OUTCOME, openJournalLab } from "../support/journal-lab.ts";
 import { shared } from "../support/shared.ts";
@@ -12,6 +14,8 @@ import { shared } from "../support/shared.ts";
 const lab = await shared(openJournalLab());
 
 const CENT = usd("0.01");
+/** What `ensure_request_log_partition` locks. */
+const PARTITION_LOCK = 720_314_003;
 let bucket = 0;
 const nextAccount = () => lab.account(bucket++);
 
@@ -51,6 +55,26 @@ test("a refusal names the limit that refused it and held nothing", async () => {
       ["insufficient_credits", 7, null, null],
     ]),
   );
+});
+
+test("entries wait for a partition that another session keeps from being made", async () => {
+  const account = await nextAccount();
+  await account.call(CENT);
+  const url = new URL(lab.databaseUrl);
+  url.searchParams.set("lock_timeout", "50");
+  const database = openDatabase(url.href);
+  const ledger = new Ledger(database);
+  try {
+    await lab.database.sql.begin(async (other) => {
+      await other`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`;
+      await expect(lab.flush({ ledger })).rejects.toThrow("lock timeout");
+    });
+    await lab.flush({ ledger });
+  } finally {
+    await database.close();
+  }
+  expect(await rejectionsOf(account.bucket)).toEqual([]);
+  expect(await account.log()).toHaveLength(1);
 });
 
 const BAD_LOG_VALUES = {
