@@ -5,6 +5,7 @@ import { ApiError } from "../src/core/errors.ts";
 import { UnknownLayout } from "./layouts.ts";
 import { serversOf } from "./redis-servers.ts";
 import { ConnectionLost } from "./resp-connection.ts";
+import { ReplyError } from "./resp-reader.ts";
 import {
   type RawReply,
   type RedisClient,
@@ -199,7 +200,18 @@ export function unavailable(cause: unknown): ApiError {
 /** False if it is certain that a script that failed with this did not run. */
 export function mayHaveRun(error: unknown): boolean {
   const cause = error instanceof ApiError ? error.cause : error;
-  return !(cause instanceof ConnectionLost) || cause.mayHaveRun;
+  if (cause instanceof ConnectionLost) return cause.mayHaveRun;
+  // ioredis may have sent the script twice, and says only what became of the second copy.
+  return !(cause instanceof ReplyError && isRefused(cause));
+}
+
+/** With these codes Redis refuses a script that it has not begun (D-434). */
+const REFUSED = /^(BUSY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) /;
+/** What Redis adds to the error of a command within a script. */
+const WITHIN_SCRIPT = " script: ";
+
+function isRefused({ message }: Error): boolean {
+  return REFUSED.test(message) && !message.includes(WITHIN_SCRIPT);
 }
 
 /** Turns a failure of Postgres into `service_unavailable`: the caller can try again. */

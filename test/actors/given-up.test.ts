@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { holdsKey } from "../../actors/keys.ts";
 import { ConnectionLost } from "../../actors/resp-connection.ts";
+import { ReplyError } from "../../actors/resp-reader.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import type { TestAccount } from "../support/accounts.ts";
@@ -66,24 +67,25 @@ test("an admission whose answer was lost is released long before its lease ends"
   ]);
 });
 
-test("an admission that was never sent needs no release", async () => {
+test("an admission that was never sent, or that Redis refused, needs no release", async () => {
   await using other = await second();
-  const [unsent, lost] = [await served(other), await served(other)];
+  const [unsent, refused, lost] = [await served(other), await served(other), await served(other)];
   let tries = 0;
   tapScripts(other.redis, async (send) => {
     tries += 1;
     if (tries === 1) throw new ConnectionLost("Redis is not reachable", false);
+    if (tries === 2) throw new ReplyError("NOREPLICAS Not enough good replicas to write.");
     const reply = await send();
-    if (tries === 2) throw new ConnectionLost("The connection to Redis was lost", true);
+    if (tries === 3) throw new ConnectionLost("The connection to Redis was lost", true);
     return reply;
   });
-  for (const account of [unsent, lost]) {
+  for (const account of [unsent, refused, lost]) {
     const admitting = of(other, account).admit(ask(account.keyId, usd("2")));
     await expect(admitting).rejects.toMatchObject(UNAVAILABLE);
   }
   const isFree = async () => (await balances(lost)).held === NONE;
   await eventually("the hold of the other one is released", isFree, 5_000);
-  expect(tries).toBe(3);
+  expect(tries).toBe(4);
 });
 
 test("an admission that never ran leaves nothing behind", async () => {
