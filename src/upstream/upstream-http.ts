@@ -41,12 +41,15 @@ export async function exchange<T>(
   const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
   const init: BunFetchRequestInit = { method, headers, body, signal, redirect: "manual" };
   if (serverName !== undefined) init.tls = { servername: serverName };
+  let hasAnswered = false;
   try {
-    return await read(await send(fetch, url, init));
+    const response = await send(fetch, url, init);
+    hasAnswered = true;
+    return await read(response);
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
-    throw connectionFailure(error);
+    throw hasAnswered ? brokenReply(error) : connectionFailure(error);
   }
 }
 
@@ -65,8 +68,16 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
 }
 
 /** What the platform says of a connection that failed, without the address. */
-export function connectionFailure(error: unknown): RouteFailure {
+function connectionFailure(error: unknown): RouteFailure {
   return new RouteFailure(`The server did not answer (${codeOf(error)})`, "connection");
+}
+
+/**
+ * The same for a reply that began and cannot be read to its end. It may be the request that makes
+ * the server fail, so other requests can still succeed (D-440).
+ */
+export function brokenReply(error: unknown): RouteFailure {
+  return new RouteFailure(`The reply broke off (${codeOf(error)})`, "server");
 }
 
 /** A status that is no answer. `isHealthy` if it does not mean that the server is unhealthy. */
@@ -83,8 +94,13 @@ export async function refusalOf(
   response: Response,
   options?: { readonly isHealthy: boolean },
 ): Promise<RouteFailure> {
-  await response.body?.cancel();
+  await giveUpBody(response);
   return statusFailure(response, options);
+}
+
+/** Ends a response whose body is not needed. That the body broke off does not matter then. */
+export async function giveUpBody({ body }: Pick<Response, "body">): Promise<void> {
+  await body?.cancel().catch(() => {});
 }
 
 /** What the platform calls an error; its message may quote the address. */

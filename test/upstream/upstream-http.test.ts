@@ -110,6 +110,31 @@ test.each([
   expect(failure).toMatchObject({ message, blames, retryAfterSeconds: 7 });
 });
 
+/** A server that answers each request with these bytes and closes the connection. */
+function answering(bytes: string) {
+  return Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (socket) => void socket.end(bytes) },
+  });
+}
+
+test.each([
+  ["is cut off", "content-length: 40\r\n\r\nsaid", "ECONNRESET"],
+  ["ends before its last chunk", "transfer-encoding: chunked\r\n\r\n4\r\nsaid\r\n", "ECONNRESET"],
+  ["cannot be unpacked", "content-encoding: gzip\r\ncontent-length: 4\r\n\r\nsaid", "ZlibError"],
+])("a reply that %s is a failure of the server, which did answer", async (_, rest, code) => {
+  using server = answering(`HTTP/1.1 200 OK\r\n${rest}`);
+  const failure = await failureOf(send("/", { url: `http://127.0.0.1:${server.port}/` }));
+  expect(failure).toMatchObject({ message: `The reply broke off (${code})`, blames: "server" });
+});
+
+test("a status counts although its body is cut off", async () => {
+  using server = answering("HTTP/1.1 429 Many\r\nretry-after: 7\r\ncontent-length: 40\r\n\r\nsa");
+  const failure = await failureOf(send("/", { url: `http://127.0.0.1:${server.port}/` }));
+  expect(failure).toMatchObject({ message: "The server answered 429", retryAfterSeconds: 7 });
+});
+
 test("a redirect is a failure, and is not followed", async () => {
   expect((await failureOf(send("/status/302"))).message).toBe("The server answered 302");
   expect(seen.join()).not.toContain("/elsewhere");

@@ -113,12 +113,12 @@ describe("the end of a reply", () => {
   });
 });
 
-test("a stream whose connection breaks blames the connection, without its address", async () => {
+test("a stream that breaks off blames the server, without its address", async () => {
   const start = (stream: ReadableStreamDefaultController) =>
     stream.error(Object.assign(new Error("http://secret.test broke"), { code: "ECONNRESET" }));
   const broken = streamFrom(async () => new Response(new ReadableStream({ start })));
   const error = await rejection(readAll(broken));
-  expect(error).toMatchObject({ name: "RouteFailure", blames: "connection" });
+  expect(error).toMatchObject({ name: "RouteFailure", blames: "server" });
   expect(String(error)).not.toContain("secret.test");
 });
 

@@ -361,14 +361,19 @@ describe("a provider", () => {
     }
   });
 
-  test("is not given up for others by what one account makes it send", async () => {
-    const routes = routesTo([first]);
-    for (let count = 0; count < 6; count += 1) {
-      const asked = { stream: true, account: ACCOUNT };
-      await rejection(ask(routes, routes.model("oversize-event"), asked));
-    }
-    expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
-  });
+  test.each([
+    [true, "oversize-event"],
+    [false, "reset-mid-stream"],
+  ])(
+    "is not given up for others by what one account makes it send: %p, %s",
+    async (stream, mood) => {
+      const routes = routesTo([first]);
+      for (let count = 0; count < 6; count += 1) {
+        await rejection(ask(routes, routes.model(mood), { stream, account: ACCOUNT }));
+      }
+      expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
+    },
+  );
 
   test("is given up after breaking five streams in the middle", async () => {
     const routes = routesTo([first]);

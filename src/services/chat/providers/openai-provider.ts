@@ -5,7 +5,7 @@ import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
-  connectionFailure,
+  brokenReply,
   exchange,
   type Fetch,
   isObject,
@@ -166,7 +166,7 @@ class UpstreamStream extends Batches {
 
   readonly #onReadFailure = (error: unknown): void => {
     const { signal } = this.#timeout;
-    this.#onFailure(signal.aborted ? signal.reason : connectionFailure(error));
+    this.#onFailure(signal.aborted ? signal.reason : brokenReply(error));
   };
 
   readonly #onFailure = (error: unknown): void => {

@@ -6,6 +6,7 @@ import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
+  giveUpBody,
   isObject,
   parseJson,
   readText,
@@ -41,11 +42,11 @@ export async function checkProvider(
 
 async function readList(response: Response): Promise<ProviderCheck> {
   if (UNAUTHORIZED.has(response.status)) {
-    await response.body?.cancel();
+    await giveUpBody(response);
     return { ok: false, problem: `The server refuses the key (${response.status})` };
   }
   if (response.status !== OK) {
-    await response.body?.cancel();
+    await giveUpBody(response);
     return { ok: true, models: null };
   }
   const list = parseJson(await readText(response, LIST_BYTES_MAX));

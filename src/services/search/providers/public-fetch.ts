@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { OK } from "../../../core/errors.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
-import { exchange, type Fetch, readText } from "../../../upstream/upstream-http.ts";
+import { exchange, type Fetch, giveUpBody, readText } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 
 /** A page could not be fetched; the message is for the operator. */
@@ -62,7 +62,7 @@ async function get(url: URL, options: PublicFetch, signal: AbortSignal) {
   return await exchange({ ...address, fetch, method: "GET", signal }, async (response) => {
     const { status, headers } = response;
     if (status === OK) return { status, headers, text: await readText(response, bytesMax) };
-    await response.body?.cancel();
+    await giveUpBody(response);
     return { status, headers, text: "" };
   });
 }

@@ -109,9 +109,12 @@ for (const one of CASES) {
       });
     }
 
-    for (const mood of ["reset", "reset in body"] satisfies Mood[]) {
+    for (const [mood, blames] of [
+      ["reset", "connection"],
+      ["reset in body", "server"],
+    ] as const satisfies [Mood, string][]) {
       test(`by a ${mood}`, async () => {
-        expectRouteFailure(await failure(one, { mood }), one, "connection");
+        expectRouteFailure(await failure(one, { mood }), one, blames);
       });
     }
 
