@@ -53,17 +53,27 @@ export async function exchange<T>(
   }
 }
 
+/** A server that has closed an idle connection resets the next request within a round trip. */
+const STALE_MS = 1_000;
+
 /**
- * Sends a request again, once, if its connection was closed before any answer: a server closes a
- * connection that was idle for some seconds, also while the next request is on its way. The
- * platform does not try again, and cannot tell such a connection from a new one.
+ * Sends a request again, once, if its connection was closed soon and before any answer: a server
+ * closes a connection that was idle for some seconds, also while the next request is on its way.
+ * The platform does not try again, and cannot tell such a connection from a new one. After a second
+ * the server is at work on the request, and would do the work twice (D-441).
  */
 async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
+  let isSoon = true;
+  const timer = setTimeout(() => {
+    isSoon = false;
+  }, STALE_MS);
   try {
     return await fetch(url, init);
   } catch (error) {
-    if (init.signal?.aborted || codeOf(error) !== "ECONNRESET") throw error;
+    if (!isSoon || init.signal?.aborted || codeOf(error) !== "ECONNRESET") throw error;
     return await fetch(url, init);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,6 +1,6 @@
 // One request to an upstream: what comes of it, and who is to blame where nothing does.
 
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { createServer } from "node:net";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { TimeLimit } from "../../src/upstream/time-limit.ts";
@@ -94,6 +94,22 @@ test("a server that closes every connection gets a request twice", async () => {
     blames: "connection",
   });
   expect(closing.requests).toBe(2);
+});
+
+test("a request that its server has had for a second is not sent again", async () => {
+  jest.useFakeTimers();
+  try {
+    let requests = 0;
+    const closing = async (): Promise<Response> => {
+      requests += 1;
+      jest.advanceTimersByTime(1_000);
+      throw Object.assign(new Error("It was closed"), { code: "ECONNRESET" });
+    };
+    const failure = await failureOf(send("/", { fetch: closing, method: "POST", body: "asked" }));
+    expect([failure.blames, requests]).toEqual(["connection", 1]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test.each([
