@@ -2,8 +2,11 @@
 
 import type { Server } from "bun";
 
-/** Bun closes a connection that is idle for this long, unless a call on it is in progress. */
-const IDLE_SECONDS = 30;
+/**
+ * Bun closes a connection that is idle for this long, unless a call on it is in progress. It is
+ * longer than proxies keep theirs, so that they are the ones to close (D-442).
+ */
+const IDLE_SECONDS = 150;
 
 /** Options of `listen` that both surfaces need. */
 export const LISTEN_OPTIONS = {

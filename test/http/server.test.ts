@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { LISTEN_OPTIONS } from "../../src/http/server.ts";
+
+/** How long Caddy keeps an idle connection, the longest of the proxies in `deploy`. */
+const PROXY_KEEPS_SECONDS = 120;
+/** More is an error of Bun's. */
+const BUN_SECONDS_MAX = 255;
+
+test("a proxy closes an idle connection before the API does", () => {
+  expect(LISTEN_OPTIONS.idleTimeout).toBeGreaterThan(PROXY_KEEPS_SECONDS);
+  expect(LISTEN_OPTIONS.idleTimeout).toBeLessThanOrEqual(BUN_SECONDS_MAX);
+});
