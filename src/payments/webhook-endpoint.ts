@@ -53,17 +53,27 @@ async function answer(deps: WebhookDeps, request: Request, requestId: string): P
   try {
     return await receive(deps, payments, request);
   } catch (error) {
-    if (error instanceof EventRefused) {
-      payments.onEvent("refused", error.reason);
-      log.warn({ requestId, reason: error.reason }, "An event was refused");
-      return refusal("invalid_parameter", error.message, requestId);
+    const refused = reasonOf(error);
+    if (refused !== null) {
+      const { code, reason, message } = refused;
+      payments.onEvent("refused", reason);
+      log.warn({ requestId, reason }, "An event was refused");
+      return refusal(code, message, requestId);
     }
-    if (error instanceof ApiError) return refusal(error.code, error.message, requestId);
     payments.onEvent("refused", "not_stored");
     log.error({ requestId, err: error }, "An event could not be stored; Stripe sends it again");
     const message = "The event could not be stored; send it again";
     return refusal("service_unavailable", message, requestId);
   }
+}
+
+/** Why an event is not taken: what it is, or how its body came. Null for a fault of ours. */
+function reasonOf(error: unknown) {
+  if (error instanceof EventRefused) {
+    return { code: "invalid_parameter", reason: error.reason, message: error.message } as const;
+  }
+  if (!(error instanceof ApiError)) return null;
+  return { code: error.code, reason: error.code, message: error.message };
 }
 
 async function receive(

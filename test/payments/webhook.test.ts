@@ -154,9 +154,9 @@ test("what an event says of amounts and states is not believed", async () => {
   expect(await lab.credited(account)).toBe(usd("0"));
 });
 
-test("a body that is too large or no JSON is refused", async () => {
+test("a body that is too large or no JSON is refused and counted", async () => {
   const huge = "x".repeat(600_000);
-  expect((await send(huge, signed(huge))).status).toBe(413);
+  expect(await sent(huge, signed(huge))).toEqual([413, "refused", "body_too_large"]);
   const noJson = "no JSON";
   expect(await sent(noJson, signed(noJson))).toEqual([400, "refused", "malformed"]);
 });
