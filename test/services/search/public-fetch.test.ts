@@ -10,7 +10,7 @@ interface Asked {
 async function fetchBy(
   start: string,
   addresses: Readonly<Record<string, readonly (readonly string[])[]>>,
-  answer: (asked: Asked) => Response = () => new Response("page"),
+  answer: (asked: Asked) => Response | Promise<Response> = () => new Response("page"),
 ) {
   const asked: Asked[] = [];
   const looked = new Map<string, number>();
@@ -53,6 +53,31 @@ test("an IPv6 address is asked in brackets", async () => {
     "six.example": [["2606:4700::1111"]],
   });
   expect(asked[0]?.href).toBe("http://[2606:4700::1111]/");
+});
+
+test("the next address of a host is asked if the first refuses the connection", async () => {
+  const addresses = { "two.example": [["2606:4700::1111", "93.184.216.34"]] };
+  const refused = () => Promise.reject(Object.assign(new Error("no"), { code: "ECONNREFUSED" }));
+  const { asked, fetched } = await fetchBy("http://two.example/", addresses, ({ href }) =>
+    href.includes("[") ? refused() : new Response("page"),
+  );
+  expect(asked.map(({ href }) => href)).toEqual([
+    "http://[2606:4700::1111]/",
+    "http://93.184.216.34/",
+  ]);
+  expect(fetched.text).toBe("page");
+  await expect(fetchBy("http://two.example/", addresses, refused)).rejects.toThrow("ECONNREFUSED");
+});
+
+test("no other address is asked where the first one answers with a failure", async () => {
+  const addresses = { "two.example": [["93.184.216.34", "93.184.216.35"]] };
+  let asked = 0;
+  const failing = () => {
+    asked += 1;
+    return new Response("", { status: 500 });
+  };
+  await expect(fetchBy("http://two.example/", addresses, failing)).rejects.toThrow("500");
+  expect(asked).toBe(1);
 });
 
 for (const [what, addresses] of [

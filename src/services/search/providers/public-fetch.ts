@@ -5,8 +5,15 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { OK } from "../../../core/errors.ts";
+import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
-import { exchange, type Fetch, giveUpBody, readText } from "../../../upstream/upstream-http.ts";
+import {
+  exchange,
+  type Fetch,
+  giveUpBody,
+  readText,
+  type UpstreamRequest,
+} from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 
 /** A page could not be fetched; the message is for the operator. */
@@ -55,11 +62,29 @@ export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fet
   throw new FetchFailure(`there were more than ${REDIRECTS_MAX} redirects`);
 }
 
-/** One response; its text is read only where the status is 200. */
+/**
+ * One response; its text is read only where the status is 200. Of several addresses of the host,
+ * the next one is asked if the connection fails.
+ */
 async function get(url: URL, options: PublicFetch, signal: AbortSignal) {
-  const { fetch, bytesMax, allowPrivate, addressesOf: find = addressesOf } = options;
-  const address = allowPrivate ? { url: url.href, headers: {} } : await pinned(url, find);
-  return await exchange({ ...address, fetch, method: "GET", signal }, async (response) => {
+  const { allowPrivate, addressesOf: find = addressesOf } = options;
+  const targets = allowPrivate ? [{ url: url.href, headers: {} }] : await pinned(url, find);
+  let failure: unknown = null;
+  for (const target of targets) {
+    try {
+      return await ask(target, options, signal);
+    } catch (error) {
+      if (!(error instanceof RouteFailure && error.blames === "connection")) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+type Target = Pick<UpstreamRequest, "url" | "headers" | "serverName">;
+
+async function ask(target: Target, { fetch, bytesMax }: PublicFetch, signal: AbortSignal) {
+  return await exchange({ ...target, fetch, method: "GET", signal }, async (response) => {
     const { status, headers } = response;
     if (status === OK) return { status, headers, text: await readText(response, bytesMax) };
     await giveUpBody(response);
@@ -72,20 +97,25 @@ async function addressesOf(host: string): Promise<readonly string[]> {
 }
 
 /**
- * A request to an address that was checked. Using the name again could lead to another address.
- * Throws if an address of the host is not public.
+ * Requests to the addresses of a host, which were checked. Using the name again could lead to
+ * another address. Throws if an address of the host is not public.
  */
-async function pinned(url: URL, find: (host: string) => Promise<readonly string[]>) {
+async function pinned(
+  url: URL,
+  find: (host: string) => Promise<readonly string[]>,
+): Promise<Target[]> {
   const literal = url.hostname.replace(/^\[|\]$/g, "");
-  const addresses = isIP(literal) === 0 ? await find(url.hostname) : [literal];
-  const [address] = addresses;
-  if (address === undefined) throw new FetchFailure("its host has no address");
+  const isName = isIP(literal) === 0;
+  const addresses = isName ? await find(url.hostname) : [literal];
+  if (addresses.length === 0) throw new FetchFailure("its host has no address");
   if (!addresses.every(isPublic)) throw new FetchFailure("its address is not public");
-  const target = new URL(url);
-  target.hostname = isIP(address) === 6 ? `[${address}]` : address;
   // The request still names the host, and the server must have a certificate for that name.
   const name = { headers: { host: url.host }, serverName: url.hostname };
-  return { url: target.href, ...(isIP(literal) === 0 ? name : { headers: {} }) };
+  return addresses.map((address) => {
+    const target = new URL(url);
+    target.hostname = isIP(address) === 6 ? `[${address}]` : address;
+    return { url: target.href, ...(isName ? name : { headers: {} }) };
+  });
 }
 
 /**
