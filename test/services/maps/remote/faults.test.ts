@@ -89,7 +89,8 @@ for (const one of CASES) {
     for (const [status, blames] of STATUSES) {
       test(`with status ${status}, in whatever form`, async () => {
         const message = `${UPSTREAM_SECRET} ${one.query}`;
-        for (const body of [message, JSON.stringify({ message, detailedError: message })]) {
+        const json = JSON.stringify({ message, detailedError: message });
+        for (const body of [message, json, message.padEnd(100_000)]) {
           expectRouteFailure(await failure(one, { status, body }), one, blames);
         }
       });

@@ -92,7 +92,9 @@ async function readReply(response: Response) {
   const { status, headers } = response;
   if (status === OK) return { status, headers, text: await readText(response, REPLY_BYTES_MAX) };
   if (!REFUSALS.has(status)) throw await failureOf(response);
-  return { status, headers, text: await readText(response, REFUSAL_BYTES_MAX) };
+  // The status counts, also with a body that is too large or breaks off.
+  const text = await readText(response, REFUSAL_BYTES_MAX).catch(() => "");
+  return { status, headers, text };
 }
 
 async function failureOf(response: Response): Promise<RouteFailure> {
