@@ -29,6 +29,12 @@ export interface UpstreamRequest {
 const HEALTHY_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 429]);
 
 /**
+ * Requests end by their signal. Unless `timeout` is false, the platform ends them after five silent
+ * minutes, whatever limit is configured (D-443); its types lack the option.
+ */
+type UpstreamInit = BunFetchRequestInit & { readonly timeout: false };
+
+/**
  * Sends a request, and has the response read under the same signal. Redirects are not followed:
  * they could lead to an address that no operator configured. Throws the signal's reason if it was
  * aborted, what `read` throws, or a RouteFailure. That one contains nothing of the address, which
@@ -39,7 +45,7 @@ export async function exchange<T>(
   read: (response: Response) => Promise<T> | T,
 ): Promise<T> {
   const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
-  const init: BunFetchRequestInit = { method, headers, body, signal, redirect: "manual" };
+  const init: UpstreamInit = { method, headers, body, signal, redirect: "manual", timeout: false };
   if (serverName !== undefined) init.tls = { servername: serverName };
   let hasAnswered = false;
   try {

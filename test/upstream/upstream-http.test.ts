@@ -186,6 +186,17 @@ test("the time limit is the server's fault", async () => {
   expect(failure).toMatchObject({ message: "The server did not answer in time", blames: "server" });
 });
 
+test("a reply is waited for as long as its limit says, not five minutes", async () => {
+  const waits: unknown[] = [];
+  const noting = async (_url: string, init: RequestInit): Promise<Response> => {
+    // The platform's own limit, which only this option removes.
+    waits.push("timeout" in init ? init.timeout : "five minutes");
+    return new Response("said");
+  };
+  expect(await send("/", { fetch: noting })).toBe("said");
+  expect(waits).toEqual([false]);
+});
+
 test("a caller who leaves blames nobody: their own reason is thrown", async () => {
   const caller = new AbortController();
   const limit = new TimeLimit(60_000, caller.signal);
