@@ -1,6 +1,6 @@
 import { ApiError, toApiError } from "../core/errors.ts";
 import { redisFault } from "../store/redis-errors.ts";
-import { isUnavailable } from "../store/sql-errors.ts";
+import { isTemporary } from "../store/sql-errors.ts";
 
 /**
  * The error to send to the caller. A store that is away is not a fault of ours: it may be back at
@@ -14,10 +14,10 @@ export function failureOf(thrown: unknown): ApiError {
   });
 }
 
-/** True for an error that a store did not answer, also if others have wrapped it. */
+/** True for an error after which a store can answer the next try, also if others wrapped it. */
 function isStoreAway(error: unknown): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
-    if (isUnavailable(each) || redisFault(each) !== null) return true;
+    if (isTemporary(each) || redisFault(each) !== null) return true;
   }
   return false;
 }

@@ -16,11 +16,14 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(codeOf(error));
 }
 
+/** True also if Postgres answered, but could not run the statement now: a retry can succeed. */
+export function isTemporary(error: unknown): boolean {
+  return isUnavailable(error) || TEMPORARY.test(codeOf(error));
+}
+
 /** True if Postgres refused the statement for what it is: a retry would fail as well. */
 export function isRejected(error: unknown): error is Error {
-  const code = codeOf(error);
-  if (!(error instanceof Error) || !SQLSTATE.test(code)) return false;
-  return !isUnavailable(error) && !TEMPORARY.test(code);
+  return error instanceof Error && SQLSTATE.test(codeOf(error)) && !isTemporary(error);
 }
 
 const UNIQUE_VIOLATION = "23505";

@@ -17,7 +17,9 @@ test("a request that Postgres did not answer is 503, however the error was wrapp
     );
   await database.close();
   const late = new PostgresTimeout("Postgres did not answer within 5 ms");
-  for (const away of [refused, late, new Error("No session", { cause: refused })]) {
+  const readOnly = Object.assign(new Error("read-only transaction"), { code: "25006" });
+  const wrapped = new Error("No session", { cause: refused });
+  for (const away of [refused, late, readOnly, wrapped]) {
     expect(failureOf(away)).toMatchObject({
       code: "service_unavailable",
       message: "A part of the service is away; try again",
@@ -35,10 +37,7 @@ test("a request that Redis did not answer is 503", async () => {
     (error: unknown) => error,
   );
   client.disconnect();
-  const closed = await client.get("key").then(
-    () => null,
-    (error: unknown) => error,
-  );
+  const closed = new Error("Connection is closed.");
   for (const away of [unreachable, closed, new ConnectionLost("Redis is not reachable", false)]) {
     expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
   }
