@@ -70,7 +70,7 @@ test("rejects what was on its way when the connection broke, and never runs it t
   await using proxy = new TcpProxy(redis.port);
   const client = open(proxy.urlOf(redis.url));
   await client.command("DEL", "runs");
-  proxy.hangUpAtNextReply();
+  proxy.hangUpAfter(0);
   const lost = await Promise.all(
     Array.from({ length: 100 }, () => failureOf(client.command("INCR", "runs"))),
   );
@@ -106,7 +106,7 @@ test("lets what waited for the connection follow what onConnect asks on it", asy
     },
   });
   expect(String(await client.command("GET", "prepared"))).toBe("1");
-  proxy.hangUpAtNextReply();
+  proxy.hangUpAfter(0);
   await failureOf(client.command("PING"));
   proxy.restore();
   await eventually("it is prepared again", async () => {

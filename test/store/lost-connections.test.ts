@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { type Database, type DatabaseOptions, openDatabase } from "../../src/store/database.ts";
 import { isUnavailable } from "../../src/store/sql-errors.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventLoopTurns, eventually } from "../support/eventually.ts";
 import { startPrivatePostgres } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
 import { REPLICATING, startStandby } from "../support/standby.ts";
@@ -66,6 +66,25 @@ test("a pool goes on after transactions that lose their connections", async () =
     const [row] = await database.sql`SELECT ${round}::int AS round`;
     expect(row?.round).toBe(round);
   }
+});
+
+test("a connection that ends while it is opened fails its statement and nothing else", async () => {
+  await using proxy = new TcpProxy(primary.port);
+  const lost: unknown[] = [];
+  const onLost = (error: unknown) => void lost.push(error);
+  process.on("unhandledRejection", onLost);
+  // From the first byte of the greeting until the statement: each reply is the last one once.
+  for (let replies = 1; replies <= 12; replies += 1) {
+    await using database = open(proxy.urlOf(primary.url));
+    proxy.hangUpAfter(replies);
+    await database.sql`SELECT 1`.then(
+      () => null,
+      (error: unknown) => expect(isUnavailable(error)).toBeTrue(),
+    );
+  }
+  await eventLoopTurns(5);
+  process.off("unhandledRejection", onLost);
+  expect(lost).toEqual([]);
 });
 
 test("the first statement on a connection that breaks gets no other's answer", async () => {

@@ -17,7 +17,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #links = new WeakMap<Socket<undefined>, Link>();
   readonly #clients = new Set<Socket<undefined>>();
   #cut: { readonly bytes: number; readonly times: "once" | "everywhere" } | null = null;
-  #hangsUp = false;
+  #repliesLeft = Number.POSITIVE_INFINITY;
   #swallows = false;
   readonly #frozen = new WeakSet<Socket<undefined>>();
   /** The number of connections accepted so far. */
@@ -55,9 +55,9 @@ export class TcpProxy implements AsyncDisposable {
     this.#cut = { bytes, times };
   }
 
-  /** Closes the client's connection when the server answers next. */
-  hangUpAtNextReply(): void {
-    this.#hangsUp = true;
+  /** Forwards so many pieces of what the server sends, and closes connections at each further one. */
+  hangUpAfter(replies: number): void {
+    this.#repliesLeft = replies;
   }
 
   /** Closes all connections of clients. */
@@ -83,7 +83,7 @@ export class TcpProxy implements AsyncDisposable {
   /** Forwards everything again. */
   restore(): void {
     this.#cut = null;
-    this.#hangsUp = false;
+    this.#repliesLeft = Number.POSITIVE_INFINITY;
     this.#swallows = false;
   }
 
@@ -100,7 +100,8 @@ export class TcpProxy implements AsyncDisposable {
       port: this.#serverPort,
       socket: {
         data: (_, bytes) => {
-          if (this.#hangsUp) return client.terminate();
+          if (this.#repliesLeft <= 0) return client.terminate();
+          this.#repliesLeft -= 1;
           link.sending = link.sending.then(() => handOn(client, this.#piecesOf(bytes)));
         },
         close: () => client.terminate(),
