@@ -29,7 +29,7 @@ export interface UpstreamRequest {
 const HEALTHY_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 429]);
 
 /**
- * Requests end by their signal. Unless `timeout` is false, the platform ends them after five silent
+ * Requests end by their signal. Unless `timeout` is false, the platform ends them after six silent
  * minutes, whatever limit is configured (D-443); its types lack the option.
  */
 type UpstreamInit = BunFetchRequestInit & { readonly timeout: false };
