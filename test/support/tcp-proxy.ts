@@ -55,7 +55,7 @@ export class TcpProxy implements AsyncDisposable {
     this.#cut = { bytes, times };
   }
 
-  /** Forwards so many pieces of what the server sends, and closes connections at each further one. */
+  /** Forwards so many pieces from the server, and closes the connection at each further one. */
   hangUpAfter(replies: number): void {
     this.#repliesLeft = replies;
   }
