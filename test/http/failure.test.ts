@@ -5,16 +5,11 @@ import { failureOf } from "../../src/http/failure.ts";
 import { accounts } from "../../src/store/account-schema.ts";
 import { openDatabase, PostgresTimeout } from "../../src/store/database.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { rejection } from "../support/rejection.ts";
 
 test("a request that Postgres did not answer is 503, however the error was wrapped", async () => {
   const database = openDatabase("postgres://nobody@127.0.0.1:1/none");
-  const refused = await database.db
-    .select()
-    .from(accounts)
-    .then(
-      () => null,
-      (error: unknown) => error,
-    );
+  const refused = await rejection(database.db.select().from(accounts));
   await database.close();
   const late = new PostgresTimeout("Postgres did not answer within 5 ms");
   const readOnly = Object.assign(new Error("read-only transaction"), { code: "25006" });
@@ -32,10 +27,7 @@ test("a request that Postgres did not answer is 503, however the error was wrapp
 test("a request that Redis did not answer is 503", async () => {
   const client = openRedis("redis://127.0.0.1:1");
   client.on("error", () => {});
-  const unreachable = await client.get("key").then(
-    () => null,
-    (error: unknown) => error,
-  );
+  const unreachable = await rejection(client.get("key"));
   client.disconnect();
   const closed = new Error("Connection is closed.");
   for (const away of [unreachable, closed, new ConnectionLost("Redis is not reachable", false)]) {

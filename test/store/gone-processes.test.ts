@@ -6,6 +6,7 @@ import { openChecked } from "../../src/store/pooler-check.ts";
 import { isUnavailable } from "../../src/store/sql-errors.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { eventually } from "../support/eventually.ts";
+import { rejection } from "../support/rejection.ts";
 import { createTestDatabase } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
@@ -20,17 +21,10 @@ async function open(databaseUrl: string, options: { readonly abandonedMs?: numbe
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-async function errorOf(work: PromiseLike<unknown>): Promise<unknown> {
-  return await work.then(
-    () => null,
-    (error: unknown) => error,
-  );
-}
-
 test("a worker that is gone in the middle of a flush keeps no journal from others", async () => {
   await using proxy = new TcpProxy(Number(new URL(own.url).port));
   await using gone = await open(proxy.urlOf(own.url), { abandonedMs: ABANDONED_MS });
-  const flush = errorOf(
+  const flush = rejection(
     gone.sql.begin(async (tx) => {
       await tx`SELECT bucket FROM journal_cursors FOR UPDATE`;
       proxy.swallow();
@@ -48,7 +42,7 @@ test("a process that is gone in the middle of a recovery keeps no other from one
   await using proxy = new TcpProxy(Number(new URL(own.url).port));
   await using gone = await open(proxy.urlOf(own.url), { abandonedMs: ABANDONED_MS });
   const nothing = { rebuild: () => Promise.resolve([]), writeDocuments: () => Promise.resolve() };
-  const stopped = errorOf(
+  const stopped = rejection(
     new WalletRepository(gone).recovery({
       ...nothing,
       rebuild: () => {
@@ -71,7 +65,7 @@ test("a process that was paused within a transaction finds it ended, and goes on
     });
     await tx`SELECT 1`;
   });
-  expect(isUnavailable(await errorOf(transaction))).toBeTrue();
+  expect(isUnavailable(await rejection(transaction))).toBeTrue();
   expect([...(await paused.sql`SELECT 1 AS one`)]).toEqual([{ one: 1 }]);
 });
 

@@ -7,6 +7,7 @@ import type { Row } from "postgres";
 import { type Database, type DatabaseOptions, openDatabase } from "../../src/store/database.ts";
 import { isUnavailable } from "../../src/store/sql-errors.ts";
 import { eventLoopTurns, eventually } from "../support/eventually.ts";
+import { rejection } from "../support/rejection.ts";
 import { startPrivatePostgres } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
 import { REPLICATING, startStandby } from "../support/standby.ts";
@@ -26,15 +27,6 @@ function severalHosts(url: string, ...more: readonly string[]): string {
   return url.replace(host, [host, ...more].join());
 }
 
-async function errorOf(work: PromiseLike<unknown>): Promise<unknown> {
-  try {
-    await work;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("This should have failed");
-}
-
 /** The first row of a statement, which is sent again if its connection turns out to be lost. */
 async function answer(send: () => PromiseLike<readonly Row[]>): Promise<Row | undefined> {
   try {
@@ -50,12 +42,12 @@ test("no statement of a transaction is sent on the connection that replaced its 
   await using database = open(primary.url);
   const { promise: isReopened, resolve: reopened } = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<unknown>();
-  const transaction = errorOf(
+  const transaction = rejection(
     database.sql.begin(async (tx) => {
       const [own] = await tx`SELECT pg_backend_pid() AS pid`;
       await operator.sql`SELECT pg_terminate_backend(${own?.pid})`;
       await isReopened;
-      lost.resolve(await errorOf(tx`INSERT INTO written VALUES (1)`));
+      lost.resolve(await rejection(tx`INSERT INTO written VALUES (1)`));
     }),
   );
   expect(isUnavailable(await transaction)).toBeTrue();
@@ -71,7 +63,9 @@ test("a pool goes on after transactions that lose their connections", async () =
   await using database = open(primary.url, { connectionsMax: 2 });
   for (let round = 0; round < 20; round += 1) {
     const failed = Array.from({ length: 2 }, () => {
-      return errorOf(database.sql.begin((tx) => tx`SELECT pg_terminate_backend(pg_backend_pid())`));
+      return rejection(
+        database.sql.begin((tx) => tx`SELECT pg_terminate_backend(pg_backend_pid())`),
+      );
     });
     await Promise.all(failed);
     const row = await answer(() => database.sql`SELECT ${round}::int AS round`);
@@ -102,7 +96,7 @@ test("the first statement on a connection that breaks gets no other's answer", a
   await using proxy = new TcpProxy(primary.port);
   const url = proxy.urlOf(primary.url);
   await using database = open(severalHosts(url, new URL(url).host));
-  const first = errorOf(database.sql`SELECT pg_sleep(60), 'first' AS name`);
+  const first = rejection(database.sql`SELECT pg_sleep(60), 'first' AS name`);
   await eventually("it runs", async () => {
     const rows = await operator.sql`
       SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(60)%'
@@ -121,7 +115,7 @@ test("Postgres is used soon after it is back, however often it was tried meanwhi
   await database.sql`SELECT 1`;
   await own.kill9();
   for (let round = 0; round < 5; round += 1) {
-    const tries = Array.from({ length: 8 }, () => errorOf(database.sql`SELECT 1`));
+    const tries = Array.from({ length: 8 }, () => rejection(database.sql`SELECT 1`));
     for (const error of await Promise.all(tries)) expect(isUnavailable(error)).toBeTrue();
   }
   await own.start();
@@ -138,8 +132,8 @@ test("a statement on a Postgres that hangs fails, and so does a transaction", as
   await using database = open(own.url, { connectionsMax: 2, timeoutMs: 200 });
   await Promise.all([1, 2].map(() => database.sql`SELECT pg_sleep(0.1)`));
   own.hang();
-  const statement = errorOf(database.sql`SELECT 1`);
-  const transaction = errorOf(database.sql.begin((tx) => tx`SELECT 1`));
+  const statement = rejection(database.sql`SELECT 1`);
+  const transaction = rejection(database.sql.begin((tx) => tx`SELECT 1`));
   expect(isUnavailable(await statement)).toBeTrue();
   expect(isUnavailable(await transaction)).toBeTrue();
   own.resume();
@@ -166,7 +160,7 @@ test.each([
   const url = severalHosts(`postgres://farebox@127.0.0.1:${address.port}/farebox`, ...more);
   try {
     await using database = open(url);
-    expect(isUnavailable(await errorOf(database.sql`SELECT 1`))).toBeTrue();
+    expect(isUnavailable(await rejection(database.sql`SELECT 1`))).toBeTrue();
     expect(connections).toBe(1);
   } finally {
     server.close();

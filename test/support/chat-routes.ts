@@ -186,13 +186,3 @@ export interface AskOptions {
   readonly request?: ChatRequest;
   readonly account?: string;
 }
-
-/** The error of a rejected promise. Fails if the promise resolves. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("This should have failed");
-}

@@ -16,13 +16,13 @@ import {
   providerAt,
   REQUEST,
   readAll,
-  rejection,
   textOf,
   upstreamCall,
 } from "../../support/chat-routes.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../../support/fake-upstream.ts";
 import { readChat } from "../../support/read-chat.ts";
+import { rejection } from "../../support/rejection.ts";
 import { shared } from "../../support/shared.ts";
 
 const upstream = await shared(startFakeUpstream());

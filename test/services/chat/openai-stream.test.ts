@@ -6,9 +6,10 @@ import type { ProviderEntry } from "../../../src/services/chat/catalogue.ts";
 import { streamUpstream } from "../../../src/services/chat/providers/openai-provider.ts";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
 import type { Fetch } from "../../../src/upstream/upstream-http.ts";
-import { providerAt, readAll, rejection, upstreamCall } from "../../support/chat-routes.ts";
+import { providerAt, readAll, upstreamCall } from "../../support/chat-routes.ts";
 import { eventLoopTurns, eventually } from "../../support/eventually.ts";
 import { UPSTREAM_SECRET } from "../../support/fake-upstream.ts";
+import { rejection } from "../../support/rejection.ts";
 
 function streamFrom(fetch: Fetch, limits: Partial<ProviderEntry> = {}) {
   return streamUpstream(upstreamCall(providerAt("http://nowhere.test/v1", limits), "m", { fetch }));

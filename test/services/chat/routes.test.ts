@@ -12,12 +12,12 @@ import {
   REQUEST,
   type Routes,
   readAll,
-  rejection,
   routesOver,
   routesTo,
 } from "../../support/chat-routes.ts";
 import { eventLoopTurns, eventually } from "../../support/eventually.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../support/fake-upstream.ts";
+import { rejection } from "../../support/rejection.ts";
 import { atEnd, shared } from "../../support/shared.ts";
 
 const ACCOUNT = "acct_1";
