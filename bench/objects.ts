@@ -1,12 +1,13 @@
 // `bun bench/objects.ts` counts the JavaScript objects that a billed call makes in the gateway, by
-// kind. Unlike CPU this does not depend on what else the machine does, so it shows small changes.
+// kind; `bun bench/objects.ts search` those of a billed search. Unlike CPU this does not depend on
+// what else the machine does, so it shows small changes.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../scripts/processes.mjs";
 import { makeCallers, startApi, startStores } from "./farebox.ts";
 import { callBody } from "./load.ts";
-import { startUpstream } from "./targets.ts";
+import { searchOf, startUpstream } from "./targets.ts";
 
 /** So many that all code of a call is compiled. */
 const WARM_UP_CALLS = 8_000;
@@ -44,7 +45,9 @@ const secrets = callers.map(({ secret }) => secret);
 const api = await startApi(stores, { logFolder: path, upstreamUrl: upstream.url }, secrets);
 cleanup.defer(() => api.stop());
 
-const body = callBody({ model: "plain", stream: false });
+const model = Bun.argv[2] ?? "plain";
+const target = model === "search" ? searchOf(api.target) : api.target;
+const body = callBody({ model, stream: false });
 await calls(WARM_UP_CALLS);
 await Bun.sleep(COMPILE_MS);
 print(await measured());
@@ -72,9 +75,9 @@ async function calls(count: number): Promise<void> {
 async function call(index: number): Promise<void> {
   const headers = {
     "content-type": "application/json",
-    ...api.target.callers[index % secrets.length],
+    ...target.callers[index % secrets.length],
   };
-  const response = await fetch(api.target.url, { method: "POST", headers, body });
+  const response = await fetch(target.url, { method: "POST", headers, body });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${response.status}: ${text}`);
 }

@@ -10,8 +10,8 @@ const HIDDEN = /<(script|style|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/g
 const UNSEEN = String.raw`\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
 const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "gu");
 const NOT_ONE_LINE = new RegExp(`[^\\S ]| {2}|[${UNSEEN}]`, "u");
-/** Text without a match is one line; asking that costs half of `NOT_ONE_LINE`. */
-const NOT_PLAIN_ASCII = /[^ -~]| {2}/;
+/** Text without these and without two spaces in a row is one line; asking that costs a third. */
+const NOT_PRINTABLE_ASCII = /[^ -~]/;
 /** More than any text that is shown, so text can be cut before the costly steps. */
 const RAW_FACTOR = 4;
 
@@ -43,7 +43,8 @@ const INLINE = /^<\/?(?:a|abbr|b|code|em|i|mark|s|span|strong|sub|sup|u)\b/i;
 export function plainText(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
   const start = value.slice(0, charactersMax * RAW_FACTOR).toWellFormed();
-  const isOneLine = !(NOT_PLAIN_ASCII.test(start) && NOT_ONE_LINE.test(start));
+  const isAscii = !(NOT_PRINTABLE_ASCII.test(start) || start.includes("  "));
+  const isOneLine = isAscii || !NOT_ONE_LINE.test(start);
   const line = (isOneLine ? start : start.replace(/\s+/g, " ").replace(EACH_UNSEEN, "")).trim();
   const characters = line.length > charactersMax ? [...line] : [];
   if (characters.length <= charactersMax) return line;

@@ -15,7 +15,10 @@ const UNIT_DAYS: Readonly<Record<string, number>> = {
 const FRESH_DAYS: Readonly<Record<Freshness, number>> = { day: 1, week: 7, month: 31, year: 366 };
 const DATE_LENGTH_MAX = 64;
 const YEAR_MIN = 1900;
-const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/;
+const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/;
+const ISO_LENGTH = 10;
+/** Days that exist in every month. */
+const OF_EVERY_MONTH = /-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const AGO = /^(\d{1,4})\s+(second|minute|hour|day|week|month|year)s?\s+ago$/i;
 
 /** Documents are fresh if they are from this moment or later. */
@@ -27,23 +30,39 @@ export function freshSince(freshness: Freshness, nowMs: number): Date {
 export function dayOf(value: unknown, nowMs: number): string | null {
   if (typeof value !== "string" || value.length > DATE_LENGTH_MAX) return null;
   const text = value.trim();
-  const iso = ISO.exec(text)?.[1];
-  const [, count, unit = ""] = (iso === undefined && AGO.exec(text)) || [];
+  if (ISO.test(text)) return isoDay(text.slice(0, ISO_LENGTH), nowMs);
+  const [, count, unit = ""] = AGO.exec(text) ?? [];
   if (count !== undefined) {
     return dayAt(nowMs - Number(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 0) * DAY_MS);
   }
   // Without a zone, take the day as written, in whatever zone this machine is.
-  const timeMs = Date.parse(iso ?? `${text} UTC`);
+  const timeMs = Date.parse(`${text} UTC`);
   const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;
-  if (Number.isNaN(known) || known > nowMs + DAY_MS) return null;
-  if (iso === undefined) return dayAt(known);
+  return Number.isNaN(known) || known > nowMs + DAY_MS ? null : dayAt(known);
+}
+
+/** The day if there is one, from 1900 on and until tomorrow. Days compare as their texts do. */
+function isoDay(day: string, nowMs: number): string | null {
+  if (day < String(YEAR_MIN) || day > dayAfter(nowMs)) return null;
+  if (OF_EVERY_MONTH.test(day)) return day;
   // JavaScript reads the 30th of February as the 2nd of March.
-  const exists = new Date(known).getUTCDate() === Number(iso.slice(8));
-  return exists && Number(iso.slice(0, 4)) >= YEAR_MIN ? iso : null;
+  const exists = new Date(day).getUTCDate() === Number(day.slice(8));
+  return exists ? day : null;
+}
+
+let tomorrow = { startMs: 0, day: "" };
+
+/** The day after that of a time. Cached: most times are of the same day. */
+function dayAfter(timeMs: number): string {
+  const startMs = (Math.floor(timeMs / DAY_MS) + 1) * DAY_MS;
+  if (startMs !== tomorrow.startMs) {
+    tomorrow = { startMs, day: new Date(startMs).toISOString().slice(0, ISO_LENGTH) };
+  }
+  return tomorrow.day;
 }
 
 function dayAt(timeMs: number): string | null {
   const date = new Date(timeMs);
   const year = date.getUTCFullYear();
-  return year >= YEAR_MIN && year <= 9999 ? date.toISOString().slice(0, 10) : null;
+  return year >= YEAR_MIN && year <= 9999 ? date.toISOString().slice(0, ISO_LENGTH) : null;
 }
