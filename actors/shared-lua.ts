@@ -1,5 +1,6 @@
 // Lua code that all scripts share.
 
+import leasesLua from "./lua/leases.lua" with { type: "text" };
 import limitsLua from "./lua/limits.lua" with { type: "text" };
 import preludeLua from "./lua/prelude.lua" with { type: "text" };
 import recordsLua from "./lua/records.lua" with { type: "text" };
@@ -7,7 +8,10 @@ import walletLua from "./lua/wallet.lua" with { type: "text" };
 import windowLua from "./lua/window.lua" with { type: "text" };
 
 /** The order matters: each file uses those before it. */
-export const SHARED_LUA = [preludeLua, windowLua, recordsLua, walletLua, limitsLua].join("\n");
+export const SHARED_LUA = [
+  ...[preludeLua, windowLua, recordsLua],
+  ...[walletLua, limitsLua, leasesLua],
+].join("\n");
 
 /** A complete script: the shared code, then `lua`. */
 export function withShared(lua: string): string {

@@ -137,12 +137,7 @@ if redis_call('HSETNX', holds, request, hold_record(hold)) == 0 then
   return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted)
 end
 -- The lease of this process in this bucket: it keeps the process's holds from the sweep.
-if deadline_ms == 0 then
-  local lease = redis_call('HGET', KEYS[5], ARGV[4])
-  if not lease or tonumber(lease) < now + lease_ms / 2 then
-    redis_call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))
-  end
-end
+if deadline_ms == 0 then keep_lease(KEYS[5], holds, ARGV[4], bucket.epoch, now, lease_ms) end
 w.paid, w.free = w.paid - hold.paid, w.free - hold.free
 w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free
 w.streams, w.calls, w.used = w.streams + stream, w.calls + calls_of(hold), now

@@ -10,4 +10,5 @@ if not lease then return { 'ok' } end
 local given = unpack_record('<d', ARGV[1])
 if tonumber(lease) > now_ms(given) or redis_call('EXISTS', KEYS[2]) == 1 then return { 'kept' } end
 redis_call('HDEL', KEYS[1], ARGV[2])
+known_leases[KEYS[2]] = nil
 return { 'ok' }

@@ -9,8 +9,11 @@
 local given, lease_ms = unpack_record('<dd', ARGV[1])
 local bucket = read_bucket(KEYS[1])
 local had_lease = redis_call('HEXISTS', KEYS[2], ARGV[2])
+known_leases[KEYS[3]] = nil
 if had_lease == 1 then
-  redis_call('HSET', KEYS[2], ARGV[2], whole(now_ms(given) + lease_ms))
+  local ends = now_ms(given) + lease_ms
+  redis_call('HSET', KEYS[2], ARGV[2], whole(ends))
+  if bucket then know_lease(KEYS[3], bucket.epoch, ends) end
 end
 local reply = { had_lease, bucket and bucket.documents or 0 }
 for i = 3, #ARGV, 2 do

@@ -100,6 +100,47 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await open1.release(DONE);
     });
 
+    test("a hold has a lease, also where Redis lost the lease that it had known", async () => {
+      await using other = await second();
+      const mine = await account();
+      const open1 = await hold(of(other, mine), usd("1"));
+      const { bucket, leases } = bucketKeys(mine.row.bucket);
+      await world.redis.del(bucket, leases);
+      const open2 = await hold(of(other, mine), usd("1"));
+      expect(Number(await leaseOf(mine, other))).toBe(clock.ms + LEASE_MS);
+      await open1.release(DONE);
+      await open2.release(DONE);
+    });
+
+    test("an admission renews a lease of which half is over", async () => {
+      await using other = await second();
+      const mine = await account();
+      const began = clock.ms;
+      const open1 = await hold(of(other, mine), usd("1"));
+      clock.ms += LEASE_MS / 2;
+      const open2 = await hold(of(other, mine), usd("1"));
+      expect(Number(await leaseOf(mine, other))).toBe(began + LEASE_MS);
+      clock.ms += 1;
+      const open3 = await hold(of(other, mine), usd("1"));
+      expect(Number(await leaseOf(mine, other))).toBe(clock.ms + LEASE_MS);
+      for (const open of [open1, open2, open3]) await open.release(DONE);
+    });
+
+    test("a forgotten process has a lease again, also after the clock went back", async () => {
+      await using other = await second();
+      const mine = await account();
+      await (await hold(of(other, mine), usd("1"))).release(DONE);
+      for (let round = 0; round < ROUNDS_A_MINUTE; round++) await other.accounts.renewLeases();
+      clock.ms += LEASE_MS;
+      await sweep();
+      expect(await leaseOf(mine, other)).toBeNull();
+      clock.ms -= LEASE_MS;
+      const open1 = await hold(of(other, mine), usd("1"));
+      expect(Number(await leaseOf(mine, other))).toBe(clock.ms + LEASE_MS);
+      await open1.release(DONE);
+      await expectSound(world, mine);
+    });
+
     test("a process whose lease lives keeps every hold, however old it is", async () => {
       await using other = await second();
       const mine = await account();
