@@ -47,7 +47,6 @@ local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
 local usable_free = eligible == 1 and not free_is_over and w.free or 0
 local cap_room = cap - month_use(w, month)
 local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
-local spendable = max(0, min(w.paid + usable_free, cap_room, budget_room))
 
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
@@ -84,7 +83,7 @@ if for_money and attempt == 1 and redis_call('HEXISTS', holds, request) == 0 the
       write_key(key_key, bucket.epoch, k, window)
     end
   end
-  return { 'short', pack('<d', spendable) }
+  return { 'short', pack('<d', spendable(w.paid + usable_free, cap_room, budget_room)) }
 end
 
 if code then
@@ -106,7 +105,8 @@ if code then
     local most, remaining, resets = closest_window(window, limit, limits, now)
     local retry = exceeded and exceeded.resets or refused_by == 'calls' and 1000 or resets
     local by_calls = refused_by == 'calls' and 1 or 0
-    local packed = pack('<ddddddd', now, most, remaining, resets, spendable, retry, by_calls)
+    local packed = pack('<ddddddd', now, most, remaining, resets,
+      spendable(w.paid + usable_free, cap_room, budget_room), retry, by_calls)
     if rows <= rows_max then
       local fault = append(KEYS[6], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,
@@ -124,7 +124,7 @@ if code then
   end
 end
 
-local from_free = min(bound, usable_free)
+local from_free = bound < usable_free and bound or usable_free
 local hold = call.hold
 hold.epoch, hold.paid, hold.free = bucket.epoch, bound - from_free, from_free
 hold.month, hold.stream, hold.checkpoint, hold.admitted = month, stream, 0, now

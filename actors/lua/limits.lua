@@ -97,13 +97,15 @@ end
 -- The window of requests that is closest to full: its limit, what remains, when it resets.
 local function closest_window(window, limit, limits, now)
   local most, total, resets = limit, window.total, reset_ms(window, now)
-  if not limits then return most, max(0, most - total), resets end
-  for _, l in ipairs(limits) do
-    if l.kind == 'requests' and l.max - l.used < most - total then
-      most, total, resets = l.max, l.used, l.resets
+  if limits then
+    for _, l in ipairs(limits) do
+      if l.kind == 'requests' and l.max - l.used < most - total then
+        most, total, resets = l.max, l.used, l.resets
+      end
     end
   end
-  return most, max(0, most - total), resets
+  local remaining = most - total
+  return most, remaining > 0 and remaining or 0, resets
 end
 
 -- Gives back what a call counted at its admission, if that still counts. Each limit has two `args`:
@@ -124,6 +126,7 @@ local function uncount_limits(keys, args, first_key, first_arg, admitted)
       if taken > 0 then
         set_count(window, second, count_at(window, second) - taken)
         window.total = window.total - taken
+        move_first(window, window.last)
         write_window(key, window)
       end
     end

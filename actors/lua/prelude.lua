@@ -28,7 +28,8 @@ end
 local function now_ms(given)
   if given > 0 then return given end
   local time = redis_call('TIME')
-  return time[1] * 1000 + floor(time[2] / 1000)
+  local us = tonumber(time[2])
+  return time[1] * 1000 + (us - us % 1000) / 1000
 end
 
 -- The UTC month of a time, as 202611 (days to civil date, Howard Hinnant's algorithm).

@@ -6,6 +6,11 @@ local function calls_of(hold)
   return hold.deadline > 0 and 0 or 1
 end
 
+-- The most that a call could hold.
+local function spendable(balance, cap_room, budget_room)
+  return max(0, min(balance, cap_room, budget_room))
+end
+
 local function has_holds(w)
   return w.calls > 0 or w.held_paid > 0 or w.held_free > 0
 end
@@ -13,8 +18,8 @@ end
 -- As soon as there is paid credit, it pays what reversed payments left owed. Returns the journal's
 -- fault if there is one.
 local function repay(events, w, at, text, request)
+  if w.owed <= 0 or w.paid <= 0 then return nil end
   local repaid = min(w.owed, w.paid)
-  if repaid <= 0 then return nil end
   w.owed, w.paid = w.owed - repaid, w.paid - repaid
   return append(events, w.epoch, w, {
     type = REPAYMENT, at = at, seq = next_seq(w), paid_delta = -repaid,
@@ -59,8 +64,8 @@ end
 -- journal does not take the entry, nothing changes, and it returns nil and the fault.
 local function resolve(keys, w, k, hold, cost, type, request, outcome)
   local total = hold.paid + hold.free
-  local charged = min(cost, total)
-  local charged_free = min(charged, hold.free)
+  local charged = cost < total and cost or total
+  local charged_free = charged < hold.free and charged or hold.free
   local charged_paid = charged - charged_free
 
   w.paid, w.free = w.paid + hold.paid - charged_paid, w.free + hold.free - charged_free

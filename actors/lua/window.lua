@@ -38,17 +38,24 @@ local function set_count(window, second, count)
   window.slots = string_sub(slots, 1, at) .. pack('<H', count) .. string_sub(slots, at + 3)
 end
 
+-- Moves the first second of a window that ends with `last` to one that counts something.
+local function move_first(window, last)
+  local first = window.first
+  while first < last and count_at(window, first) == 0 do first = first + 1 end
+  window.first = first
+end
+
 -- Moves the window to `now` and drops what is older than its slots. If the clock is a little
 -- behind, the last second seen counts. If it jumped back further than the window is long,
 -- everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in that
 -- case: the window must then be written even if it refuses the request.
 local function open_window(window, now)
-  local second, last = floor(now / 1000), window.last
+  local second, last = (now - now % 1000) / 1000, window.last
   local jumped_back = second < last - SLOTS
   if jumped_back then
     window.slots, window.first = empty_slots(), second
     if window.total > 0 then set_count(window, second, window.total) end
-  elseif second < last then
+  elseif second <= last then
     second = last
   elseif second - last >= SLOTS then
     window.slots, window.total, window.first = empty_slots(), 0, second
@@ -60,9 +67,8 @@ local function open_window(window, now)
         set_count(window, passed, 0)
       end
     end
-    local first = max(window.first, second - SLOTS + 1)
-    while first < second and count_at(window, first) == 0 do first = first + 1 end
-    window.first = first
+    window.first = max(window.first, second - SLOTS + 1)
+    move_first(window, second)
   end
   window.last = second
   return jumped_back
@@ -76,5 +82,7 @@ end
 -- Time until the oldest counted request leaves the window. At most 60 s, because older client
 -- libraries do not wait longer.
 local function reset_ms(window, now)
-  return min(60000, max((window.first + SLOTS) * 1000 - now, 1))
+  local left = (window.first + SLOTS) * 1000 - now
+  if left < 1 then return 1 end
+  return left < 60000 and left or 60000
 end

@@ -68,7 +68,7 @@ export const luaWithoutHead: Rule = ({ path, text }) => {
   const head = /^(?:--[^\n]*\n)+/.exec(text)?.[0] ?? "";
   if (!/^--\s*\w/.test(head)) return [`${path} does not begin with its purpose`];
   // Shared code that is prepended to scripts is not a script.
-  if (/\/(prelude|window|records|wallet|limits|first_layout_window)\.lua$/.test(path)) return [];
+  if (/\/(prelude|window|records|wallet|limits|leases|first_layout_window)\.lua$/.test(path)) return [];
   return ["KEYS", "ARGV", "Reply"]
     .filter((word) => !new RegExp(`^--\\s*${word}\\b`, "m").test(head))
     .map((word) => `${path} does not say its ${word}`);
