@@ -160,7 +160,7 @@ const HOLDS: readonly Mutant[] = [
   },
   {
     breaks: "no charge is above its hold",
-    good: "local charged = min(cost, total)",
+    good: "local charged = cost < total and cost or total",
     bad: "local charged = cost",
   },
   {
@@ -189,13 +189,13 @@ const LEASES: readonly Mutant[] = [
   },
   {
     breaks: "a renewed hold lives on",
-    good: "whole(now_ms(given) + lease_ms)",
-    bad: "whole(now_ms(given))",
+    good: "local ends = now_ms(given) + lease_ms",
+    bad: "local ends = now_ms(given)",
   },
   {
     breaks: "the first admission in a bucket brings the lease of its process",
-    good: "redis_call('HSET', KEYS[5], ARGV[4], whole(now + lease_ms))",
-    bad: "redis_call('HLEN', KEYS[5])",
+    good: "redis_call('HSET', leases, owner, whole(ends))",
+    bad: "redis_call('HLEN', leases)",
   },
   {
     breaks: "a lease stays as long as its process has holds",

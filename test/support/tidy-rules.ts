@@ -62,13 +62,15 @@ export const commentedOutCode: Rule = (file) => {
     .map(({ at }) => `${at} is commented-out code`);
 };
 
+const SHARED_LUA = /\/(prelude|window|records|wallet|limits|leases|first_layout_window)\.lua$/;
+
 /** Lua scripts whose head does not document purpose, KEYS, ARGV and reply. */
 export const luaWithoutHead: Rule = ({ path, text }) => {
   if (!path.endsWith(".lua")) return [];
   const head = /^(?:--[^\n]*\n)+/.exec(text)?.[0] ?? "";
   if (!/^--\s*\w/.test(head)) return [`${path} does not begin with its purpose`];
   // Shared code that is prepended to scripts is not a script.
-  if (/\/(prelude|window|records|wallet|limits|leases|first_layout_window)\.lua$/.test(path)) return [];
+  if (SHARED_LUA.test(path)) return [];
   return ["KEYS", "ARGV", "Reply"]
     .filter((word) => !new RegExp(`^--\\s*${word}\\b`, "m").test(head))
     .map((word) => `${path} does not say its ${word}`);
