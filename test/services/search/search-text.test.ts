@@ -56,6 +56,15 @@ describe("textOfHtml()", () => {
   });
 });
 
+test("tags nested to any depth are removed, in no more time than other text takes", () => {
+  const nested = `${"<!--".repeat(300)}${"<".repeat(900)}${"b>".repeat(900)}`;
+  const startMs = performance.now();
+  for (let count = 0; count < 20; count += 1) {
+    expect(textOfHtml(nested, 1_000)).not.toMatch(/<[a-z][^<>]*>/);
+  }
+  expect(performance.now() - startMs).toBeLessThan(2_000);
+});
+
 describe("pageUrl()", () => {
   test("http and https only, without credentials, of bearable length", () => {
     for (const good of ["https://a.example/x?y#z", "http://bücher.example/", "HTTPS://A.EXAMPLE"]) {
@@ -170,6 +179,7 @@ test("pageTextOf() reads what a reader sees, whatever the markup", () => {
     language: "en-GB",
     date: "2026-03-05T10:00:00Z",
   });
+  expect(pageTextOf("<p>One<svg viewBox='0 0 1 1'/>two<math><svg/></math>").text).toBe("Onetwo");
   expect(pageTextOf("no markup at all").text).toBe("no markup at all");
   expect(pageTextOf("<p".repeat(10_000)).title).toBe("");
 });

@@ -64,6 +64,7 @@ const NOTHING: readonly Row[] = [
   row("osrm route", ends, { code: "NoSegment" }, { route: null }, 400),
   row("valhalla route", ends, VALHALLA_NO_ROUTE, { route: null }, 400),
   row("valhalla route", ends, { error_code: 171 }, { route: null }, 400),
+  row("valhalla route", ends, { error_code: 170 }, { route: null }, 400),
   row("valhalla road_classes", `${at}&radius=50`, NO_EDGES, { roads: [] }),
   row("motis stops", at, [], { stops: [] }),
   row("motis departures", "stop_id=x", MOTIS_UNKNOWN, { departures: [] }, 404),
@@ -195,6 +196,15 @@ describe("units and limits", () => {
     const query = `${ends}&steps=false`;
     const row = { kind: "osrm", action: "route", query, reply: OSRM_ROUTE } as const;
     expect(await mapping.answered(row)).toHaveProperty("route.steps", null);
+  });
+
+  test("Open-Meteo's days are read only as far as was asked", async () => {
+    const daily = { ...OPEN_METEO.daily, time: Array(3_000_000).fill(1) };
+    const reply = { ...OPEN_METEO, daily };
+    const row = { kind: "open-meteo", action: "weather", query: `${at}&days=1`, reply } as const;
+    const startMs = performance.now();
+    expect(await mapping.answered(row)).toHaveProperty("days.length", 1);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
   test("Open-Meteo's days are those of a place that is behind UTC", async () => {

@@ -31,8 +31,8 @@ const REGIONS: ReadonlySet<string> = new Set(["en-GB", "en-US", "pt-BR", "pt-PT"
  * `service_limits.max_radius`.
  */
 const RADIUS_MAX = 200;
-/** Errors that mean that there is no road, or no route. */
-const NOTHING: ReadonlySet<unknown> = new Set([171, 442]);
+/** Errors that mean that no road joins the two regions, that there is no road, or no route. */
+const NOTHING: ReadonlySet<unknown> = new Set([170, 171, 442]);
 const METRES: Readonly<Record<string, number>> = { kilometers: 1_000, miles: 1_609.344 };
 
 export function valhalla(upstream: Upstream): Services {
