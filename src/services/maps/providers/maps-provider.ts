@@ -9,14 +9,15 @@ import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
 import { EMBEDDED, type MapsConfig, type MapsServer } from "../servers.ts";
-import type {
-  AskOptions,
-  ConnectServer,
-  MapsProvider,
-  MapsReply,
-  Service,
-  Services,
-  Unable,
+import {
+  type AskOptions,
+  type ConnectServer,
+  type MapsProvider,
+  type MapsReply,
+  refusalFor,
+  type Service,
+  type Services,
+  type Unable,
 } from "./provider.ts";
 
 export interface MapsProviderDeps {
@@ -109,5 +110,5 @@ function unserved(action: MapsAction): ApiError {
 
 function unableError(unable: Unable | null): ApiError {
   if (unable === null) throw new Error("Of no provider it was asked what it can honour");
-  return new ApiError("invalid_parameter", `${unable.parameter} ${unable.problem}`);
+  return refusalFor(unable);
 }

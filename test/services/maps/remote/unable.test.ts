@@ -47,6 +47,7 @@ describe("is refused", () => {
     ["motis", "journey", "from=52.5,13.4&to=x~E4", "to"],
     ["tomtom", "incidents", "bbox=-10,40,10,60", "bbox"],
     ["tomtom", "incidents", `${at}&lang=eo`, "lang"],
+    ["tomtom", "route_traffic", `${ends}&depart_at=2026-11-21T06:58:59Z`, "depart_at"],
     ["tileserver-gl", "site_image", `${image}&style=dark`, "style"],
     ["tileserver-gl", "site_image", "lat=86&lon=0", "lat"],
     ["static-map", "site_image", image, "width", "http://x/{lat}/{lon}/{zoom}/{height}"],
@@ -83,6 +84,7 @@ describe("is honoured", () => {
     ["valhalla", "route", `${ends}&lang=eo`],
     ["valhalla", "road_classes", `${at}&radius=200`],
     ["tomtom", "closures", `${at}&lang=de-AT`],
+    ["tomtom", "route_traffic", `${ends}&depart_at=2026-11-21T06:59:30Z`],
     ["tileserver-gl", "site_image", `${image}&style=dark`, "http://x/styles/{style}"],
     ["static-map", "site_image", `${image}&style=dark`],
   ];

@@ -57,6 +57,7 @@ export function motis(upstream: Upstream): Services {
       // The server does not know the stop. A server at a wrong address has another kind of error.
       nothing: (refusal, status) =>
         isUnknown(refusal, status) ? served({ departures: [] }) : null,
+      unableBy: unableTime,
     }),
     journey: jsonService<"journey">(upstream, plan(null)),
     rail: jsonService<"rail">(upstream, plan("RAIL")),
@@ -100,11 +101,18 @@ function plan(transitModes: string | null) {
     },
     nothing: (refusal: unknown, status: number) =>
       isUnknown(refusal, status) ? served({ journeys: [] }) : null,
+    unableBy: unableTime,
   };
 }
 
 function isUnknown(refusal: unknown, status: number): boolean {
   return status === 404 && isObject(refusal) && typeof refusal.error === "string";
+}
+
+/** If the caller left the time open, the timetables have ended: that is the server's fault. */
+function unableTime(refusal: unknown, { time }: Pick<Journey, "time">): Unable | null {
+  if (time === null || !/timetable window/.test(textOf(objectOf(refusal).error) ?? "")) return null;
+  return { parameter: "time", problem: "must be within the timetables here" };
 }
 
 function timeOrNow(time: number | null): string | null {

@@ -19,7 +19,13 @@ import {
 import { POI_TAGS } from "./poi-tags.ts";
 import { nearestFirst, requiredList } from "./read.ts";
 import { distinctLines } from "./transit-modes.ts";
-import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
+import {
+  degrees,
+  jsonService,
+  type Upstream,
+  type UpstreamRequest,
+  unableFailure,
+} from "./upstream.ts";
 
 /** The nearest are known only after all have arrived; areas with more are not served. */
 const POIS_MAX = 5_000;
@@ -123,7 +129,8 @@ function elementsOf(reply: unknown, most = Number.POSITIVE_INFINITY): OsmElement
     throw new RouteFailure("The server gave the query up", "nobody");
   }
   if (Array.isArray(reply.elements) && reply.elements.length >= most) {
-    throw new RouteFailure("There is more than can be put in order", "nobody");
+    const problem = "must be smaller here: there are too many within it";
+    throw unableFailure({ parameter: "radius", problem });
   }
   return requiredList(reply.elements, "elements", element);
 }

@@ -37,9 +37,13 @@ const LANGUAGES: Readonly<Record<string, string>> = Object.fromEntries(
 const NO_ROUTE: ReadonlySet<unknown> = new Set(["NO_ROUTE_FOUND", "MAP_MATCHING_FAILURE"]);
 const TOO_FAR = "Point too far from nearest existing segment.";
 
+/** The service refuses times before now. One of so long before is meant as now. */
+const NOW_MS = 60_000;
+const departed: Unable = { parameter: "depart_at", problem: "must not be in the past here" };
+
 type AreaParameters = ParametersOf<"incidents">;
 
-export function tomtom(upstream: Upstream): Services {
+export function tomtom(upstream: Upstream, now: () => number): Services {
   const keyed = { ...upstream, keyParameter: "key" };
   return {
     incidents: jsonService(keyed, {
@@ -71,6 +75,8 @@ export function tomtom(upstream: Upstream): Services {
       },
     }),
     route_traffic: jsonService(keyed, {
+      unable: ({ depart_at }) =>
+        depart_at === null || depart_at >= now() - NOW_MS ? null : departed,
       request: ({ from, to, depart_at }) => {
         const ends = [from, to].map(({ lat, lon }) => `${degrees(lat)},${degrees(lon)}`);
         return {
@@ -79,7 +85,7 @@ export function tomtom(upstream: Upstream): Services {
             traffic: true,
             travelMode: "car",
             computeTravelTimeFor: "all",
-            departAt: depart_at === null ? "now" : localTime(depart_at, 0),
+            departAt: depart_at === null || depart_at < now() ? "now" : localTime(depart_at, 0),
           },
         };
       },
