@@ -174,6 +174,16 @@ describe("a refusal names the parameter that the server cannot serve", () => {
     [
       {
         kind: "motis",
+        action: "stops",
+        query: `${at}&radius=10000`,
+        reply: { error: "too many items" },
+      },
+      422,
+      "radius must be smaller here: there are too many within it",
+    ],
+    [
+      {
+        kind: "motis",
         action: "departures",
         query: "stop_id=x&time=2031-02-03T04:05:00Z",
         reply: { error: WINDOW },

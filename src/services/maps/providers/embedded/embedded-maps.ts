@@ -42,20 +42,35 @@ const MAP_LATITUDE_MAX = 85;
 export function openEmbeddedMaps(options: EmbeddedOptions): EmbeddedMaps {
   const { directory, clock, log } = options;
   const atlas = new Atlas(options);
-  const ready = openPlaces(atlas, placeFile(directory, log));
+  const places = placesIn(atlas, placeFile(directory, log));
+  const ready = places();
   // Each call receives the error; this only avoids an unhandled rejection before the first one.
   ready.catch(() => {});
   return {
     services: {
-      geocode: geocode(ready),
-      reverse: reverse(ready),
-      place_at: placeAt(ready, clock.now),
-      poi: poi(ready),
+      geocode: geocode(places),
+      reverse: reverse(places),
+      place_at: placeAt(places, clock.now),
+      poi: poi(places),
       site_image: siteImage(atlas),
       site_images: siteImages(atlas),
     },
     ready,
     [Symbol.dispose]: () => atlas.close(),
+  };
+}
+
+type Places = () => Promise<PlaceIndex>;
+
+/** The places, opened once; if that failed, the next call tries again, as the atlas permits. */
+function placesIn(atlas: Atlas, file: DataFile): Places {
+  let places: Promise<PlaceIndex> | null = null;
+  return () => {
+    places ??= openPlaces(atlas, file).catch((error: unknown) => {
+      places = null;
+      throw error;
+    });
+    return places;
   };
 }
 
@@ -65,32 +80,32 @@ async function openPlaces(atlas: Atlas, file: DataFile): Promise<PlaceIndex> {
   return new PlaceIndex(await openDataFile(file));
 }
 
-function geocode(ready: Promise<PlaceIndex>): Service<"geocode"> {
+function geocode(places: Places): Service<"geocode"> {
   return {
     unable: unableByLanguage,
     ask: async ({ query, limit, country, lat, lon }) => {
       const near = lat === null || lon === null ? null : { lat, lon };
-      const places = (await ready).find({ query, limit, country, near });
-      return { data: { places }, attribution: [GEONAMES] };
+      const found = (await places()).find({ query, limit, country, near });
+      return { data: { places: found }, attribution: [GEONAMES] };
     },
   };
 }
 
-function reverse(ready: Promise<PlaceIndex>): Service<"reverse"> {
+function reverse(places: Places): Service<"reverse"> {
   return {
     unable: unableByLanguage,
     ask: async ({ lat, lon }) => {
-      const place = (await ready).nearest({ lat, lon });
+      const place = (await places()).nearest({ lat, lon });
       return { data: { place }, attribution: [GEONAMES] };
     },
   };
 }
 
-function placeAt(ready: Promise<PlaceIndex>, now: () => number): Service<"place_at"> {
+function placeAt(places: Places, now: () => number): Service<"place_at"> {
   return {
     unable: unableByLanguage,
     ask: async (position) => {
-      const nearest = (await ready).nearest(position);
+      const nearest = (await places()).nearest(position);
       const territory = territoryAt(position);
       const code = territory?.countryCode ?? null;
       // The nearest place may be across the border; then it does not give the region.
@@ -112,11 +127,11 @@ function placeAt(ready: Promise<PlaceIndex>, now: () => number): Service<"place_
   };
 }
 
-function poi(ready: Promise<PlaceIndex>): Service<"poi"> {
+function poi(places: Places): Service<"poi"> {
   return {
     unable: (parameters) => unableByLanguage(parameters) ?? unableByCategory(parameters),
     ask: async ({ lat, lon, radius, category, limit }) => {
-      const pois = (await ready).pois({ lat, lon }, radius, category, limit);
+      const pois = (await places()).pois({ lat, lon }, radius, category, limit);
       const source = category === "airport" ? OPENFLIGHTS : DEUTSCHE_BAHN;
       return { data: { pois }, attribution: [source] };
     },

@@ -6,7 +6,7 @@ import { isObject } from "../../../../upstream/upstream-http.ts";
 import { areaOf } from "../../actions.ts";
 import type { Area } from "../../geography.ts";
 import type { Services } from "../provider.ts";
-import { OPENSTREETMAP, unableArea } from "./openstreetmap.ts";
+import { OPENSTREETMAP, tooManyWithin, unableArea } from "./openstreetmap.ts";
 import {
   element,
   type OsmElement,
@@ -129,8 +129,7 @@ function elementsOf(reply: unknown, most = Number.POSITIVE_INFINITY): OsmElement
     throw new RouteFailure("The server gave the query up", "nobody");
   }
   if (Array.isArray(reply.elements) && reply.elements.length >= most) {
-    const problem = "must be smaller here: there are too many within it";
-    throw unableFailure({ parameter: "radius", problem });
+    throw unableFailure(tooManyWithin);
   }
   return requiredList(reply.elements, "elements", element);
 }
