@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   cleanResult,
+  isAllowed,
   pageAt,
   pageUrl,
 } from "../../../src/services/search/providers/clean-result.ts";
@@ -141,6 +142,13 @@ describe("pageUrl()", () => {
   });
 });
 
+test("isAllowed() knows a host by its name with and without the dot of the root", () => {
+  const url = "https://docs.evil.example./x";
+  const none = { includeDomains: [], excludeDomains: [] };
+  expect(isAllowed(url, { ...none, excludeDomains: ["evil.example"] })).toBe(false);
+  expect(isAllowed(url, { ...none, includeDomains: ["evil.example"] })).toBe(true);
+});
+
 describe("dayOf()", () => {
   for (const [text, day] of [
     ["2026-03-05", "2026-03-05"],
@@ -155,6 +163,10 @@ describe("dayOf()", () => {
     ["2026-02-30", null],
     ["2027-01-01", null],
     ["yesterday", null],
+    ["Mar 5", null],
+    ["Part 5", null],
+    ["-1", null],
+    ["٢٠٢٦-01-01", null],
     ["", null],
     ["x".repeat(10_000), null],
     [20260305, null],
