@@ -5,6 +5,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { type DataFile, isBuilt, openDataFile } from "../../../../upstream/data-file.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { Position } from "../../geography.ts";
+import type { SitePicture } from "../../place-answers.ts";
 import type { EMBEDDED_ACTIONS } from "../../servers.ts";
 import type { Service, Unable } from "../provider.ts";
 import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
@@ -157,11 +158,14 @@ function siteImage(atlas: Atlas): Service<"site_image"> {
 function siteImages(atlas: Atlas): Service<"site_images"> {
   return {
     unable: unableByLatitude,
-    ask: async ({ lat, lon, limit }) => {
+    ask: async ({ lat, lon, limit }, { signal }) => {
       const size = { width: SITE_WIDTH, height: SITE_HEIGHT };
-      const images = await Promise.all(
-        SITE_ZOOMS.slice(0, limit).map(async (zoom) => ({
-          kind: "map" as const,
+      const images: SitePicture[] = [];
+      // One after the other, so that no call takes more of the atlas's queue than another.
+      for (const zoom of SITE_ZOOMS.slice(0, limit)) {
+        signal.throwIfAborted();
+        images.push({
+          kind: "map",
           lat,
           lon,
           url: await atlas.draw({ lat, lon, zoom, ...size, style: "light", marker: true }),
@@ -170,8 +174,8 @@ function siteImages(atlas: Atlas): Service<"site_images"> {
           captured_at: null,
           heading_deg: null,
           caption: `Map at zoom ${zoom}`,
-        })),
-      );
+        });
+      }
       return { data: { images }, attribution: [NATURAL_EARTH, GEONAMES] };
     },
   };
