@@ -7,7 +7,7 @@ import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { UpstreamMeter, UpstreamResult } from "../core/upstream-meter.ts";
 import { type Attempt, type AttemptResult, Breaker } from "./breaker.ts";
-import { RouteFailure } from "./route-failure.ts";
+import { RouteFailure, UnableFailure } from "./route-failure.ts";
 import { Slots } from "./slots.ts";
 import type { BoardMember, ServerView } from "./upstream-board.ts";
 
@@ -99,7 +99,7 @@ export class Fallback implements BoardMember {
 
   /**
    * Throws an ApiError: `upstream_unreachable` if no server answered, or the error of an attempt
-   * that blames the request itself.
+   * that blames the request itself, or of an UnableFailure if every server had one.
    */
   async first<Candidate extends { readonly server: Server }, Result>(
     question: Question<Candidate, Result>,
@@ -108,8 +108,10 @@ export class Fallback implements BoardMember {
     const failures: Failure[] = [];
     const errors: unknown[] = [];
     let full: Choice<Candidate> | null = null;
+    let servers = 0;
     try {
       for (const candidate of candidates) {
+        servers += 1;
         const breaker = this.#breakerOf(candidate.server, subject);
         if (!breaker.isPassable) continue;
         const choice = { candidate, breaker, slots: this.#slotsOf(candidate.server) };
@@ -134,6 +136,10 @@ export class Fallback implements BoardMember {
     } finally {
       for (const { attempt, outcome } of failures) attempt.end(outcome);
     }
+    const [refusal, ...others] = errors.flatMap((error) =>
+      error instanceof UnableFailure ? [error.refusal] : [],
+    );
+    if (refusal !== undefined && others.length + 1 === servers) throw refusal;
     const retryAfterSeconds = soonest(errors);
     throw new ApiError("upstream_unreachable", message, {
       cause: errors.at(-1),

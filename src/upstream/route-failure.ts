@@ -1,5 +1,7 @@
 // Why a route did not serve.
 
+import type { ApiError } from "../core/errors.ts";
+
 /**
  * A route that did not serve; the next one may. The message is for the operator's log. It never
  * contains what the upstream said, because that may quote the prompt.
@@ -17,5 +19,15 @@ export class RouteFailure extends Error {
     readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);
+  }
+}
+
+/**
+ * A server whose reply says that it cannot serve this one request. If that is so of every server,
+ * the caller receives the refusal.
+ */
+export class UnableFailure extends RouteFailure {
+  constructor(readonly refusal: ApiError) {
+    super("The server cannot serve this request", "nobody");
   }
 }

@@ -39,14 +39,16 @@ function providerOf(timeoutMs: number) {
 
 let account: TestAccount;
 let timeoutMs = TIMEOUT_MS;
+let query = QUERY;
 beforeEach(async () => {
   account = await api.account({ scopes: ["maps"], paid: "100", paidAt: daysAgo(10) });
+  query = QUERY;
   // In each test the server counts as healthy at first.
   let provider: ReturnType<typeof providerOf> | null = null;
   api.maps.answer = (action, options) => {
     if (action !== "geocode") throw new Error(`${action} is not served`);
     provider ??= providerOf(timeoutMs);
-    const parameters = readParameters("geocode", new Map(new URLSearchParams(QUERY)));
+    const parameters = readParameters("geocode", new Map(new URLSearchParams(query)));
     return provider.ask(action, parameters as never, options);
   };
 });
@@ -82,6 +84,21 @@ for (const [name, behaviour] of Object.entries(FAULTS)) {
     expect(await api.journal(account)).toMatchObject([{ type: "call", end }]);
   });
 }
+
+test("is given back whole if the server says that it cannot serve a parameter", async () => {
+  query = `${QUERY}&lang=eo`;
+  server.behaviour = { status: 400, body: '{"message":"language eo is not supported"}' };
+  const response = await api.get(`/v1/maps?action=geocode&${query}`, account);
+  expect(response.status).toBe(400);
+  expect(await errorOf(response)).toMatchObject({
+    code: "invalid_parameter",
+    message: "lang must be a language of the names here",
+  });
+  expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+  expect(await balances()).toEqual([PAID, 0n, []]);
+  const end = { status: 400, errorCode: "invalid_parameter" };
+  expect(await api.journal(account)).toMatchObject([{ type: "call", end }]);
+});
 
 test("is given back whole if the caller leaves, and the server hears of it", async () => {
   timeoutMs = 10_000;

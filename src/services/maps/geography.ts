@@ -61,6 +61,12 @@ export function boxesAround({ lat, lon }: Position, metres: number): readonly Bo
   return [{ minLon, minLat, maxLon, maxLat }];
 }
 
+/** The square metres of a box. */
+export function surfaceOf({ minLon, minLat, maxLon, maxLat }: Box): number {
+  const height = Math.sin(maxLat * RADIANS) - Math.sin(minLat * RADIANS);
+  return EARTH_RADIUS ** 2 * (maxLon - minLon) * RADIANS * height;
+}
+
 /** True for a position inside the area or on its edge. */
 export function isInside(area: Area, position: Position): boolean {
   if (area.box === null) return distance(area.around, position) <= area.radius;

@@ -140,6 +140,16 @@ describe("a map", () => {
     expect(Math.max(...xs)).toBeGreaterThan(200);
     expect(Math.max(...xs)).toBeLessThanOrEqual(304);
   });
+
+  test("wider than the world repeats it to both edges", () => {
+    for (const lon of [-180, 0, 180]) {
+      const svg = drawMap({ ...MAP, lon, zoom: 0, width: 1024 }, { ...content, labels: [] });
+      const land = /<path d="([^"]+)"/.exec(svg)?.[1] ?? "";
+      const columns = [...land.matchAll(/(-?[\d.]+),-?[\d.]+/g)].map(([, x]) => Number(x) >> 6);
+      const seen = new Set(columns.filter((column) => column >= 0 && column < 16));
+      expect(seen.size).toBe(16);
+    }
+  });
 });
 
 const VIEW: View = { x: 0, y: 0, scale: 100, width: 100, height: 100 };

@@ -3,10 +3,14 @@ import type { ApiError } from "../../../src/core/errors.ts";
 import type { ParametersOf } from "../../../src/services/maps/actions.ts";
 import { MAPS_PRICES } from "../../../src/services/maps/prices.ts";
 import { createMapsProvider } from "../../../src/services/maps/providers/maps-provider.ts";
-import type { MapsReply, Services } from "../../../src/services/maps/providers/provider.ts";
+import {
+  type MapsReply,
+  refusalFor,
+  type Services,
+} from "../../../src/services/maps/providers/provider.ts";
 import { readParameters } from "../../../src/services/maps/read-parameters.ts";
 import { MAPS_SERVER_DEFAULTS, type MapsConfig } from "../../../src/services/maps/servers.ts";
-import { RouteFailure } from "../../../src/upstream/route-failure.ts";
+import { RouteFailure, UnableFailure } from "../../../src/upstream/route-failure.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 const ACCOUNT = "acct_1";
@@ -111,6 +115,23 @@ test("where nobody answers, the caller is told no more than that", async () => {
   const error = await errorOf(ask());
   expect(error.code).toBe("upstream_unreachable");
   expect(error.message).not.toContain("Secret");
+});
+
+const tooFar = (parameter: string) =>
+  failing(new UnableFailure(refusalFor({ parameter, problem: "must be nearer" })));
+
+test("where every reply says what the server cannot serve, the caller is told which", async () => {
+  const { ask } = over({ a: tooFar("lat"), b: unable, c: tooFar("lon") });
+  expect(await errorOf(ask())).toMatchObject({
+    code: "invalid_parameter",
+    message: "lat must be nearer",
+  });
+});
+
+test("what one server cannot serve is no refusal where another one failed or serves", async () => {
+  const failed = over({ a: tooFar("lat"), b: failing(new RouteFailure("Not now")) });
+  expect((await errorOf(failed.ask())).code).toBe("upstream_unreachable");
+  expect((await over({ a: tooFar("lat"), b: serving }).ask()).data).toEqual(nothing.data);
 });
 
 test("an action that nobody serves names its setting", async () => {

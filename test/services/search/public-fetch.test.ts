@@ -6,6 +6,8 @@ interface Asked {
   readonly init: RequestInit;
 }
 
+const PAGE = { "page.example": [["93.184.216.34"]] };
+
 /** Fetches by a resolver of the test's; answers what was asked of the network, in order. */
 async function fetchBy(
   start: string,
@@ -113,4 +115,23 @@ test("each redirect is looked at anew, from the name and not from the address", 
       : new Response("", { status: 302, headers: { location: "/b" } });
   });
   expect(paths).toEqual(["http://93.184.216.34/a", "http://93.184.216.34/b"]);
+});
+
+test("a page is read in the charset that it says, or else as UTF-8", async () => {
+  const read = async (type: string, ...bytes: (string | number)[]) => {
+    const body = Buffer.concat(
+      bytes.map((one) => (typeof one === "string" ? Buffer.from(one) : Buffer.from([one]))),
+    );
+    const { fetched } = await fetchBy("http://page.example/", PAGE, () => {
+      return new Response(body, { headers: { "content-type": type } });
+    });
+    return fetched.text;
+  };
+  expect(await read("text/html; charset=ISO-8859-1", "Caf", 0xe9)).toBe("Café");
+  expect(await read('text/html;charset="Shift_JIS"', 0x93, 0xfa)).toBe("日");
+  const meta = "<html><head><meta charset=windows-1252>";
+  expect(await read("text/html", meta, "Caf", 0xe9)).toBe(`${meta}Café`);
+  expect(await read("text/html; charset=utf-8", meta, "Café")).toBe(`${meta}Café`);
+  expect(await read("text/html; charset=nonsense", "Café")).toBe("Café");
+  expect(await read("text/html", "\ufeffCafé", 0xe9)).toBe("Café\ufffd");
 });

@@ -82,6 +82,25 @@ describe("what is sent", () => {
     });
   });
 
+  test("to SearXNG: no word of a caller as a command", () => {
+    const q = (query: string) => {
+      const server = {
+        ...SEARCH_SERVER_DEFAULTS,
+        name: "s",
+        kind: "searxng",
+        apiKey: null,
+      } as const;
+      const turn = { page: 1, nowMs: NOW_MS };
+      const request = searxng.toRequest(searchFor(query), { ...server, baseUrl: "" }, turn);
+      return new URLSearchParams(request.body).get("q");
+    };
+    expect(q("!!g fares")).toBe("g fares");
+    expect(q("!wp\u001f:de\u0085<60 \t!:<!images a")).toBe("wp\u001fde\u008560 \timages a");
+    expect(q("!!")).toBe("!");
+    const harmless = "a < b and c: what?! std::vector x<y";
+    expect(q(harmless)).toBe(harmless);
+  });
+
   test("to Brave: a query, its page as an offset", () => {
     expect(sent("brave", { ...EVERYTHING, page: 3 })).toEqual({
       method: "GET",

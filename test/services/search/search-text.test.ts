@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   cleanResult,
+  isAllowed,
   pageAt,
   pageUrl,
 } from "../../../src/services/search/providers/clean-result.ts";
@@ -54,6 +55,15 @@ describe("textOfHtml()", () => {
       expect([...textOfHtml(piece.repeat(1_000_000), 1_000)].length).toBeLessThanOrEqual(1_000);
     }
   });
+});
+
+test("tags nested to any depth are removed, in no more time than other text takes", () => {
+  const nested = `${"<!--".repeat(300)}${"<".repeat(900)}${"b>".repeat(900)}`;
+  const startMs = performance.now();
+  for (let count = 0; count < 20; count += 1) {
+    expect(textOfHtml(nested, 1_000)).not.toMatch(/<[a-z][^<>]*>/);
+  }
+  expect(performance.now() - startMs).toBeLessThan(2_000);
 });
 
 describe("pageUrl()", () => {
@@ -132,6 +142,13 @@ describe("pageUrl()", () => {
   });
 });
 
+test("isAllowed() knows a host by its name with and without the dot of the root", () => {
+  const url = "https://docs.evil.example./x";
+  const none = { includeDomains: [], excludeDomains: [] };
+  expect(isAllowed(url, { ...none, excludeDomains: ["evil.example"] })).toBe(false);
+  expect(isAllowed(url, { ...none, includeDomains: ["evil.example"] })).toBe(true);
+});
+
 describe("dayOf()", () => {
   for (const [text, day] of [
     ["2026-03-05", "2026-03-05"],
@@ -146,6 +163,10 @@ describe("dayOf()", () => {
     ["2026-02-30", null],
     ["2027-01-01", null],
     ["yesterday", null],
+    ["Mar 5", null],
+    ["Part 5", null],
+    ["-1", null],
+    ["٢٠٢٦-01-01", null],
     ["", null],
     ["x".repeat(10_000), null],
     [20260305, null],
@@ -170,6 +191,7 @@ test("pageTextOf() reads what a reader sees, whatever the markup", () => {
     language: "en-GB",
     date: "2026-03-05T10:00:00Z",
   });
+  expect(pageTextOf("<p>One<svg viewBox='0 0 1 1'/>two<math><svg/></math>").text).toBe("Onetwo");
   expect(pageTextOf("no markup at all").text).toBe("no markup at all");
   expect(pageTextOf("<p".repeat(10_000)).title).toBe("");
 });

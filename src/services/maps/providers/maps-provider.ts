@@ -9,14 +9,16 @@ import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
 import { EMBEDDED, type MapsConfig, type MapsServer } from "../servers.ts";
-import type {
-  AskOptions,
-  ConnectServer,
-  MapsProvider,
-  MapsReply,
-  Service,
-  Services,
-  Unable,
+import { MAPS_PENDING_MAX } from "./embedded/atlas.ts";
+import {
+  type AskOptions,
+  type ConnectServer,
+  type MapsProvider,
+  type MapsReply,
+  refusalFor,
+  type Service,
+  type Services,
+  type Unable,
 } from "./provider.ts";
 
 export interface MapsProviderDeps {
@@ -40,6 +42,9 @@ interface Candidate<A extends MapsAction> {
 }
 
 const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: 256 };
+/** What is drawn, with as many slots as the atlas's queue has places: an account never fills it. */
+const ATLAS: Server = { name: EMBEDDED, baseUrl: "atlas", concurrencyMax: MAPS_PENDING_MAX };
+const DRAWN: ReadonlySet<MapsAction> = new Set(["site_image", "site_images"]);
 
 export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
   const fallback = new Fallback(deps);
@@ -61,7 +66,8 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
       const service: Service<A> | undefined = services[action];
       if (service === undefined) return [];
       const kind = server?.kind ?? EMBEDDED;
-      return [{ server: server ?? EMBEDDED_SERVER, kind, buying: server?.buying, service }];
+      const builtIn = DRAWN.has(action) ? ATLAS : EMBEDDED_SERVER;
+      return [{ server: server ?? builtIn, kind, buying: server?.buying, service }];
     });
   }
 
@@ -109,5 +115,5 @@ function unserved(action: MapsAction): ApiError {
 
 function unableError(unable: Unable | null): ApiError {
   if (unable === null) throw new Error("Of no provider it was asked what it can honour");
-  return new ApiError("invalid_parameter", `${unable.parameter} ${unable.problem}`);
+  return refusalFor(unable);
 }

@@ -1,5 +1,6 @@
 // The interface between a maps call and the providers of its action.
 
+import { ApiError } from "../../../core/errors.ts";
 import type { PicoUsd } from "../../../core/money.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
@@ -33,6 +34,11 @@ export interface Unable {
   readonly problem: string;
 }
 
+/** What the caller receives if no provider can serve the request. */
+export function refusalFor({ parameter, problem }: Unable): ApiError {
+  return new ApiError("invalid_parameter", `${parameter} ${problem}`);
+}
+
 /** How a provider serves one action. */
 export interface Service<A extends MapsAction> {
   /**
@@ -42,7 +48,8 @@ export interface Service<A extends MapsAction> {
   readonly unable?: (parameters: ParametersOf<A>) => Unable | null;
   /**
    * One attempt, without retries. "Nothing found" is an answer. Throws a RouteFailure if it did not
-   * serve, to try the next provider, and an ApiError if the request is at fault.
+   * serve, to try the next provider, and an ApiError if the request is at fault. An UnableFailure
+   * says that it cannot serve these parameters, which only the reply showed.
    */
   readonly ask: (parameters: ParametersOf<A>, options: AskOptions) => Promise<MapsAnswer<A>>;
 }

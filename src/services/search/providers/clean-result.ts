@@ -67,7 +67,8 @@ export function isAllowed(
   { includeDomains, excludeDomains }: Pick<SearchRequest, "includeDomains" | "excludeDomains">,
 ): boolean {
   if (includeDomains.length === 0 && excludeDomains.length === 0) return true;
-  const { hostname } = new URL(url);
+  // The dot of the root may end a name, and leads to the same host.
+  const hostname = new URL(url).hostname.replace(/\.$/, "");
   const isBelow = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
   if (excludeDomains.some(isBelow)) return false;
   return includeDomains.length === 0 || includeDomains.some(isBelow);

@@ -39,6 +39,8 @@ export function pageTextOf(html: string): PageText {
     })
     .on(UNREAD, {
       element(element) {
+        // Such as `<svg/>`: it has no end that could be waited for.
+        if (!element.canHaveContent) return;
         unread += 1;
         element.onEndTag(() => {
           unread -= 1;

@@ -14,6 +14,7 @@ const NOT_ONE_LINE = new RegExp(`[^\\S ]| {2}|[${UNSEEN}]`, "u");
 const NOT_PRINTABLE_ASCII = /[^ -~]/;
 /** More than any text that is shown, so text can be cut before the costly steps. */
 const RAW_FACTOR = 4;
+const PASSES_MAX = 4;
 
 /**
  * HTML, or text that may contain some, as one line of plain text; "" if the value is not a string.
@@ -29,11 +30,13 @@ export function textOfHtml(value: unknown, charactersMax: number): string {
 function withoutTags(html: string): string {
   let text = html.replace(HIDDEN, " ");
   // Removing a tag may leave text that is a tag again.
-  for (let before = ""; before !== text; ) {
-    before = text;
+  for (let pass = 0; pass < PASSES_MAX; pass += 1) {
+    const before = text;
     text = text.replace(TAG, (tag) => (INLINE.test(tag) ? "" : " "));
+    if (text === before) return text;
   }
-  return text;
+  // Only hostile text goes on like this, and each pass takes time. Without `<`, nothing is a tag.
+  return text.replaceAll("<", " ");
 }
 
 /** Tags inside of words, such as the emphasis of search terms. */

@@ -15,6 +15,7 @@ const UNIT_DAYS: Readonly<Record<string, number>> = {
 const FRESH_DAYS: Readonly<Record<Freshness, number>> = { day: 1, week: 7, month: 31, year: 366 };
 const DATE_LENGTH_MAX = 64;
 const YEAR_MIN = 1900;
+const YEAR = /(?<!\d)\d{4}(?!\d)/;
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/;
 const ISO_LENGTH = 10;
 /** Days that exist in every month. */
@@ -35,6 +36,8 @@ export function dayOf(value: unknown, nowMs: number): string | null {
   if (count !== undefined) {
     return dayAt(nowMs - Number(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 0) * DAY_MS);
   }
+  // Of a text without a year, or with any number in it, the platform makes a day of 2001.
+  if (!YEAR.test(text)) return null;
   // Without a zone, take the day as written, in whatever zone this machine is.
   const timeMs = Date.parse(`${text} UTC`);
   const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;

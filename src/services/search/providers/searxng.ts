@@ -8,6 +8,11 @@ const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, modera
 /** A page has what its engines found, some ten to thirty results; the number cannot be chosen. */
 const PAGES_MAX = 5;
 const RESULTS_MAX = 50;
+/**
+ * The beginning of a word that it takes for a command: another engine, language or time limit, or a
+ * redirect to another site (D-447). It splits words at control characters too.
+ */
+const COMMAND = /(^|[\s\p{Cc}])[<:!]+(?=\S)/gu;
 
 export const searxng: ServiceKind = {
   lacks(request) {
@@ -32,7 +37,7 @@ export const searxng: ServiceKind = {
         ...(server.apiKey === null ? {} : { authorization: `Bearer ${server.apiKey}` }),
       },
       body: queryOf({
-        q: withDomains(request),
+        q: withDomains({ ...request, query: request.query.replace(COMMAND, "$1") }),
         format: "json",
         pageno: page,
         language: language === null ? null : `${language}${region}`,

@@ -64,6 +64,7 @@ const NOTHING: readonly Row[] = [
   row("osrm route", ends, { code: "NoSegment" }, { route: null }, 400),
   row("valhalla route", ends, VALHALLA_NO_ROUTE, { route: null }, 400),
   row("valhalla route", ends, { error_code: 171 }, { route: null }, 400),
+  row("valhalla route", ends, { error_code: 170 }, { route: null }, 400),
   row("valhalla road_classes", `${at}&radius=50`, NO_EDGES, { roads: [] }),
   row("motis stops", at, [], { stops: [] }),
   row("motis departures", "stop_id=x", MOTIS_UNKNOWN, { departures: [] }, 404),
@@ -151,6 +152,90 @@ describe("what is no answer", () => {
   });
 });
 
+const WINDOW = "query time 2031-02-03 04:05 is outside of loaded timetable window [2026-11-01, x[";
+
+describe("a refusal names the parameter that the server cannot serve", () => {
+  const rows: readonly (readonly [Case, status: number, refusal: string])[] = [
+    [
+      { kind: "valhalla", action: "route", query: ends, reply: { error_code: 154 } },
+      400,
+      "to must be nearer to where the route begins",
+    ],
+    [
+      {
+        kind: "motis",
+        action: "rail",
+        query: "from=x&to=y&time=2031-02-03T04:05:00Z",
+        reply: { error: WINDOW },
+      },
+      400,
+      "time must be within the timetables here",
+    ],
+    [
+      {
+        kind: "motis",
+        action: "stops",
+        query: `${at}&radius=10000`,
+        reply: { error: "too many items" },
+      },
+      422,
+      "radius must be smaller here: there are too many within it",
+    ],
+    [
+      {
+        kind: "motis",
+        action: "departures",
+        query: "stop_id=x&time=2031-02-03T04:05:00Z",
+        reply: { error: WINDOW },
+      },
+      400,
+      "time must be within the timetables here",
+    ],
+    [
+      {
+        kind: "photon",
+        action: "reverse",
+        query: `${at}&lang=eo`,
+        reply: { message: "language eo is not supported, supported languages are: de" },
+      },
+      400,
+      "lang must be a language of the names here",
+    ],
+    [
+      {
+        kind: "overpass",
+        action: "poi",
+        query: `${at}&category=cafe`,
+        reply: { elements: Array(5_000).fill(OVERPASS_POIS.elements[1]) },
+      },
+      200,
+      "radius must be smaller here: there are too many within it",
+    ],
+  ];
+  for (const [row, status, message] of rows) {
+    test(`${row.kind} ${row.action}: ${message}`, async () => {
+      const failure = await mapping.answered(row, status).catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        blames: "nobody",
+        refusal: { code: "invalid_parameter", message },
+      });
+    });
+  }
+
+  test("but not where the caller left it open: then the server is at fault", async () => {
+    const motis = { kind: "motis", action: "rail", query: "from=x&to=y" } as const;
+    const photon = { kind: "photon", action: "reverse", query: at } as const;
+    for (const row of [
+      { ...motis, reply: { error: WINDOW } },
+      { ...photon, reply: { message: "language" } },
+    ]) {
+      const failure = await mapping.answered(row, 400).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(RouteFailure);
+      expect(failure).not.toHaveProperty("refusal");
+    }
+  });
+});
+
 describe("units and limits", () => {
   test("Valhalla's miles are metres too", async () => {
     const trip = { ...VALHALLA_ROUTE.trip, units: "miles" };
@@ -195,6 +280,15 @@ describe("units and limits", () => {
     const query = `${ends}&steps=false`;
     const row = { kind: "osrm", action: "route", query, reply: OSRM_ROUTE } as const;
     expect(await mapping.answered(row)).toHaveProperty("route.steps", null);
+  });
+
+  test("Open-Meteo's days are read only as far as was asked", async () => {
+    const daily = { ...OPEN_METEO.daily, time: Array(3_000_000).fill(1) };
+    const reply = { ...OPEN_METEO, daily };
+    const row = { kind: "open-meteo", action: "weather", query: `${at}&days=1`, reply } as const;
+    const startMs = performance.now();
+    expect(await mapping.answered(row)).toHaveProperty("days.length", 1);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
   test("Open-Meteo's days are those of a place that is behind UTC", async () => {

@@ -47,7 +47,16 @@ export function linePath(shapes: readonly Shape[], view: View): string {
   });
 }
 
-/** A view across the antimeridian shows the world and its copy in the east or west. */
+/**
+ * The copies of the world that a view may show, as offsets from the first. There are several across
+ * the antimeridian, and where the view is wider than the world; shapes reach into the next copy.
+ */
+export function worldsIn({ x, scale, width }: View): readonly number[] {
+  const west = Math.floor(x) - 1;
+  const east = Math.floor(x + width / scale) + 1;
+  return Array.from({ length: east - west + 1 }, (_, index) => west + index);
+}
+
 function overWorlds(
   shapes: readonly Shape[],
   view: View,
@@ -56,7 +65,7 @@ function overWorlds(
   const { x, y, scale, width, height } = view;
   const margin = MARGIN / scale;
   let path = "";
-  for (const offset of [-1, 0, 1]) {
+  for (const offset of worldsIn(view)) {
     for (const shape of shapes) {
       if (shape.maxX + offset < x - margin || shape.minX + offset > x + width / scale + margin) {
         continue;

@@ -5,6 +5,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { type DataFile, isBuilt, openDataFile } from "../../../../upstream/data-file.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { Position } from "../../geography.ts";
+import type { SitePicture } from "../../place-answers.ts";
 import type { EMBEDDED_ACTIONS } from "../../servers.ts";
 import type { Service, Unable } from "../provider.ts";
 import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
@@ -42,20 +43,35 @@ const MAP_LATITUDE_MAX = 85;
 export function openEmbeddedMaps(options: EmbeddedOptions): EmbeddedMaps {
   const { directory, clock, log } = options;
   const atlas = new Atlas(options);
-  const ready = openPlaces(atlas, placeFile(directory, log));
+  const places = placesIn(atlas, placeFile(directory, log));
+  const ready = places();
   // Each call receives the error; this only avoids an unhandled rejection before the first one.
   ready.catch(() => {});
   return {
     services: {
-      geocode: geocode(ready),
-      reverse: reverse(ready),
-      place_at: placeAt(ready, clock.now),
-      poi: poi(ready),
+      geocode: geocode(places),
+      reverse: reverse(places),
+      place_at: placeAt(places, clock.now),
+      poi: poi(places),
       site_image: siteImage(atlas),
       site_images: siteImages(atlas),
     },
     ready,
     [Symbol.dispose]: () => atlas.close(),
+  };
+}
+
+type Places = () => Promise<PlaceIndex>;
+
+/** The places, opened once; if that failed, the next call tries again, as the atlas permits. */
+function placesIn(atlas: Atlas, file: DataFile): Places {
+  let places: Promise<PlaceIndex> | null = null;
+  return () => {
+    places ??= openPlaces(atlas, file).catch((error: unknown) => {
+      places = null;
+      throw error;
+    });
+    return places;
   };
 }
 
@@ -65,32 +81,32 @@ async function openPlaces(atlas: Atlas, file: DataFile): Promise<PlaceIndex> {
   return new PlaceIndex(await openDataFile(file));
 }
 
-function geocode(ready: Promise<PlaceIndex>): Service<"geocode"> {
+function geocode(places: Places): Service<"geocode"> {
   return {
     unable: unableByLanguage,
     ask: async ({ query, limit, country, lat, lon }) => {
       const near = lat === null || lon === null ? null : { lat, lon };
-      const places = (await ready).find({ query, limit, country, near });
-      return { data: { places }, attribution: [GEONAMES] };
+      const found = (await places()).find({ query, limit, country, near });
+      return { data: { places: found }, attribution: [GEONAMES] };
     },
   };
 }
 
-function reverse(ready: Promise<PlaceIndex>): Service<"reverse"> {
+function reverse(places: Places): Service<"reverse"> {
   return {
     unable: unableByLanguage,
     ask: async ({ lat, lon }) => {
-      const place = (await ready).nearest({ lat, lon });
+      const place = (await places()).nearest({ lat, lon });
       return { data: { place }, attribution: [GEONAMES] };
     },
   };
 }
 
-function placeAt(ready: Promise<PlaceIndex>, now: () => number): Service<"place_at"> {
+function placeAt(places: Places, now: () => number): Service<"place_at"> {
   return {
     unable: unableByLanguage,
     ask: async (position) => {
-      const nearest = (await ready).nearest(position);
+      const nearest = (await places()).nearest(position);
       const territory = territoryAt(position);
       const code = territory?.countryCode ?? null;
       // The nearest place may be across the border; then it does not give the region.
@@ -112,11 +128,11 @@ function placeAt(ready: Promise<PlaceIndex>, now: () => number): Service<"place_
   };
 }
 
-function poi(ready: Promise<PlaceIndex>): Service<"poi"> {
+function poi(places: Places): Service<"poi"> {
   return {
     unable: (parameters) => unableByLanguage(parameters) ?? unableByCategory(parameters),
     ask: async ({ lat, lon, radius, category, limit }) => {
-      const pois = (await ready).pois({ lat, lon }, radius, category, limit);
+      const pois = (await places()).pois({ lat, lon }, radius, category, limit);
       const source = category === "airport" ? OPENFLIGHTS : DEUTSCHE_BAHN;
       return { data: { pois }, attribution: [source] };
     },
@@ -142,11 +158,14 @@ function siteImage(atlas: Atlas): Service<"site_image"> {
 function siteImages(atlas: Atlas): Service<"site_images"> {
   return {
     unable: unableByLatitude,
-    ask: async ({ lat, lon, limit }) => {
+    ask: async ({ lat, lon, limit }, { signal }) => {
       const size = { width: SITE_WIDTH, height: SITE_HEIGHT };
-      const images = await Promise.all(
-        SITE_ZOOMS.slice(0, limit).map(async (zoom) => ({
-          kind: "map" as const,
+      const images: SitePicture[] = [];
+      // One after the other, so that no call takes more of the atlas's queue than another.
+      for (const zoom of SITE_ZOOMS.slice(0, limit)) {
+        signal.throwIfAborted();
+        images.push({
+          kind: "map",
           lat,
           lon,
           url: await atlas.draw({ lat, lon, zoom, ...size, style: "light", marker: true }),
@@ -155,8 +174,8 @@ function siteImages(atlas: Atlas): Service<"site_images"> {
           captured_at: null,
           heading_deg: null,
           caption: `Map at zoom ${zoom}`,
-        })),
-      );
+        });
+      }
       return { data: { images }, attribution: [NATURAL_EARTH, GEONAMES] };
     },
   };

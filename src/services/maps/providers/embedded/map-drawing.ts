@@ -1,7 +1,7 @@
 // Draws a map as SVG: land and borders, names of places, the site, a scale, and the attribution.
 
 import type { Position } from "../../geography.ts";
-import { fillPath, linePath, type View } from "./clip.ts";
+import { fillPath, linePath, type View, worldsIn } from "./clip.ts";
 import type { Font, Outline } from "./font.ts";
 import { LabelSpace, type TextPlace } from "./label-space.ts";
 import type { PlaceLabel } from "./place-index.ts";
@@ -112,7 +112,7 @@ function drawCountries({ world, view, colours, space, fonts }: Canvas): string {
     const size = Math.min(15, 8 + Math.log10(pixels / COUNTRY_PIXELS) * 4);
     const outline = fonts.plain.outline(name.toUpperCase(), size);
     if (outline === null) continue;
-    for (const offset of [-1, 0, 1]) {
+    for (const offset of worldsIn(view)) {
       const px = (x + offset - view.x) * view.scale - outline.width / 2;
       const py = (y - view.y) * view.scale;
       if (!space.takeText({ ...outline, size }, { x: px, y: py })) continue;

@@ -124,11 +124,13 @@ export class PlaceIndex {
     if (words.length === 0 || words.length > WORDS_MAX) return [];
     const low = exactKey(folded);
     const candidates = near === null ? CANDIDATES : NEAR_CANDIDATES;
+    // The context of each place has the code of its country; to read every match would take long.
+    const within = country === null ? "" : ` AND context : "${country}"`;
     const bindings = { country, limit: Math.max(limit, candidates) };
     const steps = [
       () => this.#exact.all({ ...bindings, low, high: low + (1n << PLACE_BITS) - 1n }),
-      () => this.#matching.all({ ...bindings, words: `names : (${phrase(words)})` }),
-      () => this.#matching.all({ ...bindings, words: phrase(words) }),
+      () => this.#matching.all({ ...bindings, words: `names : (${phrase(words)})${within}` }),
+      () => this.#matching.all({ ...bindings, words: `(${phrase(words)})${within}` }),
     ];
     const found = new Map<number, Row>();
     for (const step of steps) {

@@ -9,7 +9,7 @@ import type { LineAnswer, StopAnswer } from "../../transit-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { decodeStopId, encodeStopId } from "./motis-stop-id.ts";
 import { toDeparture, toJourney } from "./motis-times.ts";
-import { boxOf, OPENSTREETMAP, unableArea } from "./openstreetmap.ts";
+import { boxOf, OPENSTREETMAP, tooManyWithin, unableArea } from "./openstreetmap.ts";
 import { colourOf } from "./overpass-elements.ts";
 import {
   listOf,
@@ -30,6 +30,8 @@ import { degrees, jsonService, type Query, type Upstream } from "./upstream.ts";
 const ATTRIBUTION = ["Timetables: the operators of public transport, by MOTIS", OPENSTREETMAP];
 /** High enough that no line is omitted. */
 const ZOOM = 20;
+/** What it says of a box with more stops than it sends. */
+const TOO_MANY = "too many items";
 
 type Around = ParametersOf<"stops">;
 
@@ -42,6 +44,7 @@ export function motis(upstream: Upstream): Services {
         query: { ...corners(boxAround(parameters)), language: parameters.lang },
       }),
       answer: (reply, at) => served({ stops: toStops(reply, at) }),
+      unableBy: (refusal) => (errorOf(refusal) === TOO_MANY ? tooManyWithin : null),
     }),
     departures: jsonService(upstream, {
       unable: ({ stop_id }) => unableStop("stop_id", stop_id),
@@ -57,6 +60,7 @@ export function motis(upstream: Upstream): Services {
       // The server does not know the stop. A server at a wrong address has another kind of error.
       nothing: (refusal, status) =>
         isUnknown(refusal, status) ? served({ departures: [] }) : null,
+      unableBy: unableTime,
     }),
     journey: jsonService<"journey">(upstream, plan(null)),
     rail: jsonService<"rail">(upstream, plan("RAIL")),
@@ -100,11 +104,22 @@ function plan(transitModes: string | null) {
     },
     nothing: (refusal: unknown, status: number) =>
       isUnknown(refusal, status) ? served({ journeys: [] }) : null,
+    unableBy: unableTime,
   };
 }
 
 function isUnknown(refusal: unknown, status: number): boolean {
   return status === 404 && isObject(refusal) && typeof refusal.error === "string";
+}
+
+function errorOf(refusal: unknown): string | null {
+  return textOf(objectOf(refusal).error);
+}
+
+/** If the caller left the time open, the timetables have ended: that is the server's fault. */
+function unableTime(refusal: unknown, { time }: Pick<Journey, "time">): Unable | null {
+  if (time === null || !/timetable window/.test(errorOf(refusal) ?? "")) return null;
+  return { parameter: "time", problem: "must be within the timetables here" };
 }
 
 function timeOrNow(time: number | null): string | null {

@@ -61,7 +61,7 @@ function toWeather(reply: unknown, daysMax: number): WeatherAnswer {
   return {
     timezone: textOf(reply.timezone, 60),
     current: toNow(objectOf(reply.current), offset),
-    days: toDays(objectOf(reply.daily), offset).slice(0, daysMax),
+    days: toDays(objectOf(reply.daily), offset, daysMax),
   };
 }
 
@@ -80,10 +80,10 @@ function toNow(current: Json, offset: number): WeatherNow {
   };
 }
 
-function toDays(daily: Json, offset: number): WeatherDay[] {
+function toDays(daily: Json, offset: number, daysMax: number): WeatherDay[] {
   const { time } = daily;
   if (!Array.isArray(time)) throw new RouteFailure("The reply has no days");
-  return time.map((start, index) => {
+  return time.slice(0, daysMax).map((start, index) => {
     const at = (name: string) => {
       const column = daily[name];
       return Array.isArray(column) ? column[index] : null;

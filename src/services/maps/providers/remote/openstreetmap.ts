@@ -65,6 +65,12 @@ export function unableArea(area: Area): Unable | null {
   return { parameter: "bbox", problem: "must be at most 100 km wide and high here" };
 }
 
+/** Why a server cannot take an area with more in it than it can send or we can put in order. */
+export const tooManyWithin: Unable = {
+  parameter: "radius",
+  problem: "must be smaller here: there are too many within it",
+};
+
 /** Metres along a line. */
 export function lengthOf({ coordinates }: LineString): number {
   let metres = 0;

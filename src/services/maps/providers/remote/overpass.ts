@@ -6,7 +6,7 @@ import { isObject } from "../../../../upstream/upstream-http.ts";
 import { areaOf } from "../../actions.ts";
 import type { Area } from "../../geography.ts";
 import type { Services } from "../provider.ts";
-import { OPENSTREETMAP, unableArea } from "./openstreetmap.ts";
+import { OPENSTREETMAP, tooManyWithin, unableArea } from "./openstreetmap.ts";
 import {
   element,
   type OsmElement,
@@ -19,7 +19,13 @@ import {
 import { POI_TAGS } from "./poi-tags.ts";
 import { nearestFirst, requiredList } from "./read.ts";
 import { distinctLines } from "./transit-modes.ts";
-import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
+import {
+  degrees,
+  jsonService,
+  type Upstream,
+  type UpstreamRequest,
+  unableFailure,
+} from "./upstream.ts";
 
 /** The nearest are known only after all have arrived; areas with more are not served. */
 const POIS_MAX = 5_000;
@@ -123,7 +129,7 @@ function elementsOf(reply: unknown, most = Number.POSITIVE_INFINITY): OsmElement
     throw new RouteFailure("The server gave the query up", "nobody");
   }
   if (Array.isArray(reply.elements) && reply.elements.length >= most) {
-    throw new RouteFailure("There is more than can be put in order", "nobody");
+    throw unableFailure(tooManyWithin);
   }
   return requiredList(reply.elements, "elements", element);
 }

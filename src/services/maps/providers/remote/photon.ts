@@ -4,7 +4,7 @@ import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
 import { distance, type Position } from "../../geography.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
-import type { Services } from "../provider.ts";
+import type { Services, Unable } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { joined, lookUp, objectOf, pointOf, requiredList, textOf } from "./read.ts";
@@ -55,10 +55,12 @@ export function photon(upstream: Upstream, now: () => number): Services {
         const within = places.filter((one) => country === null || one.country_code === country);
         return { data: { places: within.slice(0, limit) }, attribution: ATTRIBUTION };
       },
+      unableBy: unableLanguage,
     }),
     reverse: jsonService<"reverse">(upstream, {
       request: reverseRequest,
       answer: (reply, at) => ({ data: { place: nearest(reply, at) }, attribution: ATTRIBUTION }),
+      unableBy: unableLanguage,
     }),
     place_at: jsonService<"place_at">(upstream, {
       request: reverseRequest,
@@ -66,6 +68,7 @@ export function photon(upstream: Upstream, now: () => number): Services {
         data: placeAt(nearest(reply, at), at, now()),
         attribution: ATTRIBUTION,
       }),
+      unableBy: unableLanguage,
     }),
   };
 }
@@ -78,6 +81,15 @@ function reverseRequest({ lat, lon, lang }: ParametersOf<"reverse">): UpstreamRe
 /** It supports languages without their regions, and refuses those that its index lacks. */
 function languageOf(lang: string | null): string | null {
   return lang?.split("-")[0] ?? null;
+}
+
+/** Which languages its index has, a server says only in its refusal. */
+function unableLanguage(
+  refusal: unknown,
+  { lang }: Pick<ParametersOf<"reverse">, "lang">,
+): Unable | null {
+  if (lang === null || !/\blanguage\b/i.test(textOf(objectOf(refusal).message) ?? "")) return null;
+  return { parameter: "lang", problem: "must be a language of the names here" };
 }
 
 function nearest(reply: unknown, at: Position): NearbyPlace | null {

@@ -2,7 +2,7 @@
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
-import { type Area, isInside } from "../../geography.ts";
+import { type Area, isInside, surfaceOf } from "../../geography.ts";
 import type { TrafficRouteAnswer } from "../../road-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { boxOf, unableArea } from "./openstreetmap.ts";
@@ -37,9 +37,16 @@ const LANGUAGES: Readonly<Record<string, string>> = Object.fromEntries(
 const NO_ROUTE: ReadonlySet<unknown> = new Set(["NO_ROUTE_FOUND", "MAP_MATCHING_FAILURE"]);
 const TOO_FAR = "Point too far from nearest existing segment.";
 
+/** The service refuses times before now. One of so long before is meant as now. */
+const NOW_MS = 60_000;
+const departed: Unable = { parameter: "depart_at", problem: "must not be in the past here" };
+
+/** In square metres. The service takes 10,000 square kilometres, by its own measure. */
+const SURFACE_MAX = 9_900e6;
+
 type AreaParameters = ParametersOf<"incidents">;
 
-export function tomtom(upstream: Upstream): Services {
+export function tomtom(upstream: Upstream, now: () => number): Services {
   const keyed = { ...upstream, keyParameter: "key" };
   return {
     incidents: jsonService(keyed, {
@@ -71,6 +78,8 @@ export function tomtom(upstream: Upstream): Services {
       },
     }),
     route_traffic: jsonService(keyed, {
+      unable: ({ depart_at }) =>
+        depart_at === null || depart_at >= now() - NOW_MS ? null : departed,
       request: ({ from, to, depart_at }) => {
         const ends = [from, to].map(({ lat, lon }) => `${degrees(lat)},${degrees(lon)}`);
         return {
@@ -79,7 +88,7 @@ export function tomtom(upstream: Upstream): Services {
             traffic: true,
             travelMode: "car",
             computeTravelTimeFor: "all",
-            departAt: depart_at === null ? "now" : localTime(depart_at, 0),
+            departAt: depart_at === null || depart_at < now() ? "now" : localTime(depart_at, 0),
           },
         };
       },
@@ -101,7 +110,11 @@ function unableIncidents(parameters: AreaParameters): Unable | null {
   const isKnown = lang === null || languageOf(lang) !== null;
   const languages = Object.keys(LANGUAGES).join(", ");
   if (!isKnown) return { parameter: "lang", problem: `must be one of these here: ${languages}` };
-  return unableArea(areaOf(parameters));
+  const area = areaOf(parameters);
+  const box = boxOf(area);
+  if (box === null || surfaceOf(box) <= SURFACE_MAX) return unableArea(area);
+  const problem = "must be smaller here: at most 9900 square kilometres, as a box";
+  return { parameter: area.box === null ? "radius" : "bbox", problem };
 }
 
 function languageOf(lang: string): string | null {

@@ -2,7 +2,7 @@
 // queries and keys, so errors never contain any part of them, or of what the upstream says.
 
 import { OK } from "../../../../core/errors.ts";
-import type { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { type RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
   exchange,
@@ -16,7 +16,7 @@ import {
 } from "../../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../../actions.ts";
 import type { MapsServer } from "../../servers.ts";
-import type { MapsAnswer, Service } from "../provider.ts";
+import { type MapsAnswer, refusalFor, type Service, type Unable } from "../provider.ts";
 
 export interface Upstream {
   readonly server: MapsServer;
@@ -44,6 +44,8 @@ export interface Mapper<A extends MapsAction> {
   readonly answer: (reply: unknown, parameters: ParametersOf<A>) => MapsAnswer<A>;
   /** The answer, if a refusal means that nothing was found; otherwise null. */
   readonly nothing?: (refusal: unknown, status: number) => MapsAnswer<A> | null;
+  /** The parameter that the server cannot serve, if a refusal says so; otherwise null. */
+  readonly unableBy?: (refusal: unknown, parameters: ParametersOf<A>) => Unable | null;
 }
 
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
@@ -68,11 +70,18 @@ export function jsonService<A extends MapsAction>(
       const { text, ...response } = await send(upstream, request, signal, readReply);
       if (response.status === OK) return mapper.answer(parseJson(text), parameters);
       const refusal = jsonOrNull(text);
-      const nothing = refusal === null ? null : mapper.nothing?.(refusal, response.status);
+      if (refusal === null) throw statusFailure(response);
+      const nothing = mapper.nothing?.(refusal, response.status);
       if (nothing) return nothing;
-      throw statusFailure(response);
+      const unableBy = mapper.unableBy?.(refusal, parameters);
+      throw unableBy ? unableFailure(unableBy) : statusFailure(response);
     },
   };
+}
+
+/** The failure of a server that cannot serve a parameter. */
+export function unableFailure(unable: Unable): UnableFailure {
+  return new UnableFailure(refusalFor(unable));
 }
 
 /** The bytes of a reply, for example of a picture. */

@@ -31,8 +31,14 @@ const REGIONS: ReadonlySet<string> = new Set(["en-GB", "en-US", "pt-BR", "pt-PT"
  * `service_limits.max_radius`.
  */
 const RADIUS_MAX = 200;
-/** Errors that mean that there is no road, or no route. */
-const NOTHING: ReadonlySet<unknown> = new Set([171, 442]);
+/** Errors that mean that no road joins the two regions, that there is no road, or no route. */
+const NOTHING: ReadonlySet<unknown> = new Set([170, 171, 442]);
+/** The error for ends that are farther apart than the server's `max_distance`. */
+const TOO_FAR = 154;
+const unableToGo: Unable = {
+  parameter: "to",
+  problem: "must be nearer to where the route begins",
+};
 const METRES: Readonly<Record<string, number>> = { kilometers: 1_000, miles: 1_609.344 };
 
 export function valhalla(upstream: Upstream): Services {
@@ -48,6 +54,7 @@ export function valhalla(upstream: Upstream): Services {
         }),
       answer: (reply, { steps }) => routed(toRoute(reply, steps)),
       nothing: (refusal) => (hasNothing(refusal) ? routed(null) : null),
+      unableBy: (refusal) => (objectOf(refusal).error_code === TOO_FAR ? unableToGo : null),
     }),
     road_classes: jsonService(upstream, {
       unable: unableRoads,
