@@ -151,7 +151,8 @@ class LiteLlmPlan {
     if ((budget.max_budget ?? null) === null) return null;
     const most = amountOf(budget.max_budget);
     const spent = amountOf(budget.spend ?? 0);
-    if (most === null || spent === null || most < 0n) {
+    if (most !== null && most <= 0n) return "used up";
+    if (most === null || spent === null) {
       this.#notes.push(
         `${subject}: its budget of ${budget.max_budget} is no limit here; it has none`,
       );

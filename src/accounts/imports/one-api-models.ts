@@ -4,7 +4,14 @@
 import { decimal, product, quotient } from "../../core/decimal.ts";
 import type { ForeignRow } from "../../store/foreign-database.ts";
 import type { OneApiTables } from "../../store/one-api-source.ts";
-import { jsonObject, type PlannedCatalogue, type PlannedModel, textOf, wholeOf } from "./plan.ts";
+import {
+  addressOf,
+  jsonObject,
+  type PlannedCatalogue,
+  type PlannedModel,
+  textOf,
+  wholeOf,
+} from "./plan.ts";
 import { type Place, PlannedRoutes } from "./planned-routes.ts";
 
 /**
@@ -98,9 +105,9 @@ function placeOf(channel: ForeignRow, product: OneApiTables["product"]): Place |
   const type = String(wholeOf(channel.type));
   const usual = OPENAI_TYPES[product][type];
   if (usual === undefined) return `its type ${type} does not speak OpenAI's protocol`;
-  const address = textOf(channel.base_url) ?? usual;
-  if (!/^https?:\/\/\S+$/.test(address)) return "it has no address";
-  const base = address.replace(/\/+$/, "");
+  const address = addressOf(textOf(channel.base_url) ?? usual);
+  if (typeof address === "string") return address;
+  const base = address.url;
   return {
     identity: `channel:${channel.id}`,
     name: textOf(channel.name) ?? `channel-${channel.id}`,

@@ -72,6 +72,8 @@ export interface PlanTerms {
   readonly contextLength: number;
 }
 
+/** What the configuration file takes. */
+export const CONTEXT_LENGTHS = { from: 256, to: 100_000_000 } as const;
 export const ROUTES_MAX = 16;
 const LINE_MAX = 200;
 const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
@@ -167,6 +169,15 @@ export function isModelId(id: string): boolean {
 export function familyOf(model: string): string {
   const name = model.slice(model.lastIndexOf("/") + 1);
   return labelFrom(/^[^-_.:\d]+/.exec(name)?.[0] ?? name);
+}
+
+/** The address of a server, or what keeps the configuration file from having it. */
+export function addressOf(text: string): { readonly url: string } | string {
+  if (!/^https?:\/\/\S{1,500}$/.test(text) || !URL.canParse(text)) return "it has no address";
+  const { username, password, search, hash } = new URL(text);
+  return [username, password, search, hash].some((part) => part !== "")
+    ? "its address has credentials, a query or a fragment"
+    : { url: text.replace(/\/+$/, "") };
 }
 
 /** The name of a provider in the configuration file, from any text. */
