@@ -1,5 +1,5 @@
-// Rows of other products that nobody expects: an import takes the stricter side, and what it writes
-// is a configuration file that Farebox reads.
+// Odd rows of other products: an import takes the stricter side, and what it writes is a
+// configuration file that Farebox reads.
 
 import { expect, test } from "bun:test";
 import { planLiteLlm } from "../../src/accounts/imports/litellm-plan.ts";
