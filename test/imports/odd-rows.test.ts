@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import { planLiteLlm } from "../../src/accounts/imports/litellm-plan.ts";
 import { planOneApi } from "../../src/accounts/imports/one-api-plan.ts";
+import { usd } from "../../src/core/money.ts";
 import { parseCatalogue } from "../../src/settings/catalogue-file.ts";
 import type { ForeignRow } from "../../src/store/foreign-database.ts";
 
@@ -31,6 +32,37 @@ test("a key without anything left gets no new key, however far below zero it is"
     ),
   });
   expect(plan.accounts.flatMap(({ keys }) => keys)).toEqual([]);
+});
+
+test("a key with budgets for several periods has the smallest as its limit each month", () => {
+  const windows = [
+    { budget_duration: "1d", max_budget: 20, reset_at: null },
+    { budget_duration: "1h", max_budget: 2.5 },
+  ];
+  const plan = liteLlm({
+    keys: [
+      { key_alias: "windows", budget_limits: windows },
+      { key_alias: "as text", budget_limits: JSON.stringify(windows) },
+      { key_alias: "own", max_budget: 1, budget_duration: "30d", budget_limits: windows },
+      { key_alias: "total", max_budget: 9, spend: 4, budget_limits: windows },
+      { key_alias: "closed", budget_limits: [{ budget_duration: "1d", max_budget: 0 }] },
+      { key_alias: "odd", budget_limits: ["x", { budget_duration: 5 }, null] },
+    ].map((key) => ({ token: key.key_alias, user_id: "ada", ...key })),
+  });
+  const limits = plan.accounts.flatMap(({ keys }) =>
+    keys.map(({ name, monthlyLimit }) => [name, monthlyLimit]),
+  );
+  expect(Object.fromEntries(limits)).toEqual({
+    ...{ windows: usd("2.5"), "as text": usd("2.5"), own: usd("1"), total: usd("2.5"), odd: null },
+  });
+  expect(plan.notes).toEqual(
+    expect.arrayContaining([
+      "key 'windows' (…): its limits were $20.00 in every 1d, $2.50 in every 1h; here the " +
+        "smallest is its limit each month",
+      "key 'closed' (…): its budget is used up; no new key",
+      "key 'odd' (…): not carried over: budgets for several periods",
+    ]),
+  );
 });
 
 test("each provider has a variable of its own, so that no key goes to another server", () => {

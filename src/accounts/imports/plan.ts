@@ -212,13 +212,18 @@ export function sharedEmails(accounts: readonly PlannedAccount[]): string[] {
 
 /** The object in a JSON text; an empty one for anything else. */
 export function jsonObject(text: string | null | undefined): Readonly<Record<string, unknown>> {
+  const value = jsonValue(text ?? "{}");
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+/** The value of a JSON text; null for any other text. */
+export function jsonValue(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text ?? "{}");
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {};
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return {};
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
 }
