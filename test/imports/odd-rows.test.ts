@@ -104,6 +104,16 @@ test("a secret in the address of a server is not copied", () => {
   }
 });
 
+test("a model that new-api prices by an expression has no price by its old ratios", () => {
+  const mode = '{"m1": "tiered_expr", "m2": "ratio"}';
+  const { catalogue, notes } = oneApi({
+    channels: [{ id: 1, type: 1, status: 1, name: "one", models: "m1,m2" }],
+    options: new Map([...RATIOS, ["billing_setting.billing_mode", mode]]),
+  });
+  expect(catalogue.models.map(({ id }) => id)).toEqual(["m2"]);
+  expect(notes).toContain("model 'm1': its price there is of the kind 'tiered_expr'; left out");
+});
+
 test("lengths and prices that no file can have are named, and the file is read", () => {
   const priced = (input: number, output: number) => ({
     ...{ model: "openai/a", api_key: "os.environ/KEY" },

@@ -124,6 +124,8 @@ class Prices {
   readonly #completion: Readonly<Record<string, unknown>>;
   readonly #cache: Readonly<Record<string, unknown>>;
   readonly #perCall: Readonly<Record<string, unknown>>;
+  /** In new-api: "ratio" where it is not said. */
+  readonly #modes: Readonly<Record<string, unknown>>;
 
   constructor(
     options: ReadonlyMap<string, string>,
@@ -133,10 +135,13 @@ class Prices {
     this.#completion = jsonObject(options.get("CompletionRatio"));
     this.#cache = jsonObject(options.get("CacheRatio"));
     this.#perCall = jsonObject(options.get("ModelPrice"));
+    this.#modes = jsonObject(options.get("billing_setting.billing_mode"));
   }
 
   /** The prices of a model, or why there are none. */
   of(id: string): PlannedModel["pricing"][0] | string {
+    const mode = Object.hasOwn(this.#modes, id) ? textOf(this.#modes[id]) : null;
+    if (mode !== null && mode !== "ratio") return `its price there is of the kind '${mode}'`;
     if (Object.hasOwn(this.#perCall, id)) return "it is paid by the call there";
     if (!Object.hasOwn(this.#ratio, id)) return "its price is not in the option ModelRatio";
     if (!Object.hasOwn(this.#completion, id))
