@@ -114,6 +114,20 @@ test("a model that new-api prices by an expression has no price by its old ratio
   expect(notes).toContain("model 'm1': its price there is of the kind 'tiered_expr'; left out");
 });
 
+test("prices of a LiteLLM model that are not carried over are named", () => {
+  const params = {
+    ...{ model: "openai/a", input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
+    ...{ input_cost_per_token_above_200k_tokens: 2e-6, output_cost_per_reasoning_token: null },
+  };
+  const info = { input_cost_per_request: 0, cache_creation_input_token_cost: 3e-6, mode: "chat" };
+  const { catalogue, notes } = liteLlm({ models: [model("a", params, info)] });
+  expect(catalogue.models).toHaveLength(1);
+  expect(notes).toContain(
+    "model 'a': not carried over: cache_creation_input_token_cost, " +
+      "input_cost_per_token_above_200k_tokens",
+  );
+});
+
 test("lengths and prices that no file can have are named, and the file is read", () => {
   const priced = (input: number, output: number) => ({
     ...{ model: "openai/a", api_key: "os.environ/KEY" },

@@ -74,6 +74,8 @@ function addModel(routes: PlannedRoutes, { id, row, terms, unseal, note }: Added
   if (typeof target === "string") return target;
   const prices = pricesOf(params, info);
   if (prices === null) return "its price is not in the database";
+  const lost = otherPricesOf({ ...info, ...params });
+  if (lost.length > 0) note(`model '${id}': not carried over: ${lost.join(", ")}`);
   const known = Number(wholeOf(info.max_input_tokens ?? info.max_tokens));
   const isKnown = known >= CONTEXT_LENGTHS.from && known <= CONTEXT_LENGTHS.to;
   const contextLength = isKnown ? known : terms.contextLength;
@@ -120,11 +122,25 @@ function targetOf(params: Params): { readonly model: string; readonly place: Pla
   return { model, place: { ...place, baseUrl: address.url } };
 }
 
+const PRICES = {
+  input: "input_cost_per_token",
+  output: "output_cost_per_token",
+  cached: "cache_read_input_token_cost",
+} as const;
+
+/** The names of prices for long prompts, requests and the like, which would otherwise be lost. */
+function otherPricesOf(fields: Params): string[] {
+  const read: readonly string[] = Object.values(PRICES);
+  return Object.keys(fields)
+    .filter((name) => /_cost(_|$)/.test(name) && !read.includes(name))
+    .filter((name) => Number(fields[name] ?? 0) !== 0);
+}
+
 function pricesOf(params: Params, info: Params): PlannedModel["pricing"][0] | null {
   const price = (name: string) => pricePerMillion(params[name] ?? info[name]);
-  const [input, output] = [price("input_cost_per_token"), price("output_cost_per_token")];
+  const [input, output] = [price(PRICES.input), price(PRICES.output)];
   if (input === null || output === null) return null;
-  const cached = price("cache_read_input_token_cost");
+  const cached = price(PRICES.cached);
   return {
     ...{ input_usd_per_m: input, output_usd_per_m: output },
     ...(cached !== null && { cached_input_usd_per_m: cached }),
