@@ -60,7 +60,8 @@ function paidForPlan({ plan, price, paidUntil }: Plan, outcome: PlanOutcome | nu
     );
   }
   const unused = `Your payment for the plan ${title} has not changed your plan: it`;
-  if (outcome === null) return `${unused} was taken back before it could count.`;
+  if (outcome === null || outcome === "ended")
+    return `${unused} was taken back before it could count.`;
   return `${unused} came too late. If it is not refunded soon, ask for a refund.`;
 }
 

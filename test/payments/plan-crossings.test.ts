@@ -184,3 +184,32 @@ test("the receipt of a month that was paid already tells that it adds another on
   expect(receipt).toContain("is paid for one month more");
   expect(receipt).not.toContain("is paid until");
 });
+
+test("a month that was refunded before its payment was read is not charged again", async () => {
+  const account = await subscriber(lab);
+  await order(account, "starter");
+  await lab.settle();
+  lab.aheadMs += (await paidUntil(lab, account)) - lab.payments.now();
+  lost.isOn = true;
+  await renewPlans(lab.payments);
+  lost.isOn = false;
+  expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "open" }]);
+  const [intent] = lab.sandbox.actions.store.list("payment_intent");
+  const refund = lab.sandbox.actions.refund(intent?.id ?? "", null);
+  await answered();
+  await pass(lab, lab.payments.now() + 2 * DAY_MS);
+  expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "succeeded" }]);
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "free",
+    subscription: { state: "ended", endReason: "reversed" },
+  });
+  expect(await lastMail(account, "Receipt")).toContain("was taken back before it could count");
+  // As after a refund of a month that was read in time, one that fails gives the plan back.
+  lab.sandbox.actions.failRefund(refund.id);
+  await lab.settle();
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "starter",
+    subscription: { state: "active", endReason: null },
+  });
+  await prove(lab, [account]);
+});
