@@ -8,7 +8,7 @@ import type { Payment } from "../store/payments.ts";
 import type { PlanOutcome } from "../store/plan-payments.ts";
 import type { TopUp } from "../store/top-ups.ts";
 import { holderMail, type MailTerms } from "./holder-mail.ts";
-import { hasTakenMoney } from "./top-up-change.ts";
+import { hasTakenMoney, NOT_MADE } from "./top-up-change.ts";
 
 type Plan = NonNullable<TopUp["plan"]>;
 
@@ -73,6 +73,11 @@ const FAILED: Readonly<Record<Plan["kind"], string>> = {
     "each of them. Then the plan ends, and your account is on the Free plan.",
 };
 
+/** Where no charge was made, it may be that the plan has ended and needs none. */
+const NOT_CHARGED =
+  "If your plan still needs this month, your card is tried again in the three days after the end " +
+  "of the month before. Then the plan ends, and your account is on the Free plan.";
+
 /** Says that a charge for a plan has failed, and what becomes of the plan. */
 export function planChargeFailed(
   terms: MailTerms,
@@ -90,7 +95,7 @@ export function planChargeFailed(
         ? "Your saved card was charged, but not what the plan costs. If the charge is not " +
           "refunded soon, ask for a refund. "
         : `A charge of ${toDollars(amount)} to your saved card failed, and nothing was charged. `) +
-        FAILED[plan.kind],
+        (failure === NOT_MADE.code && plan.kind === "renewal" ? NOT_CHARGED : FAILED[plan.kind]),
     ],
     facts: [
       ["Payment", `Plan ${title}`],
