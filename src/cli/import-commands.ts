@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { planLiteLlm } from "../accounts/imports/litellm-plan.ts";
 import { unsealWith } from "../accounts/imports/litellm-secrets.ts";
 import { planOneApi } from "../accounts/imports/one-api-plan.ts";
-import type { ImportPlan, PlanTerms } from "../accounts/imports/plan.ts";
+import { CONTEXT_LENGTHS, type ImportPlan, type PlanTerms } from "../accounts/imports/plan.ts";
 import { type ImportCounts, previewImport, runImport } from "../accounts/imports/run-import.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { type NanoUsd, toJsonNumber } from "../core/money.ts";
@@ -16,7 +16,7 @@ import {
   type ForeignTables,
   readForeignDatabase,
 } from "../store/foreign-database.ts";
-import { ImportedMeanwhile, importedFrom } from "../store/imports.ts";
+import { alone, ImportedMeanwhile, importedKeys } from "../store/imports.ts";
 import { readLiteLlm } from "../store/litellm-source.ts";
 import { readOneApi } from "../store/one-api-source.ts";
 import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "./command.ts";
@@ -101,9 +101,10 @@ export const importCommands: readonly Command[] = [liteLlm, oneApi];
 function termsOf(input: Input, product: string): Terms {
   const { values, nowMs } = input;
   const length = values.get("context-length") ?? CONTEXT_LENGTH;
-  if (!/^\d{3,9}$/.test(length) || Number(length) < 256 || Number(length) > 100_000_000) {
+  const { from, to } = CONTEXT_LENGTHS;
+  if (!/^\d{3,9}$/.test(length) || Number(length) < from || Number(length) > to) {
     throw new UsageError(
-      `--context-length must be a whole number from 256 to 100000000, but is '${length}'`,
+      `--context-length must be a whole number from ${from} to ${to}, but is '${length}'`,
     );
   }
   return {
@@ -130,7 +131,9 @@ async function importAll(stores: Stores, terms: Terms, readPlan: ReadPlan): Prom
   const { folder } = terms;
   await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
   await replace(join(folder, "models.json"), modelsText(plan), FILE_MODE);
-  const { counts, notes } = await explained(runInto(stores, terms, plan));
+  const { counts, notes } = await explained(
+    alone(stores.database, () => runInto(stores, terms, plan)),
+  );
   const all = [...plan.notes, ...notes];
   await replace(join(folder, "notes.txt"), all.map((note) => `${note}\n`).join(""));
   return answer({ plan, counts, notes: all, terms });
@@ -138,9 +141,7 @@ async function importAll(stores: Stores, terms: Terms, readPlan: ReadPlan): Prom
 
 async function runInto({ administration, database }: Stores, terms: Terms, plan: ImportPlan) {
   const { folder, name: source, scopes } = terms;
-  const earlier = [...(await importedFrom(database, source)).values()];
-  const keyIds = new Set(earlier.flatMap(({ keyId }) => keyId ?? []));
-  await using file = await openKeyFile(join(folder, "keys.csv"), keyIds);
+  await using file = await openKeyFile(join(folder, "keys.csv"), await importedKeys(database));
   return await runImport(
     {
       ...{ administration, source, scopes },

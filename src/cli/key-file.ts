@@ -29,8 +29,9 @@ const HEADER = csvLine([
 ]);
 
 /**
- * Opens the file of an import, a new one or one to go on with. Lines whose key was never committed,
- * because the import ended in between, are removed.
+ * Opens the file of imports, a new one or one to go on with. A last line whose key was never
+ * committed, because the import ended in between, is removed; `keyIds` are all keys of imports.
+ * @throws AdministrationError
  */
 export async function openKeyFile(path: string, keyIds: ReadonlySet<string>): Promise<KeyFile> {
   const before = await textOf(path);
@@ -38,8 +39,15 @@ export async function openKeyFile(path: string, keyIds: ReadonlySet<string>): Pr
     throw new AdministrationError("wrong_state", `${path} is not the key file of an import`);
   }
   const lines = (before ?? "").slice(HEADER.length).match(/[^\n]*\n/g) ?? [];
-  const issued = lines.filter((line) => keyIds.has(/^"(key_[A-Za-z0-9]+)"/.exec(line)?.[1] ?? ""));
-  await replace(path, HEADER + issued.join(""));
+  const isIssued = (line = "") => keyIds.has(/^"(key_[A-Za-z0-9]+)"/.exec(line)?.[1] ?? "");
+  const kept = isIssued(lines.at(-1)) ? lines : lines.slice(0, -1);
+  if (!kept.every(isIssued)) {
+    throw new AdministrationError(
+      "wrong_state",
+      `${path} has keys that no import brought here: move it, or name another folder with --out`,
+    );
+  }
+  await replace(path, HEADER + kept.join(""));
   const handle = await open(path, "a", OWNER_ONLY);
   return {
     append: async (line) => {

@@ -8,7 +8,7 @@ import type { Payment } from "../store/payments.ts";
 import type { PlanOutcome } from "../store/plan-payments.ts";
 import type { TopUp } from "../store/top-ups.ts";
 import { holderMail, type MailTerms } from "./holder-mail.ts";
-import { hasTakenMoney } from "./top-up-change.ts";
+import { hasTakenMoney, NOT_MADE } from "./top-up-change.ts";
 
 type Plan = NonNullable<TopUp["plan"]>;
 
@@ -60,7 +60,8 @@ function paidForPlan({ plan, price, paidUntil }: Plan, outcome: PlanOutcome | nu
     );
   }
   const unused = `Your payment for the plan ${title} has not changed your plan: it`;
-  if (outcome === null) return `${unused} was taken back before it could count.`;
+  if (outcome === null || outcome === "ended")
+    return `${unused} was taken back before it could count.`;
   return `${unused} came too late. If it is not refunded soon, ask for a refund.`;
 }
 
@@ -71,6 +72,11 @@ const FAILED: Readonly<Record<Plan["kind"], string>> = {
     "Your plan goes on for three days after the end of its month, and the card is tried again on " +
     "each of them. Then the plan ends, and your account is on the Free plan.",
 };
+
+/** Where no charge was made, it may be that the plan has ended and needs none. */
+const NOT_CHARGED =
+  "If your plan still needs this month, your card is tried again in the three days after the end " +
+  "of the month before. Then the plan ends, and your account is on the Free plan.";
 
 /** Says that a charge for a plan has failed, and what becomes of the plan. */
 export function planChargeFailed(
@@ -89,7 +95,7 @@ export function planChargeFailed(
         ? "Your saved card was charged, but not what the plan costs. If the charge is not " +
           "refunded soon, ask for a refund. "
         : `A charge of ${toDollars(amount)} to your saved card failed, and nothing was charged. `) +
-        FAILED[plan.kind],
+        (failure === NOT_MADE.code && plan.kind === "renewal" ? NOT_CHARGED : FAILED[plan.kind]),
     ],
     facts: [
       ["Payment", `Plan ${title}`],

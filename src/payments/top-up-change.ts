@@ -128,7 +128,7 @@ function failed(
 }
 
 /** The provider has no payment, and its idempotency key is too old to ask for one. */
-const NOT_MADE = { code: "not_made", needsAuthentication: false, isFinal: true } as const;
+export const NOT_MADE = { code: "not_made", needsAuthentication: false, isFinal: true } as const;
 
 /** How much of the net amount is taken back by now, in proportion to what the payer has paid. */
 export function standingOf({ amount }: Pick<TopUp, "amount">, payment: ProviderPayment) {

@@ -4,12 +4,19 @@
 import { eq } from "drizzle-orm";
 import { accounts } from "./account-schema.ts";
 import type { Database } from "./database.ts";
-import { autoTopUps, savedCards, topUps } from "./payment-schema.ts";
+import {
+  autoTopUps,
+  planCharges,
+  planSubscriptions,
+  savedCards,
+  topUps,
+} from "./payment-schema.ts";
 import type { TopUp } from "./top-ups.ts";
 
 /**
  * False once the account is closed or the card is removed. An automatic top-up also ends with what
- * its holder set up, and no account that is suspended is charged without being asked (D-369).
+ * its holder set up, a further charge of a plan with the plan, and no account that is suspended is
+ * charged without being asked (D-369).
  */
 export async function mayBeCharged(
   { db }: Pick<Database, "db">,
@@ -21,14 +28,19 @@ export async function mayBeCharged(
       card: topUps.card,
       removedAt: savedCards.removedAt,
       auto: { card: autoTopUps.card, state: autoTopUps.state },
+      charge: planCharges.kind,
+      plan: planSubscriptions.state,
     })
     .from(topUps)
     .innerJoin(accounts, eq(accounts.number, topUps.account))
     .leftJoin(savedCards, eq(savedCards.number, topUps.card))
     .leftJoin(autoTopUps, eq(autoTopUps.account, topUps.account))
+    .leftJoin(planCharges, eq(planCharges.topUp, topUps.number))
+    .leftJoin(planSubscriptions, eq(planSubscriptions.account, topUps.account))
     .where(eq(topUps.number, number));
   if (row === undefined || row.state === "closed" || row.removedAt !== null) return false;
   if (kind === "card") return true;
   if (row.state !== "active") return false;
+  if (kind === "plan") return row.charge === "start" || row.plan === "active";
   return kind !== "auto" || (row.auto?.state === "enabled" && row.auto.card === row.card);
 }

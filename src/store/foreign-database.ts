@@ -59,6 +59,10 @@ export async function readForeignDatabase<Value>(
 function adapterOf(from: string): Adapter {
   if (/^postgres(ql)?:\/\//.test(from)) return "postgres";
   if (/^mysql:\/\//.test(from)) return "mysql";
+  // An address of Go's MySQL driver or of libpq is no path, and has a password in it.
+  if (/@(tcp|unix)\(|\bpassword=/.test(from)) {
+    throw new ForeignDatabaseError("The address must begin with postgres:// or mysql://");
+  }
   if (!/^[a-z]+:\/\//.test(from)) return "sqlite";
   throw new ForeignDatabaseError(
     `${shown(from)} must begin with postgres:// or mysql://, or be the path of a SQLite file`,

@@ -9,15 +9,38 @@ import type { Transaction } from "./operations.ts";
 /** What became of a user, a team or a key of another product. */
 export interface ImportedRow {
   readonly accountId: string;
-  /** The id of the key that was issued; null for an account. */
-  readonly keyId: string | null;
   /** False for an account whose credit or state an interrupted import may have left out. */
   readonly complete: boolean;
 }
 
-/** Another import of the same name stored this origin in the meantime. */
+/** An arbitrary lock number. */
+const IMPORT_LOCK = 720_314_006;
+
+/** Another import runs, or stored this origin in the meantime. */
 export class ImportedMeanwhile extends Error {
   override readonly name = "ImportedMeanwhile";
+}
+
+/**
+ * Runs one import at a time: of two that write to the same files, one would take the lines of the
+ * other away. @throws ImportedMeanwhile
+ */
+export async function alone<Value>({ sql }: Database, run: () => Promise<Value>): Promise<Value> {
+  // The lock is of a transaction, for a pooler leaves a session to nobody.
+  const { value } = await sql.begin(async (tx) => {
+    const [lock] = await tx`SELECT pg_try_advisory_xact_lock(${IMPORT_LOCK}) AS is_ours`;
+    if (lock?.is_ours !== true) {
+      throw new ImportedMeanwhile("Another import is running: repeat this one after it");
+    }
+    return { value: await run() };
+  });
+  return value;
+}
+
+/** The ids of all keys that imports of any name have brought here. */
+export async function importedKeys({ db }: Database): Promise<ReadonlySet<string>> {
+  const rows = await db.select({ key: imported.key }).from(imported);
+  return new Set(rows.flatMap(({ key }) => key ?? []));
 }
 
 /** Everything that an import of this name has brought here, by its origin there. */
@@ -29,7 +52,6 @@ export async function importedFrom(
     .select({
       origin: imported.origin,
       accountId: accounts.id,
-      keyId: imported.key,
       complete: imported.complete,
     })
     .from(imported)

@@ -15,7 +15,10 @@ export interface LiteLlmTables {
 }
 
 const BUDGET = ["max_budget", "budget_duration", "spend"];
-const LIMITS = ["models", "tpm_limit", "rpm_limit", "max_parallel_requests", "model_max_budget"];
+const LIMITS = [
+  ...["models", "tpm_limit", "rpm_limit", "max_parallel_requests", "model_max_budget"],
+  "budget_limits",
+];
 
 /** @throws ForeignDatabaseError if these are not the tables of LiteLLM */
 export async function readLiteLlm(tables: ForeignTables): Promise<LiteLlmTables> {

@@ -40,8 +40,13 @@ export async function followPlanPayment(
   const subscription = await readSubscription(tx, account.number);
   const isLost = lostOf(after) === after.amount;
   if (before === null) {
-    if (isLost) return null;
-    return await give(tx, { topUp, account, charge, subscription }, now);
+    if (isLost && !isNextMonth(charge, subscription)) return null;
+    const given = await give(tx, { topUp, account, charge, subscription }, now);
+    if (!isLost) return given;
+    // As if the payment had been read before it was taken back: else the month would be due still,
+    // and the card be charged again (D-457).
+    const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
+    return isEnded ? "ended" : null;
   }
   if (subscription?.paidUntil.getTime() !== charge.paidUntil.getTime()) return null;
   if (isLost) {
@@ -55,6 +60,12 @@ export async function followPlanPayment(
   if (account.state === "closed") return null;
   await store(tx, account.number, { ...subscription, state: "active", endReason: null }, now);
   return "restored";
+}
+
+/** True for the renewal of the month that is due. */
+function isNextMonth({ kind, paidFrom }: PlanCharge, subscription: PlanSubscription | null) {
+  if (kind !== "renewal" || subscription?.state !== "active") return false;
+  return subscription.paidUntil.getTime() === paidFrom.getTime();
 }
 
 interface Given {

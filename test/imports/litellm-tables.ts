@@ -5,6 +5,7 @@ import postgres from "postgres";
 
 const BUDGET = `max_budget double precision, budget_duration text, budget_reset_at timestamp(3)`;
 const LIMITS = `max_parallel_requests integer, tpm_limit bigint, rpm_limit bigint,
+  budget_limits jsonb,
   model_spend jsonb NOT NULL DEFAULT '{}', model_max_budget jsonb NOT NULL DEFAULT '{}'`;
 const TIMES = `created_at timestamp(3) DEFAULT CURRENT_TIMESTAMP,
   updated_at timestamp(3) DEFAULT CURRENT_TIMESTAMP`;

@@ -24,14 +24,14 @@ import {
 
 setDefaultTimeout(300_000);
 
-/** True while the provider charges and its answers are lost. */
-const lost = { isOn: false };
+/** True while the provider charges and its answers are lost, or while it is away. */
+const lost = { isOn: false, isAway: false };
 
 const lab = await shared(
   openPlanLab({
     intercept: async (request, answer) => {
-      if (!(lost.isOn && request.method === "POST")) return null;
-      answer();
+      if (!(lost.isOn || lost.isAway) || request.method !== "POST") return null;
+      if (!lost.isAway) answer();
       return Response.json({ error: { type: "api_error", message: "lost" } }, { status: 500 });
     },
   }),
@@ -41,6 +41,7 @@ const mailbox = await shared(openMailbox(lab.world.database));
 beforeEach(() => {
   lab.aheadMs = 0;
   lost.isOn = false;
+  lost.isAway = false;
 });
 
 async function order({ row }: TestAccount, plan: "starter" | "pro" | "max") {
@@ -184,3 +185,69 @@ test("the receipt of a month that was paid already tells that it adds another on
   expect(receipt).toContain("is paid for one month more");
   expect(receipt).not.toContain("is paid until");
 });
+
+test("a month that was refunded before its payment was read is not charged again", async () => {
+  const account = await subscriber(lab);
+  await order(account, "starter");
+  await lab.settle();
+  lab.aheadMs += (await paidUntil(lab, account)) - lab.payments.now();
+  lost.isOn = true;
+  await renewPlans(lab.payments);
+  lost.isOn = false;
+  expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "open" }]);
+  const [intent] = lab.sandbox.actions.store.list("payment_intent");
+  const refund = lab.sandbox.actions.refund(intent?.id ?? "", null);
+  await answered();
+  await pass(lab, lab.payments.now() + 2 * DAY_MS);
+  expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "succeeded" }]);
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "free",
+    subscription: { state: "ended", endReason: "reversed" },
+  });
+  expect(await lastMail(account, "Receipt")).toContain("was taken back before it could count");
+  // As after a refund of a month that was read in time, one that fails gives the plan back.
+  lab.sandbox.actions.failRefund(refund.id);
+  await lab.settle();
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "starter",
+    subscription: { state: "active", endReason: null },
+  });
+  await prove(lab, [account]);
+});
+
+for (const [how, end] of [
+  [
+    "the operator's choice",
+    async ({ row }: TestAccount) => {
+      await changeAccount(administration(), row.id, { kind: "plan", plan: "max" });
+    },
+  ],
+  [
+    "a refund",
+    async (account: TestAccount) => {
+      const [paid] = await chargesOf(lab, account);
+      await refundTopUp(lab.payments, paid?.id ?? "", { amount: null, reference: "all" });
+      await lab.settle();
+    },
+  ],
+] as const) {
+  test(`a plan that ${how} has ended is not charged any more`, async () => {
+    const account = await subscriber(lab);
+    await order(account, "starter");
+    await lab.settle();
+    lab.aheadMs += (await paidUntil(lab, account)) - lab.payments.now();
+    lost.isAway = true;
+    await renewPlans(lab.payments);
+    lost.isAway = false;
+    expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "open" }]);
+    await end(account);
+    const { plan } = await stateOf(lab, account);
+    const paid = lab.sandbox.actions.store.list("payment_intent").length;
+    await answered();
+    expect(lab.sandbox.actions.store.list("payment_intent")).toHaveLength(paid);
+    expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "failed" }]);
+    expect(await stateOf(lab, account)).toMatchObject({ plan, subscription: { state: "ended" } });
+    expect(await lastMail(account, "was not charged")).not.toContain("Your plan goes on");
+    await prove(lab, [account]);
+  });
+}

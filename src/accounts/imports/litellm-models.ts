@@ -4,6 +4,8 @@
 import type { ForeignRow } from "../../store/foreign-database.ts";
 import { isSealed, type Unseal } from "./litellm-secrets.ts";
 import {
+  addressOf,
+  CONTEXT_LENGTHS,
   isSet,
   type PlannedCatalogue,
   type PlannedModel,
@@ -72,9 +74,12 @@ function addModel(routes: PlannedRoutes, { id, row, terms, unseal, note }: Added
   if (typeof target === "string") return target;
   const prices = pricesOf(params, info);
   if (prices === null) return "its price is not in the database";
-  const known = wholeOf(info.max_input_tokens ?? info.max_tokens);
-  const contextLength = known === null ? terms.contextLength : Number(known);
-  if (known === null) {
+  const lost = otherPricesOf({ ...info, ...params });
+  if (lost.length > 0) note(`model '${id}': not carried over: ${lost.join(", ")}`);
+  const known = Number(wholeOf(info.max_input_tokens ?? info.max_tokens));
+  const isKnown = known >= CONTEXT_LENGTHS.from && known <= CONTEXT_LENGTHS.to;
+  const contextLength = isKnown ? known : terms.contextLength;
+  if (!isKnown) {
     note(`model '${id}': its context length is not known; ${contextLength} is assumed`);
   }
   routes.add({ id, upstreamName: target.model, place: target.place, contextLength, prices });
@@ -105,23 +110,37 @@ function targetOf(params: Params): { readonly model: string; readonly place: Pla
   const usual = OPENAI_PROVIDERS[provider];
   if (usual === undefined) return `its provider '${provider}' does not speak OpenAI's protocol`;
   if (model === "" || model.includes("*")) return `'${full}' is no name of one model`;
-  const address = textOf(params.api_base) ?? textOf(params.base_url) ?? usual;
-  if (!/^https?:\/\/\S+$/.test(address)) return "it has no address";
+  const address = addressOf(textOf(params.api_base) ?? textOf(params.base_url) ?? usual);
+  if (typeof address === "string") return address;
   const key = textOf(params.api_key);
   const credential = textOf(params.litellm_credential_name);
-  const identity = JSON.stringify([address, key, credential]);
+  const identity = JSON.stringify([address.url, key, credential]);
   // Servers of one's own need no key; everywhere else LiteLLM takes one from its environment.
   const hasKey = key !== null || credential !== null || usual !== "";
   const keyVariable = ENVIRONMENT.exec(key ?? "")?.[1] ?? null;
   const place = { identity, name: credential ?? provider, keyVariable, hasKey };
-  return { model, place: { ...place, baseUrl: address.replace(/\/+$/, "") } };
+  return { model, place: { ...place, baseUrl: address.url } };
+}
+
+const PRICES = {
+  input: "input_cost_per_token",
+  output: "output_cost_per_token",
+  cached: "cache_read_input_token_cost",
+} as const;
+
+/** The names of prices for long prompts, requests and the like, which would otherwise be lost. */
+function otherPricesOf(fields: Params): string[] {
+  const read: readonly string[] = Object.values(PRICES);
+  return Object.keys(fields)
+    .filter((name) => /_cost(_|$)/.test(name) && !read.includes(name))
+    .filter((name) => Number(fields[name] ?? 0) !== 0);
 }
 
 function pricesOf(params: Params, info: Params): PlannedModel["pricing"][0] | null {
   const price = (name: string) => pricePerMillion(params[name] ?? info[name]);
-  const [input, output] = [price("input_cost_per_token"), price("output_cost_per_token")];
+  const [input, output] = [price(PRICES.input), price(PRICES.output)];
   if (input === null || output === null) return null;
-  const cached = price("cache_read_input_token_cost");
+  const cached = price(PRICES.cached);
   return {
     ...{ input_usd_per_m: input, output_usd_per_m: output },
     ...(cached !== null && { cached_input_usd_per_m: cached }),

@@ -11,6 +11,7 @@ import {
   emailFrom,
   type ImportPlan,
   isSet,
+  jsonValue,
   nameFrom,
   type PlannedAccount,
   type PlannedKey,
@@ -128,7 +129,8 @@ class LiteLlmPlan {
     if (isSet(key.blocked)) return refuse("blocked there");
     const expires = key.expires instanceof Date ? key.expires : null;
     if (expires !== null && expires.getTime() <= this.terms.nowMs) return refuse("expired there");
-    const monthlyLimit = isAlone ? null : this.#limit(subject, this.#budgetOf(key));
+    const limit = isAlone ? null : this.#limit(subject, this.#budgetOf(key));
+    const monthlyLimit = limit === "used up" ? limit : this.#smallest(subject, limit, key);
     if (monthlyLimit === "used up") return refuse("its budget is used up");
     if (expires !== null) {
       const day = expires.toISOString().slice(0, 10);
@@ -151,7 +153,8 @@ class LiteLlmPlan {
     if ((budget.max_budget ?? null) === null) return null;
     const most = amountOf(budget.max_budget);
     const spent = amountOf(budget.spend ?? 0);
-    if (most === null || spent === null || most < 0n) {
+    if (most !== null && most <= 0n) return "used up";
+    if (most === null || spent === null) {
       this.#notes.push(
         `${subject}: its budget of ${budget.max_budget} is no limit here; it has none`,
       );
@@ -171,6 +174,21 @@ class LiteLlmPlan {
       `${subject}: ${toDollars(left)} were left to it in all; here that is its limit each month`,
     );
     return left;
+  }
+
+  /** The smallest of a limit and of the budgets for several periods that a key has there. */
+  #smallest(subject: string, limit: NanoUsd | null, key: ForeignRow): NanoUsd | null | "used up" {
+    const windows = windowsOf(key);
+    const smallest = [limit, ...windows.map(({ most }) => most)]
+      .filter((one) => one !== null)
+      .reduce<NanoUsd | null>((one, other) => (one !== null && one < other ? one : other), null);
+    if (smallest === null || windows.length === 0) return limit;
+    if (smallest <= 0n) return "used up";
+    const were = windows.map(({ most, period }) => `${toDollars(most)} in every ${period}`);
+    this.#notes.push(
+      `${subject}: its limits were ${were.join(", ")}; here the smallest is its limit each month`,
+    );
+    return smallest;
   }
 
   #balance(subject: string, budget: ForeignRow): NanoUsd {
@@ -208,6 +226,7 @@ class LiteLlmPlan {
     if (Object.keys((row.model_max_budget as object | null) ?? {}).length > 0) {
       lost.push("budgets for single models");
     }
+    if (budgetLimitsOf(row).length > 0) lost.push("budgets for several periods");
     for (const part of ["organization_id", "project_id", "agent_id"]) {
       if (textOf(row[part]) !== null) lost.push(`${part} ${row[part]}`);
     }
@@ -224,6 +243,25 @@ class LiteLlmPlan {
       this.#notes.push(`end user ${id}: its budget is not carried over`);
     }
   }
+}
+
+interface BudgetWindow {
+  readonly most: NanoUsd;
+  readonly period: string;
+}
+
+function windowsOf(row: ForeignRow): BudgetWindow[] {
+  return budgetLimitsOf(row).flatMap((limit) => {
+    const { max_budget: budget, budget_duration: period } = (limit ?? {}) as ForeignRow;
+    const most = amountOf(budget);
+    return most === null ? [] : [{ most, period: textOf(period) ?? "?" }];
+  });
+}
+
+/** Some of its releases store the list as a text in its JSON. */
+function budgetLimitsOf({ budget_limits: limits }: ForeignRow): readonly unknown[] {
+  const list = typeof limits === "string" ? jsonValue(limits) : limits;
+  return Array.isArray(list) ? list : [];
 }
 
 function subjectOf(key: ForeignRow): string {

@@ -4,7 +4,14 @@
 import { decimal, product, quotient } from "../../core/decimal.ts";
 import type { ForeignRow } from "../../store/foreign-database.ts";
 import type { OneApiTables } from "../../store/one-api-source.ts";
-import { jsonObject, type PlannedCatalogue, type PlannedModel, textOf, wholeOf } from "./plan.ts";
+import {
+  addressOf,
+  jsonObject,
+  type PlannedCatalogue,
+  type PlannedModel,
+  textOf,
+  wholeOf,
+} from "./plan.ts";
 import { type Place, PlannedRoutes } from "./planned-routes.ts";
 
 /**
@@ -98,9 +105,9 @@ function placeOf(channel: ForeignRow, product: OneApiTables["product"]): Place |
   const type = String(wholeOf(channel.type));
   const usual = OPENAI_TYPES[product][type];
   if (usual === undefined) return `its type ${type} does not speak OpenAI's protocol`;
-  const address = textOf(channel.base_url) ?? usual;
-  if (!/^https?:\/\/\S+$/.test(address)) return "it has no address";
-  const base = address.replace(/\/+$/, "");
+  const address = addressOf(textOf(channel.base_url) ?? usual);
+  if (typeof address === "string") return address;
+  const base = address.url;
   return {
     identity: `channel:${channel.id}`,
     name: textOf(channel.name) ?? `channel-${channel.id}`,
@@ -117,6 +124,8 @@ class Prices {
   readonly #completion: Readonly<Record<string, unknown>>;
   readonly #cache: Readonly<Record<string, unknown>>;
   readonly #perCall: Readonly<Record<string, unknown>>;
+  /** In new-api: "ratio" where it is not said. */
+  readonly #modes: Readonly<Record<string, unknown>>;
 
   constructor(
     options: ReadonlyMap<string, string>,
@@ -126,10 +135,13 @@ class Prices {
     this.#completion = jsonObject(options.get("CompletionRatio"));
     this.#cache = jsonObject(options.get("CacheRatio"));
     this.#perCall = jsonObject(options.get("ModelPrice"));
+    this.#modes = jsonObject(options.get("billing_setting.billing_mode"));
   }
 
   /** The prices of a model, or why there are none. */
   of(id: string): PlannedModel["pricing"][0] | string {
+    const mode = Object.hasOwn(this.#modes, id) ? textOf(this.#modes[id]) : null;
+    if (mode !== null && mode !== "ratio") return `its price there is of the kind '${mode}'`;
     if (Object.hasOwn(this.#perCall, id)) return "it is paid by the call there";
     if (!Object.hasOwn(this.#ratio, id)) return "its price is not in the option ModelRatio";
     if (!Object.hasOwn(this.#completion, id))

@@ -145,6 +145,7 @@ class OneApiPlan {
   #limit(subject: string, token: ForeignRow): NanoUsd | null {
     if (isSet(token.unlimited_quota)) return null;
     const quota = wholeOf(token.remain_quota) ?? 0n;
+    if (quota <= 0n) return ZERO;
     const worth = worthOf(quota, this.#perUsd);
     if (worth === null) {
       this.#notes.push(`${subject}: its quota of ${quota} is too large for a limit; it has none`);

@@ -72,6 +72,8 @@ export interface PlanTerms {
   readonly contextLength: number;
 }
 
+/** What the configuration file takes. */
+export const CONTEXT_LENGTHS = { from: 256, to: 100_000_000 } as const;
 export const ROUTES_MAX = 16;
 const LINE_MAX = 200;
 const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
@@ -169,6 +171,15 @@ export function familyOf(model: string): string {
   return labelFrom(/^[^-_.:\d]+/.exec(name)?.[0] ?? name);
 }
 
+/** The address of a server, or what keeps the configuration file from having it. */
+export function addressOf(text: string): { readonly url: string } | string {
+  if (!/^https?:\/\/\S{1,500}$/.test(text) || !URL.canParse(text)) return "it has no address";
+  const { username, password, search, hash } = new URL(text);
+  return [username, password, search, hash].some((part) => part !== "")
+    ? "its address has credentials, a query or a fragment"
+    : { url: text.replace(/\/+$/, "") };
+}
+
 /** The name of a provider in the configuration file, from any text. */
 export function providerNameOf(text: string): string {
   const name = text
@@ -201,13 +212,18 @@ export function sharedEmails(accounts: readonly PlannedAccount[]): string[] {
 
 /** The object in a JSON text; an empty one for anything else. */
 export function jsonObject(text: string | null | undefined): Readonly<Record<string, unknown>> {
+  const value = jsonValue(text ?? "{}");
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+/** The value of a JSON text; null for any other text. */
+export function jsonValue(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text ?? "{}");
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {};
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return {};
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
 }

@@ -34,10 +34,12 @@ export interface Offer {
 }
 
 const MODELS_MAX = 2_000;
+/** The most that a million tokens may cost in the configuration file. */
+const PRICE_MAX = 10_000;
 
 /** Collects offers into the two sections of the configuration file. */
 export class PlannedRoutes {
-  readonly #providers = new Map<string, { name: string; provider: PlannedProvider }>();
+  readonly #providers = new Map<string, { readonly name: string; readonly place: Place }>();
   readonly #models = new Map<string, PlannedModel>();
   readonly notes: string[] = [];
 
@@ -46,6 +48,12 @@ export class PlannedRoutes {
     const { id, prices } = offer;
     if (!isModelId(id)) {
       this.notes.push(`model '${id}': such a name is not possible here; left out`);
+      return;
+    }
+    if (!Object.values(prices).every((usd) => Number(usd) <= PRICE_MAX)) {
+      this.notes.push(
+        `model '${id}': a price above ${PRICE_MAX} USD is not possible here; left out`,
+      );
       return;
     }
     const earlier = this.#models.get(id);
@@ -70,11 +78,19 @@ export class PlannedRoutes {
     this.#models.set(id, this.#withRoute(earlier, route));
   }
 
-  /** The sections of the configuration file. */
+  /** The sections of the configuration file, when all is added; notes the variables of keys. */
   catalogue(): PlannedCatalogue {
-    const providers = [...this.#providers.values()].map(
-      ({ name, provider }) => [name, provider] as const,
-    );
+    const all = [...this.#providers.values()];
+    // A variable of two keys would send one of them to the server of the other.
+    const taken = new Set(all.flatMap(({ place }) => place.keyVariable ?? []));
+    const providers = all.map(({ name, place }): [string, PlannedProvider] => {
+      const variable = place.hasKey ? (place.keyVariable ?? freeVariable(name, taken)) : null;
+      if (variable !== null && place.keyVariable === null) {
+        taken.add(variable);
+        this.notes.push(`provider '${name}': put its API key into the variable ${variable}`);
+      }
+      return [name, { base_url: place.baseUrl, ...(variable && { api_key_env: variable }) }];
+    });
     return { providers: Object.fromEntries(providers), models: [...this.#models.values()] };
   }
 
@@ -90,17 +106,12 @@ export class PlannedRoutes {
     return model;
   }
 
-  #providerOf({ identity, name, baseUrl, keyVariable, hasKey }: Place): string {
-    const known = this.#providers.get(identity);
+  #providerOf(place: Place): string {
+    const known = this.#providers.get(place.identity);
     if (known !== undefined) return known.name;
-    const free = this.#freeName(providerNameOf(name));
-    const variable = hasKey ? (keyVariable ?? keyVariableOf(free)) : undefined;
-    const provider = { base_url: baseUrl, ...(variable && { api_key_env: variable }) };
-    this.#providers.set(identity, { name: free, provider });
-    if (variable !== undefined && keyVariable === null) {
-      this.notes.push(`provider '${free}': put its API key into the variable ${variable}`);
-    }
-    return free;
+    const name = this.#freeName(providerNameOf(place.name));
+    this.#providers.set(place.identity, { name, place });
+    return name;
   }
 
   #freeName(wish: string): string {
@@ -109,5 +120,12 @@ export class PlannedRoutes {
       const name = count === 1 ? wish : `${wish}-${count}`;
       if (!taken.has(name.toUpperCase())) return name;
     }
+  }
+}
+
+function freeVariable(provider: string, taken: ReadonlySet<string>): string {
+  for (let count = 1; ; count += 1) {
+    const name = keyVariableOf(count === 1 ? provider : `${provider}-${count}`);
+    if (!taken.has(name)) return name;
   }
 }

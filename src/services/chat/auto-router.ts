@@ -146,6 +146,9 @@ function capableModels(
 ): ModelEntry[] {
   const termsOf = (model: ModelEntry) => autoTerms(catalogue, model);
   const all = [...catalogue.models.values()].filter((model) => !termsOf(model).excluded);
+  if (all.length === 0) {
+    throw new ApiError("model_unavailable", "No model is offered as 'auto'");
+  }
   const withTools = needsTools ? all.filter((model) => termsOf(model).tools) : all;
   if (needsTools && withTools.length === 0) {
     throw new ApiError("invalid_parameter", "tools need a model that can call tools", {
@@ -164,7 +167,7 @@ function capableModels(
   throw new ApiError(
     "invalid_parameter",
     `messages of about ${promptTokens} tokens and max_tokens of ${maxTokens} fit no model`,
-    { param: "messages" },
+    { param: withRoomFor(1).length > 0 ? "max_tokens" : "messages" },
   );
 }
 

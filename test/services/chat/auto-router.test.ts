@@ -149,6 +149,27 @@ describe("the choice of auto", () => {
     expect(chosen(one, tools)).toBe("invalid_parameter: tools need a model that can call tools");
   });
 
+  test("is not available where every model is excluded, and blames no field", () => {
+    const none = catalogue("cheapest", { tiny: { excluded: true } }, [MODELS.tiny]);
+    for (const asked of [{}, tools]) {
+      expect(chosen(none, asked)).toBe("model_unavailable: No model is offered as 'auto'");
+    }
+  });
+
+  test("names the field that keeps a request from fitting", () => {
+    const fieldOf = (asked: Partial<AutoRequest>) => {
+      const choose = () =>
+        chooseModels(catalogue("cheapest", TERMS, [MODELS.tiny]), { ...PLAIN, ...asked });
+      try {
+        return choose().models;
+      } catch (error) {
+        return error instanceof ApiError ? error.param : error;
+      }
+    };
+    expect(fieldOf({ maxTokens: 8_000 })).toBe("max_tokens");
+    expect(fieldOf(bytes(24_000))).toBe("messages");
+  });
+
   test("is the guide where there is no language model, and never else", () => {
     expect(chosen(catalogueOf([], []), {})).toBe("farebox-guide");
     expect(chosen(catalogue("cheapest"), {})).not.toContain("farebox-guide");

@@ -210,9 +210,9 @@ describe("limits", () => {
 
   test("a prompt above the context length is refused", async () => {
     const request = requestOf("word ".repeat(GUIDE_CONTEXT_TOKENS + 10));
-    const refused = { code: "invalid_parameter" };
-    expect(guide.complete(request, { account, signal })).rejects.toMatchObject(refused);
-    expect(streamed(request)).rejects.toMatchObject(refused);
+    const refused = { code: "invalid_parameter", param: "messages" };
+    await expect(guide.complete(request, { account, signal })).rejects.toMatchObject(refused);
+    await expect(streamed(request)).rejects.toMatchObject(refused);
   });
 });
 

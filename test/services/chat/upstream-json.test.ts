@@ -1,9 +1,11 @@
 // What of a message is passed on: reasoning and its logprobs only where the model shows reasoning.
+// What of a usage is charged.
 
 import { expect, test } from "bun:test";
 import {
   readChoices,
   readDeltas,
+  readUsage,
   ToolCallIndexes,
 } from "../../../src/services/chat/providers/upstream-json.ts";
 
@@ -58,3 +60,27 @@ for (const from of [
     expect(read(true)[0]).toMatchObject({ logprobs: LOGPROBS });
   });
 }
+
+const REASONED = { completion_tokens_details: { reasoning_tokens: 94 } };
+
+test("reasoning that a server counts beside the reply is charged as output", () => {
+  const usage = { prompt_tokens: 32, completion_tokens: 9, total_tokens: 135, ...REASONED };
+  expect(readUsage(usage, true)).toEqual({
+    ...{ promptTokens: 32, cachedTokens: 0, completionTokens: 103 },
+    outputDetails: { reasoning_tokens: 94 },
+  });
+  // All of it was hidden reasoning, and nothing was left for a text.
+  expect(readUsage({ ...usage, completion_tokens: 0, total_tokens: 126 }, false)).toMatchObject({
+    completionTokens: 94,
+  });
+});
+
+test("reasoning that is part of the reply's tokens is not charged twice", () => {
+  for (const total_tokens of [135, 136, null, "229", undefined]) {
+    const usage = { prompt_tokens: 32, completion_tokens: 103, total_tokens, ...REASONED };
+    expect(readUsage(usage, true)).toMatchObject({ promptTokens: 32, completionTokens: 103 });
+  }
+  // A total that the parts do not explain proves nothing.
+  const odd = { prompt_tokens: 32, completion_tokens: 9, total_tokens: 200, ...REASONED };
+  expect(readUsage(odd, true)).toMatchObject({ completionTokens: 9 });
+});

@@ -112,7 +112,7 @@ async function reply(
   signal.throwIfAborted();
   if (promptTokens === null || promptTokens > GUIDE_CONTEXT_TOKENS) {
     const problem = `messages must have at most ${GUIDE_CONTEXT_TOKENS} tokens for this model`;
-    throw new ApiError("invalid_parameter", problem);
+    throw new ApiError("invalid_parameter", problem, { param: "messages" });
   }
   const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
   const whole = beforeStop(answer(index, question), request.parameters.stop);

@@ -21,7 +21,7 @@ export function readUsage(value: unknown, hasText: boolean): ChatUsage | null {
   if (!isObject(value)) return null;
   const details = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
   const promptTokens = value.prompt_tokens;
-  const completionTokens = value.completion_tokens;
+  const completionTokens = outputOf(value);
   const cachedTokens = details.cached_tokens ?? 0;
   if (!isCount(promptTokens) || !isCount(completionTokens) || !isCount(cachedTokens)) return null;
   if (cachedTokens > promptTokens || promptTokens === 0) return null;
@@ -29,6 +29,21 @@ export function readUsage(value: unknown, hasText: boolean): ChatUsage | null {
   const outputDetails = readOutputDetails(value.completion_tokens_details, completionTokens);
   const tokens = { promptTokens, cachedTokens, completionTokens };
   return outputDetails === null ? tokens : { ...tokens, outputDetails };
+}
+
+/**
+ * The output tokens. Some servers (xAI) count reasoning beside `completion_tokens`, as their total
+ * tells; everywhere else it is a part of them (D-456).
+ */
+function outputOf({
+  prompt_tokens: prompt,
+  completion_tokens: reply,
+  total_tokens: total,
+  completion_tokens_details: details,
+}: Json): unknown {
+  const reasoning = isObject(details) ? details.reasoning_tokens : null;
+  if (!isCount(prompt) || !isCount(reply) || !isCount(reasoning)) return reply;
+  return total === prompt + reply + reasoning ? reply + reasoning : reply;
 }
 
 function readOutputDetails(
