@@ -31,6 +31,7 @@ const QUEUE = "farebox";
 const PREFIX = "{farebox-jobs}";
 const KEEP_SCHEDULES_MS = 30_000;
 const CLOSE_MS_MAX = 10_000;
+const POSTGRES_SILENT_MS = 10_000;
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
@@ -38,7 +39,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
-  const database = await openChecked(config);
+  const database = await openChecked(config, { silentMs: POSTGRES_SILENT_MS });
   await checkMigrated(database);
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);

@@ -32,9 +32,14 @@ export function isTemporary(error: unknown): boolean {
   return isUnavailable(error) || TEMPORARY.test(codeOf(error));
 }
 
+/** True if Postgres sent this error, whatever it says. */
+export function isAnswered(error: unknown): error is Error {
+  return error instanceof Error && SQLSTATE.test(codeOf(error));
+}
+
 /** True if Postgres refused the statement for what it is: a retry would fail as well. */
 export function isRejected(error: unknown): error is Error {
-  return error instanceof Error && SQLSTATE.test(codeOf(error)) && !isTemporary(error);
+  return isAnswered(error) && !isTemporary(error);
 }
 
 const UNIQUE_VIOLATION = "23505";
