@@ -32,5 +32,8 @@ test("an error is logged although the clock was set back", () => {
   warn("before");
   nowMs -= 500_000;
   warn("after");
-  expect(lines).toEqual([{ err: "before", omitted: 0 }, { err: "after", omitted: 0 }]);
+  expect(lines).toEqual([
+    { err: "before", omitted: 0 },
+    { err: "after", omitted: 0 },
+  ]);
 });
