@@ -42,6 +42,7 @@ const REDIS_PORT = 6379;
 const RECONNECT_MAX_MS = 1_000;
 
 export class RespClient implements ScriptClient {
+  readonly sendsTwice = false;
   readonly #options: RespClientOptions;
   readonly #server: RedisServer;
   readonly #clock: Timer;

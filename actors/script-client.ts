@@ -16,6 +16,8 @@ export interface ScriptClient {
    * second case the function may have run.
    */
   fcall(name: string, keys: readonly string[], args: readonly Argument[]): Promise<Reply>;
+  /** True if it may send a function twice: a reply then says nothing about the first copy. */
+  readonly sendsTwice: boolean;
   /** Ends the connection if the client has its own. */
   close?(): void;
 }
@@ -27,6 +29,7 @@ interface BufferCommands {
 
 /** Scripts through ioredis: one server, Sentinel or Cluster. */
 export class IoredisScriptClient implements ScriptClient {
+  readonly sendsTwice = true;
   readonly #redis: BufferCommands;
 
   constructor(redis: Redis | Cluster) {

@@ -38,6 +38,11 @@ export interface ScriptTiming {
   readonly onRun: (script: string, seconds: number) => void;
 }
 
+/** Redis could not be prepared for a script, which did not run. */
+class NotBegun extends Error {
+  override readonly name = "NotBegun";
+}
+
 /** How often one call compares a Redis that keeps restarting. */
 const VERIFICATIONS_MAX = 3;
 
@@ -82,7 +87,7 @@ export class ScriptRunner {
     const name = this.#library.functionOf(script.name);
     const keys = script.keys(input);
     const args = script.args(input);
-    if (this.#preparing !== null) await this.#preparing;
+    if (this.#preparing !== null) await this.#prepareFor(script.name, true);
     for (let attempt = 0; ; attempt++) {
       try {
         const startMs = this.#timing?.monotonicMs() ?? 0;
@@ -97,7 +102,17 @@ export class ScriptRunner {
         }
         if (!isUnknownFunction(error) || attempt > 2) throw unavailable(error);
       }
+      await this.#prepareFor(script.name, !this.#client.sendsTwice);
+    }
+  }
+
+  /** Prepares Redis for a script. A failure names whether the script certainly did not run. */
+  async #prepareFor(name: string, isUnsent: boolean): Promise<void> {
+    try {
       await this.prepare();
+    } catch (error) {
+      if (!isUnsent) throw error;
+      throw unavailable(new NotBegun(`'${name}' waits for a prepared Redis`, { cause: error }));
     }
   }
 
@@ -200,6 +215,7 @@ export function unavailable(cause: unknown): ApiError {
 /** False if it is certain that a script that failed with this did not run. */
 export function mayHaveRun(error: unknown): boolean {
   const cause = error instanceof ApiError ? error.cause : error;
+  if (cause instanceof NotBegun || cause instanceof UnknownLayout) return false;
   if (cause instanceof ConnectionLost) return cause.mayHaveRun;
   // ioredis may have sent the script twice, and says only what became of the second copy.
   return !(cause instanceof ReplyError && isRefused(cause));

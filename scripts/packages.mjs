@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { PROJECT, readJson } from "./home.mjs";
+import { patchPackages } from "./patch-packages.mjs";
 import { run } from "./processes.mjs";
 
 /**
@@ -13,9 +14,7 @@ import { run } from "./processes.mjs";
 export async function ensurePackages({ dev, progress }) {
   const missing = missingPackages(dev);
   if (missing.length > 0) await install({ dev, progress, missing: missing.length });
-  // Not imported above, because it needs a package itself.
-  const { patchPackages } = await import("./patch-packages.mjs");
-  patchPackages();
+  await patchPackages();
 }
 
 /** @param {{ dev: boolean, progress: (line: string) => void, missing: number }} options */

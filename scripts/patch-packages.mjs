@@ -1,35 +1,78 @@
 // Applies patches/ to the packages in node_modules. Runs after `npm ci`.
 
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { applyPatch, parsePatch, reversePatch } from "diff";
-import { PROJECT } from "./home.mjs";
+import { PROJECT, readJson } from "./home.mjs";
+
+/** In the folder of a package: which files are changed, and what they and the patch were. */
+const STAMP = ".farebox-patch.json";
 
 /**
- * Changes each package that has a patch of its name, unless it is changed already.
+ * Changes each package that has a patch of its name, unless it is changed already. Every command
+ * asks, so the program that compares texts is loaded only if a digest is not the one of last time.
  * @param {string} project the folder with `patches` and `node_modules`
  * @throws {Error} naming the file if a patch does not fit it
  */
-export function patchPackages(project = PROJECT) {
+export async function patchPackages(project = PROJECT) {
   for (const file of readdirSync(join(project, "patches"))) {
     const folder = join(project, "node_modules", basename(file, ".patch"));
     const text = readFileSync(join(project, "patches", file), "utf8");
-    for (const patch of parsePatch(text)) patchFile(folder, patch);
+    if (!isStamped(folder, text)) await patchPackage(folder, text);
   }
 }
 
 /**
  * @param {string} folder
- * @param {ReturnType<typeof parsePatch>[number]} patch
+ * @param {string} text
  */
-function patchFile(folder, patch) {
-  const path = join(folder, (patch.newFileName ?? "").replace(/^b\//, ""));
-  const text = readFileSync(path, "utf8");
-  if (applyPatch(text, reversePatch(patch)) !== false) return;
-  const patched = applyPatch(text, patch);
-  if (patched === false) throw new Error(`A patch does not fit ${path}; run 'npm ci'.`);
-  writeFileSync(path, patched);
+async function patchPackage(folder, text) {
+  const { applyPatch, parsePatch, reversePatch } = await import("diff");
+  /** @type {string[]} */
+  const names = [];
+  for (const patch of parsePatch(text)) {
+    const name = (patch.newFileName ?? "").replace(/^b\//, "");
+    const path = join(folder, name);
+    names.push(name);
+    const source = readFileSync(path, "utf8");
+    if (applyPatch(source, reversePatch(patch)) !== false) continue;
+    const patched = applyPatch(source, patch);
+    if (patched === false) throw new Error(`A patch does not fit ${path}; run 'npm ci'.`);
+    writeFileSync(path, patched);
+  }
+  stamp(folder, { names, digest: digestOf(folder, text, names) });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) patchPackages();
+/**
+ * @param {string} folder
+ * @param {{ names: string[], digest: string }} content
+ */
+function stamp(folder, content) {
+  try {
+    writeFileSync(join(folder, STAMP), `${JSON.stringify(content)}\n`);
+  } catch {
+    // The packages may belong to another user: they are compared again each time.
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {string} text
+ */
+function isStamped(folder, text) {
+  const stamped = readJson(join(folder, STAMP));
+  return stamped !== null && digestOf(folder, text, stamped.names) === stamped.digest;
+}
+
+/**
+ * @param {string} folder
+ * @param {string} text
+ * @param {readonly string[]} names
+ */
+function digestOf(folder, text, names) {
+  const parts = [text, ...names.map((name) => readFileSync(join(folder, name), "utf8"))];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await patchPackages();

@@ -105,8 +105,13 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "a larger one is replaced",
   },
   {
+    holders: ["src/http/health.ts readings"],
+    what: "the reading for `/readyz` that is under way",
+    most: "1",
+  },
+  {
     holders: ["src/services/chat/abandoned-streams.ts #keys"],
-    what: "keys that left a stream before its first token, for a minute",
+    what: "keys and accounts that left a stream before its first token, for a minute",
     most: number(ABANDONING_KEYS_MAX),
     count: ABANDONING_KEYS_MAX,
     bytes: 480,

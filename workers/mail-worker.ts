@@ -7,7 +7,7 @@ import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-mails.ts";
 import type { Clock } from "../src/core/clock.ts";
-import type { Log } from "../src/core/log.ts";
+import { type Log, seldom } from "../src/core/log.ts";
 import { retryDelayMs } from "../src/core/mail.ts";
 import { counter } from "../src/http/metrics.ts";
 import { bounceAddress } from "../src/services/mail/bounce-address.ts";
@@ -40,6 +40,7 @@ export interface MailWorkerParts {
   readonly database: Database;
   readonly redis: Redis | Cluster;
   readonly registry: Registry;
+  readonly now: () => number;
   readonly after: Clock["after"];
 }
 
@@ -69,14 +70,14 @@ const CONVERSATIONS = 2;
 const SINK_TIMEOUT_MS = 10_000;
 
 export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorker> {
-  const { config, log, accounts } = parts;
+  const { config, log, accounts, now } = parts;
   await using resources = new AsyncDisposableStack();
   const relay = config.mail.relay ?? (await openSink(log, resources));
   const deps = deliveryDeps(parts, relay, resources);
   await listenForBounces(parts, resources);
-  const onQueueError = (error: unknown) => {
-    log.warn({ err: error }, "The mail queue is not reachable");
-  };
+  const onQueueError = seldom(now, ({ err, omitted }) => {
+    log.warn({ err, omitted }, "The mail queue is not reachable");
+  });
   const connection = openRedis(config.queueRedisUrl, "queue");
   connection.on("error", onQueueError);
   resources.defer(() => connection.disconnect());

@@ -6,7 +6,7 @@
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
-import type { Log } from "../src/core/log.ts";
+import { type Log, seldom } from "../src/core/log.ts";
 import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
@@ -31,6 +31,7 @@ const QUEUE = "farebox";
 const PREFIX = "{farebox-jobs}";
 const KEEP_SCHEDULES_MS = 30_000;
 const CLOSE_MS_MAX = 10_000;
+const POSTGRES_SILENT_MS = 10_000;
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
@@ -38,7 +39,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ err: error }, "Redis is not reachable"));
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
-  const database = await openChecked(config);
+  const database = await openChecked(config, { silentMs: POSTGRES_SILENT_MS });
   await checkMigrated(database);
   await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
@@ -54,7 +55,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   });
   const registry = createRegistry("worker");
   const mail = await startMailWorker({
-    ...{ config, log, accounts, database, redis, registry, after },
+    ...{ config, log, accounts, database, redis, registry, now: Date.now, after },
   });
   const parts = { config, log, accounts, database, now: Date.now, sleep: Bun.sleep, after };
   const payments = startPaymentWorker({
@@ -81,8 +82,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     maxStalledCount: 5,
   });
   worker.on("failed", (job, error) => log.error({ job: job?.name, err: error }, "A job failed"));
-  worker.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
-  queue.on("error", (error) => log.warn({ err: error }, "The queue is not reachable"));
+  const onQueueError = seldom(Date.now, ({ err, omitted }) => {
+    log.warn({ err, omitted }, "The queue is not reachable");
+  });
+  worker.on("error", onQueueError);
+  queue.on("error", onQueueError);
   // Repeats until it succeeds: the queue's Redis may be full or away at the start, or lose its data
   // later. The schedules then come back without a restart.
   const keep = () => {

@@ -2,6 +2,7 @@
 // and whatever no event told us of.
 
 import type { Log } from "../src/core/log.ts";
+import { removeEverywhere } from "../src/payments/cards.ts";
 import { attempt } from "../src/payments/charge.ts";
 import { renewPlans } from "../src/payments/plans.ts";
 import { ProviderAway } from "../src/payments/provider.ts";
@@ -27,10 +28,10 @@ export interface CompleterDeps {
 
 /**
  * Processes events that were received, makes attempts and renewals that are due, and ends the pages
- * of accounts that are closed.
+ * and removes the cards of accounts that are closed.
  */
 export async function completePayments({ payments, graceMs, log }: CompleterDeps): Promise<void> {
-  const { events, topUps, provider, now } = payments;
+  const { events, topUps, cards, provider, now } = payments;
   const before = new Date(now() - graceMs);
   for (const event of await events.unprocessed(provider.name, before, AT_ONCE)) {
     await tried(log, { eventId: event.id }, () => processEvent(payments, event));
@@ -41,6 +42,16 @@ export async function completePayments({ payments, graceMs, log }: CompleterDeps
   // Nobody is to pay for an account that is closed: its credit could only be refunded.
   for (const topUp of await topUps.pagesOfClosed(provider.name, AT_ONCE)) {
     await tried(log, { topUpId: topUp.id }, () => endPage(payments, topUp));
+  }
+  for (const card of await cards.ofClosed(provider.name, AT_ONCE)) {
+    try {
+      await removeEverywhere(payments, card);
+    } catch (error) {
+      log.warn(
+        { cardId: card.id, err: error },
+        "A card of a closed account could not be removed; it will be tried again",
+      );
+    }
   }
   await renewPlans(payments);
 }

@@ -12,8 +12,9 @@ local hold = parse_hold(bytes)
 local ends = hold.deadline > 0 and hold.deadline
   or tonumber(redis_call('HGET', KEYS[7], ARGV[3]) or 0)
 if ends > now_ms(given) then return { 'alive' } end
-local bucket, w, k = read_call(KEYS[1], KEYS[2], KEYS[3])
-if not w or hold.epoch ~= bucket.epoch then
+local w, k = of_hold(KEYS, hold, ARGV[2])
+if not w then
+  -- Also without a wallet: nothing else would remove it.
   redis_call('HDEL', KEYS[4], ARGV[2])
   return { 'gone' }
 end
@@ -21,6 +22,6 @@ end
 local charged, charged_free = resolve(KEYS, w, k, hold, hold.checkpoint, EXPIRED, ARGV[2], ARGV[4])
 if not charged then return charged_free end
 local swept = pack('<dddddd', charged, charged_free, hold.paid + hold.free, hold.free, hold.month,
-  bucket.epoch)
+  w.epoch)
 write_resolved(KEYS, w, k, ARGV[2], 'X' .. swept, keep_ms)
 return { 'ok' }

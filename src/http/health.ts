@@ -68,8 +68,8 @@ export const readyz = plainEndpoint({
     },
   ],
   async run(deps: HealthDeps) {
+    const { checks, warnings } = await currentHealth(deps);
     const versions = deps.versions();
-    const [checks, warnings] = await Promise.all([runChecks(deps), runWarnings(deps)]);
     if (Object.values(checks).some((state) => state !== "ok")) {
       const { status } = ERRORS.service_unavailable;
       return Response.json({ status: "unavailable", checks, warnings, versions }, { status });
@@ -79,6 +79,28 @@ export const readyz = plainEndpoint({
     return Response.json(answer, { status: OK });
   },
 });
+
+interface Health {
+  readonly checks: Record<string, string>;
+  readonly warnings: Record<string, string>;
+}
+
+/** The readings under way. */
+const readings = new WeakMap<HealthDeps, Promise<Health>>();
+
+/** Reads the stores once for all who ask meanwhile: an answer is 2 s old at most (D-472). */
+function currentHealth(deps: HealthDeps): Promise<Health> {
+  const current = readings.get(deps);
+  if (current !== undefined) return current;
+  const started = readHealth(deps).finally(() => readings.delete(deps));
+  readings.set(deps, started);
+  return started;
+}
+
+async function readHealth(deps: HealthDeps): Promise<Health> {
+  const [checks, warnings] = await Promise.all([runChecks(deps), runWarnings(deps)]);
+  return { checks, warnings };
+}
 
 async function runChecks({ checks, clock }: HealthDeps): Promise<Record<string, string>> {
   const states = Object.entries(checks).map(async ([name, check]) => {

@@ -39,9 +39,17 @@ export async function removeOwnCard(
   if (card === null || card.account !== account.number || card.removedAt !== null) {
     throw new AdministrationError("not_found", `The account ${account.id} has no card ${cardId}`);
   }
-  await deps.provider.removeCard(card.ref);
-  await remove(deps, card.ref, null);
+  await removeEverywhere(deps, card);
   return card;
+}
+
+/** Removes a card at the provider and here. What was paid by it can still be refunded. */
+export async function removeEverywhere(
+  deps: PaymentDeps,
+  { ref }: Pick<SavedCard, "ref">,
+): Promise<void> {
+  await deps.provider.removeCard(ref);
+  await remove(deps, ref, null);
 }
 
 /** The provider says that a card is gone. */

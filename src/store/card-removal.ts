@@ -41,7 +41,9 @@ export async function removeSavedCard(
     const auto = await readAutoTopUp(tx, account.number);
     const isPaused =
       auto?.card === card.number && (await pauseAutoIn(tx, account.number, "card_removed", now));
-    if (isPaused) await addHolderMails(tx, account, mailsOfPause(), now);
+    // A closed account has nothing that could go on.
+    const isTold = isPaused && account.state !== "closed";
+    if (isTold) await addHolderMails(tx, account, mailsOfPause(), now);
     return { account: { id: account.id, bucket: account.bucket }, isPaused };
   });
 }

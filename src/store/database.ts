@@ -1,6 +1,7 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { StartError } from "../core/start-error.ts";
+import { openSilenceCheck } from "./silence-check.ts";
 
 export interface Database {
   readonly db: PostgresJsDatabase;
@@ -30,6 +31,12 @@ export interface DatabaseOptions {
    */
   readonly timeoutMs?: number;
   /**
+   * In place of `timeoutMs` for long jobs: a connection that is silent for so long during a
+   * statement is given up if Postgres does not have it any more, or does not answer on another one
+   * (D-467).
+   */
+  readonly silentMs?: number;
+  /**
    * Postgres ends a transaction that sends no statement for so long, so that a process that is gone
    * with its connections open keeps no lock (D-430). By default there is no limit.
    */
@@ -48,6 +55,8 @@ export class PostgresTimeout extends Error {
   readonly code = "CONNECTION_TIMEOUT";
 }
 
+/** What the driver says if it has our patch as it is today. */
+const PATCHED = "farebox 2";
 const CONNECT_SECONDS = 5;
 const SILENCE_SECONDS = 1;
 const END = { timeout: 5 } as const;
@@ -63,11 +72,14 @@ const RECONNECT_SECONDS_MAX = 0.5;
  * @throws StartError if the driver lacks our patch (D-418)
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
-  if (!("changedBy" in postgres)) {
+  if (!("changedBy" in postgres) || postgres.changedBy !== PATCHED) {
     throw new StartError("A package lacks its patch: run `node scripts/patch-packages.mjs`");
   }
-  const { timeoutMs, abandonedMs, directUrl = null } = options;
+  const { timeoutMs, silentMs, abandonedMs, directUrl = null } = options;
   const isPooled = directUrl !== null;
+  const answerSeconds = (silentMs ?? 0) / 1_000;
+  const silence =
+    silentMs === undefined ? null : openSilenceCheck(url, { answerSeconds, isPooled });
   const common = { connect_timeout: CONNECT_SECONDS, backoff, onnotice: () => {} };
   const settings = {
     ...common,
@@ -75,6 +87,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     types: { bigint: postgres.BigInt },
     // Later than Postgres itself ends a statement: a server that says nothing until then hangs.
     ...(timeoutMs !== undefined && { silence_timeout: timeoutMs / 1_000 + SILENCE_SECONDS }),
+    ...(silence !== null && { silence_timeout: answerSeconds, silence_check: silence.isServed }),
     // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
     // settings that belong to a session.
     ...(isPooled && { prepare: false }),
@@ -106,6 +119,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     },
     close: async () => {
       await Promise.all([sql.end(END), transactions?.end(END), direct?.end(END)]);
+      await silence?.close();
     },
   };
 }

@@ -4,6 +4,7 @@
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { hashToken } from "../core/console-tokens.ts";
 import { mayAct, type Role } from "../core/roles.ts";
+import { moveMails } from "./account-mails.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
 import type { Database } from "./database.ts";
@@ -109,6 +110,7 @@ export async function changeMember(
     await also.changed(tx, member.email);
     if (role === null) await tx.delete(memberships).where(isMember);
     else await tx.update(memberships).set({ role }).where(isMember);
+    if (member.role === "owner") await moveMailsToOwner(tx, number, member.email);
     const ended = await endInvitationsBy(tx, number, { ...member, role, now });
     for (const email of ended) await also.withdrawn(tx, email);
     return null;
@@ -136,6 +138,18 @@ async function endInvitationsBy(
     )
     .returning({ email: invitations.email });
   return ended.map((invitation) => invitation.email);
+}
+
+/** The mails about an account that went to a former owner go to the one who joined first. */
+async function moveMailsToOwner(tx: Transaction, number: number, former: string): Promise<void> {
+  const [owner] = await tx
+    .select({ email: people.email })
+    .from(memberships)
+    .innerJoin(people, eq(people.id, memberships.person))
+    .where(and(eq(memberships.account, number), eq(memberships.role, "owner")))
+    .orderBy(asc(memberships.joinedAt))
+    .limit(1);
+  if (owner !== undefined) await moveMails(tx, number, former, owner.email);
 }
 
 async function countOwners(tx: Transaction, account: number): Promise<number> {

@@ -1,7 +1,8 @@
 // People, their sessions, and the accounts they belong to, as the console reads them.
 
-import { and, asc, desc, eq, gt, isNull, lt, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, ne } from "drizzle-orm";
 import type { Role } from "../core/roles.ts";
+import { moveMails } from "./account-mails.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
@@ -142,16 +143,27 @@ export class PeopleStore {
     await this.database.db.delete(verifications).where(proofsOf(personId));
   }
 
-  /** Gives a person another verified address, and ends their proofs. False if somebody has it. */
+  /**
+   * Gives a person another verified address, and ends their proofs. Mails about accounts that they
+   * own go there too, if they went to the address before. False if another person has it.
+   */
   async changeEmail(personId: string, email: string): Promise<boolean> {
     try {
       return await this.database.db.transaction(async (tx) => {
+        // Locked before the person, as whoever changes a team does.
+        const owned = await tx
+          .select({ number: accounts.number })
+          .from(accounts)
+          .where(inArray(accounts.number, ownedBy(tx, personId)))
+          .orderBy(asc(accounts.number))
+          .for("update");
         const [before] = await tx
           .select()
           .from(people)
           .where(eq(people.id, personId))
           .for("update");
         if (before === undefined) return false;
+        for (const { number } of owned) await moveMails(tx, number, before.email, email);
         await tx.update(people).set({ email }).where(eq(people.id, personId));
         await tx.delete(verifications).where(proofsOf(personId));
         // Invitations name whoever sent them by the address, and end with their role.
@@ -174,6 +186,13 @@ export class PeopleStore {
       .set({ provedAt: now })
       .where(eq(sessions.id, sessionId));
   }
+}
+
+function ownedBy(tx: Transaction, personId: string) {
+  return tx
+    .select({ account: memberships.account })
+    .from(memberships)
+    .where(and(eq(memberships.person, personId), eq(memberships.role, "owner")));
 }
 
 /** All that signs somebody in has the person's id as its value, whatever its name. */

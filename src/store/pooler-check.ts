@@ -41,7 +41,7 @@ const ABANDONED_MS = 30_000;
  */
 export async function openChecked(
   urls: { readonly databaseUrl: string; readonly directDatabaseUrl: string | null },
-  options: Pick<DatabaseOptions, "timeoutMs" | "abandonedMs"> = {},
+  options: Pick<DatabaseOptions, "timeoutMs" | "silentMs" | "abandonedMs"> = {},
 ): Promise<Database> {
   const { databaseUrl, directDatabaseUrl: directUrl } = urls;
   await checkDirect(databaseUrl, directUrl);

@@ -2,6 +2,7 @@
 
 import { and, asc, eq, isNull } from "drizzle-orm";
 import { newId, type RandomBytes } from "../core/ids.ts";
+import { accounts } from "./account-schema.ts";
 import type { Database } from "./database.ts";
 import type { Transaction } from "./operations.ts";
 import { providerCustomers, savedCards } from "./payment-schema.ts";
@@ -47,6 +48,22 @@ export class SavedCards {
         ),
       )
       .orderBy(asc(savedCards.number));
+  }
+
+  /** Cards that can be charged, of accounts that are closed. */
+  async ofClosed(provider: string, max: number): Promise<Pick<SavedCard, "id" | "ref">[]> {
+    return await this.database.db
+      .select({ id: savedCards.id, ref: savedCards.ref })
+      .from(savedCards)
+      .innerJoin(accounts, eq(accounts.number, savedCards.account))
+      .where(
+        and(
+          eq(savedCards.provider, provider),
+          isNull(savedCards.removedAt),
+          eq(accounts.state, "closed"),
+        ),
+      )
+      .limit(max);
   }
 
   /** Null when there is no such card. */

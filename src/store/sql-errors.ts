@@ -1,10 +1,15 @@
 // Classifies errors of Postgres and its driver by their codes.
 
 /** The driver's own codes, and classes 08, 53 and 57: connection, resources, operator. */
-const UNAVAILABLE = /^(CONNECTION_|CONNECT_|E[A-Z]+$|08|53|57)/;
+const UNAVAILABLE = /^(CONNECTION_|CONNECT_|(08|53|57)[0-9A-Z]{3}$)/;
 /** State of the transaction, such as read-only; deadlocks; locks that took too long; the disk. */
-const TEMPORARY = /^(25|40|55P03|58)/;
-const SQLSTATE = /^[0-9A-Z]{5}$/;
+const TEMPORARY = /^((25|40|58)[0-9A-Z]{3}|55P03)$/;
+/** Whatever these fail by, there is no connection, not even the file of a local socket. */
+const CONNECTING: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
+/** How a connection ends: other codes of reading and writing are those of files. */
+const ENDED = /^(ECONN[A-Z]+|EHOST[A-Z]+|ENET[A-Z]+|EPIPE|ETIMEDOUT)$/;
+/** No class begins with the E of a system's code, such as EPERM. */
+const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/;
 
 /** SQLSTATE, or the driver's code; "" for an error of any other kind. */
 export function codeOf(error: unknown): string {
@@ -13,7 +18,13 @@ export function codeOf(error: unknown): string {
 
 /** True if Postgres did not answer, has no resources, or is shutting down: a retry can succeed. */
 export function isUnavailable(error: unknown): boolean {
-  return UNAVAILABLE.test(codeOf(error));
+  return UNAVAILABLE.test(codeOf(error)) || isOfSocket(error);
+}
+
+/** Errors of sockets name a system call; those of `fetch`, which no store uses, do not. */
+function isOfSocket(error: unknown): boolean {
+  if (!(error instanceof Error && "syscall" in error)) return false;
+  return CONNECTING.has(error.syscall) || ENDED.test(codeOf(error));
 }
 
 /** True also if Postgres answered, but could not run the statement now: a retry can succeed. */
@@ -21,9 +32,14 @@ export function isTemporary(error: unknown): boolean {
   return isUnavailable(error) || TEMPORARY.test(codeOf(error));
 }
 
+/** True if Postgres sent this error, whatever it says. */
+export function isAnswered(error: unknown): error is Error {
+  return error instanceof Error && SQLSTATE.test(codeOf(error));
+}
+
 /** True if Postgres refused the statement for what it is: a retry would fail as well. */
 export function isRejected(error: unknown): error is Error {
-  return error instanceof Error && SQLSTATE.test(codeOf(error)) && !isTemporary(error);
+  return isAnswered(error) && !isTemporary(error);
 }
 
 const UNIQUE_VIOLATION = "23505";

@@ -2,14 +2,17 @@
 
 import { expect, test } from "bun:test";
 import { holdsKey } from "../../actors/keys.ts";
+import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
 import { ConnectionLost } from "../../actors/resp-connection.ts";
 import { ReplyError } from "../../actors/resp-reader.ts";
+import type { OpenScriptClient } from "../../actors/script-runner.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { type ActorProcess, openProcess, tapScripts } from "../support/actor-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectSound, logOf } from "../support/ledger-checks.ts";
+import { rejection } from "../support/rejection.ts";
 import { testRedisUrl } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
 import { ask, balances, DONE, openAccount, openWorld, usd } from "../support/world.ts";
@@ -103,6 +106,54 @@ test("an admission that never ran leaves nothing behind", async () => {
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
   await expectSound(world, account);
   expect(await logOf(world, account)).toHaveLength(1);
+});
+
+test("an admission that waited in vain for a prepared Redis needs no release", async () => {
+  const redisUrl = await testRedisUrl();
+  const repository = new LostBook(world.database);
+  let tries = 0;
+  let isLost = false;
+  const openScripts: OpenScriptClient = (connected) => {
+    const open = scriptsOfOneServer({ url: redisUrl, tls: undefined }, () => {});
+    const client = open(connected);
+    return {
+      sendsTwice: client.sendsTwice,
+      close: () => client.close?.(),
+      async fcall(...call) {
+        tries += 1;
+        const reply = await client.fcall(...call);
+        if (isLost) throw new ConnectionLost("The connection to Redis was lost", true);
+        return reply;
+      },
+    };
+  };
+  const { databaseUrl } = world;
+  await using other = openProcess({
+    redisUrl,
+    databaseUrl,
+    openScripts,
+    repository: () => repository,
+  });
+  const [first, second, lost] = [await served(other), await served(other), await served(other)];
+  repository.lost = "recovery";
+  await world.redis.function("FLUSH");
+  tries = 0;
+  const refused = [first, second].map((account) =>
+    rejection(of(other, account).admit(ask(account.keyId, usd("2")))),
+  );
+  for (const error of await Promise.all(refused)) expect(error).toMatchObject(UNAVAILABLE);
+  expect(tries).toBe(2);
+  repository.lost = null;
+  await of(other, lost).ensureWallet();
+  isLost = true;
+  const error = await rejection(of(other, lost).admit(ask(lost.keyId, usd("2"))));
+  expect(error).toMatchObject(UNAVAILABLE);
+  isLost = false;
+  tries = 0;
+  const isFree = async () => (await balances(lost)).held === NONE;
+  await eventually("the hold of the other one is released", isFree, 5_000);
+  // Releases are tried in the order in which their calls ended.
+  expect(tries).toBe(1);
 });
 
 /** A Postgres whose Postgres went away; each of its answers in turn. */

@@ -24,6 +24,27 @@ test("a request that Postgres did not answer is 503, however the error was wrapp
   }
 });
 
+test("a lost socket is a store that is away; a file, a fetch or a defect is not", async () => {
+  const unix = openDatabase("postgres://nobody@%2Fnowhere:5432/none");
+  const missing = await rejection(unix.sql`SELECT 1`);
+  await unix.close();
+  const reset = Object.assign(new Error("read ECONNRESET"), {
+    code: "ECONNRESET",
+    syscall: "read",
+  });
+  for (const away of [missing, reset]) {
+    expect(failureOf(away).code).toBe("service_unavailable");
+  }
+  const noFile = await rejection(Bun.file("/nowhere/at/all").text());
+  const noServer = await rejection(fetch("http://127.0.0.1:1/"));
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC", syscall: "write" });
+  const uncloneable = new DOMException("not to be cloned", "DataCloneError");
+  const unknownPage = Object.assign(new Error("Not Found"), { code: 404 });
+  for (const ours of [noFile, noServer, full, uncloneable, unknownPage]) {
+    expect(failureOf(ours).code).toBe("internal_error");
+  }
+});
+
 test("a request that Redis did not answer is 503", async () => {
   const client = openRedis("redis://127.0.0.1:1");
   client.on("error", () => {});

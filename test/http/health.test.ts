@@ -54,3 +54,25 @@ test("/readyz says in words why Redis takes no write", async () => {
     },
   });
 });
+
+test("many who ask /readyz at once ask each store once", async () => {
+  let asked = 0;
+  let gate = Promise.withResolvers<void>();
+  const redis = () => {
+    asked += 1;
+    return gate.promise;
+  };
+  const deps = { checks: { redis }, warnings: {}, versions, clock };
+  const ask = async () => {
+    const request = new Request("http://localhost/readyz");
+    return (await readyz.answer(deps, { request, server: null })).status;
+  };
+  const many = Array.from({ length: 100 }, ask);
+  gate.resolve();
+  expect(new Set(await Promise.all(many))).toEqual(new Set([200]));
+  expect(asked).toBe(1);
+  gate = Promise.withResolvers<void>();
+  gate.reject(new Error("away"));
+  expect(await ask()).toBe(503);
+  expect(asked).toBe(2);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PROJECT } from "../../scripts/home.mjs";
 import { patchPackages } from "../../scripts/patch-packages.mjs";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 
@@ -26,16 +27,42 @@ function projectWith(text: string) {
   return { ...folder, file, [Symbol.dispose]: () => folder.remove() };
 }
 
-test("a package is changed by its patch once", () => {
+test("a package is changed by its patch once", async () => {
   using project = projectWith("one\ntwo\n");
-  patchPackages(project.path);
+  await patchPackages(project.path);
   expect(readFileSync(project.file, "utf8")).toBe("one\nthree\n");
-  patchPackages(project.path);
+  await patchPackages(project.path);
   expect(readFileSync(project.file, "utf8")).toBe("one\nthree\n");
 });
 
-test("a package that its patch does not fit is named and left as it is", () => {
+test("a package that its patch does not fit is named and left as it is", async () => {
   using project = projectWith("one\nfour\n");
-  expect(() => patchPackages(project.path)).toThrow(project.file);
+  await expect(patchPackages(project.path)).rejects.toThrow(project.file);
   expect(readFileSync(project.file, "utf8")).toBe("one\nfour\n");
+});
+
+test("a package is compared again when it, or its patch, is another one", async () => {
+  using project = projectWith("one\ntwo\n");
+  await patchPackages(project.path);
+  writeFileSync(project.file, "one\ntwo\n");
+  await patchPackages(project.path);
+  expect(readFileSync(project.file, "utf8")).toBe("one\nthree\n");
+  const patch = join(project.path, "patches", "driver.patch");
+  writeFileSync(patch, PATCH.replace("+three", "+four"));
+  await expect(patchPackages(project.path)).rejects.toThrow(project.file);
+});
+
+test("packages that are as they were left are not compared: that takes long", async () => {
+  using project = projectWith("one\ntwo\n");
+  await patchPackages(project.path);
+  const scripts = join(project.path, "scripts");
+  mkdirSync(scripts);
+  // Here the package that compares texts is missing.
+  for (const name of ["patch-packages.mjs", "home.mjs", "processes.mjs"]) {
+    copyFileSync(join(PROJECT, "scripts", name), join(scripts, name));
+  }
+  const check = () => Bun.spawnSync(["node", join(scripts, "patch-packages.mjs")]).exitCode;
+  expect(check()).toBe(0);
+  writeFileSync(project.file, "one\ntwo\n");
+  expect(check()).toBe(1);
 });

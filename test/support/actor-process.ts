@@ -3,6 +3,7 @@
 
 import { AccountActors } from "../../actors/account-actors.ts";
 import type { RedisClient } from "../../actors/script.ts";
+import type { OpenScriptClient } from "../../actors/script-runner.ts";
 import { newId } from "../../src/core/ids.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { openRedis } from "../../src/store/redis.ts";
@@ -47,6 +48,8 @@ export interface ProcessOptions extends WorldOptions {
   readonly databaseUrl: string;
   /** A Postgres that the test can make wait between its answer and its use. */
   readonly repository?: (database: Database) => WalletRepository;
+  /** Another client for scripts than the one for everything else, as the API has. */
+  readonly openScripts?: OpenScriptClient;
 }
 
 /** A second process: what it shares with the first is only the two stores. */
@@ -60,12 +63,14 @@ export function openProcess(options: ProcessOptions): ActorProcess {
     log: silent,
     processId: newId("process", random),
     ...(options.scriptTime === undefined ? {} : { scriptTime: options.scriptTime }),
+    ...(options.openScripts && { openScripts: options.openScripts }),
   });
   return {
     accounts,
     redis,
     database,
     [Symbol.asyncDispose]: async () => {
+      accounts.scripts.close();
       redis.disconnect();
       await database.close();
     },

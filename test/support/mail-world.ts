@@ -80,6 +80,7 @@ export async function startMailWorld(options: MailWorldOptions = {}): Promise<Ma
     database: stores.database,
     redis: stores.redis,
     registry: new Registry(),
+    now: Date.now,
     after: realClock.after,
   });
   resources.defer(() => worker.stop());

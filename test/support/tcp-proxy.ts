@@ -100,11 +100,14 @@ export class TcpProxy implements AsyncDisposable {
       port: this.#serverPort,
       socket: {
         data: (_, bytes) => {
+          if (this.#frozen.has(client)) return;
           if (this.#repliesLeft <= 0) return client.terminate();
           this.#repliesLeft -= 1;
           link.sending = link.sending.then(() => handOn(client, this.#piecesOf(bytes)));
         },
-        close: () => client.terminate(),
+        close: () => {
+          if (!this.#frozen.has(client)) client.terminate();
+        },
         error: () => client.terminate(),
       },
     });

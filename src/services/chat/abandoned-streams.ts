@@ -1,5 +1,6 @@
 // A stream that its caller leaves before the first token is free. A key that does this often, for
-// the requests that it may send, can have only one stream at a time without a first token.
+// the requests that it may send, can have only one stream at a time without a first token; so can
+// an account whose keys do it together.
 
 import { clientLeft } from "../../calls/settling.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -8,8 +9,13 @@ import type { Clock } from "../../core/clock.ts";
 const ABANDONED_MAX = 20;
 /** ...for each of so many requests that the key may send per minute, but at least once (D-398). */
 const REQUESTS_EACH = 200;
+/** The keys of an account may together abandon as many as so many of them (D-471). */
+const KEYS_EACH = 5;
 const WINDOW_MS = 60_000;
-/** The most keys to remember. Beyond it, the key that abandoned longest ago is forgotten. */
+/**
+ * The most keys and accounts to remember. Beyond it, the one that abandoned longest ago is
+ * forgotten.
+ */
 export const ABANDONING_KEYS_MAX = 10_000;
 
 interface KeyState {
@@ -32,10 +38,19 @@ export interface StreamTurn {
   abandon(): void;
 }
 
-/** Counts the abandoned streams of each key in this process. Other processes count separately. */
+/** Who asks for a stream. */
+export interface StreamCaller {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
+/**
+ * Counts the abandoned streams of each key and account in this process. Other processes count
+ * separately.
+ */
 export class AbandonedStreams {
   readonly #clock: Pick<Clock, "monotonicMs">;
-  /** The key that abandoned most recently comes last. */
+  /** By the id of a key or an account; the one that abandoned most recently comes last. */
   readonly #keys = new Map<string, KeyState>();
 
   constructor(clock: Pick<Clock, "monotonicMs">) {
@@ -46,10 +61,25 @@ export class AbandonedStreams {
    * Waits for the turn of a stream of a key that may send so many requests per minute; usually it
    * comes at once. Throws if the signal aborts.
    */
-  async turn(keyId: string, requestsPerMinute: number, signal: AbortSignal): Promise<StreamTurn> {
-    const state = this.#keys.get(keyId);
+  async turn(
+    { accountId, keyId }: StreamCaller,
+    requestsPerMinute: number,
+    signal: AbortSignal,
+  ): Promise<StreamTurn> {
     const each = Math.max(1, Math.floor(requestsPerMinute / REQUESTS_EACH));
-    const abandon = () => this.#countAbandoned(keyId, each);
+    const ofKey = await this.#turnOf(keyId, each, signal);
+    try {
+      const ofAccount = await this.#turnOf(accountId, KEYS_EACH * each, signal);
+      return bothOf(ofKey, ofAccount);
+    } catch (error) {
+      ofKey.end();
+      throw error;
+    }
+  }
+
+  async #turnOf(id: string, each: number, signal: AbortSignal): Promise<StreamTurn> {
+    const state = this.#keys.get(id);
+    const abandon = () => this.#countAbandoned(id, each);
     if (state === undefined || !this.#isSlow(state)) return { end: () => {}, abandon };
     while (state.isBusy && this.#isSlow(state)) await nextTurn(state, signal);
     state.isBusy = true;
@@ -73,7 +103,7 @@ export class AbandonedStreams {
     return this.#clock.monotonicMs() - oldest < WINDOW_MS;
   }
 
-  #countAbandoned(keyId: string, each: number): void {
+  #countAbandoned(id: string, each: number): void {
     const nowMs = this.#clock.monotonicMs();
     const fresh = {
       times: [],
@@ -82,15 +112,15 @@ export class AbandonedStreams {
       isBusy: false,
       waiting: new Set<() => void>(),
     };
-    const state: KeyState = this.#keys.get(keyId) ?? fresh;
+    const state: KeyState = this.#keys.get(id) ?? fresh;
     state.lastMs = nowMs;
     state.more += 1;
     if (state.more >= each) {
       state.more = 0;
       state.times = [...state.times, nowMs].slice(-ABANDONED_MAX - 1);
     }
-    this.#keys.delete(keyId);
-    this.#keys.set(keyId, state);
+    this.#keys.delete(id);
+    this.#keys.set(id, state);
     // Only keys of the last minute are known, so that memory does not grow.
     for (const [other, { lastMs, isBusy, waiting }] of this.#keys) {
       const isRecent = nowMs - lastMs < WINDOW_MS;
@@ -98,6 +128,19 @@ export class AbandonedStreams {
       if (!isBusy && waiting.size === 0) this.#keys.delete(other);
     }
   }
+}
+
+function bothOf(one: StreamTurn, other: StreamTurn): StreamTurn {
+  return {
+    end: () => {
+      one.end();
+      other.end();
+    },
+    abandon: () => {
+      one.abandon();
+      other.abandon();
+    },
+  };
 }
 
 /** Resolves when the turn may be free. The longest waiting stream is woken first. */

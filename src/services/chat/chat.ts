@@ -96,9 +96,9 @@ export async function openChatStream(
   let turn: StreamTurn | null = null;
   try {
     const { signal } = interruption;
-    const { accountId: account, keyId } = call.identity;
+    const { accountId: account } = call.identity;
     const { request } = chat;
-    turn = await deps.abandoned.turn(keyId, call.rate?.limit ?? 0, signal);
+    turn = await deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
       deps.chat.stream(one, requestFor(one), { account, signal }),
     );

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { AbandonedStreams } from "../../../src/services/chat/abandoned-streams.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
-const KEY = "key_1";
+const KEY = { accountId: "acct_1", keyId: "key_1" };
 
 const { signal } = new AbortController();
 const clock = new FakeClock();
@@ -57,4 +57,19 @@ test("all that wait begin at the first turn that ends after the minute", async (
   clock.advance(60_000);
   first.end();
   expect(await Promise.all(waiting)).toHaveLength(3);
+});
+
+test("the keys of an account may leave as many streams together as five of them", async () => {
+  const streams = new AbandonedStreams(clock);
+  const turn = (key: number, accountId = "acct_1") =>
+    streams.turn({ accountId, keyId: `key_${key}` }, 20, signal);
+  for (let left = 0; left < 100; left += 1) (await turn(left % 10)).abandon();
+  await turn(11);
+  for (let left = 0; left < 5; left += 1) (await turn(left)).abandon();
+  const first = await turn(12);
+  const second = turn(13);
+  expect(await turn(14, "acct_2")).toBeDefined();
+  expect(Bun.peek.status(second)).toBe("pending");
+  first.end();
+  expect(await second).toBeDefined();
 });
