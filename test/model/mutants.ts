@@ -170,8 +170,8 @@ const HOLDS: readonly Mutant[] = [
   },
   {
     breaks: "a hold of an older epoch is void",
-    good: "if not w or hold.epoch ~= bucket.epoch then",
-    bad: "if not w then",
+    good: "if w and hold.epoch == bucket.epoch then return w, k end",
+    bad: "if w then return w, k end",
     runs: 96,
   },
   {

@@ -71,7 +71,7 @@ export const CASES: readonly Case[] = [
   row(
     "tomtom",
     "route_traffic",
-    "from=52.5,13.4&to=52.52,13.42&depart_at=2026-11-21T08:00:00%2B01:00",
+    "from=52.5,13.4&to=52.52,13.42&depart_at=2099-11-21T08:00:00%2B01:00",
     live.TOMTOM_ROUTE,
   ),
   row(
