@@ -42,7 +42,7 @@ interface Candidate<A extends MapsAction> {
 }
 
 const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: 256 };
-/** What is drawn, with as many slots as the atlas's queue has places: an account never fills it. */
+/** For what is drawn: as many slots as places in the atlas's queue; no account fills it (D-448). */
 const ATLAS: Server = { name: EMBEDDED, baseUrl: "atlas", concurrencyMax: MAPS_PENDING_MAX };
 const DRAWN: ReadonlySet<MapsAction> = new Set(["site_image", "site_images"]);
 
