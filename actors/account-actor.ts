@@ -132,6 +132,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const reply = await this.#run(tried);
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") await this.#refresh();
+      else if (reply.verdict === "lease") await this.deps.leases.take(this.keys);
       else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
     }
@@ -220,7 +221,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #answer(
-    reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "late" }>,
+    reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "lease" | "late" }>,
     { request, access, key, tier, limits, cap, ref, metadata, text, refusal }: Attempt,
   ): Admission {
     if (reply.verdict === "short") return { verdict: "short", funds: reply };

@@ -1,9 +1,8 @@
 // Admission as a typed script. Its contract is the header of admit.lua.
 
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../src/core/errors.ts";
-import { LEASE_MS, REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
+import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
-import { nextMonthMs } from "../src/core/months.ts";
 import type { AdmissionRequest, Limit, RateLimits } from "./account.ts";
 import { holdsKey, keyStateKey, opKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };
@@ -66,6 +65,7 @@ export type AdmitReply =
     }
   | { readonly verdict: "hydrate" }
   | { readonly verdict: "stale" }
+  | { readonly verdict: "lease" }
   | { readonly verdict: "late"; readonly nowMs: number }
   | { readonly verdict: "short"; readonly spendable: NanoUsd }
   | {
@@ -91,7 +91,6 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
     keys.wallet,
     keyStateKey(keys.number, keyId),
     holdsKey(keys.number, owner),
-    keys.leases,
     keys.events,
     opKey(keys.number, requestId),
     keys.refused,
@@ -101,20 +100,14 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
     a.refusal === null ? packNumbers(a) : Buffer.concat([packNumbers(a), Buffer.from(a.refusal)]),
     a.requestId,
     a.text,
-    a.owner,
     ...a.limits.flatMap(({ kind, max, weight, code }) => [kind, max, weight, code]),
   ],
   reply: (raw) => parseAdmit(raw),
 };
 
 function packNumbers(a: AdmitArgs): Buffer {
-  const sentMs = a.nowMs || a.aboutMs;
-  const month = monthAround(sentMs);
   return pack(
     a.nowMs,
-    month.month,
-    month.startMs,
-    month.endMs,
     a.version,
     a.limit,
     toDouble(a.bound),
@@ -124,13 +117,12 @@ function packNumbers(a: AdmitArgs): Buffer {
     a.callLimit,
     toDouble(a.cap),
     a.budget === null ? -1 : toDouble(a.budget),
-    LEASE_MS,
     a.deadlineMs,
     a.refusal !== null && BEFORE_WINDOW.has(a.refusal) ? 1 : 0,
     ATTEMPTS[a.attempt],
     REFUSED_ROWS_PER_MINUTE,
     a.elapsedMs,
-    sentMs,
+    a.nowMs || a.aboutMs,
     ADMISSION_VALID_MS,
   );
 }
@@ -140,23 +132,6 @@ export function attemptOf({ tentative, counted, isOpen }: AdmissionRequest): Adm
   if (tentative) return "tentative";
   if (counted) return "second";
   return isOpen ? "open" : "only";
-}
-
-let current = { month: 0, startMs: 0, endMs: 0 };
-
-/**
- * The UTC month of a time and its bounds. Cached: the same object as long as the month is the same.
- */
-function monthAround(ms: number): typeof current {
-  if (ms >= current.startMs && ms < current.endMs) return current;
-  const time = new Date(ms);
-  const [year, month] = [time.getUTCFullYear(), time.getUTCMonth()];
-  current = {
-    month: year * 100 + month + 1,
-    startMs: Date.UTC(year, month),
-    endMs: nextMonthMs(ms),
-  };
-  return current;
 }
 
 function parseAdmit(raw: RawReply): AdmitReply {
@@ -174,7 +149,7 @@ function parseAdmit(raw: RawReply): AdmitReply {
   }
   const verdict = verdictOf(raw);
   const [, first] = raw as readonly RawReply[];
-  if (verdict === "hydrate" || verdict === "stale") return { verdict };
+  if (verdict === "hydrate" || verdict === "stale" || verdict === "lease") return { verdict };
   const numbers = unpack(bytesOf(first));
   if (verdict === "late") return { verdict, nowMs: numbers[0] ?? 0 };
   if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };

@@ -10,10 +10,9 @@ import {
   MAIL_OWNER,
   opKey,
 } from "./keys.ts";
+import type { OwnerRef } from "./lease-scripts.ts";
 import extendLua from "./lua/extend.lua" with { type: "text" };
 import forgetEndedLua from "./lua/forget_ended.lua" with { type: "text" };
-import forgetOwnerLua from "./lua/forget_owner.lua" with { type: "text" };
-import renewLua from "./lua/renew.lua" with { type: "text" };
 import settleLua from "./lua/settle.lua" with { type: "text" };
 import settleLateLua from "./lua/settle_late.lua" with { type: "text" };
 import settleOwnerlessLua from "./lua/settle_ownerless.lua" with { type: "text" };
@@ -175,11 +174,6 @@ export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
 };
 
-export interface OwnerRef extends Timed {
-  readonly keys: BucketKeys;
-  readonly owner: string;
-}
-
 export interface EndedCalls {
   readonly keys: BucketKeys;
   readonly owner: string;
@@ -203,46 +197,6 @@ export const forgetEnded: Script<EndedCalls, void> = {
   ],
   args: ({ requestIds }) => [pack(LATE_MS), ...requestIds],
   reply: () => {},
-};
-
-/** Removes the lease of a process that is gone and has no hold left. */
-export const forgetOwner: Script<OwnerRef, "ok" | "kept"> = {
-  name: "forget_owner",
-  lua: forgetOwnerLua,
-  flags: ["allow-oom"],
-  keys: ({ keys, owner }) => [keys.leases, holdsKey(keys.number, owner)],
-  args: (a) => [pack(a.nowMs), a.owner],
-  reply: (raw) => verdictOf(raw) as "ok" | "kept",
-};
-
-export interface RenewArgs extends OwnerRef {
-  readonly leaseMs: number;
-  readonly streams: readonly { readonly requestId: string; readonly checkpoint: NanoUsd }[];
-}
-
-export interface RenewReply {
-  /** False if the sweep removed the lease and resolved every hold of that time. */
-  readonly hadLease: boolean;
-  /** Counts the changes of access documents in this bucket. */
-  readonly documents: number;
-  /** Streams that no longer have a hold. */
-  readonly lost: readonly string[];
-}
-
-export const renew: Script<RenewArgs, RenewReply> = {
-  name: "renew",
-  lua: renewLua,
-  flags: ["allow-oom"],
-  keys: ({ keys, owner }) => [keys.bucket, keys.leases, holdsKey(keys.number, owner)],
-  args: (a) => [
-    pack(a.nowMs, a.leaseMs),
-    a.owner,
-    ...a.streams.flatMap((stream) => [stream.requestId, pack(toDouble(stream.checkpoint))]),
-  ],
-  reply: (raw) => {
-    const [hadLease, documents, ...lost] = raw as readonly RawReply[];
-    return { hadLease: hadLease === 1, documents: Number(documents), lost: lost.map(String) };
-  },
 };
 
 export interface ExtendArgs extends OwnerRef {

@@ -6,8 +6,9 @@ import type { ApiError } from "../src/core/errors.ts";
 import { LEASE_MS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import { ZERO } from "../src/core/money.ts";
-import { ENDED_AT_ONCE, forgetEnded, renew, settleOf } from "./call-scripts.ts";
+import { ENDED_AT_ONCE, forgetEnded, settleOf } from "./call-scripts.ts";
 import { accountKeys, type BucketKeys, bucketKeys, holdsKey } from "./keys.ts";
+import { lease, renew } from "./lease-scripts.ts";
 import { ABANDONED, type OpenHold } from "./open-hold.ts";
 import { isEnded, parseHold } from "./records.ts";
 import { leaseLost } from "./refusal.ts";
@@ -92,6 +93,12 @@ export class ProcessLeases {
 
   opened(bucket: number, hold: OpenHold, account: LeasedAccount): void {
     this.#buckets.get(bucket)?.open.set(hold.id, { hold, account });
+  }
+
+  /** Takes the lease without which Redis lets this process hold nothing in a bucket. */
+  async take(keys: BucketKeys): Promise<void> {
+    const { scripts, scriptTime, owner } = this.deps;
+    await scripts.run(lease, { nowMs: scriptTime(), keys, owner, leaseMs: LEASE_MS });
   }
 
   /** An admission took no hold, or its hold is not for this process any more. */

@@ -7,16 +7,8 @@
 // every script replies `recover`.
 
 import { admit } from "./admit-script.ts";
-import {
-  extend,
-  forgetEnded,
-  forgetOwner,
-  renew,
-  SETTLE_SCRIPTS,
-  settleLate,
-  sweep,
-  view,
-} from "./call-scripts.ts";
+import { extend, forgetEnded, SETTLE_SCRIPTS, settleLate, sweep, view } from "./call-scripts.ts";
+import { forgetOwner, lease, renew } from "./lease-scripts.ts";
 import type { RedisServer, ScriptDefinition } from "./script.ts";
 import { SHARED_LUA } from "./shared-lua.ts";
 import {
@@ -31,8 +23,8 @@ import {
 import { count } from "./window.ts";
 
 const SCRIPTS: readonly ScriptDefinition[] = [
-  ...[admit, ...SETTLE_SCRIPTS, settleLate, sweep, renew, extend],
-  ...[forgetEnded, forgetOwner, view],
+  ...[admit, ...SETTLE_SCRIPTS, settleLate, sweep, extend],
+  ...[lease, renew, forgetEnded, forgetOwner, view],
   ...[applyOperation, configure, hydrate, evict, expireFree, summarise, countRefused, count],
 ];
 

@@ -1,8 +1,9 @@
 // Resolves holds without a live owner, and summarises refused requests of past minutes.
 
-import { ENDED_AT_ONCE, forgetEnded, forgetOwner, sweep } from "../actors/call-scripts.ts";
+import { ENDED_AT_ONCE, forgetEnded, sweep } from "../actors/call-scripts.ts";
 import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
 import { accountKeys, type BucketKeys, bucketKeys, holdsKey, MAIL_OWNER } from "../actors/keys.ts";
+import { forgetOwner } from "../actors/lease-scripts.ts";
 import { type HoldRecord, isEnded, parseHold } from "../actors/records.ts";
 import { timeOf } from "../actors/redis-clock.ts";
 import type { ScriptTime } from "../actors/script.ts";

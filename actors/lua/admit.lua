@@ -1,17 +1,18 @@
 -- Decides on one call: takes a hold, or refuses and says why. All or nothing.
 --
--- KEYS  1 bucket  2 wallet  3 key  4 holds  5 leases  6 events  7 op  8 refused  9.. limits
--- ARGV  1 packed: now_ms or 0, month, its first ms, its first ms after, version, window limit,
---         bound, free credit may pay (0/1), takes a stream slot (0/1), stream limit, open call
---         limit, cap, key budget or -1, lease_ms, deadline_ms of a hold without a process or 0,
---         refusal precedes the window (0/1), attempt (0 only, 1 tentative, 2 second, 3 open to
---         accounts that owe), refused requests a minute that get rows of their own, latency of a
---         refusal, ms, when this was sent, ms, how long it is valid, ms; then a refusal code or ''
---       2 request  3 account, key and metadata between tabs  4 owner
---       5.. of each limit: kind, limit, weight, code (see limits.lua)
+-- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 refused  8.. limits
+-- ARGV  1 packed: now_ms or 0, version, window limit, bound, free credit may pay (0/1), takes a
+--         stream slot (0/1), stream limit, open call limit, cap, key budget or -1, deadline_ms of a
+--         hold without a process or 0, refusal precedes the window (0/1), attempt (0 only,
+--         1 tentative, 2 second, 3 open to accounts that owe), refused requests a minute that get
+--         rows of their own, latency of a refusal, ms, when this was sent, ms, how long it is
+--         valid, ms; then a refusal code or ''
+--       2 request  3 account, key and metadata between tabs
+--       4.. of each limit: kind, limit, weight, code (see limits.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms
 --       { 'recover' } the bucket is not set up; { 'hydrate' } Redis has no such wallet
 --       { 'stale' } the access document has another version: read it, and try again
+--       { 'lease' } its process needs a lease (lease.lua) before it may hold anything here
 --       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
 --         was changed
 --       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
@@ -19,11 +20,11 @@
 --         limit of open calls (0/1) } refused; no money was changed
 --       error ENDED  a late copy: the call has ended already; nothing was changed
 
-local given, month, month_start, month_end, version, limit, bound, eligible, stream, stream_limit,
-  call_limit, cap, budget, lease_ms, deadline_ms, outranks, attempt, rows_max,
-  latency_ms, sent, valid_ms, after = unpack_record('<ddddddddddddddddddddd', ARGV[1])
+local given, version, limit, bound, eligible, stream, stream_limit, call_limit, cap, budget,
+  deadline_ms, outranks, attempt, rows_max, latency_ms, sent, valid_ms,
+  after = unpack_record('<ddddddddddddddddd', ARGV[1])
 local request, text, refusal = ARGV[2], ARGV[3], string_sub(ARGV[1], after)
-local wallet_key, key_key, holds, op = KEYS[2], KEYS[3], KEYS[4], KEYS[7]
+local wallet_key, key_key, holds, op = KEYS[2], KEYS[3], KEYS[4], KEYS[6]
 
 local bucket, w, k = read_call(KEYS[1], wallet_key, key_key)
 if not bucket then return { 'recover' } end
@@ -33,14 +34,14 @@ local now = now_ms(given)
 -- A copy that comes so late could find nothing of its call any more, and would hold again (D-343).
 if now - sent > valid_ms or sent - now > valid_ms then return { 'late', pack('<d', now) } end
 if deadline_ms > 0 and has_ended(op) then return redis.error_reply('ENDED ' .. request) end
-if now < month_start or now >= month_end then month = month_of(now) end
+local month = month_of(now)
 roll(w, month)
 -- If the clock jumped back by months, count in the last month seen.
 if month < w.month and not is_month_before(month, w.month) then month = w.month end
 roll(k, w.month)
 local window = window_of(k, call.window)
 if open_window(window, now) then write_key(key_key, bucket.epoch, k, window) end
-local limits = #KEYS > 8 and read_limits(KEYS, ARGV, 9, 5, now) or nil
+local limits = #KEYS > 7 and read_limits(KEYS, ARGV, 8, 4, now) or nil
 
 -- What this call could hold, limited by the balances, the account's cap and the key's budget.
 local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
@@ -97,7 +98,7 @@ if code then
     end
     local account, key = account_of(text)
     local field = account .. '|' .. key .. '|' .. whole(floor(now / 60000))
-    local rows = redis_call('HINCRBY', KEYS[8], field, 1)
+    local rows = redis_call('HINCRBY', KEYS[7], field, 1)
     if not window_full and not is_counted then
       count_request(window, limits)
       write_key(key_key, bucket.epoch, k, window)
@@ -108,22 +109,23 @@ if code then
     local packed = pack('<ddddddd', now, most, remaining, resets,
       spendable(w.paid + usable_free, cap_room, budget_room), retry, by_calls)
     if rows <= rows_max then
-      local fault = append(KEYS[6], bucket.epoch, nil, {
+      local fault = append(KEYS[5], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,
         outcome = code .. ' ' .. whole(latency_ms) .. ' ' .. refused_by,
       })
       if fault then
-        redis_call('HINCRBY', KEYS[8], field, -1)
+        redis_call('HINCRBY', KEYS[7], field, -1)
         return fault
       end
       redis_call('SET', op, 'R' .. code .. ' ' .. packed, 'PX', 60000)
     elseif rows == rows_max + 1 then
-      redis_call('HSET', KEYS[8], field .. '|metadata', string.match(text, '[^\t]*$'))
+      redis_call('HSET', KEYS[7], field .. '|metadata', string.match(text, '[^\t]*$'))
     end
     return { code, packed }
   end
 end
 
+if deadline_ms == 0 and not has_lease(holds, bucket.epoch, now) then return { 'lease' } end
 local from_free = bound < usable_free and bound or usable_free
 local hold = call.hold
 hold.epoch, hold.paid, hold.free = bucket.epoch, bound - from_free, from_free
@@ -136,8 +138,6 @@ if redis_call('HSETNX', holds, request, hold_record(hold)) == 0 then
   local most, remaining, resets = closest_window(window, limit, limits, now)
   return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted)
 end
--- The lease of this process in this bucket: it keeps the process's holds from the sweep.
-if deadline_ms == 0 then keep_lease(KEYS[5], holds, ARGV[4], bucket.epoch, now, lease_ms) end
 w.paid, w.free = w.paid - hold.paid, w.free - hold.free
 w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free
 w.streams, w.calls, w.used = w.streams + stream, w.calls + calls_of(hold), now

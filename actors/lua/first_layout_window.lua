@@ -4,7 +4,7 @@ local function first_layout_window(key)
   local last = tonumber(redis_call('HGET', key, 'last') or '')
   local first = tonumber(redis_call('HGET', key, 'first') or '')
   if not last or not first then return nil end
-  local window = { last = last, first = last, total = 0, slots = empty_slots() }
+  local window = { last = last, first = last, total = 0, bytes = empty_slots(), before = 0 }
   for second = max(first, last - SLOTS + 1), last do
     local slot = tonumber(redis_call('HGET', key, 'c' .. whole(second % SLOTS)) or '') or 0
     local counted = floor(slot / 1000000) == second and slot % 1000000 or 0

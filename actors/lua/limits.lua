@@ -9,7 +9,7 @@ local DAY_MS = 86400000
 local function read_window(key)
   local bytes = redis_call('GET', key)
   if not bytes then return new_window() end
-  return parse_window({ last = 0, first = 0, total = 0, slots = '' }, bytes, 0)
+  return parse_window({ last = 0, first = 0, total = 0, bytes = '', before = 0 }, bytes, 0)
 end
 
 local function write_window(key, window)

@@ -32,9 +32,9 @@ local function now_ms(given)
   return time[1] * 1000 + (us - us % 1000) / 1000
 end
 
--- The UTC month of a time, as 202611 (days to civil date, Howard Hinnant's algorithm).
-local function month_of(ms)
-  local days = floor(ms / 86400000) + 719468
+-- The UTC month of a day since 1970, as 202611 (days to civil date, Howard Hinnant's algorithm).
+local function month_of_day(day)
+  local days = day + 719468
   local era = floor(days / 146097)
   local day_of_era = days - era * 146097
   local year_of_era = floor((day_of_era - floor(day_of_era / 1460)
@@ -45,4 +45,12 @@ local function month_of(ms)
   local month = shifted < 10 and shifted + 3 or shifted - 9
   local year = year_of_era + era * 400 + (month <= 2 and 1 or 0)
   return year * 100 + month
+end
+
+-- The UTC month of a time, as 202611. Kept for the day that came last.
+local last_day, last_month
+local function month_of(ms)
+  local day = (ms - ms % 86400000) / 86400000
+  if day ~= last_day then last_day, last_month = day, month_of_day(day) end
+  return last_month
 end

@@ -117,7 +117,7 @@ local function key_record(epoch, k, window)
   end
   window = window or new_window()
   return pack(KEY_STATE, in_force, epoch, k.month, k.spent, k.held, k.previous_spent,
-    k.previous_held, window.last, window.first, window.total, window.slots)
+    k.previous_held, window.last, window.first, window.total, slots_of(window))
 end
 
 local function write_key(key, epoch, k, window)

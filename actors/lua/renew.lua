@@ -13,7 +13,7 @@ known_leases[KEYS[3]] = nil
 if had_lease == 1 then
   local ends = now_ms(given) + lease_ms
   redis_call('HSET', KEYS[2], ARGV[2], whole(ends))
-  if bucket then know_lease(KEYS[3], bucket.epoch, ends) end
+  if bucket then know_lease(KEYS[3], bucket.epoch, ends, lease_ms) end
 end
 local reply = { had_lease, bucket and bucket.documents or 0 }
 for i = 3, #ARGV, 2 do

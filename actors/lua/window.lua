@@ -11,31 +11,37 @@ local function empty_slots()
   return string.rep('\0', 2 * SLOTS)
 end
 
--- Fills `window` with the record in `bytes` after the first `skipped` of them.
+-- Fills `window` with the record in `bytes` after the first `skipped` of them. Its slots are in
+-- `bytes` after the first `before`: to take them out would make a text for nothing.
 local function parse_window(window, bytes, skipped)
   window.last, window.first, window.total = unpack_record(WINDOW_NUMBERS, bytes, skipped + 1)
-  window.slots = string_sub(bytes, skipped + WINDOW_BYTES + 1)
+  window.bytes, window.before = bytes, skipped + WINDOW_BYTES
   return window
 end
 
-local function window_record(window)
-  return pack(WINDOW, window.last, window.first, window.total, window.slots)
+local function new_window()
+  return { last = 0, first = 0, total = 0, bytes = empty_slots(), before = 0 }
 end
 
-local function new_window()
-  return { last = 0, first = 0, total = 0, slots = empty_slots() }
+local function slots_of(window)
+  return window.before == 0 and window.bytes or string_sub(window.bytes, window.before + 1)
+end
+
+local function window_record(window)
+  return pack(WINDOW, window.last, window.first, window.total, slots_of(window))
 end
 
 local function count_at(window, second)
-  local at = second % SLOTS * 2
-  local low, high = string_byte(window.slots, at + 1, at + 2)
+  local at = window.before + second % SLOTS * 2
+  local low, high = string_byte(window.bytes, at + 1, at + 2)
   return low + high * 256
 end
 
 local function set_count(window, second, count)
-  local at = second % SLOTS * 2
-  local slots = window.slots
-  window.slots = string_sub(slots, 1, at) .. pack('<H', count) .. string_sub(slots, at + 3)
+  local bytes, before = window.bytes, window.before
+  local at = before + second % SLOTS * 2
+  window.bytes, window.before = string_sub(bytes, before + 1, at) .. pack('<H', count)
+    .. string_sub(bytes, at + 3), 0
 end
 
 -- Moves the first second of a window that ends with `last` to one that counts something.
@@ -53,12 +59,12 @@ local function open_window(window, now)
   local second, last = (now - now % 1000) / 1000, window.last
   local jumped_back = second < last - SLOTS
   if jumped_back then
-    window.slots, window.first = empty_slots(), second
+    window.bytes, window.before, window.first = empty_slots(), 0, second
     if window.total > 0 then set_count(window, second, window.total) end
   elseif second <= last then
     second = last
   elseif second - last >= SLOTS then
-    window.slots, window.total, window.first = empty_slots(), 0, second
+    window.bytes, window.before, window.total, window.first = empty_slots(), 0, 0, second
   else
     for passed = last + 1, second do
       local count = count_at(window, passed)

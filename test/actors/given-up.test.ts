@@ -40,10 +40,14 @@ function of({ accounts }: ActorProcess, { row }: TestAccount) {
 /** An account that this process has served before. */
 async function served(other: ActorProcess): Promise<TestAccount> {
   const account = await openAccount(world, { paid: "10" });
+  await serveOnce(other, account);
+  return account;
+}
+
+async function serveOnce(other: ActorProcess, account: TestAccount): Promise<void> {
   const admission = await of(other, account).admit(ask(account.keyId, usd("1")));
   if (admission.verdict !== "admitted") throw new Error(admission.verdict);
   await admission.hold.release(DONE);
-  return account;
 }
 
 test("an admission whose answer was lost is released long before its lease ends", async () => {
@@ -144,7 +148,8 @@ test("an admission that waited in vain for a prepared Redis needs no release", a
   for (const error of await Promise.all(refused)) expect(error).toMatchObject(UNAVAILABLE);
   expect(tries).toBe(2);
   repository.lost = null;
-  await of(other, lost).ensureWallet();
+  // Brings the lease without which Redis would take no hold.
+  await serveOnce(other, lost);
   isLost = true;
   const error = await rejection(of(other, lost).admit(ask(lost.keyId, usd("2"))));
   expect(error).toMatchObject(UNAVAILABLE);

@@ -119,7 +119,8 @@ test("what a key spends, and each second of its window, is read as it was writte
       const [last, first, total, counts] = of;
       const fields = [...Object.keys(values).map((field) => names[field] ?? ""), "epoch"];
       const lua = `${named([...fields, "last", "first", "total"])}
-        local window = { last = r.last, first = r.first, total = r.total, slots = ARGV[2] }
+        local window = { last = r.last, first = r.first, total = r.total }
+        window.bytes, window.before = ARGV[2], 0
         for second, count in ipairs({ struct.unpack('<' .. string.rep('H', 61), ARGV[2]) }) do
           if second <= 61 then set_count(window, second - 1, count) end
         end

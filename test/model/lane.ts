@@ -2,7 +2,7 @@
 // after each command they must agree in everything.
 
 import type { AccountActor } from "../../actors/account-actor.ts";
-import { forgetEnded, forgetOwner, sweep } from "../../actors/call-scripts.ts";
+import { forgetEnded, sweep } from "../../actors/call-scripts.ts";
 import { DETACHED_LEASE_MS, renewDetached, settleDetached } from "../../actors/detached-hold.ts";
 import {
   bucketKeys,
@@ -12,6 +12,7 @@ import {
   MAIL_OWNER,
   opKey,
 } from "../../actors/keys.ts";
+import { forgetOwner } from "../../actors/lease-scripts.ts";
 import type { OpenHold } from "../../actors/open-hold.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";

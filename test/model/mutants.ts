@@ -194,8 +194,13 @@ const LEASES: readonly Mutant[] = [
   },
   {
     breaks: "the first admission in a bucket brings the lease of its process",
-    good: "redis_call('HSET', leases, owner, whole(ends))",
-    bad: "redis_call('HLEN', leases)",
+    good: "ends = now + lease_ms\n  redis_call('HSET', KEYS[2], ARGV[2], whole(ends))",
+    bad: "ends = now + lease_ms",
+  },
+  {
+    breaks: "no hold without a lease",
+    good: "not has_lease(holds, bucket.epoch, now)",
+    bad: "false",
   },
   {
     breaks: "a lease stays as long as its process has holds",

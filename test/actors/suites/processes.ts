@@ -1,9 +1,9 @@
 // Processes that stop, pause and come back: what becomes of their holds, and how they learn of it.
 
 import { describe, expect, test } from "bun:test";
-import { forgetOwner } from "../../../actors/call-scripts.ts";
 import { renewDetached, settleDetached } from "../../../actors/detached-hold.ts";
 import { bucketKeys, holdsKey } from "../../../actors/keys.ts";
+import { forgetOwner } from "../../../actors/lease-scripts.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
 import { type AccountTerms, createTestKey, type TestAccount } from "../../support/accounts.ts";
