@@ -60,3 +60,12 @@ test("a password that may be chosen at sign-up may be chosen at a change of it t
   expect([changed.status, changed.text]).toEqual([200, expect.any(String)]);
   expect((await lab.visitor().signIn("emoji@example.com", newPassword)).status).toBe(200);
 });
+
+test("five characters are no password, also where each takes two units of UTF-16", async () => {
+  const body = { email: "short@example.com", name: "Ada", password: "🔑".repeat(5) };
+  const refused = await lab.visitor().auth("/sign-up/email", body);
+  expect([refused.status, refused.body.error?.message]).toEqual([
+    400,
+    "password must have 10 to 128 characters",
+  ]);
+});
