@@ -87,7 +87,7 @@ export const CONSOLE_ERRORS = {
   too_many_accounts: { status: 409, when: "the person owns as many accounts as one may" },
   too_many_attempts: {
     status: 429,
-    when: "too many attempts from this address or for this inbox; wait for `Retry-After`",
+    when: "too many attempts of this address, inbox or account; wait for `Retry-After`",
   },
 } as const satisfies Readonly<Record<string, ConsoleErrorRow>>;
 

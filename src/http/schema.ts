@@ -45,8 +45,8 @@ interface Words {
 }
 
 interface TextRules extends Words {
+  /** Both in Unicode code points, like JSON Schema; TypeBox itself counts UTF-16 units. */
   readonly minLength?: number;
-  /** In Unicode code points, like JSON Schema; TypeBox itself counts UTF-16 units. */
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: string;
@@ -59,8 +59,9 @@ const patterns = new Map<string, RegExp>();
 
 TypeRegistry.Set<TextRules>(TEXT, ({ minLength = 0, maxLength, pattern }, value) => {
   if (typeof value !== "string") return false;
-  if (minLength > 0 && value.length < minLength) return false;
   // A code point takes at most two UTF-16 units, so counting is rarely needed.
+  if (value.length < minLength) return false;
+  if (minLength > 1 && value.length < 2 * minLength && [...value].length < minLength) return false;
   if (maxLength !== undefined && value.length > maxLength && [...value].length > maxLength) {
     return false;
   }

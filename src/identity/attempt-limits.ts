@@ -17,6 +17,7 @@ interface LimitRow {
   readonly address: Limit;
   readonly inboxFromAddress?: Limit;
   readonly inbox?: Limit;
+  readonly account?: Limit;
 }
 
 const HOUR = 60;
@@ -32,7 +33,8 @@ const ATTEMPT_LIMITS = {
   sign_up: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
   send_code: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
   send_reset: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
-  invite: { address: { limit: 60, minutes: HOUR } },
+  // Each mail carries a name that the account's people choose (D-424).
+  invite: { address: { limit: 60, minutes: HOUR }, account: { limit: 100, minutes: 24 * HOUR } },
   // Each code takes five tries, and an inbox gets three codes in an hour.
   enter_code: {
     address: { limit: 60, minutes: HOUR },
@@ -53,11 +55,18 @@ export interface AttemptLimitsDeps {
   readonly secret: string;
 }
 
+interface Trying {
+  readonly clientIp: string;
+  readonly email: string | null;
+  /** The id of the account for which it is tried, if it is for one. */
+  readonly account?: string;
+}
+
 /** Counts an attempt. @throws ConsoleError if there were too many. */
 export async function countAttempt(
   { attempts, now, secret }: AttemptLimitsDeps,
   kind: AttemptKind,
-  { clientIp, email }: { readonly clientIp: string; readonly email: string | null },
+  { clientIp, email, account }: Trying,
 ): Promise<void> {
   const row: LimitRow = ATTEMPT_LIMITS[kind];
   const address = networkOf(clientIp);
@@ -66,6 +75,7 @@ export async function countAttempt(
     [row.address, `address ${address}`],
     [row.inboxFromAddress, inbox && `inbox ${inbox} from ${address}`],
     [row.inbox, inbox && `inbox ${inbox}`],
+    [row.account, account === undefined ? null : `account ${account}`],
   ];
   const entries = counted.flatMap(([limit, who]): Attempt[] => {
     if (limit === undefined || who === null) return [];
@@ -84,5 +94,6 @@ export async function countAttempt(
 
 function inWords(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
+  if (minutes > 2 * HOUR) return `${Math.ceil(minutes / HOUR)} hours`;
   return seconds <= 60 ? `${seconds} seconds` : `${minutes} minutes`;
 }

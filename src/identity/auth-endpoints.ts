@@ -17,7 +17,7 @@ import { Type } from "../http/schema.ts";
 import { atLeast } from "./answer-time.ts";
 import { countAttempt } from "./attempt-limits.ts";
 import { AUTH_PATHS, type AuthPath } from "./auth-paths.ts";
-import { AUTH_PATH, DEVICE_HEADER, IP_HEADER } from "./auth-terms.ts";
+import { AUTH_PATH, DEVICE_HEADER, IP_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
 import { deviceOf } from "./device-cookie.ts";
 import { emailOf } from "./email-field.ts";
 import type { Identity } from "./identity.ts";
@@ -30,6 +30,29 @@ export interface IdentityDeps extends ConsoleFrameDeps {
 type Fields = Readonly<Record<string, unknown>>;
 
 const BODY_BYTES_MAX = 8 * 1_024;
+
+interface Refusal {
+  readonly code: ConsoleErrorCode;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** better-auth's refusals after too many wrong codes: what has ended, and what helps (D-423). */
+const AFTER_WRONG_CODES: Readonly<Record<string, Refusal>> = {
+  TOO_MANY_ATTEMPTS: {
+    code: "otp_expired",
+    message: "There were too many wrong codes. Ask for another code",
+  },
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: {
+    code: "invalid_two_factor_cookie",
+    message: "There were too many wrong codes. Sign in again",
+  },
+  ACCOUNT_TEMPORARILY_LOCKED: {
+    code: "too_many_attempts",
+    message: `There were too many wrong codes. Try again in ${LOCKED_SECONDS / 60} minutes`,
+    retryAfterSeconds: LOCKED_SECONDS,
+  },
+};
 
 const showSso = visitorEndpoint({
   id: "showSso",
@@ -124,27 +147,34 @@ async function ours(response: Response, proof: object | null): Promise<Response>
   const { status } = response;
   const isFine = status === OK;
   const { token: _, session: __, code, message, ...fields } = body ?? {};
-  const ourCode = codeOf(code);
-  if (status >= ERRORS.internal_error.status && ourCode === null) {
+  const known = refusalOf(code, message);
+  if (status >= ERRORS.internal_error.status && known === null) {
     throw new Error(`better-auth failed: ${status} ${code} ${message}`);
   }
   const answer = isFine
     ? Response.json({ ...fields, ...(proof !== null && { development: proof }) })
-    : refusalOf(ourCode, message);
+    : answerOf(known ?? { code: "not_possible", message: wordsOf(message) });
   for (const cookie of response.headers.getSetCookie()) answer.headers.append("set-cookie", cookie);
   return answer;
 }
 
-/** Our code for one of better-auth's; null if we have none. */
-function codeOf(theirs: unknown): ConsoleErrorCode | null {
+/** Our refusal for one of better-auth's; null if we have none. */
+function refusalOf(theirs: unknown, message: unknown): Refusal | null {
+  const known = AFTER_WRONG_CODES[String(theirs)];
+  if (known !== undefined) return known;
   const name = String(theirs).toLowerCase();
-  if (name === "unauthorized") return "not_signed_in";
-  return isConsoleErrorCode(name) ? name : null;
+  const code = name === "unauthorized" ? "not_signed_in" : name;
+  return isConsoleErrorCode(code) ? { code, message: wordsOf(message) } : null;
 }
 
 /** Codes that are not in our table say nothing to a page; the message is for people. */
-function refusalOf(ourCode: ConsoleErrorCode | null, theirMessage: unknown): Response {
-  const code = ourCode ?? "not_possible";
-  const message = String(theirMessage ?? "This is not possible");
-  return Response.json({ error: { code, message } }, { status: CONSOLE_ERRORS[code].status });
+function wordsOf(message: unknown): string {
+  return String(message ?? "This is not possible");
+}
+
+function answerOf({ code, message, retryAfterSeconds }: Refusal): Response {
+  const { status } = CONSOLE_ERRORS[code];
+  const answer = Response.json({ error: { code, message } }, { status });
+  if (retryAfterSeconds !== undefined) answer.headers.set("retry-after", `${retryAfterSeconds}`);
+  return answer;
 }

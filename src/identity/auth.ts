@@ -16,6 +16,7 @@ import {
   AUTH_PATH,
   CODE_LENGTH,
   LINK_PATH,
+  LOCKED_SECONDS,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
   SSO_PATH,
@@ -57,6 +58,7 @@ const CODE_ATTEMPTS = 5;
 const RESET_SECONDS = 60 * 60;
 const SESSION_SECONDS = 14 * 24 * 60 * 60;
 const SECOND_FACTOR_SECONDS = 10 * 60;
+const WRONG_CODES_MAX = 10;
 const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
 
 /** Where better-auth makes the session of whoever has just changed the password. */
@@ -154,6 +156,7 @@ export function createAuth(deps: AuthDeps) {
           issuer: mails.deps.service,
           twoFactorCookieMaxAge: SECOND_FACTOR_SECONDS,
           trustDeviceMaxAge: TRUSTED_DEVICE_SECONDS,
+          accountLockout: { maxFailedAttempts: WRONG_CODES_MAX, durationSeconds: LOCKED_SECONDS },
         }),
       ),
       {
@@ -211,7 +214,8 @@ function passwords({ mails, people, passwords: password }: AuthDeps) {
     disableSignUp: true,
     requireEmailVerification: true,
     minPasswordLength: PASSWORD_LENGTH_MIN,
-    maxPasswordLength: PASSWORD_LENGTH_MAX,
+    // It counts UTF-16 units, of which a character has up to two; our schemas count characters.
+    maxPasswordLength: 2 * PASSWORD_LENGTH_MAX,
     resetPasswordTokenExpiresIn: RESET_SECONDS,
     revokeSessionsOnPasswordReset: true,
     sendResetPassword: ({ user, token }: { user: Addressee; token: string }) =>

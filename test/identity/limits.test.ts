@@ -68,6 +68,31 @@ test("an invitation that cannot be mailed is refused, and the one before works",
   expect(accepted.status).toBe(200);
 });
 
+test("an account mails a hundred invitations in a day, from however many addresses", async () => {
+  const owner = await lab.person("recruiter@example.com");
+  const path = `/console/api/accounts/${await owner.firstAccount()}/invitations`;
+  let sender = owner;
+  const invite = async (name: string) => {
+    const body = { email: `${name}@example.net`, role: "viewer" };
+    return await sender.post(path, body);
+  };
+  for (let count = 0; count < 100; count += 1) {
+    if (count % 50 === 0) {
+      sender = lab.visitor();
+      for (const [name, value] of owner.cookies) sender.cookies.set(name, value);
+    }
+    expect((await invite(`invited-${count}`)).status).toBe(200);
+  }
+  const refused = await invite("one-more");
+  expect([refused.status, refused.body.error?.code]).toEqual([429, "too_many_attempts"]);
+  expect(refused.body.error.message).toContain("24 hours");
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  const other = await lab.person("other-recruiter@example.com");
+  const account = await other.firstAccount();
+  const fine = { email: "one-more@example.net", role: "viewer" };
+  expect((await other.post(`/console/api/accounts/${account}/invitations`, fine)).status).toBe(200);
+});
+
 test("a notice says only what its reader can do", async () => {
   const { sql } = lab.stores.database;
   const person = await lab.person("before@example.com");

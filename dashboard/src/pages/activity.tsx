@@ -36,8 +36,8 @@ export function ActivityPanel({ account }: { readonly account: string }) {
                     {entries.map((entry) => (
                       <tr key={`${entry.at} ${entry.action} ${entry.about}`}>
                         <td className="nowrap tabular">{dayTime(entry.at)}</td>
-                        <td>{entry.actor}</td>
-                        <td>
+                        <td className="words">{entry.actor}</td>
+                        <td className="words">
                           {t.people.action(entry.action)} <span className="dim">{entry.about}</span>
                         </td>
                         <td>{entry.country ?? "–"}</td>

@@ -3,12 +3,12 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { closeAccount, type Proof, prove } from "../api/people.ts";
+import { closeAccount } from "../api/people.ts";
 import { meQuery, overviewQuery, queryClient } from "../api/queries.ts";
 import { isZero, moneyText } from "../money.ts";
 import { Ask } from "../parts/ask.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { ProofFields } from "../parts/proof-fields.tsx";
+import { ProofFields, useProof } from "../parts/proof-fields.tsx";
 import type { Account } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -41,11 +41,11 @@ interface ConfirmProps {
 
 function Confirm({ account, close }: ConfirmProps) {
   const { data } = useQuery(overviewQuery(account.id));
-  const [proof, setProof] = useState<Proof | null>(null);
+  const { proof, setProof, give } = useProof();
   const [typed, setTyped] = useState("");
   const run = async () => {
     if (proof === null) return;
-    await prove(proof);
+    await give();
     await closeAccount(account.id);
     await queryClient.invalidateQueries(meQuery);
     await queryClient.invalidateQueries({ queryKey: [account.id] });

@@ -3,11 +3,11 @@
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { MailedReply } from "../api/auth.ts";
-import { askForEmail, type Proof, prove } from "../api/people.ts";
+import { askForEmail } from "../api/people.ts";
 import { Mailed } from "../entry/mailed.tsx";
 import { Ask } from "../parts/ask.tsx";
 import { Notice, Panel } from "../parts/panel.tsx";
-import { ProofFields } from "../parts/proof-fields.tsx";
+import { ProofFields, useProof } from "../parts/proof-fields.tsx";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -15,11 +15,11 @@ export function EmailPanel() {
   const { person } = useMe();
   const [asking, setAsking] = useState(false);
   const [email, setEmail] = useState("");
-  const [proof, setProof] = useState<Proof | null>(null);
+  const { proof, setProof, give } = useProof();
   const [sent, setSent] = useState<MailedReply | null>(null);
   const run = async () => {
     if (proof === null) return;
-    await prove(proof);
+    await give();
     setSent(await askForEmail(email.trim()));
     setProof(null);
   };

@@ -5,12 +5,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { PasskeysReply } from "../../../src/console/passkeys-schema.ts";
 import { addPasskey, canUsePasskeys, listPasskeys, removePasskey } from "../api/passkeys.ts";
-import { type Proof, prove } from "../api/people.ts";
 import { queryClient } from "../api/queries.ts";
 import { Ask } from "../parts/ask.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { ProofFields } from "../parts/proof-fields.tsx";
+import { ProofFields, useProof } from "../parts/proof-fields.tsx";
 import { t } from "../texts.ts";
 import { dayTime } from "../time.ts";
 
@@ -90,10 +89,10 @@ function Table({ passkeys, remove }: TableProps) {
 
 function Add({ close }: { readonly close: () => void }) {
   const [name, setName] = useState("");
-  const [proof, setProof] = useState<Proof | null>(null);
+  const { proof, setProof, give } = useProof();
   const run = async () => {
     if (proof === null) return;
-    await prove(proof);
+    await give();
     await addPasskey(name.trim());
     await queryClient.invalidateQueries({ queryKey: KEY });
   };
@@ -128,10 +127,10 @@ interface RemoveProps {
 }
 
 function Remove({ passkey, close }: RemoveProps) {
-  const [proof, setProof] = useState<Proof | null>(null);
+  const { proof, setProof, give } = useProof();
   const run = async () => {
     if (proof === null) return;
-    await prove(proof);
+    await give();
     await removePasskey(passkey.id);
     await queryClient.invalidateQueries({ queryKey: KEY });
   };

@@ -131,11 +131,14 @@ interface MemberRowProps {
 }
 
 function MemberRow({ member, account, canChange, remove }: MemberRowProps) {
-  const [role, setRole] = useState<Role>(member.role);
+  // Only a choice is kept: the role itself may be changed elsewhere.
+  const [choice, setChoice] = useState<Role | null>(null);
+  const role = choice ?? member.role;
   const change = useChange(async () => {
     await changeRole(account.id, member.person_id, role);
     say(t.people.roleChanged(member.email));
     await outdateAccount(account.id);
+    setChoice(null);
     await queryClient.invalidateQueries(meQuery);
   });
   const choices = rolesFor(account.role);
@@ -157,7 +160,7 @@ function MemberRow({ member, account, canChange, remove }: MemberRowProps) {
               aria-label={t.people.roleOf(member.email)}
               data={choices.map((one) => ({ value: one, label: t.nav.roles[one] }))}
               value={role}
-              onChange={(next) => next !== null && setRole(next)}
+              onChange={(next) => next !== null && setChoice(next)}
             />
             {role !== member.role && (
               <Button size="xs" loading={change.busy} onClick={() => void change.start()}>

@@ -4,7 +4,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type MailedReply, sendCode } from "../api/auth.ts";
-import type { Proof } from "../api/people.ts";
+import { type Proof, prove } from "../api/people.ts";
 import { CodeInput } from "../entry/code.tsx";
 import { Mailed } from "../entry/mailed.tsx";
 import { useMe } from "../session.tsx";
@@ -13,6 +13,19 @@ import { Problem, useChange } from "./ask.tsx";
 import { CurrentPassword } from "./current-password.tsx";
 
 const CODE_DIGITS = 6;
+
+/** The proof that a dialog asks for, and giving it to the server. */
+export function useProof() {
+  const [proof, setProof] = useState<Proof | null>(null);
+  const [given, setGiven] = useState<Proof | null>(null);
+  /** A mailed code works once: if what follows is tried again, it is not given again. */
+  const give = async () => {
+    if (proof === null || (proof === given && "otp" in proof)) return;
+    await prove(proof);
+    setGiven(proof);
+  };
+  return { proof, setProof, give };
+}
 
 interface ProofFieldsProps {
   /** Given the proof, or null as long as it is not complete. */

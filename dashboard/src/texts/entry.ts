@@ -66,11 +66,11 @@ export const entryTexts = {
     invalid_password: "The password is wrong.",
     invalid_token: "This link is wrong, was used, or is too old. Ask for a new one.",
     invalid_otp: "The code is wrong.",
-    otp_expired: "The code is too old. Ask for a new one.",
+    otp_expired: "This code has ended. Ask for a new one.",
     too_many_attempts: "Too many tries. Wait a little and try again.",
     invalid_passkey: "This passkey is not known here. Sign in in another way.",
     invalid_code: "The code is wrong.",
     invalid_backup_code: "The backup code is wrong, or was used.",
-    invalid_two_factor_cookie: "This took too long. Sign in again.",
+    invalid_two_factor_cookie: "This sign-in has ended. Sign in again.",
   },
 };

@@ -1,0 +1,85 @@
+// What a page shows after something changed elsewhere, after a refusal, and with the longest names,
+// in a real browser against the real product.
+
+import { describe, expect, test } from "bun:test";
+import type { Visitor } from "../support/browser.ts";
+import { sharedStage } from "../support/browser-stage.ts";
+
+const { canRun, ...stage } = await sharedStage();
+const { visitor: ada, account } = await stage.person("ada@example.com");
+const bob = await stage.visitor();
+
+/** Sends a change as another window of the same person would. */
+async function post({ page }: Visitor, path: string, body: object): Promise<number> {
+  return await page.evaluate(
+    async ([address, text]) => {
+      const init = { method: "POST", headers: { "content-type": "application/json" } };
+      return (await fetch(address, { ...init, body: text })).status;
+    },
+    [`/console/api/${path}`, JSON.stringify(body)] as const,
+  );
+}
+
+async function invite(email: string): Promise<string> {
+  await ada.page.getByLabel(/^E-mail/).fill(email);
+  await ada.button("Invite").click();
+  await ada.sees(`An invitation is on its way to ${email}.`);
+  const mailed = ada.page.getByRole("link", { name: "the link" });
+  return (await mailed.getAttribute("href")) ?? "";
+}
+
+describe.skipIf(!canRun)("a page", () => {
+  test("shows the role that a member has now, after it was changed elsewhere", async () => {
+    await ada.go(`${account}/team`);
+    const link = await invite("bob@example.com");
+    await bob.signUp("bob@example.com");
+    await bob.page.goto(link);
+    await bob.button("Accept the invitation").click();
+    await bob.page.waitForURL(new RegExp(account));
+    await ada.go(`${account}/team`);
+    const role = ada.page.getByRole("combobox", { name: "Role of bob@example.com" });
+    expect(await role.inputValue()).toBe("viewer");
+    const me = await bob.page.evaluate(async () => (await fetch("/console/api/me")).json());
+    const { person } = me as { readonly person: { readonly id: string } };
+    const path = `accounts/${account}/members/${person.id}/role`;
+    expect(await post(ada, path, { role: "billing" })).toBe(200);
+    // The page reads the team again.
+    await invite("carol@example.com");
+    await ada.sees(/carol@example.com · viewer/);
+    expect(await role.inputValue()).toBe("billing");
+    expect(await ada.button("Save").count()).toBe(0);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("takes a mailed code once, however often the change after it is tried", async () => {
+    await ada.go(`${account}/settings`);
+    await ada.button("Change the address").click();
+    const dialog = ada.page.getByRole("dialog");
+    await dialog.getByLabel("New address").fill("ada@nowhere");
+    await ada.button("Use a mailed code instead").click();
+    await ada.button("Mail me a code").click();
+    await ada.typeCode(await ada.text(dialog.locator(".notice code")));
+    await ada.button("Continue").click();
+    await ada.sees("email has no valid domain");
+    await dialog.getByLabel("New address").fill("ada@example.org");
+    await ada.button("Continue").click();
+    await ada.sees("A link is on its way to ada@example.org.");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("with the longest names and addresses fits a phone", async () => {
+    const long = "W".repeat(64);
+    expect(await post(ada, `accounts/${account}/rename`, { name: long })).toBe(200);
+    expect(await post(ada, "me/name", { name: long })).toBe(200);
+    const key = { name: long, scopes: ["models"] };
+    expect(await post(ada, `accounts/${account}/keys`, key)).toBe(200);
+    const email = `${"w".repeat(60)}@${"w".repeat(60)}.${"w".repeat(60)}.example.com`;
+    const wish = { email, role: "viewer" };
+    expect(await post(ada, `accounts/${account}/invitations`, wish)).toBe(200);
+    for (const path of ["team", "keys", "limits", "overview", "usage?group=key", "settings"]) {
+      await ada.go(`${account}/${path}`);
+      await ada.inspect(`long-${path.split("?")[0]}`);
+    }
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
