@@ -6,7 +6,7 @@ export const AUTH_PATH = "/console/auth";
 export const PASSWORD_LENGTH_MIN = 10;
 export const PASSWORD_LENGTH_MAX = 128;
 export const CODE_LENGTH = 6;
-/** For how long nobody enters the second factor of a person after too many wrong codes. */
+/** For how long the second factor of a person is refused after too many wrong codes. */
 export const LOCKED_SECONDS = 15 * 60;
 
 // Paths of our own inside better-auth.
