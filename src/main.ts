@@ -25,6 +25,7 @@ import { type ApiStores, openApiStores } from "./start/api-stores.ts";
 import { openProviders, type Providers } from "./start/providers.ts";
 import { checkWrites } from "./store/redis-check.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
+import { openFetch } from "./upstream/open-fetch.ts";
 
 const METRICS_PORT = 9464;
 const SETTLE_LOOK_MS = 20;
@@ -45,7 +46,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const stores = await openApiStores(config, { clock, random, log });
   const { redis, database, accounts, queue, pauses, registry, metrics } = stores;
   const providers = await openProviders(config, {
-    ...{ clock, random, log, fetch, database },
+    ...{ clock, random, log, database },
+    fetch: openFetch(config, clock),
     meter: metrics.upstream,
   });
   const rejected = new RejectedEntries(database);

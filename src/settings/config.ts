@@ -54,11 +54,16 @@ export interface ServerConfig extends StoreConfig {
   readonly freePlanAllowance: NanoUsd;
   /** How many upstream requests Bun runs at once; more wait, whichever upstream they are for. */
   readonly outgoingRequestsMax: number;
+  /** Whether requests to upstream servers go through a proxy, as the variables of Bun say. */
+  readonly usesProxy: boolean;
   /** Whether the page at /docs has forms that send requests. */
   readonly docsTryIt: boolean;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;
 }
+
+/** What Bun's `fetch` looks at to find a proxy. */
+const PROXY_VARIABLES = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"] as const;
 
 /** Where /metrics listens; port 0 is any free one. */
 export interface MetricsConfig {
@@ -137,6 +142,7 @@ export function loadServerConfig(
     walletIdleMs: values.WALLET_IDLE_SECONDS,
     freePlanAllowance: values.FREE_PLAN_ALLOWANCE_USD,
     outgoingRequestsMax: values.BUN_CONFIG_MAX_HTTP_REQUESTS,
+    usesProxy: PROXY_VARIABLES.some((name) => (env[name] ?? "") !== ""),
     docsTryIt: values.DOCS_TRY_IT,
     environment: env,
   });

@@ -2,9 +2,26 @@
 
 import { ApiError } from "../core/errors.ts";
 import { RouteFailure } from "./route-failure.ts";
+import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";
 
-/** The platform's `fetch`, passed in so tests can replace it. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** Sends requests: `HttpClient`, or the platform's `fetch`. */
+export type Fetch = (url: string, init: UpstreamInit) => Promise<UpstreamResponse>;
+
+/** What both of them take. */
+export interface UpstreamInit {
+  readonly method: "GET" | "POST";
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  readonly signal: AbortSignal | null;
+  /** Redirects are not followed: they could lead to an address that no operator configured. */
+  readonly redirect: "manual";
+  /**
+   * Requests end by their signal. Otherwise the platform ends them after six silent minutes,
+   * whatever limit is configured (D-443).
+   */
+  readonly timeout: false;
+  readonly tls?: { readonly servername: string } | undefined;
+}
 
 /** A JSON object from an upstream, not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -17,7 +34,7 @@ export interface UpstreamRequest {
   readonly fetch: Fetch;
   readonly url: string;
   readonly method: "GET" | "POST";
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Record<string, string>;
   readonly body?: string | undefined;
   /** Aborted when nobody waits for the reply any more; a TimeLimit has such a signal. */
   readonly signal?: AbortSignal | undefined;
@@ -29,61 +46,31 @@ export interface UpstreamRequest {
 const HEALTHY_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 429]);
 
 /**
- * Requests end by their signal. Unless `timeout` is false, the platform ends them after six silent
- * minutes, whatever limit is configured (D-443); its types lack the option.
- */
-type UpstreamInit = BunFetchRequestInit & { readonly timeout: false };
-
-/**
- * Sends a request, and has the response read under the same signal. Redirects are not followed:
- * they could lead to an address that no operator configured. Throws the signal's reason if it was
- * aborted, what `read` throws, or a RouteFailure. That one contains nothing of the address, which
- * may have the key or the caller's words in it.
+ * Sends a request, and has the response read under the same signal. Throws the signal's reason if
+ * it was aborted, what `read` throws, or a RouteFailure. That one contains nothing of the address,
+ * which may have the key or the caller's words in it.
  */
 export async function exchange<T>(
   request: UpstreamRequest,
-  read: (response: Response) => Promise<T> | T,
+  read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
   const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
-  const init: UpstreamInit = { method, headers, body, signal, redirect: "manual", timeout: false };
-  if (serverName !== undefined) init.tls = { servername: serverName };
-  let hasAnswered = false;
+  const fixed = { redirect: "manual", timeout: false } as const;
+  const tls = serverName === undefined ? undefined : { servername: serverName };
+  let response: UpstreamResponse | null = null;
   try {
-    const response = await send(fetch, url, init);
-    hasAnswered = true;
+    response = await fetch(url, { method, headers, body, signal, tls, ...fixed });
     return await read(response);
   } catch (error) {
+    // Otherwise its connection would stay open.
+    if (response !== null) await giveUpBody(response);
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
-    throw hasAnswered ? brokenReply(error) : connectionFailure(error);
+    throw response === null ? connectionFailure(error) : brokenReply(error);
   }
 }
 
-/** A server that has closed an idle connection resets the next request within a round trip. */
-const STALE_MS = 1_000;
-
-/**
- * Sends a request again, once, if its connection was closed soon and before any answer: a server
- * closes a connection that was idle for some seconds, also while the next request is on its way.
- * The platform does not try again, and cannot tell such a connection from a new one. After a second
- * the server is at work on the request, and would do the work twice (D-441).
- */
-async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
-  let isSoon = true;
-  const timer = setTimeout(() => {
-    isSoon = false;
-  }, STALE_MS);
-  try {
-    return await fetch(url, init);
-  } catch (error) {
-    if (!isSoon || init.signal?.aborted || codeOf(error) !== "ECONNRESET") throw error;
-    return await fetch(url, init);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** What the platform says of a connection that failed, without the address. */
+/** What is known of a connection that failed, without the address. */
 function connectionFailure(error: unknown): RouteFailure {
   return new RouteFailure(`The server did not answer (${codeOf(error)})`, "connection");
 }
@@ -98,7 +85,7 @@ export function brokenReply(error: unknown): RouteFailure {
 
 /** A status that is no answer. `isHealthy` if it does not mean that the server is unhealthy. */
 export function statusFailure(
-  { status, headers }: Pick<Response, "status" | "headers">,
+  { status, headers }: Pick<UpstreamResponse, "status" | "headers">,
   { isHealthy = false, detail = "" } = {},
 ): RouteFailure {
   const blames = isHealthy || HEALTHY_STATUSES.has(status) ? "nobody" : "server";
@@ -107,7 +94,7 @@ export function statusFailure(
 
 /** The same for a response whose body nobody has read; it gives up the body. */
 export async function refusalOf(
-  response: Response,
+  response: UpstreamResponse,
   options?: { readonly isHealthy: boolean },
 ): Promise<RouteFailure> {
   await giveUpBody(response);
@@ -115,11 +102,11 @@ export async function refusalOf(
 }
 
 /** Ends a response whose body is not needed. That the body broke off does not matter then. */
-export async function giveUpBody({ body }: Pick<Response, "body">): Promise<void> {
+export async function giveUpBody({ body }: Pick<UpstreamResponse, "body">): Promise<void> {
   await body?.cancel().catch(() => {});
 }
 
-/** What the platform calls an error; its message may quote the address. */
+/** The code of an error; its message may quote the address. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const code = "code" in error ? error.code : null;
@@ -127,7 +114,7 @@ function codeOf(error: unknown): string {
 }
 
 /** The text of a body; throws a RouteFailure if it is longer than `bytesMax`. */
-export async function readText(response: Response, bytesMax: number): Promise<string> {
+export async function readText(response: UpstreamResponse, bytesMax: number): Promise<string> {
   const { headers } = response;
   const declared = headers.get("content-length");
   // In pieces, or packed, a body may be longer than what it declares.
@@ -146,7 +133,7 @@ export async function readText(response: Response, bytesMax: number): Promise<st
 }
 
 /** The same for bytes. */
-export async function readBytes(response: Response, bytesMax: number): Promise<Uint8Array> {
+export async function readBytes(response: UpstreamResponse, bytesMax: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const bytes of response.body ?? []) {
@@ -179,7 +166,7 @@ export function jsonOrNull(text: string): unknown {
 const RETRY_SECONDS_MAX = 86_400;
 
 /** The delay in a server's `Retry-After`, in whole seconds from now; null if there is none. */
-export function retryAfterOf(headers: Headers): number | null {
+export function retryAfterOf(headers: ResponseHeaders): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   // A date refers to the server's clock, which its `Date` header shows.
   const seconds = /^\d+(\.\d+)?$/.test(value)

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../../src/core/log.ts";
 import { GUIDE_MODEL } from "../../src/services/chat/catalogue.ts";
-import type { Probe } from "../../src/services/chat/providers/local-models.ts";
 import { CatalogueError, parseCatalogue } from "../../src/settings/catalogue-file.ts";
 import {
   CatalogueSource,
   type CatalogueSourceOptions,
 } from "../../src/settings/catalogue-source.ts";
+import type { Fetch } from "../../src/upstream/upstream-http.ts";
 import { eventually } from "../support/eventually.ts";
 
 let folder: string;
@@ -69,10 +69,10 @@ function ids(source: CatalogueSource): string[] {
   return [...source.current().models.keys()].filter((id) => id !== GUIDE_MODEL);
 }
 
-const nobody: Probe = () => Promise.reject(new Error("Connection refused"));
+const nobody: Fetch = () => Promise.reject(new Error("Connection refused"));
 
 /** Servers by port, each with what it lists; whoever is not in it does not answer. */
-function servers(lists: Record<number, unknown>): Probe {
+function servers(lists: Record<number, unknown>): Fetch {
   return async (url) => {
     const { port, pathname, hostname } = new URL(url);
     const list = lists[Number(port)];
@@ -188,9 +188,9 @@ describe("servers of this machine", () => {
   test("are found on the ports that they use by default", async () => {
     const asked: string[] = [];
     await openSource({
-      probe: (url) => {
+      probe: (url, init) => {
         asked.push(url);
-        return nobody(url, {});
+        return nobody(url, init);
       },
     });
     expect(asked.map((url) => new URL(url).port).sort()).toEqual(["11434", "1234", "8000", "8080"]);
@@ -265,7 +265,7 @@ describe("servers of this machine", () => {
 
   test("that never answer do not hold up the start", async () => {
     const signals: AbortSignal[] = [];
-    const probe: Probe = (_, { signal }) => {
+    const probe: Fetch = (_, { signal }) => {
       if (signal) signals.push(signal);
       return new Promise((_resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));

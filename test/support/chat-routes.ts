@@ -17,6 +17,7 @@ import type {
 import { catalogueOf } from "../../src/settings/catalogue.ts";
 import { realClock } from "./fake-clock.ts";
 import type { FakeUpstream } from "./fake-upstream.ts";
+import { upstreamFetch } from "./upstream-fetch.ts";
 
 export const KEY = "sk-fake-key-that-nobody-may-see";
 export const PROMPT = "the canary of the prompt";
@@ -103,7 +104,7 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
     chat: createChatProvider({
       catalogue: () => catalogue,
       guide: noGuide,
-      fetch: (url, init) => fetch(url, init),
+      fetch: upstreamFetch,
       clock: { monotonicMs: () => routes.clockMs, after: realClock.after },
       log: { info: note, warn: note, error: note },
     }),
@@ -141,7 +142,7 @@ export function upstreamCall(
   return {
     ...{ provider, model, publicId: "public-model" },
     ...{ request: REQUEST, showsReasoning: false, signal: idle() },
-    fetch: (url, init) => fetch(url, init),
+    fetch: upstreamFetch,
     ...parts,
   };
 }

@@ -16,6 +16,7 @@ import * as live from "./maps-fixtures/live.ts";
 import * as motis from "./maps-fixtures/motis.ts";
 import * as osm from "./maps-fixtures/openstreetmap.ts";
 import { png } from "./maps-fixtures/picture.ts";
+import { upstreamFetch } from "./upstream-fetch.ts";
 
 export interface Case {
   readonly kind: MapsKind;
@@ -130,7 +131,11 @@ export async function askServer(
 }
 
 /** The service of any action; its parameters were checked for just that action. */
-export function serviceOf(server: MapsServer, action: MapsAction, fetchWith: Fetch = fetch) {
+export function serviceOf(
+  server: MapsServer,
+  action: MapsAction,
+  fetchWith: Fetch = upstreamFetch,
+) {
   const services = remoteServers({ now: () => NOW_MS })(server, { fetch: fetchWith });
   const service = services[action];
   if (service === undefined) throw new Error(`${server.kind} does not serve ${action}`);

@@ -13,6 +13,7 @@ import {
   type SearchServer,
 } from "../../src/services/search/search-catalogue.ts";
 import { realClock } from "./fake-clock.ts";
+import { upstreamFetch } from "./upstream-fetch.ts";
 
 /** A request for this query with defaults for everything else. */
 export function searchFor(query: string, fields: Partial<SearchRequest> = {}): SearchRequest {
@@ -77,7 +78,7 @@ export function searchOver(
     search: createSearchProvider({
       servers: () => servers,
       embedded,
-      fetch: (url, init) => fetch(url, init),
+      fetch: upstreamFetch,
       now: Date.now,
       clock: { monotonicMs: () => made.clockMs, after: realClock.after },
       log: { info: note, warn: note, error: note },

@@ -5,6 +5,7 @@ import { OK } from "../../../core/errors.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
+  type Fetch,
   isObject,
   parseJson,
   readText,
@@ -20,10 +21,8 @@ import {
   RESERVED_MODELS,
 } from "../catalogue.ts";
 
-export type Probe = (url: string, init: RequestInit) => Promise<Response>;
-
 export interface LocalModelsOptions {
-  readonly probe: Probe;
+  readonly probe: Fetch;
   /** The port of Farebox itself, which is not probed. */
   readonly ownPort: number | null;
 }
@@ -64,7 +63,7 @@ interface Seen {
 /** The models that the servers of this machine offer, as of the last `refresh`. */
 export class LocalModels {
   readonly #servers: readonly LocalServer[];
-  readonly #probe: Probe;
+  readonly #probe: Fetch;
   readonly #seen = new Map<LocalServer, Seen>();
 
   constructor({ probe, ownPort }: LocalModelsOptions) {

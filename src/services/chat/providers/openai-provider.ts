@@ -14,6 +14,11 @@ import {
   readText,
   statusFailure,
 } from "../../../upstream/upstream-http.ts";
+import type {
+  BodyRead,
+  BodyReader,
+  UpstreamResponse,
+} from "../../../upstream/upstream-response.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
@@ -140,7 +145,7 @@ class UpstreamStream extends Batches {
     else body.read().then(this.#onRead, this.#onReadFailure);
   }
 
-  readonly #onRead = ({ done, value }: Awaited<ReturnType<BodyReader["read"]>>): void => {
+  readonly #onRead = ({ done, value }: BodyRead): void => {
     const wasFinished = this.#reply.isFinished;
     const batch = done ? null : this.#reply.read(value);
     if (batch !== null) this.#timeout.isWaiting = false;
@@ -184,8 +189,6 @@ class UpstreamStream extends Batches {
   }
 }
 
-type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
-
 /**
  * Reads the body to its end, which follows soon after the [DONE]. Aborting the request before that
  * would close the connection, which could otherwise be reused.
@@ -207,12 +210,14 @@ function send<T>(
   call: UpstreamCall,
   stream: boolean,
   signal: AbortSignal,
-  read: (response: Response) => Promise<T> | T,
+  read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
   const { provider, fetch } = call;
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: stream ? "text/event-stream" : "application/json",
+    // Packing would hold a stream back, and a reply is short.
+    "accept-encoding": "identity",
   };
   if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
   const url = `${provider.baseUrl}/chat/completions`;
@@ -223,7 +228,7 @@ function send<T>(
 }
 
 /** Throws what a status other than 200 means. */
-async function refuse(response: Response, call: UpstreamCall): Promise<never> {
+async function refuse(response: UpstreamResponse, call: UpstreamCall): Promise<never> {
   const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, call);
   throw statusFailure(response, {

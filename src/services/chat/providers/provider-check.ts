@@ -11,6 +11,7 @@ import {
   parseJson,
   readText,
 } from "../../../upstream/upstream-http.ts";
+import type { UpstreamResponse } from "../../../upstream/upstream-response.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 
 const LIST_BYTES_MAX = 8 * 1_024 * 1_024;
@@ -40,7 +41,7 @@ export async function checkProvider(
   }
 }
 
-async function readList(response: Response): Promise<ProviderCheck> {
+async function readList(response: UpstreamResponse): Promise<ProviderCheck> {
   if (UNAUTHORIZED.has(response.status)) {
     await giveUpBody(response);
     return { ok: false, problem: `The server refuses the key (${response.status})` };

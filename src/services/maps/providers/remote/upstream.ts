@@ -14,6 +14,7 @@ import {
   refusalOf,
   statusFailure,
 } from "../../../../upstream/upstream-http.ts";
+import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import type { MapsAction, ParametersOf } from "../../actions.ts";
 import type { MapsServer } from "../../servers.ts";
 import { type MapsAnswer, refusalFor, type Service, type Unable } from "../provider.ts";
@@ -97,7 +98,7 @@ export async function requestBytes(
 }
 
 /** A reply with status 200, or a refusal that may mean that nothing was found. */
-async function readReply(response: Response) {
+async function readReply(response: UpstreamResponse) {
   const { status, headers } = response;
   if (status === OK) return { status, headers, text: await readText(response, REPLY_BYTES_MAX) };
   if (!REFUSALS.has(status)) throw await failureOf(response);
@@ -106,7 +107,7 @@ async function readReply(response: Response) {
   return { status, headers, text };
 }
 
-async function failureOf(response: Response): Promise<RouteFailure> {
+async function failureOf(response: UpstreamResponse): Promise<RouteFailure> {
   return await refusalOf(response, { isHealthy: response.status === FORBIDDEN });
 }
 
@@ -114,7 +115,7 @@ async function send<T>(
   upstream: Upstream,
   { path, query = {}, body }: UpstreamRequest,
   signal: AbortSignal,
-  read: (response: Response) => Promise<T>,
+  read: (response: UpstreamResponse) => Promise<T>,
 ): Promise<T> {
   const { server, keyParameter, fetch } = upstream;
   const headers: Record<string, string> = { "user-agent": USER_AGENT };

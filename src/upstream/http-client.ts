@@ -1,0 +1,213 @@
+// An HTTP/1.1 client for requests to upstream servers, over Bun's sockets. For each request, Bun's
+// `fetch` wakes a second thread and makes a stream with a buffer of its own: a tenth of the CPU of a
+// call, and a third of the memory of an open stream (docs/performance.md).
+//
+// It also knows more of its connections: only a request that was lost on one that the server may
+// just have closed is sent again.
+
+import {
+  type ConnectionOwner,
+  HttpConnection,
+  type SentRequest,
+  type ServerAddress,
+} from "./http-connection.ts";
+import { HttpExchange } from "./http-exchange.ts";
+import { unpacked } from "./unpacked.ts";
+import type { Fetch, UpstreamInit } from "./upstream-http.ts";
+import type { UpstreamResponse } from "./upstream-response.ts";
+
+/** Connections of one server that are kept idle; with more, the oldest are closed. */
+const IDLE_MAX = 256;
+/** How often idle connections are looked through for those whose time is over. */
+const SWEEP_MS = 1_000;
+/** Parsed addresses that are kept; few more than there are servers. */
+const TARGETS_MAX = 1_024;
+const PORTS = { "http:": 80, "https:": 443 } as const;
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const LINE_BREAK = /[\r\n\0]/;
+
+export interface HttpClientOptions {
+  /** Milliseconds that never go back. */
+  readonly monotonicMs: () => number;
+}
+
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #servers = new Map<string, Server>();
+  /** Addresses without a query, which are the same in every request to a model. */
+  readonly #targets = new Map<string, Target>();
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends a request. Resolves with the response when its head is there. Rejects with the signal's
+   * reason, a TypeError for what is no request, or an HttpError.
+   */
+  readonly fetch: Fetch = (url, init) => {
+    const { promise, resolve, reject } = Promise.withResolvers<UpstreamResponse>();
+    if (init.signal?.aborted) {
+      reject(init.signal.reason);
+      return promise;
+    }
+    try {
+      const target = this.#targetOf(url);
+      const text = requestText(target, init);
+      const exchange = new HttpExchange(init.signal, {
+        resolve: (response) => resolve(unpacked(response)),
+        reject,
+      });
+      this.#serverOf(target, init.tls?.servername).send({ text, exchange });
+    } catch (error) {
+      reject(error);
+    }
+    return promise;
+  };
+
+  /** Closes the idle connections. Requests under way come to their ends. */
+  close(): void {
+    for (const server of this.#servers.values()) server.closeIdle();
+    this.#servers.clear();
+  }
+
+  #targetOf(url: string): Target {
+    const known = this.#targets.get(url);
+    if (known !== undefined) return known;
+    const target = parseTarget(url);
+    // What is searched for is nobody's business, and rarely the same.
+    if (target.hasQuery) return target;
+    if (this.#targets.size >= TARGETS_MAX) this.#targets.clear();
+    this.#targets.set(url, target);
+    return target;
+  }
+
+  #serverOf({ address, origin }: Target, serverName = address.serverName): Server {
+    const name = `${origin} ${serverName}`;
+    let server = this.#servers.get(name);
+    if (server === undefined) {
+      server = new Server({ ...address, serverName }, this.#options.monotonicMs, () => {
+        this.#servers.delete(name);
+      });
+      this.#servers.set(name, server);
+    }
+    return server;
+  }
+}
+
+interface Target {
+  readonly origin: string;
+  readonly address: ServerAddress;
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly hasQuery: boolean;
+}
+
+function parseTarget(text: string): Target {
+  const url = new URL(text);
+  const { protocol, hostname, port, host, pathname, search, origin } = url;
+  if (protocol !== "http:" && protocol !== "https:") {
+    throw new TypeError("An address must begin with http: or https:");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new TypeError("An address must not contain a name or a password");
+  }
+  const name = hostname.replace(/^\[(.*)\]$/, "$1");
+  return {
+    origin,
+    address: {
+      hostname: name,
+      port: Number(port) || PORTS[protocol],
+      isTls: protocol === "https:",
+      serverName: name,
+    },
+    host,
+    path: pathname + search,
+    hasQuery: search !== "",
+  };
+}
+
+function requestText({ host, path }: Target, { method, headers, body }: UpstreamInit): string {
+  let head = `${method} ${path} HTTP/1.1\r\n`;
+  const add = (name: string, value: string) => {
+    head += `${name}: ${value}\r\n`;
+  };
+  if (headers.host === undefined) add("host", host);
+  if (headers["accept-encoding"] === undefined) add("accept-encoding", "gzip");
+  if (headers.accept === undefined) add("accept", "*/*");
+  if (headers["user-agent"] === undefined) add("user-agent", "Farebox");
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    if (!TOKEN.test(name)) throw new TypeError("A header has an invalid name");
+    if (LINE_BREAK.test(value)) throw new TypeError(`The header ${name} has a line break`);
+    add(name, value);
+  }
+  if (body === null) return `${head}\r\n`;
+  return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+/** The connections to one server. */
+class Server implements ConnectionOwner {
+  /** Those without a request, the one that was used last at the end. */
+  readonly #idle: HttpConnection[] = [];
+  #connections = 0;
+  #sweeping: Timer | null = null;
+
+  constructor(
+    readonly address: ServerAddress,
+    readonly monotonicMs: () => number,
+    /** Called when there is no connection left. */
+    readonly onEmpty: () => void,
+  ) {}
+
+  send(request: SentRequest): void {
+    const connection = this.#idle.pop();
+    if (connection === undefined) this.#connect(request);
+    else connection.send(request);
+  }
+
+  idle(connection: HttpConnection, keepMs: number): void {
+    connection.idleUntilMs = this.monotonicMs() + keepMs;
+    this.#idle.push(connection);
+    if (this.#idle.length > IDLE_MAX) this.#idle[0]?.close(null);
+    if (this.#sweeping !== null) return;
+    this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeping.unref();
+  }
+
+  closed(connection: HttpConnection): void {
+    this.#connections -= 1;
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#connections > 0) return;
+    this.#stopSweeping();
+    this.onEmpty();
+  }
+
+  /** A new connection cannot be stale, so a request is not sent a third time. */
+  lost(request: SentRequest): void {
+    this.#connect(request);
+  }
+
+  closeIdle(): void {
+    for (const connection of [...this.#idle]) connection.close(null);
+  }
+
+  #connect(request: SentRequest): void {
+    this.#connections += 1;
+    new HttpConnection(this, this.address, request);
+  }
+
+  #sweep(): void {
+    const nowMs = this.monotonicMs();
+    const over = this.#idle.filter(({ idleUntilMs }) => idleUntilMs <= nowMs);
+    for (const connection of over) connection.close(null);
+    if (this.#idle.length === 0) this.#stopSweeping();
+  }
+
+  #stopSweeping(): void {
+    if (this.#sweeping !== null) clearInterval(this.#sweeping);
+    this.#sweeping = null;
+  }
+}

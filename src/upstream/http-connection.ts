@@ -1,0 +1,168 @@
+// One connection to a server, over which requests go one after the other.
+
+import type { Socket } from "bun";
+import { HttpError } from "./http-error.ts";
+import type { ExchangeConnection, HttpExchange } from "./http-exchange.ts";
+
+export interface ServerAddress {
+  readonly hostname: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  /** The name that the certificate must be for. */
+  readonly serverName: string;
+}
+
+/** A request, and where its response goes. */
+export interface SentRequest {
+  readonly text: string;
+  readonly exchange: HttpExchange;
+}
+
+/** Who keeps a connection for its next request. */
+export interface ConnectionOwner {
+  monotonicMs(): number;
+  /** The connection can take another request for so long. */
+  idle(connection: HttpConnection, keepMs: number): void;
+  /** The connection is closed. */
+  closed(connection: HttpConnection): void;
+  /** The connection was closed before it brought anything of the response. */
+  lost(request: SentRequest): void;
+}
+
+type OpenSocket = Socket<HttpConnection>;
+
+/** The network is probed after so long without a byte, so that a server that vanished is noticed. */
+const PROBE_MS = 30_000;
+/** A server that has closed an idle connection resets the next request within a round trip. */
+const STALE_MS = 1_000;
+/** For how long a new connection without a request is kept. */
+const UNUSED_MS = 5_000;
+
+const HANDLERS = {
+  open: (socket: OpenSocket) => socket.data.opened(socket),
+  handshake(socket: OpenSocket, isTrusted: boolean, error: Error | null) {
+    if (isTrusted) socket.data.ready();
+    else socket.data.close(error ?? new HttpError("ETLS", "The TLS handshake failed"));
+  },
+  data: (socket: OpenSocket, bytes: Buffer) => socket.data.receive(bytes),
+  drain: (socket: OpenSocket) => socket.data.flush(),
+  error: (socket: OpenSocket, error: Error) => socket.data.close(error),
+  close: (socket: OpenSocket, error?: Error) => socket.data.close(error ?? null),
+};
+
+export class HttpConnection implements ExchangeConnection {
+  readonly #owner: ConnectionOwner;
+  readonly #isTls: boolean;
+  #socket: OpenSocket | null = null;
+  /** The request that is under way, or waits for the connection. */
+  #request: SentRequest | null;
+  #sentMs = 0;
+  /** The part of the request that the socket has not taken yet. */
+  #unsent: Buffer | null = null;
+  /** True once it brought a whole response. */
+  #hasServed = false;
+  #isClosed = false;
+  /** The owner closes it if it is still idle then. */
+  idleUntilMs = 0;
+
+  /** Connects, then sends the request. */
+  constructor(owner: ConnectionOwner, address: ServerAddress, request: SentRequest) {
+    const { hostname, port, isTls, serverName } = address;
+    this.#owner = owner;
+    this.#isTls = isTls;
+    this.#request = request;
+    const target = { hostname, port, data: this, socket: HANDLERS };
+    const connecting = isTls
+      ? Bun.connect({ ...target, tls: { serverName } })
+      : Bun.connect(target);
+    connecting.catch((error) => this.close(error));
+  }
+
+  opened(socket: OpenSocket): void {
+    this.#socket = socket;
+    socket.setKeepAlive(true, PROBE_MS);
+    if (!this.#isTls) this.ready();
+  }
+
+  /** The connection can be used. */
+  ready(): void {
+    const request = this.#request;
+    if (request === null || request.exchange.isOver) this.#rest(UNUSED_MS);
+    else this.send(request);
+  }
+
+  /** Sends a request. The connection must be idle. */
+  send(request: SentRequest): void {
+    this.#request = request;
+    this.#sentMs = this.#owner.monotonicMs();
+    this.#socket?.ref();
+    request.exchange.sentOn(this);
+    this.#write(Buffer.from(request.text));
+  }
+
+  receive(bytes: Buffer): void {
+    // Nobody asked for these bytes: whatever they are, no response can follow them.
+    if (this.#request === null) this.close(null);
+    else this.#request.exchange.receive(bytes);
+  }
+
+  flush(): void {
+    if (this.#unsent !== null) this.#write(this.#unsent);
+  }
+
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  release(keepMs: number): void {
+    this.#hasServed = true;
+    if (keepMs > 0 && this.#unsent === null && !this.#isClosed) this.#rest(keepMs);
+    else this.close(null);
+  }
+
+  abandon(): void {
+    this.close(null);
+  }
+
+  /** Closes it, or does what is left to do after it was closed; null: in order. */
+  close(error: Error | null): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const request = this.#request;
+    this.#request = null;
+    this.#unsent = null;
+    this.#socket?.terminate();
+    if (request !== null) this.#fail(request, error);
+    this.#owner.closed(this);
+  }
+
+  #fail(request: SentRequest, error: Error | null): void {
+    const { exchange } = request;
+    if (exchange.isOver) return;
+    const isSoon = this.#owner.monotonicMs() - this.#sentMs < STALE_MS;
+    if (this.#hasServed && exchange.isUnanswered && isSoon) this.#owner.lost(request);
+    else if (error === null) exchange.close();
+    else exchange.fail(new HttpError(codeOf(error), "The connection failed"));
+  }
+
+  #rest(keepMs: number): void {
+    this.#request = null;
+    // An idle connection does not keep a program from ending.
+    this.#socket?.unref();
+    this.#owner.idle(this, keepMs);
+  }
+
+  #write(bytes: Buffer): void {
+    const written = Math.max(0, this.#socket?.write(bytes) ?? 0);
+    // A closed socket takes nothing; its close event handles that.
+    this.#unsent = written < bytes.length ? bytes.subarray(written) : null;
+  }
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

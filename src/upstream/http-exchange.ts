@@ -1,0 +1,244 @@
+// One request and its response, on one connection after the other if the first was stale.
+
+import { HttpError, hungUp, malformed } from "./http-error.ts";
+import { type Framing, framingOf } from "./http-framing.ts";
+import { endOfHead, HEAD_BYTES_MAX, parseHead } from "./http-head.ts";
+import type {
+  BodyRead,
+  BodyReader,
+  ResponseBody,
+  ResponseHeaders,
+  UpstreamResponse,
+} from "./upstream-response.ts";
+
+/** What an exchange needs of the connection that it uses. */
+export interface ExchangeConnection {
+  /** Stops reading, so that the server must wait; `resume` ends that. */
+  pause(): void;
+  resume(): void;
+  /** The response is complete. `keepMs`: for how long another request can follow; 0: not at all. */
+  release(keepMs: number): void;
+  /** The exchange needs the connection no more, and what it may still bring is lost. */
+  abandon(): void;
+}
+
+/** With more bytes than this waiting for the reader, the server must wait. */
+const WAITING_BYTES_MAX = 256 * 1024;
+const INFORMATIONAL_MAX = 199;
+const SWITCHING_PROTOCOLS = 101;
+
+// Can be shared: decoding a whole text at once keeps no state.
+const utf8 = new TextDecoder();
+const END: BodyRead = Object.freeze({ done: true });
+
+interface Waiting<T> {
+  resolve(value: T): void;
+  reject(reason: unknown): void;
+}
+
+export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader {
+  status = 0;
+  #headers: ResponseHeaders | null = null;
+  #connection: ExchangeConnection | null = null;
+  #signal: AbortSignal | null;
+  #response: Waiting<UpstreamResponse> | null;
+  /** The beginning of a head whose end has not come yet. */
+  #head: Buffer | null = null;
+  #framing: Framing | null = null;
+  #keepMs = 0;
+  /** Bytes of the body that nobody has read yet. */
+  #parts: Buffer[] = [];
+  #waitingBytes = 0;
+  #isPaused = false;
+  #reader: Waiting<BodyRead> | null = null;
+  #isOver = false;
+  #failure: { readonly reason: unknown } | null = null;
+  readonly #onAbort = () => this.fail(this.#signal?.reason);
+
+  constructor(signal: AbortSignal | null, response: Waiting<UpstreamResponse>) {
+    this.#signal = signal;
+    this.#response = response;
+    signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  get headers(): ResponseHeaders {
+    if (this.#headers === null) throw new Error("The response has not begun");
+    return this.#headers;
+  }
+
+  get body(): ResponseBody {
+    return this;
+  }
+
+  /** True if no byte of the response has come. */
+  get isUnanswered(): boolean {
+    return this.#head === null && this.status === 0;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The request is on its way on this connection. */
+  sentOn(connection: ExchangeConnection): void {
+    this.#connection = connection;
+  }
+
+  /** Bytes from the server. */
+  receive(bytes: Buffer): void {
+    try {
+      if (this.#framing === null) this.#receiveHead(bytes);
+      else this.#receiveBody(this.#framing, bytes, 0);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The server closed the connection in order. */
+  close(): void {
+    try {
+      if (this.#framing === null) throw hungUp();
+      this.#framing.end();
+      this.#complete(0);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Ends the exchange; who waits for the response, or for its body, gets the reason. */
+  fail(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#failure = { reason };
+    this.#end()?.abandon();
+    this.#response?.reject(reason);
+    this.#response = null;
+    this.#reader?.reject(reason);
+    this.#reader = null;
+  }
+
+  getReader(): BodyReader {
+    return this;
+  }
+
+  read(): Promise<BodyRead> {
+    const value = this.#takeParts();
+    if (value !== null) {
+      if (this.#isPaused) this.#resume();
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#failure !== null) return Promise.reject(this.#failure.reason);
+    if (this.#isOver) return Promise.resolve(END);
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  async text(): Promise<string> {
+    const whole: Uint8Array[] = [];
+    for await (const bytes of this) whole.push(bytes);
+    const [only] = whole;
+    return utf8.decode(whole.length === 1 ? only : Buffer.concat(whole));
+  }
+
+  cancel(): Promise<void> {
+    this.#parts = [];
+    this.fail(new HttpError("ABORTED", "The response was given up"));
+    return Promise.resolve();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    let isRead = false;
+    try {
+      for (let next = await this.read(); !next.done; next = await this.read()) yield next.value;
+      isRead = true;
+    } finally {
+      if (!isRead) await this.cancel();
+    }
+  }
+
+  #receiveHead(bytes: Buffer): void {
+    let all = this.#head === null ? bytes : Buffer.concat([this.#head, bytes]);
+    for (;;) {
+      const end = endOfHead(all);
+      if ((end < 0 ? all.length : end) > HEAD_BYTES_MAX) {
+        throw malformed("The head of the response is too long");
+      }
+      if (end < 0) {
+        this.#head = all;
+        return;
+      }
+      const head = parseHead(all.toString("latin1", 0, end));
+      if (head.status > INFORMATIONAL_MAX) {
+        this.#begin(head, all, end);
+        return;
+      }
+      if (head.status === SWITCHING_PROTOCOLS) throw malformed("The server changes the protocol");
+      // The real response follows.
+      all = all.subarray(end);
+    }
+  }
+
+  #begin(head: ReturnType<typeof parseHead>, bytes: Buffer, start: number): void {
+    const framing = framingOf(head);
+    this.#head = null;
+    this.#framing = framing;
+    this.#keepMs = head.keepMs;
+    this.status = head.status;
+    this.#headers = head.headers;
+    // What comes with the head is there before anybody reads.
+    this.#receiveBody(framing, bytes, start);
+    this.#response?.resolve(this);
+    this.#response = null;
+  }
+
+  #receiveBody(framing: Framing, bytes: Buffer, start: number): void {
+    const part = framing.push(bytes, start);
+    if (part.length > 0) this.#deliver(part);
+    if (framing.isDone) this.#complete(framing.isReusable ? this.#keepMs : 0);
+  }
+
+  #deliver(part: Buffer): void {
+    if (this.#reader !== null) {
+      const { resolve } = this.#reader;
+      this.#reader = null;
+      resolve({ done: false, value: part });
+      return;
+    }
+    this.#parts.push(part);
+    this.#waitingBytes += part.length;
+    if (this.#waitingBytes <= WAITING_BYTES_MAX || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#connection?.pause();
+  }
+
+  #takeParts(): Buffer | null {
+    const [first = null] = this.#parts;
+    if (first === null) return null;
+    const value = this.#parts.length === 1 ? first : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#waitingBytes = 0;
+    return value;
+  }
+
+  #resume(): void {
+    this.#isPaused = false;
+    this.#connection?.resume();
+  }
+
+  #complete(keepMs: number): void {
+    if (this.#isOver) return;
+    this.#end()?.release(keepMs);
+    this.#reader?.resolve(END);
+    this.#reader = null;
+  }
+
+  #end(): ExchangeConnection | null {
+    this.#isOver = true;
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#signal = null;
+    const connection = this.#connection;
+    this.#connection = null;
+    if (this.#isPaused) connection?.resume();
+    return connection;
+  }
+}

@@ -1,0 +1,35 @@
+// How this process sends requests to upstream servers.
+
+import type { Clock } from "../core/clock.ts";
+import { HttpClient } from "./http-client.ts";
+import type { Fetch } from "./upstream-http.ts";
+
+/** By our own client; by the platform's `fetch` where requests go through a proxy. */
+export function openFetch(
+  { usesProxy }: { readonly usesProxy: boolean },
+  { monotonicMs }: Pick<Clock, "monotonicMs">,
+): Fetch {
+  return usesProxy ? resending(fetch, monotonicMs) : new HttpClient({ monotonicMs }).fetch;
+}
+
+/** A proxy that has closed an idle connection resets the next request within a round trip. */
+const STALE_MS = 1_000;
+
+/**
+ * Sends a request again, once, if its connection was closed soon and before any answer. The
+ * platform does not try again, and cannot tell a connection that was idle from a new one. After a
+ * second the server is at work on the request, and would do the work twice (D-441).
+ */
+export function resending(platformFetch: Fetch, monotonicMs: () => number): Fetch {
+  return async (url, init) => {
+    const sentMs = monotonicMs();
+    try {
+      return await platformFetch(url, init);
+    } catch (error) {
+      const isReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
+      const isSoon = monotonicMs() - sentMs < STALE_MS;
+      if (!isReset || !isSoon || init.signal?.aborted) throw error;
+      return await platformFetch(url, init);
+    }
+  };
+}
